@@ -1,5 +1,5 @@
 // Kills the agent of a node, its runtime and the API server while pods come and go, and checks that no container runs twice,
-// that none is left behind, and that every status is right at the end. Flags change how many of each; `--help` lists them.
+// that no container, cgroup or process of them is left behind, and that every status is right at the end. Flags change how many of each; `--help` lists them.
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -44,6 +44,8 @@ const kills = [
   ...Array.from({ length: size('server-kills') }, () => 'server' as const),
 ];
 const nodeName = 'killed';
+const cgroupMount = '/sys/fs/cgroup';
+const cgroupRoot = `plinth-kills-${process.pid}`;
 const pods = '/api/v1/namespaces/default/pods';
 const { podUid: uidLabel, containerName: nameLabel } = runtimeLabels;
 
@@ -67,6 +69,27 @@ async function runningContainers({ endpoint }: TestContainerd): Promise<Run[]> {
   } finally {
     runtime.close();
   }
+}
+
+/** The cgroups of pods that are there, in every hierarchy. */
+async function podCgroups(): Promise<string[]> {
+  const roots = [cgroupMount, ...(await fs.readdir(cgroupMount)).map((name) => join(cgroupMount, name))];
+  const found: string[] = [];
+  for (const root of roots) {
+    const below = await fs.readdir(join(root, cgroupRoot), { recursive: true }).catch(() => []);
+    for (const path of below) if (/(^|\/)pod[^/]+$/.test(path)) found.push(join(root, cgroupRoot, path));
+  }
+  return found;
+}
+
+/** The processes that hold containers of this runtime. */
+async function shimsOf({ folder }: TestContainerd): Promise<string[]> {
+  const found: string[] = [];
+  for (const id of await fs.readdir('/proc')) {
+    const line = await fs.readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '');
+    if (line.includes('containerd-shim') && line.includes(folder)) found.push(id);
+  }
+  return found;
 }
 
 const script = (text: string) => ({ image: busyboxImage, command: ['/bin/sh', '-c', text] });
@@ -128,7 +151,7 @@ class Scene {
       `--container-runtime-endpoint=${containerd.endpoint}`,
       `--root-dir=${rootFolder}`,
       `--pod-logs-dir=${join(containerd.folder, 'logs')}`,
-      `--cgroup-root=/plinth-kills-${process.pid}`,
+      `--cgroup-root=/${cgroupRoot}`,
       '--fail-swap-on=false',
       '--eviction-hard=memory.available<0%',
       '--address=127.0.0.1',
@@ -175,7 +198,8 @@ class Scene {
   /** No container of a pod may run twice at any time. */
   async checkTwice(when: string): Promise<void> {
     const seen = new Map<string, string[]>();
-    for (const { id, uid, name } of await runningContainers(this.containerd).catch(() => [])) {
+    const look = () => runningContainers(this.containerd).catch(() => undefined);
+    for (const { id, uid, name } of await eventually(look, 'the runtime answers')) {
       const key = `${uid} ${name}`;
       seen.set(key, [...(seen.get(key) ?? []), id]);
     }
@@ -212,6 +236,14 @@ class Scene {
     const isEmpty = async () => (await this.containerd.containers()).length === 0;
     await eventually(isEmpty, 'all containers are gone', 120_000).catch((error: Error) =>
       this.problems.push(error.message),
+    );
+    const noCgroups = async () => (await podCgroups()).length === 0;
+    await eventually(noCgroups, 'all cgroups of pods are gone', 60_000).catch(async (error: Error) =>
+      this.problems.push(`${error.message}: ${(await podCgroups()).join(', ')}`),
+    );
+    const noShims = async () => (await shimsOf(this.containerd)).length === 0;
+    await eventually(noShims, 'all helpers of the runtime are gone', 60_000).catch(async (error: Error) =>
+      this.problems.push(`${error.message}: ${(await shimsOf(this.containerd)).join(', ')}`),
     );
     const noFolders = async () => (await fs.readdir(join(this.rootFolder, 'pods'))).length === 0;
     await eventually(noFolders, 'all folders are gone', 60_000).catch((error: Error) =>

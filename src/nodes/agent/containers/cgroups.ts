@@ -4,10 +4,14 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
 import { folderName } from '../pod-folders.js';
 import { podUid } from '../pods/pod-form.js';
+import { removeCgroup } from './remove-cgroup.js';
 import { cpuQuota, cpuShares, podAmounts } from './resources.js';
 
 /** Classes of service with a cgroup of their own below that of all pods. */
 const classes = ['burstable', 'besteffort'] as const;
+
+/** Where the hierarchy of version 2 is on machines that have both versions. */
+const unifiedName = 'unified';
 
 /** The cgroup of a pod: `/kubepods/burstable/pod<uid>`. Guaranteed pods have no class between. */
 export function podCgroup(pod: Pod, podsCgroup: string): string {
@@ -22,14 +26,17 @@ export class Cgroups {
     private readonly mountPoint: string,
     /** Controllers with hierarchies of their own; empty for the one hierarchy of version 2. */
     private readonly hierarchies: readonly string[],
+    /** Whether there is a hierarchy of version 2 beside the others, where runtimes make cgroups too. */
+    private readonly isHybrid = false,
   ) {}
 
   static async find(mountPoint = '/sys/fs/cgroup'): Promise<Cgroups> {
     const isUnified = await exists(join(mountPoint, 'cgroup.controllers'));
     if (isUnified) return new Cgroups(mountPoint, []);
     const entries = await fs.readdir(mountPoint, { withFileTypes: true });
-    const names = entries.filter((entry) => entry.isDirectory() && entry.name !== 'unified').map(({ name }) => name);
-    return new Cgroups(mountPoint, names);
+    const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const hierarchies = names.filter((name) => name !== unifiedName);
+    return new Cgroups(mountPoint, hierarchies, names.includes(unifiedName));
   }
 
   get isUnified(): boolean {
@@ -65,11 +72,17 @@ export class Cgroups {
     if (memoryLimit !== undefined) await this.set(path, 'memory', 'memory.limit_in_bytes', String(memoryLimit));
   }
 
-  /** Removes the cgroup of a pod in which nothing runs any more; its class may have been another one before. */
+  /**
+   * Removes the cgroup of a pod whose containers the runtime has removed; its class may have been another one before.
+   * Kills what still runs in it: a runtime that was killed itself may have begun a container that it does not know of.
+   *
+   * @throws Error when a process does not end
+   */
   async removePod(uid: string, podsCgroup: string): Promise<void> {
     const name = `pod${folderName(uid)}`;
+    const roots = this.isHybrid ? [...this.roots(), join(this.mountPoint, unifiedName)] : this.roots();
     for (const parent of [podsCgroup, ...classes.map((each) => join(podsCgroup, each))]) {
-      for (const root of this.roots()) await removeTree(join(root, parent, name));
+      for (const root of roots) await removeCgroup(join(root, parent, name));
     }
   }
 
@@ -123,12 +136,6 @@ async function inheritCpuset(root: string, path: string): Promise<void> {
     }
     parent = folder;
   }
-}
-
-async function removeTree(folder: string): Promise<void> {
-  const entries = await fs.readdir(folder, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(folder, entry.name));
-  await fs.rmdir(folder).catch(() => undefined);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,4 +1,3 @@
-import { promises as fs } from 'node:fs';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { killContainer } from '../containers/container-killer.js';
 import { sandboxReady } from '../cri/sandbox-messages.js';
@@ -66,7 +65,10 @@ export class PodKiller {
     await unmountBelow(this.parts.folders.pod(podUid(pod)));
   }
 
-  /** Removes the containers and sandboxes of a pod that has ended, its files, its logs and its cgroup. */
+  /**
+   * Removes the containers and sandboxes of a pod that has ended, its cgroup, its files and its logs. The folder goes
+   * after everything else: an agent that starts again finds by it what is still to be removed.
+   */
   async removeEverything(pod: Pod): Promise<void> {
     const { runtime, view, folders, cgroups, settings, backOff, images } = this.parts;
     const uid = podUid(pod);
@@ -77,12 +79,11 @@ export class PodKiller {
       if (state === sandboxReady) await runtime.stopSandbox(id);
       await runtime.removeSandbox(id);
     }
-    await folders.remove(uid);
-    await folders.removeLogs(namespace, name, uid);
     if (settings.podsCgroup !== undefined) await cgroups.removePod(uid, settings.podsCgroup);
+    await folders.removeLogs(namespace, name, uid);
+    await folders.remove(uid);
     backOff.forget(`${uid} `);
     images.forget(uid);
-    await fs.rm(folders.pod(uid), { recursive: true, force: true });
   }
 }
 

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { promises as fs } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { Cgroups } from './cgroups.js';
+
+/** Ordinary folders in place of those of the kernel, which only root could make. */
+describe('Cgroups.removePod', () => {
+  let mountPoint: string;
+  beforeEach(async () => {
+    mountPoint = await fs.mkdtemp(join(tmpdir(), 'plinth-cgroups-'));
+  });
+  afterEach(() => fs.rm(mountPoint, { recursive: true, force: true }));
+
+  const make = async (...paths: readonly string[]) => {
+    for (const path of paths) await fs.mkdir(join(mountPoint, path), { recursive: true });
+  };
+  const left = async () => (await fs.readdir(mountPoint, { recursive: true })).sort();
+
+  it('removes the cgroups of a pod from every hierarchy, and no others', async () => {
+    await make('cpu/kubepods/podu/container', 'memory/kubepods/burstable/podu', 'unified/kubepods/besteffort/podu/a/b');
+    await make('cpu/kubepods/podother');
+    await (await Cgroups.find(mountPoint)).removePod('u', '/kubepods');
+    const kept = ['cpu', 'memory', 'unified'].flatMap((name) => [name, `${name}/kubepods`]);
+    const all = [...kept, 'cpu/kubepods/podother', 'memory/kubepods/burstable', 'unified/kubepods/besteffort'];
+    assert.deepEqual(await left(), all.sort());
+  });
+
+  it('kills what still runs in them', async () => {
+    await make('cpu/kubepods/podu/container');
+    const forgotten = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    const file = join(mountPoint, 'cpu/kubepods/podu/container/cgroup.procs');
+    await fs.writeFile(file, `${forgotten.pid}\n`);
+    // The kernel takes an ended process out.
+    const ended = once(forgotten, 'exit').then(async (outcome) => {
+      await fs.rm(file);
+      return outcome;
+    });
+    await (await Cgroups.find(mountPoint)).removePod('u', '/kubepods');
+    assert.deepEqual(await ended, [null, 'SIGKILL']);
+    assert.deepEqual(await left(), ['cpu', 'cpu/kubepods']);
+  });
+
+  it('fails when a process does not end', async () => {
+    await make('cpu/kubepods/podu');
+    await fs.writeFile(join(mountPoint, 'cpu/kubepods/podu/cgroup.procs'), '');
+    const cgroups = await Cgroups.find(mountPoint);
+    await assert.rejects(cgroups.removePod('u', '/kubepods'), /podu do not end$/);
+  });
+});
