@@ -160,6 +160,20 @@ describe('eviction', () => {
     );
   });
 
+  it('lets the garbage collector do what its policy asks for', async () => {
+    for (const [propagationPolicy, finalizer] of [
+      ['Foreground', 'foregroundDeletion'],
+      ['Orphan', 'orphan'],
+    ] as const) {
+      const name = finalizer.toLowerCase();
+      await addPod(name, { nodeName: 'n' });
+      const evicted = await evict(name, { propagationPolicy, gracePeriodSeconds: 7 });
+      assert.deepEqual([evicted.status, evicted.headers.warning], [201, undefined]);
+      const { metadata } = (await cluster.first.client.get(`${podsPath()}/${name}`)).body;
+      assert.deepEqual(metadata.finalizers, [finalizer]);
+    }
+  });
+
   it('keeps to the options of the delete, and counts nothing when they do not hold', async () => {
     await addPod('p', { nodeName: 'n' });
     await addBudget('b', { disruptionsAllowed: 1 });

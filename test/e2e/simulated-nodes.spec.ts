@@ -151,6 +151,8 @@ describe('simulated nodes', () => {
       status.conditions.map(({ type, status }: { type: string; status: string }) => `${type}=${status}`).sort(),
       ['ContainersReady=True', 'Initialized=True', 'PodReadyToStartContainers=True', 'PodScheduled=True', 'Ready=True'],
     );
+    const seen = status.conditions.map(({ observedGeneration }: { observedGeneration?: number }) => observedGeneration);
+    assert.deepEqual(seen, Array(5).fill(pod.metadata.generation));
     assert.ok(status.containerStatuses[0].state.running.startedAt);
     const owners = pod.metadata.managedFields.filter(({ subresource }: { subresource?: string }) => subresource);
     assert.equal(owners[0].manager, 'plinth-nodes');

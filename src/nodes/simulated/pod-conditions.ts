@@ -43,6 +43,8 @@ export function describePod(state: PodState, known: Conditions, now: number, fac
     } as PodCondition;
   };
   const containers = containersVerdict(state, phase, now);
+  const { scheduledAt } = state.plan;
+  if (scheduledAt !== undefined) known.set('PodScheduled', { status: 'True', since: scheduledAt });
   const { startTime, initContainerStatuses, ephemeralContainerStatuses, resize, ...others } = facts;
   const { conditions: ofResize, ...resources } = resize;
   return {
@@ -53,7 +55,7 @@ export function describePod(state: PodState, known: Conditions, now: number, fac
       condition('Initialized', initializedVerdict(state, phase)),
       condition('Ready', readyVerdict(state, containers)),
       condition('ContainersReady', containers),
-      ...(state.plan.isMarkedScheduled ? [] : [condition('PodScheduled', yes)]),
+      condition('PodScheduled', yes),
       ...ofResize,
     ],
     ...(state.end === undefined ? {} : { reason: state.end.reason, message: state.end.message }),

@@ -1,4 +1,4 @@
-import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
+import type { Pod, PodCondition } from '../../objects/apis/core/v1/pod.types.js';
 import { behaviourOf, type ReadContainer, type Role, resizeMsOf } from './behaviour.js';
 import type { ContainerPlan } from './container-run.js';
 import { type PodSizes, sizesOf } from './pod-sizes.js';
@@ -19,8 +19,8 @@ export interface PodPlan {
   /** Conditions that have to be true for the pod to be ready, and whether they are. */
   readonly gates: readonly { readonly type: string; readonly status: string | undefined }[];
   readonly deadlineMs: number | undefined;
-  /** Whether it is scheduled according to its conditions. */
-  readonly isMarkedScheduled: boolean;
+  /** When it was scheduled according to its conditions, in milliseconds since 1970; undefined if they do not say. */
+  readonly scheduledAt: number | undefined;
   /** The resources that it wants. */
   readonly sizes: PodSizes;
   /** How long it takes until it has resources that it was allocated. */
@@ -62,11 +62,17 @@ export function planOf(pod: Pod): PodPlan {
       status: conditions.find(({ type }) => type === conditionType)?.status,
     })),
     deadlineMs: spec.activeDeadlineSeconds == null ? undefined : 1000 * spec.activeDeadlineSeconds,
-    isMarkedScheduled: conditions.some(({ type, status }) => type === 'PodScheduled' && status === 'True'),
+    scheduledAt: scheduledAt(conditions),
     sizes: sizesOf(spec),
     resizeMs: resizeMsOf(annotations),
     deletionGraceMs: deletionTimestamp === undefined ? undefined : 1000 * deletionGracePeriodSeconds,
   };
+}
+
+function scheduledAt(conditions: readonly PodCondition[]): number | undefined {
+  const condition = conditions.find(({ type, status }) => type === 'PodScheduled' && status === 'True');
+  const time = Date.parse(condition?.lastTransitionTime ?? '');
+  return Number.isNaN(time) ? undefined : time;
 }
 
 type Policy = ContainerPlan['restarts'];

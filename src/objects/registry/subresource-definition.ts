@@ -128,6 +128,8 @@ export interface SubresourceAction {
   /** Decoded, with the defaults of its kind. A copy that may be changed. */
   readonly body: ApiObject;
   readonly dryRun: boolean;
+  /** Whether what the action deletes may wait for a garbage collector. Default: it may not. */
+  readonly garbageCollector?: boolean;
   /** Validating admission of the body. */
   readonly validate: (object: ApiObject) => Promise<void>;
 }

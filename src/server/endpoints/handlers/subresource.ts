@@ -24,11 +24,12 @@ export async function handleSubresourceCreate(
 /** POST to a virtual subresource, which decides itself what to do with the body. */
 export async function handlePerform(request: ResourceRequest, subresource: VirtualSubresource): Promise<void> {
   const { context, namespace, name } = request;
+  const { garbageCollector } = request.services.options;
   const accepted = negotiateValue(request);
   const write = new WritePipeline(request, 'CreateOptions');
   const body = await write.admit(write.decode(await write.readBody()), undefined);
   const { dryRun } = write.options;
   const validate = (object: ApiObject) => write.validateBody(object);
-  const answer = await subresource.perform(context, { namespace, name, body, dryRun, validate });
+  const answer = await subresource.perform(context, { namespace, name, body, dryRun, garbageCollector, validate });
   sendAnswer(request, answer, accepted);
 }

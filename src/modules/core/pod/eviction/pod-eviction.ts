@@ -43,7 +43,7 @@ export class PodEviction {
   async evict(request: RequestContext, action: SubresourceAction): Promise<ApiObject> {
     const { namespace, name } = action;
     const eviction = action.body as unknown as Eviction;
-    const options = this.deleteOptions(eviction, action.dryRun);
+    const options = this.deleteOptions(eviction, action);
     await action.validate(action.body);
     for (let attempt = 1; ; attempt++) {
       const pod = await this.readPod(request, namespace, name);
@@ -94,8 +94,11 @@ export class PodEviction {
   }
 
   /** The options in the body. Both they and the query may request a dry run. */
-  private deleteOptions({ deleteOptions = {} }: Eviction, dryRun: boolean): DeleteOptions {
-    const options = checkedDeleteOptions(deleteOptions, this.names);
+  private deleteOptions(
+    { deleteOptions = {} }: Eviction,
+    { dryRun, garbageCollector = false }: SubresourceAction,
+  ): DeleteOptions {
+    const options = { ...checkedDeleteOptions(deleteOptions, this.names), garbageCollector };
     if (options.dryRun && !dryRun) return options;
     return { ...options, dryRun };
   }
