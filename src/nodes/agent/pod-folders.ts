@@ -77,7 +77,11 @@ export class PodFolders {
     await fs.rm(folder, { recursive: true, force: true });
   }
 
-  async removeLogs(namespace: string, name: string, uid: string): Promise<void> {
-    await fs.rm(this.podLogs(namespace, name, uid), { recursive: true, force: true });
+  /** Removes the logs of a pod. Only its uid is needed: an agent that starts again may know no more of a pod. */
+  async removeLogs(uid: string): Promise<void> {
+    const end = `_${folderName(uid)}`;
+    for (const entry of await fs.readdir(this.logs).catch(() => [])) {
+      if (entry.endsWith(end)) await fs.rm(join(this.logs, entry), { recursive: true, force: true });
+    }
   }
 }

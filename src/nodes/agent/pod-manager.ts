@@ -6,6 +6,7 @@ import { type AdmissionNode, admissionProblem } from './pods/pod-admission.js';
 import type { PodEnd } from './pods/pod-end.js';
 import { podKey, podUid } from './pods/pod-form.js';
 import { PodWorker } from './pods/pod-worker.js';
+import { RemovedPods } from './pods/removed-pods.js';
 import type { RuntimeView } from './pods/runtime-view.js';
 import type { WorkerDependencies } from './pods/worker-dependencies.js';
 
@@ -38,10 +39,13 @@ export class PodManager {
   /** Static pods that wait for an older pod of the same name to end. */
   private readonly waiting = new Map<string, Pod>();
   private isComplete = false;
+  private readonly removed: RemovedPods;
   private lookedAt: number;
 
   constructor(private readonly parts: ManagerDependencies) {
-    this.lookedAt = parts.timers.elapsed();
+    const { timers, shared } = parts;
+    this.lookedAt = timers.elapsed();
+    this.removed = new RemovedPods(shared.cgroups, shared.settings.podsCgroup, timers);
   }
 
   pods(): readonly Pod[] {
@@ -111,6 +115,7 @@ export class PodManager {
 
   private done(uid: string): void {
     this.workers.delete(uid);
+    this.removed.add(uid);
     this.parts.onDone(uid);
     for (const [key, pod] of this.waiting) {
       if (this.find(pod.metadata.namespace ?? '', pod.metadata.name ?? '') !== undefined) continue;
@@ -176,7 +181,7 @@ export class PodManager {
   private async endOrphans(): Promise<void> {
     const { view, shared } = this.parts;
     const known = new Map(view.pods().map((pod) => [pod.uid, pod]));
-    for (const uid of await shared.folders.uids()) {
+    for (const uid of [...(await shared.folders.uids()), ...(await this.removed.comeBack())]) {
       if (!known.has(uid)) known.set(uid, { uid, namespace: '', name: '' });
     }
     for (const { uid, namespace, name } of known.values()) {

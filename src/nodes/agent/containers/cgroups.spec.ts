@@ -23,7 +23,10 @@ describe('Cgroups.removePod', () => {
   it('removes the cgroups of a pod from every hierarchy, and no others', async () => {
     await make('cpu/kubepods/podu/container', 'memory/kubepods/burstable/podu', 'unified/kubepods/besteffort/podu/a/b');
     await make('cpu/kubepods/podother');
-    await (await Cgroups.find(mountPoint)).removePod('u', '/kubepods');
+    const cgroups = await Cgroups.find(mountPoint);
+    assert.deepEqual([...(await cgroups.podUids('/kubepods'))].sort(), ['other', 'u']);
+    await cgroups.removePod('u', '/kubepods');
+    assert.deepEqual([...(await cgroups.podUids('/kubepods'))], ['other']);
     const kept = ['cpu', 'memory', 'unified'].flatMap((name) => [name, `${name}/kubepods`]);
     const all = [...kept, 'cpu/kubepods/podother', 'memory/kubepods/burstable', 'unified/kubepods/besteffort'];
     assert.deepEqual(await left(), all.sort());

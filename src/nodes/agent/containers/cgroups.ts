@@ -10,6 +10,8 @@ import { cpuQuota, cpuShares, podAmounts } from './resources.js';
 /** Classes of service with a cgroup of their own below that of all pods. */
 const classes = ['burstable', 'besteffort'] as const;
 
+/** What the names of cgroups of pods begin with. */
+const podPrefix = 'pod';
 /** Where the hierarchy of version 2 is on machines that have both versions. */
 const unifiedName = 'unified';
 
@@ -17,7 +19,7 @@ const unifiedName = 'unified';
 export function podCgroup(pod: Pod, podsCgroup: string): string {
   const qosClass = podQosClass(pod.spec).toLowerCase();
   const parent = qosClass === 'guaranteed' ? podsCgroup : join(podsCgroup, qosClass);
-  return join(parent, `pod${folderName(podUid(pod))}`);
+  return join(parent, `${podPrefix}${folderName(podUid(pod))}`);
 }
 
 /** Groups of processes of the kernel, in either of its forms. */
@@ -79,11 +81,25 @@ export class Cgroups {
    * @throws Error when a process does not end
    */
   async removePod(uid: string, podsCgroup: string): Promise<void> {
-    const name = `pod${folderName(uid)}`;
-    const roots = this.isHybrid ? [...this.roots(), join(this.mountPoint, unifiedName)] : this.roots();
-    for (const parent of [podsCgroup, ...classes.map((each) => join(podsCgroup, each))]) {
-      for (const root of roots) await removeCgroup(join(root, parent, name));
+    for (const parent of this.parents(podsCgroup)) await removeCgroup(join(parent, `${podPrefix}${folderName(uid)}`));
+  }
+
+  /** The uids of the pods that have a cgroup. */
+  async podUids(podsCgroup: string): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (const parent of this.parents(podsCgroup)) {
+      for (const name of await fs.readdir(parent).catch(() => [])) {
+        if (name.startsWith(podPrefix)) found.add(name.slice(podPrefix.length));
+      }
     }
+    return found;
+  }
+
+  /** Every folder that may have cgroups of pods. */
+  private parents(podsCgroup: string): string[] {
+    const roots = this.isHybrid ? [...this.roots(), join(this.mountPoint, unifiedName)] : this.roots();
+    const paths = [podsCgroup, ...classes.map((each) => join(podsCgroup, each))];
+    return paths.flatMap((path) => roots.map((root) => join(root, path)));
   }
 
   private roots(): string[] {

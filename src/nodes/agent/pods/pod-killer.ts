@@ -80,7 +80,7 @@ export class PodKiller {
       await runtime.removeSandbox(id);
     }
     if (settings.podsCgroup !== undefined) await cgroups.removePod(uid, settings.podsCgroup);
-    await folders.removeLogs(namespace, name, uid);
+    await folders.removeLogs(uid);
     await folders.remove(uid);
     backOff.forget(`${uid} `);
     images.forget(uid);
