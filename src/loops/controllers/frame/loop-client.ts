@@ -68,9 +68,9 @@ export class LoopClient {
 }
 
 /**
- * Objects of one resource, in their stored version, as a rule without managedFields. Writes pass authorization, admission and the rules of the kind like
- * those of clients, and record the field manager. Throws StatusErrors, and TermOver for writes after the end of the
- * term.
+ * Objects of one resource, in their stored version, as a rule without managedFields. Writes pass authorization,
+ * admission and the rules of the kind like those of clients, and record the field manager. Throws StatusErrors, and
+ * TermOver for writes after the end of the term.
  */
 export class ResourceClient<T extends ApiObject> {
   private readonly store: AdmittedStore;
@@ -138,9 +138,9 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   /**
-   * Changes an object, or its part `subresource` (`status`). `change` receives a copy of the live object, which it may
-   * change (without managedFields), and returns the object to write, or undefined for no write. It is called again when another writer was
-   * faster.
+   * Changes an object, or its part `subresource` (`status`). `change` receives a copy of the live object without
+   * managedFields, which it may change, and returns the object to write, or undefined for no write. It is called again
+   * when another writer was faster.
    *
    * Resolves with the written object, or with undefined when nothing was written because `change` returned undefined or
    * because the object with this uid is gone.

@@ -1,7 +1,7 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Cgroups } from '../containers/cgroups.js';
 
-/** For this time a removed pod may come back by a container that the runtime was beginning. */
+/** How long the cgroup of a removed pod may appear again, made by a container that the runtime was beginning. */
 const rememberedMs = 300_000;
 const lookEveryMs = 10_000;
 

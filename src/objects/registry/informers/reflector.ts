@@ -21,7 +21,8 @@ const recentMs = 2 * retryMs;
 
 /**
  * Receives all objects of a resource and then every change, in order, as a rule without managedFields. The objects may
- * be shared: nobody may change them. One reflector makes the calls, never two at a time: long work may take turns with everything else.
+ * be shared: nobody may change them. One reflector makes the calls, never two at a time: long work may take turns with
+ * everything else.
  */
 export interface ObjectSink {
   /**

@@ -15,8 +15,8 @@ import {
 const atOnceBytes = 256 * 1024;
 
 /**
- * The stored text without `managedFields`: they are most of the time that parsing takes, because each of their names
- * is another one. A text of an older form comes out unchanged.
+ * The stored text without `managedFields`. Parsing them takes most of the time of a large object, because each of
+ * their many names is a different one. A text of an older form comes out unchanged.
  */
 function textWithoutManagers(resource: ServedResource, json: string): string {
   if (!isPresentForm(resource, json)) return json;
