@@ -23,6 +23,7 @@ import { browserHeaders } from './cross-origin.js';
 import { profilePrefix } from './debug/debug.controller.js';
 import { EndpointServices } from './endpoint-services.js';
 import { keepAllFields, leaveBodies, speakHttp1Only } from './listener.js';
+import { PacedHandshakes } from './paced-handshakes.js';
 import { mayLast, mayUpgrade } from './remote/remote-requests.js';
 import { type RequestsUnderWay, registerRequestHooks } from './request-info/request-info.hook.js';
 import { ServingState } from './serving-state.js';
@@ -117,6 +118,8 @@ export class HttpListener
     );
     this.clients.watch(server);
     this.connections.watch(server);
+    // The last one: connections above the limits are closed by now.
+    PacedHandshakes.watch(server);
     this.tls.start(server, this.state.ended);
   }
 

@@ -15,26 +15,41 @@ import { amountsOf, podTotals } from '../../../../objects/quota/pod-resources.js
 /** Nano: the finest amount there is. */
 const finestScale = -9;
 
-/** How a pod violates a range, in words. */
-export function podLimitProblems({ spec }: Pod, range: LimitRange): string[] {
-  const problems: string[] = [];
-  for (const item of range.spec.limits ?? []) {
-    if (item.type === 'Container') {
-      for (const { resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
-        check(item, amountsOf(resources?.requests), amountsOf(resources?.limits), problems);
-      }
-    } else if (item.type === 'Pod') {
-      const own = { ...spec, overhead: {} };
-      check(item, podTotals(own, 'requests'), podTotals(own, 'limits'), problems);
-    }
-  }
-  return [...new Set(problems)];
+/** Returns how an object violates a range, in words. Duplicates are left out. */
+export type LimitCheck = (range: LimitRange) => string[];
+
+/** The requests and limits of a container or a pod. */
+interface Resources {
+  readonly requests: Amounts;
+  readonly limits: Amounts;
 }
 
-/** How a claim violates a range, in words. */
-export function claimLimitProblems({ spec }: PersistentVolumeClaim, range: LimitRange): string[] {
-  const problems: string[] = [];
+/** The check of a pod against ranges. The amounts of the pod are read once for all ranges. */
+export function podLimitCheck({ spec }: Pod): LimitCheck {
+  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ resources }) => ({
+    requests: amountsOf(resources?.requests),
+    limits: amountsOf(resources?.limits),
+  }));
+  const own = { ...spec, overhead: {} };
+  const pod = [{ requests: podTotals(own, 'requests'), limits: podTotals(own, 'limits') }];
+  return (range) => {
+    const problems: string[] = [];
+    for (const item of range.spec.limits ?? []) {
+      if (item.type === 'Container') check(item, containers, problems);
+      else if (item.type === 'Pod') check(item, pod, problems);
+    }
+    return [...new Set(problems)];
+  };
+}
+
+/** The check of a claim against ranges. */
+export function claimLimitCheck({ spec }: PersistentVolumeClaim): LimitCheck {
   const requests = amountsOf(spec.resources?.requests);
+  return (range) => claimProblems(requests, range);
+}
+
+function claimProblems(requests: Amounts, range: LimitRange): string[] {
+  const problems: string[] = [];
   for (const item of range.spec.limits ?? []) {
     if (item.type !== 'PersistentVolumeClaim') continue;
     for (const [name, bound] of sorted(item.min)) {
@@ -58,15 +73,16 @@ export function problemsText(problems: readonly string[]): string {
   return problems.length === 1 ? (problems[0] as string) : `[${problems.join(', ')}]`;
 }
 
-function check(item: LimitRangeItem, requests: Amounts, limits: Amounts, problems: string[]): void {
-  for (const [name, bound] of sorted(item.min))
-    checkLeast(item, name, bound, requests.get(name), limits.get(name), problems);
-  for (const [name, bound] of sorted(item.max))
-    checkMost(item, name, bound, requests.get(name), limits.get(name), problems);
-  for (const [name, ratio] of sorted(item.maxLimitRequestRatio)) {
-    const problem = ratioProblem(ratio, requests.get(name), limits.get(name));
-    if (problem === undefined) continue;
-    problems.push(`${name} max limit to request ratio per ${item.type} is ${ratio}, but ${problem}`);
+function check(item: LimitRangeItem, checked: readonly Resources[], problems: string[]): void {
+  const [min, max, ratios] = [sorted(item.min), sorted(item.max), sorted(item.maxLimitRequestRatio)];
+  for (const { requests, limits } of checked) {
+    for (const [name, bound] of min) checkLeast(item, name, bound, requests.get(name), limits.get(name), problems);
+    for (const [name, bound] of max) checkMost(item, name, bound, requests.get(name), limits.get(name), problems);
+    for (const [name, ratio] of ratios) {
+      const problem = ratioProblem(ratio, requests.get(name), limits.get(name));
+      if (problem === undefined) continue;
+      problems.push(`${name} max limit to request ratio per ${item.type} is ${ratio}, but ${problem}`);
+    }
   }
 }
 

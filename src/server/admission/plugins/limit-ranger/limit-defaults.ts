@@ -9,20 +9,20 @@ import type { ResourceList } from '../../../../objects/apis/core/v1/resources.ty
  */
 export function applyLimitDefaults(pod: Pod, range: LimitRange): string {
   const items = (range.spec.limits ?? []).filter(({ type }) => type === 'Container');
-  const requests = Object.assign({}, ...items.map(({ defaultRequest }) => defaultRequest)) as ResourceList;
-  const limits = Object.assign({}, ...items.map((item) => item.default)) as ResourceList;
+  const requests = byName(Object.assign({}, ...items.map(({ defaultRequest }) => defaultRequest)));
+  const limits = byName(Object.assign({}, ...items.map((item) => item.default)));
   const texts: string[] = [];
   const complete = (container: Container, what: string): void => {
     const { resources } = container;
-    const setRequests = missingNames(requests, resources.requests);
-    const setLimits = missingNames(limits, resources.limits);
-    if (setRequests.length > 0) {
-      resources.requests = { ...resources.requests, ...pick(requests, setRequests) };
-      texts.push(`${setRequests.join(', ')} request for ${what} ${container.name}`);
+    const newRequests = missing(requests, resources.requests);
+    const newLimits = missing(limits, resources.limits);
+    if (newRequests.length > 0) {
+      resources.requests = { ...resources.requests, ...Object.fromEntries(newRequests) };
+      texts.push(`${namesOf(newRequests)} request for ${what} ${container.name}`);
     }
-    if (setLimits.length > 0) {
-      resources.limits = { ...resources.limits, ...pick(limits, setLimits) };
-      texts.push(`${setLimits.join(', ')} limit for ${what} ${container.name}`);
+    if (newLimits.length > 0) {
+      resources.limits = { ...resources.limits, ...Object.fromEntries(newLimits) };
+      texts.push(`${namesOf(newLimits)} limit for ${what} ${container.name}`);
     }
   };
   for (const container of pod.spec.containers ?? []) complete(container, 'container');
@@ -30,12 +30,17 @@ export function applyLimitDefaults(pod: Pod, range: LimitRange): string {
   return texts.join('; ');
 }
 
-function missingNames(defaults: ResourceList, given: ResourceList | undefined): string[] {
-  return Object.keys(defaults)
-    .filter((name) => !Object.hasOwn(given ?? {}, name))
-    .sort();
+type Amount = readonly [name: string, amount: string];
+
+function byName(amounts: ResourceList): Amount[] {
+  return Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function pick(amounts: ResourceList, names: readonly string[]): ResourceList {
-  return Object.fromEntries(names.map((name) => [name, amounts[name] as string]));
+/** The defaults of resources that a container does not name. */
+function missing(defaults: readonly Amount[], given: ResourceList | undefined): readonly Amount[] {
+  return given === undefined ? defaults : defaults.filter(([name]) => !Object.hasOwn(given, name));
+}
+
+function namesOf(amounts: readonly Amount[]): string {
+  return amounts.map(([name]) => name).join(', ');
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { LimitRange, LimitRangeItem } from '../../../../objects/apis/core/v1/limit-range.types.js';
 import type { PersistentVolumeClaim } from '../../../../objects/apis/core/v1/persistent-volume-claim.types.js';
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
-import { claimLimitProblems, podLimitProblems, problemsText } from './limit-checks.js';
+import { claimLimitCheck, podLimitCheck, problemsText } from './limit-checks.js';
 import { applyLimitDefaults } from './limit-defaults.js';
 
 const range = (...limits: Partial<LimitRangeItem>[]) => ({ spec: { limits } }) as LimitRange;
@@ -89,23 +89,22 @@ describe('limit ranges', () => {
     ],
   ];
   for (const [about, given, item, expected] of cases) {
-    it(`judge ${about}`, () =>
-      assert.deepEqual(podLimitProblems(given, range({ type: 'Container', ...item })), expected));
+    it(`judge ${about}`, () => assert.deepEqual(podLimitCheck(given)(range({ type: 'Container', ...item })), expected));
   }
 
   it('judge pods by all their containers, without what the runtime needs', () => {
     const containers = [container('a', { cpu: '1' }, { cpu: '1' }), container('b', { cpu: '1' }, { cpu: '1' })];
     const item = { type: 'Pod', max: { cpu: '1900m' } } as const;
     const expected = ['maximum cpu usage per Pod is 1900m, but limit is 2'];
-    assert.deepEqual(podLimitProblems(pod({ containers }), range(item)), expected);
+    assert.deepEqual(podLimitCheck(pod({ containers }))(range(item)), expected);
     const small = pod({ containers, overhead: { cpu: '10' } });
-    assert.deepEqual(podLimitProblems(small, range({ ...item, max: { cpu: '2' } })), []);
+    assert.deepEqual(podLimitCheck(small)(range({ ...item, max: { cpu: '2' } })), []);
   });
 
   it('judge claims', () => {
     const claim = { spec: { resources: { requests: { storage: '1Gi' } } } } as unknown as PersistentVolumeClaim;
     const judge = (item: Partial<LimitRangeItem>) =>
-      claimLimitProblems(claim, range({ type: 'PersistentVolumeClaim', ...item }));
+      claimLimitCheck(claim)(range({ type: 'PersistentVolumeClaim', ...item }));
     assert.deepEqual(judge({ min: { storage: '1Gi' }, max: { storage: '1Gi' } }), []);
     assert.deepEqual(judge({ max: { storage: '1M' } }), [
       'maximum storage usage per PersistentVolumeClaim is 1M, but request is 1Gi',

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../../base/machinery/api-object.js';
 import { forbiddenError } from '../../../../base/machinery/status-error.js';
+import { inTurns, type Steps } from '../../../../base/machinery/turns.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { LimitRange } from '../../../../objects/apis/core/v1/limit-range.types.js';
 import type { PersistentVolumeClaim } from '../../../../objects/apis/core/v1/persistent-volume-claim.types.js';
@@ -10,7 +11,7 @@ import type { ResourceStores } from '../../../../objects/registry/store/resource
 import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import { claimLimitProblems, podLimitProblems, problemsText } from './limit-checks.js';
+import { claimLimitCheck, type LimitCheck, podLimitCheck, problemsText } from './limit-checks.js';
 import { applyLimitDefaults } from './limit-defaults.js';
 
 type Range = LimitRange & ApiObject;
@@ -19,6 +20,8 @@ const ranges = { group: '', resource: 'limitranges' };
 
 /** If memory has not followed the log for longer, the store is read for the existing ranges, in milliseconds. */
 const maxLostMs = 2_000;
+/** So many ranges are visited without a pause. */
+const fewRanges = 4;
 
 /**
  * Gives pods the default requests and limits of their namespace, and keeps pods and claims within its limit ranges
@@ -43,31 +46,25 @@ export class LimitRanger implements AdmissionPlugin {
   admit(attributes: AdmissionAttributes): Promise<void> | void {
     const { resource, subresource, operation, namespace } = attributes;
     if (resource.group !== '' || resource.resource !== 'pods' || subresource !== '' || operation !== 'CREATE') return;
-    const found = this.ranges(namespace);
-    const complete = (all: readonly Range[]) => this.complete(attributes.object as Pod & ApiObject, all);
-    return found instanceof Promise ? found.then(complete) : complete(found);
+    const pod = attributes.object as Pod & ApiObject;
+    return forEachRange(this.ranges(namespace), (range) => this.complete(pod, range));
   }
 
   validate(attributes: AdmissionAttributes): Promise<void> | void {
-    const problemsOf = problemsFunction(attributes);
-    if (problemsOf === undefined) return;
-    const found = this.ranges(attributes.namespace);
-    const check = (all: readonly Range[]): void => {
-      for (const range of all) {
-        const problems = problemsOf(range);
-        if (problems.length > 0) throw forbiddenError(attributes.resource, attributes.name, problemsText(problems));
-      }
-    };
-    return found instanceof Promise ? found.then(check) : check(found);
+    if (!isLimited(attributes)) return;
+    let check: LimitCheck | undefined;
+    return forEachRange(this.ranges(attributes.namespace), (range) => {
+      check ??= limitCheck(attributes);
+      const problems = check(range);
+      if (problems.length > 0) throw forbiddenError(attributes.resource, attributes.name, problemsText(problems));
+    });
   }
 
-  private complete(pod: Pod & ApiObject, all: readonly Range[]): void {
-    for (const range of all) {
-      const text = applyLimitDefaults(pod, range);
-      if (text === '') continue;
-      const annotation = `${this.names.labelPrefix}/limit-ranger`;
-      pod.metadata.annotations = { ...pod.metadata.annotations, [annotation]: `LimitRanger plugin set: ${text}` };
-    }
+  private complete(pod: Pod & ApiObject, range: Range): void {
+    const text = applyLimitDefaults(pod, range);
+    if (text === '') return;
+    const annotation = `${this.names.labelPrefix}/limit-ranger`;
+    pod.metadata.annotations = { ...pod.metadata.annotations, [annotation]: `LimitRanger plugin set: ${text}` };
   }
 
   /** The ranges of a namespace by name: the first one that is broken is reported. */
@@ -88,18 +85,36 @@ function byName(a: Range, b: Range): number {
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
 }
 
-/** How the object of a request is checked; undefined for an object that no range concerns. */
-function problemsFunction(attributes: AdmissionAttributes): ((range: Range) => string[]) | undefined {
-  const { resource, subresource, operation } = attributes;
-  if (resource.group !== '') return undefined;
+/** Visits the ranges in order. Nothing limits the number of ranges in a namespace, so many take turns with other work. */
+function forEachRange(
+  found: readonly Range[] | Promise<readonly Range[]>,
+  visit: (range: Range) => void,
+): Promise<void> | void {
+  if (found instanceof Promise) return found.then((ranges) => forEachRange(ranges, visit));
+  if (found.length > fewRanges) return inTurns(visitEach(found, visit));
+  for (const range of found) visit(range);
+}
+
+function* visitEach(ranges: readonly Range[], visit: (range: Range) => void): Steps {
+  for (const range of ranges) {
+    visit(range);
+    yield;
+  }
+}
+
+/** Whether ranges concern the object of a request. */
+function isLimited({ resource, subresource, operation, storedObject }: AdmissionAttributes): boolean {
+  if (resource.group !== '') return false;
   const isPod =
     resource.resource === 'pods' && (operation === 'CREATE' ? subresource === '' : subresource === 'resize');
   const isClaim = resource.resource === 'persistentvolumeclaims' && subresource === '';
-  if (!isPod && !isClaim) return undefined;
-  const object = attributes.storedObject as ApiObject;
+  if (!isPod && !isClaim) return false;
   // An object being deleted may be changed freely: its finalizers have to be removed.
-  if (operation === 'UPDATE' && object.metadata.deletionTimestamp !== undefined) return undefined;
-  return isPod
-    ? (range) => podLimitProblems(object as Pod & ApiObject, range)
-    : (range) => claimLimitProblems(object as PersistentVolumeClaim & ApiObject, range);
+  return operation !== 'UPDATE' || (storedObject as ApiObject).metadata.deletionTimestamp === undefined;
+}
+
+function limitCheck({ resource, storedObject }: AdmissionAttributes): LimitCheck {
+  return resource.resource === 'pods'
+    ? podLimitCheck(storedObject as Pod & ApiObject)
+    : claimLimitCheck(storedObject as PersistentVolumeClaim & ApiObject);
 }

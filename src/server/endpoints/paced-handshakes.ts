@@ -1,0 +1,77 @@
+import type { Server, Socket } from 'node:net';
+import { PartyQueue } from '../../base/machinery/party-queue.js';
+
+/** A TLS handshake takes up to a millisecond of processor time, so this many hold the event loop for a few. */
+const perTurn = 4;
+
+type Begin = (socket: Socket) => void;
+
+/**
+ * Begins only a few TLS handshakes in each turn of the event loop, so a burst of new connections doesn't delay the
+ * requests of the others. Connections that have to wait are begun in the order in which they came, and the client
+ * addresses take turns.
+ */
+export class PacedHandshakes {
+  private readonly waiting = new PartyQueue<Socket>();
+  /** Handshakes begun in this turn of the event loop. */
+  private begun = 0;
+  private isTurnCounted = false;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly begin: Begin,
+  ) {}
+
+  /**
+   * Takes over the connections of a TLS server before it listens, from the listener of `connection` that it made itself.
+   * Other listeners are not affected; one that closes connections must be added before.
+   */
+  static watch(server: Server): PacedHandshakes {
+    const [begin] = server.listeners('connection') as Begin[];
+    if (begin === undefined) throw new Error('the server does not accept connections');
+    const paced = new PacedHandshakes(server, begin);
+    server.off('connection', begin);
+    server.on('connection', (socket: Socket) => paced.add(socket));
+    return paced;
+  }
+
+  /** The connections whose handshake has not begun. */
+  get size(): number {
+    return this.waiting.size;
+  }
+
+  private add(socket: Socket): void {
+    if (socket.destroyed) return;
+    this.countTurn();
+    if (this.waiting.size > 0 || this.begun >= perTurn) this.wait(socket);
+    else this.beginNow(socket);
+  }
+
+  private wait(socket: Socket): void {
+    const address = socket.remoteAddress ?? '';
+    // Without a listener, a client that resets its connection while it waits would end the process.
+    socket.on('error', () => undefined);
+    socket.once('close', () => this.waiting.remove(address, socket));
+    this.waiting.add(address, socket);
+  }
+
+  private beginNow(socket: Socket): void {
+    this.begun += 1;
+    this.begin.call(this.server, socket);
+  }
+
+  private countTurn(): void {
+    if (this.isTurnCounted) return;
+    this.isTurnCounted = true;
+    setImmediate(() => {
+      this.isTurnCounted = false;
+      this.begun = 0;
+      while (this.begun < perTurn) {
+        const next = this.waiting.take();
+        if (next === undefined) return;
+        this.beginNow(next.item);
+      }
+      this.countTurn();
+    });
+  }
+}
