@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pooledRandomBytes } from '../pooled-random-bytes.js';
 
 /** Places in the file are multiples of this, and so are their sizes: 4, 8, 16 KiB and so on. */
 const smallestPlace = 4096;
@@ -40,7 +41,7 @@ export class OverflowFile {
 
   /** @throws Error when the disk is full */
   write(bytes: Uint8Array): FilePlace {
-    const nonce = randomBytes(nonceSize);
+    const nonce = pooledRandomBytes(nonceSize);
     const cipher = createCipheriv(algorithm, this.key, nonce);
     const content = Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
     const place = placeOf(content.length);

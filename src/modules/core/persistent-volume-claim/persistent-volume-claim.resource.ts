@@ -14,6 +14,7 @@ import {
 } from '../../../objects/registry/resource-definition.js';
 import { accessModesText } from '../cells.js';
 import { storageClassWarnings } from '../storage-class-warnings.js';
+import { volumeClassColumns } from '../volume-class-columns.js';
 import {
   validatePersistentVolumeClaim,
   validatePersistentVolumeClaimStatus,
@@ -54,12 +55,12 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
       ],
     },
     strategyOptions: { returnsDeletedObject: true },
-    columns: columns(`volume.beta.${names.labelPrefix}/storage-class`),
+    columns: columns(names),
     subresources: [statusSubresource<PersistentVolumeClaim>({ validate: validatePersistentVolumeClaimStatus })],
   });
 }
 
-function columns(classAnnotation: string): readonly TableColumn<PersistentVolumeClaim>[] {
+function columns(names: VendorNames): readonly TableColumn<PersistentVolumeClaim>[] {
   return [
     nameColumn,
     {
@@ -86,18 +87,7 @@ function columns(classAnnotation: string): readonly TableColumn<PersistentVolume
       description: 'How that volume may be mounted.',
       cell: ({ spec, status }) => (spec.volumeName ? accessModesText(status.accessModes) : ''),
     },
-    {
-      name: 'StorageClass',
-      type: 'string',
-      description: 'Class it asks for.',
-      cell: ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '',
-    },
-    {
-      name: 'VolumeAttributesClass',
-      type: 'string',
-      description: 'Class of its changeable attributes.',
-      cell: ({ spec }) => spec.volumeAttributesClassName ?? '<unset>',
-    },
+    ...volumeClassColumns(names),
     ageColumn,
     {
       name: 'VolumeMode',

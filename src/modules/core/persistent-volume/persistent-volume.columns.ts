@@ -3,10 +3,10 @@ import type { PersistentVolume } from '../../../objects/apis/core/v1/persistent-
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 import { accessModesText } from '../cells.js';
+import { volumeClassColumns } from '../volume-class-columns.js';
 
 /** Columns of a table of volumes. */
 export function persistentVolumeColumns(names: VendorNames): readonly TableColumn<PersistentVolume>[] {
-  const classAnnotation = `volume.beta.${names.labelPrefix}/storage-class`;
   return [
     nameColumn,
     {
@@ -40,18 +40,7 @@ export function persistentVolumeColumns(names: VendorNames): readonly TableColum
       cell: ({ spec }) =>
         spec.claimRef === undefined ? '' : `${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}`,
     },
-    {
-      name: 'StorageClass',
-      type: 'string',
-      description: 'Class it belongs to.',
-      cell: ({ metadata, spec }) => metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '',
-    },
-    {
-      name: 'VolumeAttributesClass',
-      type: 'string',
-      description: 'Class of its changeable attributes.',
-      cell: ({ spec }) => spec.volumeAttributesClassName ?? '<unset>',
-    },
+    ...volumeClassColumns(names),
     {
       name: 'Reason',
       type: 'string',

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { pooledRandomBytes } from '../../../base/machinery/pooled-random-bytes.js';
 
 /** No vowels and no look-alikes, so that generated names contain no words. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
@@ -9,7 +9,7 @@ const maxBaseLength = 63 - suffixLength;
 export type RandomBytes = (length: number) => Uint8Array;
 
 /** A name from `metadata.generateName`: the base cut to fit a label, and five random characters. */
-export function generateName(base: string, random: RandomBytes = randomBytes): string {
+export function generateName(base: string, random: RandomBytes = pooledRandomBytes): string {
   let suffix = '';
   while (suffix.length < suffixLength) {
     for (const byte of random(suffixLength * 2)) {

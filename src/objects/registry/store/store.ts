@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Clock } from '../../../base/machinery/clock.js';
 import type { GroupResource } from '../../../base/machinery/group-version.js';
+import { pooledRandomBytes } from '../../../base/machinery/pooled-random-bytes.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { notFoundError } from '../../../base/machinery/status-error.js';
 import type { SelectionPredicate } from '../../../storage/selection-predicate.js';
@@ -46,7 +46,7 @@ export class Store {
     readonly resource: StoredServedResource,
     storage: Storage,
     clock: Clock,
-    random: RandomBytes = randomBytes,
+    random: RandomBytes = pooledRandomBytes,
     options: StoreOptions = {},
   ) {
     this.dependencies = new StoreDependencies(resource, storage, clock, random, options);

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+import { pooledRandomBytes } from '../../../base/machinery/pooled-random-bytes.js';
 import type { Provider } from '../provider.js';
 import { derivedKey, newSalt, saltBytes } from './keys.js';
 
@@ -21,7 +22,7 @@ export class AesCbcProvider implements Provider {
 
   seal(plain: Buffer, context: Buffer): Buffer {
     const salt = newSalt();
-    const vector = randomBytes(blockBytes);
+    const vector = pooledRandomBytes(blockBytes);
     const cipher = createCipheriv(this.algorithm, this.key(salt), vector);
     const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
     return Buffer.concat([salt, vector, this.mac(salt, vector, sealed, context), sealed]);

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { pooledRandomBytes } from '../../../base/machinery/pooled-random-bytes.js';
 import type { Provider } from '../provider.js';
 import { derivedKey, newSalt, saltBytes } from './keys.js';
 
@@ -12,7 +13,7 @@ const tagBytes = 16;
  */
 export function sealGcm(secret: Buffer, plain: Buffer, context: Buffer): Buffer {
   const salt = newSalt();
-  const nonce = randomBytes(nonceBytes);
+  const nonce = pooledRandomBytes(nonceBytes);
   const cipher = createCipheriv(algorithm(secret), derivedKey(secret, salt, 'aesgcm', secret.length), nonce);
   cipher.setAAD(context);
   const sealed = [cipher.update(plain), cipher.final()];

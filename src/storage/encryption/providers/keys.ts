@@ -1,11 +1,12 @@
-import { hkdfSync, randomBytes } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
+import { pooledRandomBytes } from '../../../base/machinery/pooled-random-bytes.js';
 
 /** Bytes of the random salt in front of each sealed text. */
 export const saltBytes = 16;
 
 /** A salt for one text. */
 export function newSalt(): Buffer {
-  return randomBytes(saltBytes);
+  return pooledRandomBytes(saltBytes);
 }
 
 /**

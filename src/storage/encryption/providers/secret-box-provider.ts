@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
+import { pooledRandomBytes } from '../../../base/machinery/pooled-random-bytes.js';
 import type { Provider } from '../provider.js';
 import { derivedKey, newSalt, saltBytes } from './keys.js';
 
@@ -23,7 +24,7 @@ export class SecretBoxProvider implements Provider {
 
   seal(plain: Buffer, context: Buffer): Buffer {
     const salt = newSalt();
-    const nonce = randomBytes(nonceBytes);
+    const nonce = pooledRandomBytes(nonceBytes);
     const box = xsalsa20poly1305(this.key(salt, context), nonce).encrypt(plain);
     return Buffer.concat([salt, nonce, box]);
   }
