@@ -234,7 +234,8 @@ async function clean(namespace: string): Promise<void> {
       await client.send('DELETE', collection, {});
       continue;
     }
-    const { body } = await client.get(collection);
+    const { status, body, text } = await client.get(collection);
+    if (status !== 200) throw new Error(`the list of ${collection} got ${status}: ${text}`);
     for (const { metadata } of body.items ?? []) {
       if (!ownName.test(metadata.name)) continue;
       await client.send('DELETE', `${collection}/${metadata.name}`, {});
