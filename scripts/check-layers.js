@@ -1,5 +1,5 @@
-// Fails when an import in src breaks the rows of layers.js or closes a circle of files, or when docs/flow.md does not show
-// the rows; `--write` writes them there.
+// Fails when an import in src breaks the rules of layers.js or makes an import cycle, or when docs/flow.md does not
+// show these rules; `--write` writes them there.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const page = join(root, 'docs/flow.md');
 const marks = ['<!-- layers: npm run lint checks that this is scripts/layers.js -->', '<!-- end of layers -->'];
 
-/** The files of src and what each of them imports, as paths below src. */
+/** The files of src and what each file imports, as paths below src. */
 function importsOf() {
   const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.[cm]?tsx?$/.test(entry.name))

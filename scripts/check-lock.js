@@ -1,4 +1,4 @@
-// Fails when package-lock.json has an entry that npm would install without checking its content.
+// Fails when package-lock.json has an entry whose content npm would install without checking it.
 import { readFileSync } from 'node:fs';
 
 const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));

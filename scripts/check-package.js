@@ -1,4 +1,4 @@
-// Packs the program and uses the package as somebody would who has nothing of this project: an ordinary user with an
+// Packs the program and uses the package as someone who has no other part of this project: an ordinary user with an
 // empty home folder, by npx and installed globally, with and without the embedded PostgreSQL. Needs kubectl.
 import { spawn, spawnSync } from 'node:child_process';
 import {
@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const mostBytes = 15_000_000;
-/** Whom root becomes; everybody else stays who they are. */
+/** The user that root runs the commands as; any other user runs them as itself. */
 const ordinary = process.getuid() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {};
 
 const place = mkdtempSync(join(tmpdir(), 'plinth-package-'));
@@ -38,10 +38,10 @@ function folder(name) {
   return path;
 }
 
-/** What a shell of the user has: no cache, no settings, and this Node first. */
+/** The environment of the user's shell: no cache, no settings, and this Node first in the PATH. */
 function environment() {
   const path = [join(place, 'node'), ...process.env.PATH.split(':').filter((part) => !part.includes('node_modules'))];
-  // The way to the registry belongs to the machine.
+  // How to reach the registry depends on the machine, so these variables are kept.
   const network = Object.entries(process.env).filter(([name]) =>
     /^(NODE_EXTRA_CA_CERTS|https?_proxy|no_proxy)$/i.test(name),
   );
@@ -86,14 +86,14 @@ async function freePort() {
   return port;
 }
 
-/** Of a server whose certificate nobody knows. */
+/** The status of a response from a server, whatever its certificate. */
 function statusOf(url) {
   return new Promise((done, fail) => {
     get(url, { rejectUnauthorized: false }, (response) => done(response.resume().statusCode)).on('error', fail);
   });
 }
 
-/** Starts something that serves, and waits until it says that it does. */
+/** Starts a server, and waits until it prints that it serves. */
 async function start(cwd, command, args) {
   const begun = performance.now();
   const child = spawn(command, args, {
@@ -121,7 +121,7 @@ async function start(cwd, command, args) {
     seconds: (performance.now() - begun) / 1000,
     async stop() {
       const asked = performance.now();
-      // As Ctrl-C does: npx leaves it to the program.
+      // Signals the whole process group, as Ctrl-C does: npx leaves the signal to the program.
       process.kill(-child.pid, 'SIGINT');
       const { code, signal } = await ended;
       check(code === 0 || code === 130 || signal === 'SIGINT', `${command} ended with ${code ?? signal}: ${output}`);
@@ -180,7 +180,7 @@ async function useWithPostgres(tarball) {
   useForTests(cwd);
 }
 
-/** The library for tests, by import and by require, where nothing but the package is installed. */
+/** Uses the library for tests by import and by require, where nothing but the package is installed. */
 function useForTests(cwd) {
   const use = `{
     const cluster = await startCluster();
@@ -200,7 +200,7 @@ function useForTests(cwd) {
   }
 }
 
-/** Whoever has a PostgreSQL needs none of ours. */
+/** Serves with a PostgreSQL of the user, without the embedded one. */
 async function serveWithoutPostgres(tarball, databaseUrl) {
   const cwd = folder('without-postgres');
   note('npm install without PostgreSQL', seconds(mustRun(cwd, 'npm', 'install', '--omit=optional', tarball).seconds));
@@ -242,7 +242,7 @@ async function useGlobally(tarball) {
 try {
   if (ordinary.uid !== undefined) chownSync(place, ordinary.uid, ordinary.gid);
   folder('home');
-  // The user may have no right to enter the folder that holds this Node.
+  // The user may lack the right to enter the folder that contains this Node.
   cpSync(process.execPath, join(folder('node'), 'node'));
   const tarball = pack();
   await useWithPostgres(tarball);
@@ -253,7 +253,7 @@ try {
   process.exitCode = 1;
 } finally {
   for (const { pid, exitCode, signalCode } of running) {
-    // With what npx started.
+    // Kills the process group, including the processes that npx started.
     if (exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
   }
   rmSync(place, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });

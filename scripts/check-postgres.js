@@ -1,6 +1,6 @@
 // Runs the suites of storage, of SQL and of whole servers on every supported version of PostgreSQL with its default
-// settings, and through PgBouncer in each mode that is supported; ends with a table.
-// `--on 14,17,session` picks some of the runs, other arguments pick the files whose path contains one of them.
+// settings, and through PgBouncer in each supported mode; prints a table at the end. `--on 14,17,session` picks some of
+// the runs; other arguments pick the files whose path contains one of the arguments.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { debianPrograms, npmPrograms, supportedMajors, versionOf } from './postgres-programs.js';
@@ -12,7 +12,7 @@ const poolers = {
   polling: 'PgBouncer, transaction only',
 };
 
-/** One run: what it is called in the table, and what the tests are told. */
+/** The runs: the name of each in the table, and the environment of its tests. */
 function variations() {
   const versions = supportedMajors.map((major) => ({
     key: String(major),
@@ -25,7 +25,7 @@ function variations() {
   }));
   const pooled = Object.entries(poolers).map(([mode, name]) => ({
     key: mode,
-    // Only whole servers are told of a pooler.
+    // Only the tests of whole servers use a pooler.
     suites: ['test/e2e/'],
     prepare: () => ({ name, env: { PLINTH_TEST_POOLER: mode } }),
   }));
@@ -40,7 +40,7 @@ function readArguments(args) {
   return { keys: list.split(','), filters: args.toSpliced(index, isSeparate ? 2 : 1) };
 }
 
-/** Runs the tests, shows what they print, and resolves with what they counted. */
+/** Runs the tests, prints their output, and resolves with their counts. */
 function runTests(filters, env) {
   const begun = performance.now();
   const script = fileURLToPath(new URL('test.js', import.meta.url));

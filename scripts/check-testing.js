@@ -1,6 +1,6 @@
-// Runs the examples of tests as their users would: with the packed package, in a folder of their own whose path has
-// blanks, and with test runners from the registry (names of examples, or `types`, as arguments choose some).
-// Then attacks them: tests that crash or are killed, many at once.
+// Runs the examples of tests as users would: with the packed package, in a separate folder whose path contains spaces,
+// and with test runners from the registry (arguments choose examples by name, or `types`). Then runs many tests at once
+// that crash or are killed.
 import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -22,7 +22,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const place = mkdtempSync(join(tmpdir(), 'plinth testing-'));
 const home = join(place, 'home');
 const isRoot = process.getuid() === 0;
-/** As whom tests run: whoever runs this, and for root also somebody without rights. */
+/** The users that run the tests: the current user, and if that is root, also an unprivileged user. */
 const users = [{}, ...(isRoot ? [{ uid: 65534, gid: 65534 }] : [])];
 const rows = [];
 
@@ -49,7 +49,7 @@ function note(what, value) {
   console.log(`${what}: ${value}`);
 }
 
-/** A folder of temporary files for one user, who then has a PostgreSQL of its own. */
+/** A folder of temporary files for one user: tests with another folder use another PostgreSQL. */
 function temporary(user) {
   const folder = mkdtempSync(join(place, 'tmp '));
   chmodSync(folder, 0o755);
@@ -74,7 +74,7 @@ function begin(cwd, folder, user, ...args) {
   return child;
 }
 
-/** Processes that work in or below a folder of temporary files, by what their command line or environment says. */
+/** Processes whose command line or environment names a folder of temporary files. */
 function processesOf(folder) {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -122,7 +122,7 @@ function install(name, tarball) {
 
 async function runExample(cwd, name, user) {
   const folder = temporary(user);
-  // Vitest writes beside its own files.
+  // Vitest writes files into the folder of the example.
   if (user.uid !== undefined) mustRun(cwd, 'chown', '-R', `${user.uid}:${user.gid}`, '.');
   const times = [];
   for (const round of ['first', 'second']) {
@@ -159,7 +159,7 @@ export async function use(): Promise<string | undefined> {
 }
 `;
 
-/** The types, in a project that has nothing but the package and a compiler. */
+/** Compiles with the types of the library, in a project that has nothing but the package and a compiler. */
 function compile(tarball) {
   const cwd = join(place, 'typed');
   mkdirSync(cwd);
@@ -221,7 +221,7 @@ try {
   const all = ['testing-node', 'testing-vitest', 'testing-jest'];
   for (const name of chosen.length > 0 ? all.filter((one) => chosen.includes(one)) : all) {
     const cwd = install(name, tarball);
-    // Nobody may write into the home folder.
+    // The home folder is read-only for every user.
     for (const user of users) await runExample(cwd, name, user);
     if (name === 'testing-node') for (const user of users) await attack(cwd, user);
   }

@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-/** All files together, as a browser gets them. */
+/** The most bytes of all files together, as sent to a browser. */
 const mostBytes = 300_000;
 
 /**

@@ -2,7 +2,7 @@
 //
 //   npm run generate -- kind <group> <Kind> [--version v1] [--plural names] [--cluster-scoped]
 //
-// nest-cli.json settles the folders, and whether a test is made. Existing files are never overwritten.
+// nest-cli.json sets the folders, and whether a test is made. Existing files are never overwritten.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -17,7 +17,7 @@ const usage = 'usage: npm run generate -- kind <group> <Kind> [--version v1] [--
 /** Groups that are served under a longer name, without the vendor's suffix (`src/base/machinery/vendor.ts`). */
 const longGroups = { rbac: 'rbac.authorization', flowcontrol: 'flowcontrol.apiserver' };
 
-/** A wrong command line or project, reported in one line. */
+/** An error in the command line or the project, reported in one line. */
 class GenerateError extends Error {}
 
 function parse(argv) {
@@ -111,7 +111,7 @@ function withKind(text, { group, kind }, path) {
   return addToList(imported, /return \[/, '];', call, path);
 }
 
-/** The numbers of the first fields, among those that tests keep from changing. */
+/** Adds the protobuf numbers of the kind's fields to those that tests keep from changing. */
 function withFieldNumbers(text, { group, version, kind }) {
   const facts = JSON.parse(text);
   const name = `${group}.${version}`;
@@ -119,7 +119,7 @@ function withFieldNumbers(text, { group, version, kind }) {
   return JSON.stringify(facts, null, 2);
 }
 
-/** The least that is a valid object, for the tests that make one of every kind. */
+/** Adds a minimal valid object, for the tests that create one of every kind. */
 function withValidObject(text, { group, plural }, path) {
   const name = group === 'core' ? plural : `'${plural}.${longGroups[group] ?? group}'`;
   return addToList(text, /const bodies: /, '\n};', `${name}: {}`, path);

@@ -1,4 +1,4 @@
-/** What is wrong with the rows themselves, and with the imports by them: one line for each. Paths are below src. */
+/** The faults of the rows themselves, and the imports that break them: one line for each. Paths are below src. */
 export function layerProblems(layers, sources) {
   const rows = new Map(layers.map((row) => [row.folder, row]));
   return [
@@ -8,7 +8,7 @@ export function layerProblems(layers, sources) {
   ];
 }
 
-/** Files that import each other in a circle, by value or for a type: a list for each circle, in order of their names. */
+/** Import cycles, including imports of types only: a list of files for each, in order of their names. */
 export function importCircles(sources) {
   const withoutEnd = (path) => path.replace(/\.[cm]?[jt]sx?$/, '');
   const files = new Map(sources.map(({ file }) => [withoutEnd(file), file]));
@@ -85,14 +85,14 @@ function sourceProblems(rows, { file, imports }) {
   });
 }
 
-/** Whether both are parts of one folder, or the folder itself, and the target stands above; its modules see all parts. */
+/** Whether both rows belong to one folder and the target is above; the folder's modules may import all its parts. */
 function isPartAbove(rows, own, target, file) {
   if ((own.of ?? own.folder) !== (target.of ?? target.folder)) return false;
   const order = [...rows.values()];
   return file.endsWith('.module.ts') || order.indexOf(target) < order.indexOf(own);
 }
 
-/** Folders below a row with `separate` don't import each other, such as the groups of the API. */
+/** Reports imports between folders below a row with `separate`, such as the groups of the API. */
 function separateProblems(own, file, path) {
   const below = (name) => (name.startsWith(`${own.folder}/`) ? name.slice(own.folder.length + 1).split('/') : []);
   const [from, ...restOfFrom] = below(file);

@@ -1,17 +1,18 @@
 /**
  * Which folder of `src` may import which: the layers of the program, from what all others use to the commands. A folder
- * may import itself and what its row names, which stands above it. So no import goes up, and no two folders import each
- * other. No files import each other in a circle, either. Types count like values.
+ * may import itself and the folders that its row names, whose rows are above. So no import goes to a later row, and no
+ * two folders import each other. There are no import cycles of files, either. Imports of types count, too.
  *
- * A row can be for a part of a folder; the longest name that fits counts. Others import that part only if they name it.
- * A part `of` a folder also imports the folder and its parts above. Folders below a row that is `separate` don't import each
- * other. `wiring` is what only modules of Nest (`*.module.ts`) import in addition, which say what a folder needs and when it
- * starts. Specs put together what they test, and what only they use is in folders named `testing`: both are free.
+ * A row can be for a part of a folder; the longest matching name applies. Other folders import that part only if their
+ * rows name it. A part `of` a folder may also import the folder and its parts above. Folders below a row that is
+ * `separate` don't import each other. `wiring` lists what only Nest modules (`*.module.ts`) may import in addition:
+ * they declare what a folder needs and when it starts. Specs, and the folders named `testing` that only specs use, may
+ * import anything.
  *
  * `npm run lint` checks the imports against these rows, and that docs/flow.md shows them.
  */
 const base = ['base/machinery', 'base/observability', 'base/config'];
-/** The interface of the storage; what implements it are parts with rows of their own. */
+/** `storage` is the interface of the storage; its implementations are parts with their own rows. */
 const objects = ['objects/apis', 'storage', 'objects/registry'];
 
 export const layers = [

@@ -1,5 +1,5 @@
-// Writes the manual pages of the compiled program to dist/man/ (npm runs it before npm pack).
-//   --check  also lets mandoc and groff read them, and fails when one of them finds fault
+// Writes the manual pages of the compiled program to dist/man/ (npm runs this script before npm pack).
+//   --check  also lets mandoc and groff read them, and fails if one of them reports a fault
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'dist', 'man');
 
-/** Of the commit, so that the same commit makes the same pages. */
+/** The date of the commit, so that the same commit makes the same pages. */
 function dateOfRelease() {
   const { status, stdout } = spawnSync('git', ['log', '-1', '--format=%cs'], { cwd: root, encoding: 'utf8' });
   return status === 0 ? stdout.trim() : new Date().toISOString().slice(0, 10);

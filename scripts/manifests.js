@@ -1,5 +1,5 @@
 // Writes deploy/plinth.yaml, the chart as plain manifests. Needs helm.
-//   --check  only compares, and fails when the file is not that of the chart
+//   --check  only compares, and fails when the file differs from the chart
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ function parse(text, version = '1.2') {
   return parseAllDocuments(text, { version }).map((document) => document.toJS());
 }
 
-/** What only helm reads. */
+/** A value without the metadata that only Helm reads. */
 function plain(value) {
   if (Array.isArray(value)) return value.map(plain);
   if (value === null || typeof value !== 'object') return value;

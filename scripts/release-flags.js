@@ -1,5 +1,5 @@
-// Adds the flags that the compiled program has to test/facts/released-flags.json, under the release of package.json. From then
-// on a test holds that none of them goes without having been deprecated long enough.
+// Adds the flags that the compiled program has to test/facts/released-flags.json, under the release of package.json.
+// From then on, a test fails if one of them is removed without having been deprecated long enough.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

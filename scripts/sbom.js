@@ -1,5 +1,5 @@
-// Writes dist/sbom.cdx.json (CycloneDX) for the packages whose code is in the bundle: the list of npm sbom, without the
-// tools that only build and test. Runs after pack-files.js.
+// Writes dist/sbom.cdx.json (CycloneDX) for the packages whose code is in the bundle: the output of npm sbom, without
+// the tools for building and testing. Runs after pack-files.js.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const references = new Set([sbom.metadata.component['bom-ref'], ...components.ma
 const dependencies = sbom.dependencies
   .filter(({ ref }) => references.has(ref))
   .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => references.has(other)) }));
-// All of it is in the product, although it is only needed to build it.
+// All of these packages are in the product, although npm lists them as development dependencies.
 for (const { properties } of components) {
   const index = properties?.findIndex(({ name }) => name === 'cdx:npm:package:development') ?? -1;
   if (index >= 0) properties.splice(index, 1);

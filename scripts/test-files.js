@@ -3,28 +3,28 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The time that a file has to stop when it is told to. */
+/** How long a file may take to stop after SIGTERM. */
 const graceMs = 10_000;
-/** How often the runner looks whether the processors have nothing to do. */
+/** The interval at which the runner checks whether processors are idle. */
 const lookMs = 1000;
-/** More than this share of all processors is idle when one more file can run. */
+/** One more group starts if more than this share of all processor time is idle. */
 const idleShare = 0.25;
-/** Memory that one more file finds free. */
+/** One more group starts only if this much memory is available. */
 const roomyBytes = 3 * 2 ** 30;
-/** How much of a file's output is kept; the end of it tells why the file failed. */
+/** How much of a group's output is kept: its end shows why a file failed. */
 const outputLimit = 4 * 1024 * 1024;
 
 /**
- * Runs groups of test files, each as a process group of its own, so every process that a group started ends with it. The
- * output of a group is shown when it fails or takes too long. A file of a group is named that leaves something open: a
- * process of its own would not end.
+ * Runs groups of test files, each in its own process group, so that every process that it starts ends with it. The
+ * output of a group is shown when it fails or takes too long. Files that leave handles open are reported: in a process
+ * of their own they would not end.
  *
- * @param groups in the order they are started; `files` are paths, run one after the other in one process; `environment`
- *   are variables of that process, and `place` says after its name what is special about them
+ * @param groups in the order in which they start; `files` are paths, run one after the other in one process;
+ *   `environment` are variables of that process, and `place` describes them after the name of the file
  * @param options.node the interpreter
  * @param options.root working directory
  * @param options.concurrency how many run at once
- * @param options.mostAtOnce how many run at once while they leave processors idle
+ * @param options.mostAtOnce how many run at once while there are idle processors
  * @param options.limitMs how long a file may take; a group of three or more files may take three times as long
  * @param options.print gets finished lines
  * @param options.signal ends all running files and starts no more
@@ -70,16 +70,19 @@ export async function runTestFiles(groups, options) {
     const areIdle = processors.areIdle();
     if (areIdle && running < mostAtOnce && waiting.length > 0 && !options.signal.aborted) workers.push(worker());
   }, lookMs);
-  // More may begin while these end.
+  // More workers may start while earlier ones end.
   for (const one of workers) await one;
   clearInterval(look);
   return { ...total, times };
 }
 
-/** Whether files that run leave processors and memory to others: many wait for clocks, and not always at other times. */
+/**
+ * Detects whether running files leave processors and memory idle: many of them wait for timers, sometimes all at the
+ * same time.
+ */
 class IdleProcessors {
   #before = cpus();
-  /** The accounts are those of the whole machine: where this process may use a part of it, they say nothing. */
+  /** The times are those of the whole machine: they are no use if this process may use only some of its processors. */
   #areOurs = cpus().length <= availableParallelism();
 
   areIdle() {
@@ -110,7 +113,7 @@ async function runGroup({ files, environment }, { node, root, limitMs, signal })
       '--test-reporter-destination=stdout',
       `--test-reporter=${join(root, 'scripts', 'test-reporter.js')}`,
       `--test-reporter-destination=${progress}`,
-      // What one file leaves behind must not keep the process of many alive.
+      // Handles that one file leaves open must not keep the process of several files alive.
       ...(files.length === 1 ? files : ['--test-force-exit', join(root, 'scripts', 'test-group.js'), ...files]),
     ],
     {
@@ -160,7 +163,7 @@ async function runGroup({ files, environment }, { node, root, limitMs, signal })
   if (why !== undefined && unfinished.length > 0) why += `; unfinished: ${unfinished.join(', ')}`;
   return {
     passed,
-    // A file that ends badly has failed, whatever it had counted before.
+    // A group whose process fails counts as failed, whatever its counts.
     failed: why === undefined ? failed : Math.max(1, failed),
     why: why ?? `${failed} failed`,
     output: output.text(),
@@ -171,13 +174,13 @@ async function runGroup({ files, environment }, { node, root, limitMs, signal })
   };
 }
 
-/** Reads the lines of `test-reporter.js`; none if the file ended before it could write. */
+/** Reads the lines of `test-reporter.js`; the result is empty if the process ended before it could write. */
 function readProgress(path) {
   let counts;
   const unfinished = new Set();
   const suites = [];
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
-  // The last line is empty or was cut off.
+  // The last line is empty or incomplete.
   for (const line of lines.slice(0, -1)) {
     const entry = JSON.parse(line);
     if (entry.begun !== undefined) unfinished.add(entry.begun);

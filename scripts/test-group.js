@@ -6,13 +6,13 @@ import { after, describe } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const require = createRequire(import.meta.url);
-/** What tests opened may take this long to close. */
+/** How long handles that tests opened may take to close. */
 const closeMs = 3_000;
 const lookMs = 50;
-/** The database that the files share: its process, and the pipe for what it logs. */
+/** Handles of the database that the files share: its process, and the pipe for its log. */
 const shared = new Set(['ProcessWrap', 'PipeWrap', 'CloseReq']);
 
-/** How many there are of each kind of thing that keeps this process alive. */
+/** The number of handles of each kind that keep this process alive. */
 function openThings() {
   const counts = new Map();
   for (const kind of process.getActiveResourcesInfo()) {
@@ -21,13 +21,13 @@ function openThings() {
   return counts;
 }
 
-/** What is open now and was not before, such as `2 TCPSocketWrap`. */
+/** The handles that are open now and were not before, such as `2 TCPSocketWrap`. */
 function opened(before) {
   const more = [...openThings()].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)]);
   return more.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);
 }
 
-/** Names a file that would not end if it had a process of its own. */
+/** Records a file that would not end if it ran in its own process. */
 async function nameOpen(file, before) {
   let left = opened(before);
   for (const end = performance.now() + closeMs; left.length > 0 && performance.now() < end; left = opened(before)) {
@@ -41,7 +41,7 @@ let before = new Map();
 for (const file of process.argv.slice(2)) {
   describe(file, () => {
     require(resolve(file));
-    // The hooks of the file come first.
+    // The hooks of the file run first.
     after(async () => {
       await nameOpen(file, before);
       before = openThings();

@@ -1,30 +1,36 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Most files of one process. Loading what they import takes longer than many of them do. */
+/** The most files of one process. Loading their imports takes longer than running many of them. */
 const mostTogether = 12;
-/** Floors whose tests start servers or programs. Groups of them leave work for all processors until the end. */
+/**
+ * Folders whose tests start servers or programs, and the most files of a group. Small groups keep all processors busy
+ * until the end.
+ */
 const mostOfFloor = new Map([
   ['dist/src/storage', 4],
   ['dist/src/tools', 4],
   ['dist/test/e2e', 3],
 ]);
-/** Files that share a running cluster (test/e2e/support/shared-cluster.ts): each more of them spares a start. */
+/**
+ * Files that share a running cluster (test/e2e/support/shared-cluster.ts): each further file in a group saves starting
+ * a cluster.
+ */
 const mostOfCluster = 16;
 const cluster = /\bsharedCluster\('(\w+)'\)/;
-/** A file that waits while it is loaded cannot be loaded within a suite, nor one that imports it. */
+/** A file with a top-level await can't be loaded within a suite, nor can a file that imports it. */
 const waitsAtTop =
   /^(?:(?:export )?(?:const|let) .*= )?\(?await |^for await |^(?:for|if|while|try)\b[^\n]*\n(?: {4}.*\n)*? {4}.*\bawait /m;
 const imported = /from '(\.[^']+)'/g;
 
 /**
- * Groups test files that may run one after the other in one process: files that share a cluster, or files of one floor, and not
- * those that take long.
+ * Groups test files that may run one after the other in one process: files that share a cluster, or files of one
+ * folder, except for slow ones.
  *
  * @param files paths in the order they should start
  * @param root the folder that they are relative to
  * @param alone parts of the paths of files that get a process of their own
- * @returns lists of paths; a group stands where its first file stood
+ * @returns lists of paths; a group has the position of its first file
  */
 export function groupTestFiles(files, root, alone) {
   const waiting = new Map();
@@ -51,7 +57,7 @@ export function groupTestFiles(files, root, alone) {
   return groups;
 }
 
-/** Whether the file, or a file for tests that it imports, waits while it is loaded. */
+/** Whether the file, or a file for tests that it imports, has a top-level await. */
 function waits(path, known) {
   return findIn(path, known, (text) => waitsAtTop.test(text) || undefined) === true;
 }
@@ -61,7 +67,10 @@ function clusterOf(path, known) {
   return findIn(path, known, (text) => cluster.exec(text)?.[1]);
 }
 
-/** What `look` finds in the text of a file, or in that of a file for tests that it imports; undefined if in none. */
+/**
+ * What `look` finds in the text of a file, or in that of a file for tests that it imports; undefined if it finds
+ * nothing.
+ */
 function findIn(path, known, look) {
   if (known.has(path)) return known.get(path);
   known.set(path, undefined);

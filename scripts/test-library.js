@@ -1,9 +1,9 @@
-// Bundles the library for tests into dist/testing/: as a module and for require (Jest), with its types.
+// Bundles the library for tests into dist/testing/, as a module and as CommonJS (for Jest), with its types.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the program's bundle has the process of a test's server (bundle.js). */
+/** The file of the program's bundle that runs the server of a test (bundle.js). */
 const host = '../program/tools.test-clusters.host.host-main.js';
 
 /**
@@ -17,7 +17,7 @@ export async function buildTestLibrary(root, compiler) {
   const source = join(root, 'src', 'tools', 'test-clusters', 'library');
   const { status } = spawnSync(process.execPath, [compiler, '-p', source], { cwd: root, stdio: 'inherit' });
   if (status !== 0) throw new Error('the types of the library for tests were not written');
-  // Users see one file of declarations.
+  // All declarations go into one file.
   const declarations = (name) => readFileSync(join(folder, name), 'utf8').trimEnd();
   const ofTypes = /^(?:import|export) type .* from '\.\/types\.js';\n/gm;
   const own = declarations('index.d.ts').replaceAll(ofTypes, '').trimStart();

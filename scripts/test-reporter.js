@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 
-/** Clock ticks a second in the accounts of Linux, on every processor. */
+/** Clock ticks per second in /proc of Linux, on every architecture. */
 const ticks = 100;
 
-/** Processor seconds of this process and of those that it waited for; undefined where the system does not say. */
+/**
+ * Processor seconds of this process and of children that it waited for; undefined where the system doesn't provide
+ * them.
+ */
 function processorSeconds() {
   try {
-    // The name of the program, in parentheses, may have spaces.
+    // The name of the program, in parentheses, may contain spaces.
     const fields = readFileSync('/proc/self/stat', 'latin1').split(') ').at(-1).split(' ');
     return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / ticks;
   } catch {
@@ -16,8 +19,8 @@ function processorSeconds() {
 
 /**
  * Reports the progress of one file to `test-files.js`, as lines of JSON: the start and end of each test, so that a test
- * that never ends has a name, and the counts at the end with the processor time of the file. A hook after all tests of the file that fails counts as a test:
- * neither the counts of Node nor its exit code say so.
+ * that never ends can be named, and at the end the counts and the processor time of the file. A failing hook after all
+ * tests of the file counts as a failed test: neither the counts of Node nor its exit code include it.
  */
 export default async function* report(events) {
   let ownFailures = 0;

@@ -1,6 +1,6 @@
-// Runs tests on a PostgreSQL as the distribution ships it, with its default settings: the storage suites and the
-// end-to-end suites, or the files whose path contains one of the arguments.
-// PLINTH_TEST_POSTGRES_BIN names the folder of its programs; the default is Debian's newest.
+// Runs tests on the PostgreSQL of the distribution with its default settings: the storage suites and the end-to-end
+// suites, or the files whose path contains one of the arguments. PLINTH_TEST_POSTGRES_BIN names the folder of its
+// programs; the default is Debian's newest version.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { debianPrograms } from './postgres-programs.js';

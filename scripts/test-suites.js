@@ -1,9 +1,9 @@
 /**
- * Suites that `npm test` leaves out, so that it is quick enough to run before each commit: parts of the paths of their
- * files. `npm run test:more` runs all of them, and CI does. A file that is in none belongs to `npm test`.
+ * Suites that `npm test` leaves out, so that it is fast enough to run before each commit: parts of the paths of their
+ * files. `npm run test:more` and CI run all of them. A file in none of them belongs to `npm test`.
  */
 export const suites = {
-  /** Processes that are killed, databases that fail over, servers that are rolled, connections that break. */
+  /** Killed processes, database failovers, rolling restarts, broken connections. */
   faults: [
     'e2e/api-endpoints.',
     'e2e/authentication-outage.',
@@ -45,7 +45,7 @@ export const suites = {
     'postgres/reader-attacks.',
     'test/compiled-code.',
   ],
-  /** The command line, and programs of others: kubectl, Chromium, PgBouncer, containerd, the tools of PostgreSQL. */
+  /** The command line, and third-party programs: kubectl, Chromium, PgBouncer, containerd, the tools of PostgreSQL. */
   tools: [
     'cli/knock.',
     'cli/paths.',
@@ -71,7 +71,7 @@ export const suites = {
   ],
 };
 
-/** What depends on the database: `--suite all` also runs it on one with the settings that it comes with. */
+/** Tests that depend on the database: `--suite all` also runs them on a PostgreSQL with its default settings. */
 export const onStockDatabase = [
   'src/storage/postgres/',
   'src/storage/feed/',
@@ -83,7 +83,7 @@ export const onStockDatabase = [
  * The files of a suite.
  *
  * @param files paths
- * @param name a name of `suites`; `more` for all of them; undefined for what belongs to none; `all` for every file
+ * @param name a name of `suites`; `more` for all suites; undefined for files in none; `all` for every file
  * @returns undefined when there is no such suite
  */
 export function filesOfSuite(files, name) {

@@ -1,7 +1,7 @@
-// Builds, then runs the tests: those that people run before a commit; with `--suite NAME` one of `test-suites.js`; or the
-// files whose path contains one of the other arguments, whatever suite they belong to. `--suite all` is what CI runs: all
-// files, and some of them again on the distribution's PostgreSQL.
-// Ends with the line `N passed, N failed`; fails when a test failed or none ran.
+// Builds, then runs the tests: those that people run before a commit; with `--suite NAME` a suite of `test-suites.js`;
+// or the files whose path contains one of the other arguments, whatever their suite. CI runs `--suite all`: all files,
+// and some of them again on the distribution's PostgreSQL. Prints `N passed, N failed` at the end; fails when a test
+// failed or none ran.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,18 +16,21 @@ import { filesOfSuite, onStockDatabase } from './test-suites.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const node = suitableNode();
-/** Each group of files is a process with a Postgres of its own. Many wait more than they compute, so there are more than cores. */
+/**
+ * How many groups of files run at once: each is a process with its own Postgres. Many wait more than they compute, so
+ * there may be more of them than cores.
+ */
 const concurrency = 3;
 const mostAtOnce = 6;
-/** A busy machine takes several times as long as an idle one; only what hangs takes longer than this. */
+/** A busy machine takes several times as long as an idle one; only a file that hangs takes longer than this. */
 const limitMs = 600_000;
-/** Far more than the files that run at the same time keep. */
+/** Far more memory than the files that run at the same time use. */
 const plentyBytes = 8 * 2 ** 30;
-/** What `--suite all` lacks on a machine without a PostgreSQL of the distribution. */
+/** The message about what `--suite all` can't run on a machine without a PostgreSQL of the distribution. */
 const debianNeed = `${onStockDatabase.join(', ')} on another PostgreSQL need one below /usr/lib/postgresql`;
-/** A template for their databases takes longer than it spares these. */
+/** For fewer files than this, making a template for their databases takes longer than it saves. */
 const fewFiles = 4;
-/** The longest first, so that none of them starts at the end with nothing else left to run. */
+/** The slowest files, slowest first, so that none of them starts last with nothing else left to run. */
 const longest = [
   'e2e/consistency.',
   'e2e/failover.',
@@ -71,15 +74,15 @@ function run(args, environment = {}) {
 }
 
 /**
- * The folder of all temporary files of a run. Most of what tests write is databases that nobody will need again, so it is
- * in memory where there is plenty, unless TMPDIR says otherwise.
+ * Makes the folder for all temporary files of a run. Tests mostly write databases that are never needed again, so the
+ * folder is in memory if there is plenty, unless TMPDIR is set.
  */
 function makeFolder() {
   const inMemory = process.env.TMPDIR === undefined && freeBytes('/dev/shm') > plentyBytes;
   const folder = mkdtempSync(
     join(inMemory && process.availableMemory() > plentyBytes ? '/dev/shm' : tmpdir(), 'plinth-run-'),
   );
-  // The user of the database must be able to pass through.
+  // The user that runs the database must be able to enter the folder.
   chmodSync(folder, 0o755);
   return folder;
 }
@@ -93,7 +96,7 @@ function freeBytes(path) {
   }
 }
 
-/** Sets what the files of a run share. Kept compiled code spares time at the start of each program. */
+/** Sets the environment that the files of a run share. Cached compiled code saves time at the start of each program. */
 function prepareShared(folder) {
   process.env.TMPDIR = folder;
   process.env.PLINTH_TEST_NEEDS = join(folder, 'needs');
@@ -101,8 +104,8 @@ function prepareShared(folder) {
 }
 
 /**
- * The variables of tests on a database of some kind, with the data directories that its servers are copied from: they spare
- * time at each start.
+ * The environment of tests on one kind of database, with the data directories from which its servers are copied: copies
+ * save time at each start.
  *
  * @throws {Error} when they can't be made
  */
@@ -114,7 +117,7 @@ function prepareDatabase(folder, name, environment = {}) {
   return { ...environment, PLINTH_TEST_POSTGRES_TEMPLATES: templates };
 }
 
-/** What runs in which process: files of the same kind of database share one. */
+/** Groups the files that run in one process, all on the same kind of database. */
 function makeGroups(files, environment, place) {
   const lists = files.length < fewFiles ? files.map((file) => [file]) : groupTestFiles(files, root, longest);
   return lists.map((list) => ({ files: list, environment, place }));
@@ -132,7 +135,7 @@ function allGroups(files, folder) {
   return groups.toSorted((a, b) => rank(a.files[0]) - rank(b.files[0]));
 }
 
-/** What the tests that did not run lack, as test/support/needs.ts recorded it. */
+/** The missing requirements of the tests that did not run, as recorded by test/support/needs.ts. */
 function missingNeeds(record) {
   try {
     return [...new Set(readFileSync(record, 'utf8').trim().split('\n'))];
@@ -162,7 +165,7 @@ async function main() {
   if (node !== process.execPath) return run([fileURLToPath(import.meta.url), ...process.argv.slice(2)]);
   const built = run([join(root, 'scripts', 'build.js'), '--if-stale']);
   if (built !== 0) return built;
-  // Older versions of Node lack it; they never get here.
+  // Older versions of Node lack globSync, but never get here.
   const { globSync } = await import('node:fs');
   const { values, positionals: filters } = parseArgs({
     options: { suite: { type: 'string' } },

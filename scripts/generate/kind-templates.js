@@ -1,7 +1,7 @@
 // The files of a new kind, as docs/adding-a-kind.md explains them. They are a start: replace `size` and `phase`.
 import { camel, kebab } from './names.js';
 
-/** The declaration: fields, once for every format. */
+/** The file that declares the fields, once for all formats. */
 export function typesFile({ group, version, kind, namespaced }) {
   const name = camel(kind);
   return `import { always, type Infer, int32, kind, optional, pointer, string, struct } from '../../../../base/machinery/schema/index.js';
@@ -42,7 +42,7 @@ export type ${kind}List = Infer<typeof ${name}List>;
 `;
 }
 
-/** The protobuf numbers of that declaration, as `test/facts` writes them. */
+/** The protobuf numbers of that declaration, in the form of `test/facts`. */
 export function fieldNumbers(kind) {
   return {
     [kind]: 'metadata 1,spec 2,status 3',
@@ -52,7 +52,7 @@ export function fieldNumbers(kind) {
   };
 }
 
-/** What is special about the kind. */
+/** The file with the defaults and rules of the kind. */
 export function strategyFile({ group, version, kind }) {
   const name = camel(kind);
   return `import type { ${kind} } from '../../../objects/apis/${group}/${version}/${kebab(kind)}.types.js';
@@ -75,7 +75,7 @@ function sizeErrors(size: number | undefined): FieldError[] {
 `;
 }
 
-/** How it is served. */
+/** The file that defines how the kind is served. */
 export function resourceFile({ group, version, kind, plural, singular, namespaced }) {
   const name = camel(kind);
   const file = kebab(kind);
@@ -111,7 +111,7 @@ export function ${name}Resource(${parameters}): ResourceDefinition {
 `;
 }
 
-/** A first test. */
+/** The file with a first test. */
 export function specFile({ group, kind, plural }) {
   const name = camel(kind);
   const argument = group === 'core' ? '' : 'testNames';
@@ -142,7 +142,7 @@ describe('${plural}', () => {
 `;
 }
 
-/** The module of a new group. */
+/** The file with the module of a new group. */
 export function groupFile({ group, className, resourcesName, kind }) {
   const name = camel(kind);
   return `import { type DynamicModule, Module } from '@nestjs/common';

@@ -26,7 +26,7 @@ import { SchedulingApiModule } from './scheduling/scheduling-api.module.js';
 import { StorageApiModule } from './storage/storage-api.module.js';
 import { StorageMigrationApiModule } from './storagemigration/storagemigration-api.module.js';
 
-/** Every built-in group. A new group is added only here. */
+/** Every built-in group. This list is the only place to add a group. */
 const groups: readonly { of(host: GroupHost): DynamicModule }[] = [
   CoreApiModule,
   AdmissionRegistrationApiModule,

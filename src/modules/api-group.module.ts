@@ -19,7 +19,7 @@ export interface GroupHost {
   readonly controllerAt?: (path: string) => Type<unknown>;
 }
 
-/** How the definitions of a group are made: a function, and the injection tokens of its arguments. */
+/** The function that makes the definitions of a group, and the injection tokens of its arguments. */
 export type DefinitionsFactory = Pick<FactoryProvider<ResourceDefinition[]>, 'inject' | 'useFactory'>;
 
 const RESOURCE_DEFINITIONS = Symbol('ResourceDefinitions');

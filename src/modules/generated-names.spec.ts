@@ -15,7 +15,7 @@ import { toStored } from '../objects/registry/store/object-codec.js';
 import type { ResourceStores } from '../objects/registry/store/resource-stores.js';
 import { Store } from '../objects/registry/store/store.js';
 
-/** Draws the same letter five times; the letters come in this order. */
+/** A random source that makes each suffix of one letter five times, with the letters in the given order. */
 function letters(...order: number[]): RandomBytes {
   return (length) => new Uint8Array(length).fill(order.shift() ?? 26);
 }
@@ -73,7 +73,9 @@ async function create(resource: StoredServedResource, random: RandomBytes, chang
   return JSON.parse((await store.create(request, toStored(resource, object), options)).json) as ApiObject;
 }
 
-/** Names, uids and values drawn from a range, made comparable. */
+/**
+ * The object with placeholders for its name, its uid and values drawn from a range, so that objects can be compared.
+ */
 function comparable(object: ApiObject): unknown {
   const text = JSON.stringify(object)
     .replaceAll(object.metadata.uid as string, 'UID')
@@ -82,7 +84,7 @@ function comparable(object: ApiObject): unknown {
 }
 
 const { registry } = await registeredGroups();
-/** The names of these say what they are, so none can be drawn. */
+/** Kinds whose names have a meaning, so a name can't be drawn at random. */
 const named = new Set(['apiservices', 'customresourcedefinitions', 'ipaddresses', 'storageversions']);
 const definitions = registry
   .definitions()

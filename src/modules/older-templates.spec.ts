@@ -28,7 +28,7 @@ function olderText(text: string, { resource, prefix }: ReturnType<typeof storedF
   return `{${prefix.slice(1 + revisions.length)}${rest.replaceAll('null,}', 'null}')}`;
 }
 
-/** Came after that time. */
+/** Kinds added after that time. */
 const newer = new Set(['ResourceClaimTemplate']);
 
 describe('templates in objects', () => {
@@ -48,7 +48,7 @@ describe('templates in objects', () => {
       assert.ok(!text.includes('creationTimestamp'), text);
       const older = olderText(text, storedForm(served));
       assert.ok(older.includes('"creationTimestamp":null'), older);
-      // The same object, so its next update changes nothing.
+      // Both texts give the same object, so its next update changes nothing.
       assert.deepEqual(parseText(served, older), parseText(served, text));
     });
   }

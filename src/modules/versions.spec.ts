@@ -113,9 +113,9 @@ const bundle: Sample = { spec: { signerName: 'a.b/c', trustBundle: 't' } };
 const budgetStatus = { disruptionsAllowed: 1, expectedPods: 2, disruptedPods: { p: time } };
 
 /**
- * Bodies that cover everything a version shows in a way of its own, by resource and version. They leave out what older
- * versions can't express: v1 autoscalers show the target for cpu last, their statuses show an absent average as 0, and
- * older slices have the hostname label on every endpoint of a node.
+ * Bodies that cover everything that a version represents in its own way, by resource and version. They leave out what
+ * older versions can't express: v1 autoscalers show the target for cpu last, their statuses show an absent average as
+ * 0, and older slices have the hostname label on every endpoint of a node.
  */
 const samples: Readonly<Record<string, Readonly<Record<string, readonly Sample[]>>>> = {
   'horizontalpodautoscalers.autoscaling': {
@@ -299,7 +299,7 @@ function samplesOf({ definition, served }: ServedResource): readonly Sample[] | 
   return samples[group === '' ? resource : `${resource}.${group}`]?.[served.version];
 }
 
-/** A body in the form that the server has before the conversion. */
+/** A body in the form in which the server converts it. */
 function canonical({ served, definition }: ServedResource, body: Sample): ApiObject {
   const metadata = {
     name: 'a',

@@ -22,16 +22,16 @@ import {
 
 /** The characters that the expressions of one object may have together: compiling them is part of one request. */
 export const maxExpressionsText = 100_000;
-/** The parts that they may have together, for the same reason; a pattern counts as its instructions. */
+/** The parts that the expressions of one object may have together; a pattern counts as its instructions. */
 const maxExpressionsParts = 15_000;
 const maxMatchConditions = 64;
-/** The reason would not fit behind a longer expression. */
+/** A longer expression would leave no room for the reason in the message. */
 const maxShownLength = 1000;
 const webhookEnvironment = admissionEnvironment();
 
 /**
- * Checks the expressions of one policy or of one configuration of webhooks. Faults of those that the object had before
- * are no errors, since they may be older than the checks of today; their work counts.
+ * Checks the expressions of one policy or of one configuration of webhooks. Faults of expressions that the object had
+ * before are not errors, since they may be older than today's checks, but their work counts.
  */
 export class ExpressionCheck {
   private left = maxExpressionsText;
@@ -95,7 +95,7 @@ export class ExpressionCheck {
     if ('fault' in compiled && !this.known.has(text)) this.errors.push(expressionFault(path, text, compiled.fault));
   }
 
-  /** Whether compiling has taken too much work; records it for the first expression that finds so. */
+  /** Whether compiling has taken too much work; records the error once, for the first expression after the limit. */
   overWork(path: FieldPath): boolean {
     if (!this.work.isUsedUp) return false;
     if (!this.isOverWork) {
@@ -106,7 +106,7 @@ export class ExpressionCheck {
     return true;
   }
 
-  /** Whether an expression still fits; records the first that does not. */
+  /** Whether the text of an expression is within the limit for all; records an error for the first that is not. */
   fits(text: string, path: FieldPath): boolean {
     if (this.left < 0) return false;
     this.left -= text.length;
@@ -117,13 +117,13 @@ export class ExpressionCheck {
   }
 }
 
-/** New expressions must have the wanted type for certain. What older ones lack shows when they are evaluated. */
+/** The type of a new expression must be known to be the wanted one. Older expressions fail when they are evaluated. */
 function exactly(compiled: CompiledText, results: readonly CelType[]): CompiledText {
   if ('fault' in compiled || compiled.program.type.kind !== 'dyn') return compiled;
   return { fault: wrongResult(results, compiled.program.type) };
 }
 
-/** An expression that can't be used. The message shows its beginning if it is long. */
+/** The error for an expression that can't be used. The message shows only the beginning of a long one. */
 export function expressionFault(path: FieldPath, expression: string, fault: string): FieldError {
   const isLong = expression.length > maxShownLength;
   return invalid(path, isLong ? `${expression.slice(0, maxShownLength)}...` : expression, fault);

@@ -5,21 +5,21 @@ import { checkNonNegative } from '../../objects/apis/core/v1/validation/common.v
 const percentRule =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
-/** A count or a percentage that is not negative; a missing one is fine. */
+/** Checks that a count or percentage, if set, is not negative. */
 export function checkIntOrPercent(value: IntOrString | undefined, path: FieldPath, errors: FieldError[]): void {
   if (value === undefined) return;
   if (typeof value === 'number') checkNonNegative(value, path, errors);
   else if (parsePercentage(value) === undefined) errors.push(invalid(path, value, percentRule));
 }
 
-/** A percentage of at most 100; counts are fine. */
+/** Checks that a percentage is at most 100; counts are not checked. */
 export function checkAtMostAll(value: IntOrString | undefined, path: FieldPath, errors: FieldError[]): void {
   if (value === undefined) return;
   const percent = parsePercentage(value);
   if (percent !== undefined && percent > 100) errors.push(invalid(path, value, 'must not be greater than 100%'));
 }
 
-/** Whether a count or percentage is zero; a missing one counts as zero. */
+/** Whether a count or percentage is zero; a missing value counts as zero. */
 export function isZero(value: IntOrString | undefined): boolean {
   if (value === undefined) return true;
   return typeof value === 'number' ? value === 0 : (parsePercentage(value) ?? 0) === 0;

@@ -5,7 +5,7 @@ import {
   validateLabelSelector,
 } from '../../objects/apis/meta/v1/validation/label-selector.validation.js';
 
-/** Broken rules of the selector of a kind that owns pods; a selector that selects everything is refused. */
+/** Validates the selector of a kind that owns pods; a selector that selects everything is refused. */
 export function validateOwnSelector(
   selector: LabelSelector | null,
   kind: string,

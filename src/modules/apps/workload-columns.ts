@@ -10,7 +10,7 @@ export type Workload = ApiObject & {
   spec: { template: PodTemplateSpec; selector?: LabelSelector | null };
 };
 
-/** A column of a count that is always shown. */
+/** A column, always shown, for a count. */
 export function countColumn<T extends ApiObject>(
   name: string,
   description: string,

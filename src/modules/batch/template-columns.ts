@@ -4,7 +4,7 @@ import type { JobSpec } from '../../objects/apis/batch/v1/job.types.js';
 import { containerImages, containerNames } from '../../objects/apis/core/v1/pod-template-text.js';
 import type { TableColumn } from '../../objects/registry/resource-definition.js';
 
-/** `Containers`, `Images` and `Selector` of the job that an object is or makes, shown in wide tables. */
+/** `Containers`, `Images` and `Selector` of a job, or of the jobs that an object makes, shown in wide tables. */
 export function jobTemplateColumns<T extends ApiObject>(jobSpec: (object: T) => JobSpec): readonly TableColumn<T>[] {
   return [
     {

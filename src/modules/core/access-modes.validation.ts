@@ -2,7 +2,7 @@ import { type FieldError, type FieldPath, forbidden, notSupported } from '../../
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
-/** Broken rules of the access modes of a volume. */
+/** Validates the access modes of a volume. */
 export function checkAccessModes(modes: readonly string[], path: FieldPath, errors: FieldError[]): void {
   for (const mode of modes) if (!accessModes.includes(mode)) errors.push(notSupported(path, mode, accessModes));
   if (modes.includes('ReadWriteOncePod') && modes.some((mode) => mode !== 'ReadWriteOncePod')) {

@@ -1,4 +1,4 @@
-/** The shown form of a map of labels: `a=b,c=d` by key, `<none>` for an empty one. */
+/** A map of labels for a table cell: `a=b,c=d` sorted by key, `<none>` for an empty map. */
 export function labelsText(labels: Readonly<Record<string, string>> | undefined): string {
   const keys = Object.keys(labels ?? {}).sort();
   return keys.length === 0 ? '<none>' : keys.map((key) => `${key}=${labels?.[key]}`).join(',');
@@ -11,7 +11,7 @@ const shortAccessModes: Readonly<Record<string, string>> = {
   ReadWriteOncePod: 'RWOP',
 };
 
-/** Access modes in short form, in this order, each once. */
+/** Access modes in short form, in a fixed order, each once. */
 export function accessModesText(modes: readonly string[] | undefined): string {
   const given = new Set(modes);
   return Object.entries(shortAccessModes)

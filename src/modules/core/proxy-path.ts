@@ -17,7 +17,7 @@ function proxyPath(options: KindType): ConnectSubresource {
   };
 }
 
-/** `proxy` of nodes, pods and services: the rest of the path is requested from the server there. */
+/** `proxy` of nodes, pods and services: the rest of the path is requested from the server that runs there. */
 export const nodeProxyPath = proxyPath(nodeProxyOptions);
 export const podProxyPath = proxyPath(podProxyOptions);
 export const serviceProxyPath = proxyPath(serviceProxyOptions);

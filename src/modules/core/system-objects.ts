@@ -49,7 +49,7 @@ async function ensureApiService(stores: ResourceStores, clusterIP: string, secur
   try {
     await ensureObject(stores, core('services'), service({ clusterIP }));
   } catch (error) {
-    // An older service has the address, so any other will do.
+    // An older service has the address, so any other address will do.
     if (!(error instanceof StatusError && error.reason === 'Invalid')) throw error;
     await ensureObject(stores, core('services'), service({}));
   }

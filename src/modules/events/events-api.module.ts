@@ -4,7 +4,7 @@ import type { ResourceDefinition } from '../../objects/registry/resource-definit
 import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { coreEventResource, eventResource } from './event/event.resource.js';
 
-/** Events. Two groups serve them from one place in storage. */
+/** The resources for events: two groups serve the same stored objects. */
 export function eventsResources(names: VendorNames): ResourceDefinition[] {
   return [coreEventResource(names), eventResource(names)];
 }

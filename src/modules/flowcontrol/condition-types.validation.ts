@@ -2,7 +2,7 @@ import { duplicate, type FieldError, FieldPath, required } from '../../base/mach
 
 const conditionsPath = FieldPath.of('status', 'conditions');
 
-/** Broken rules of the conditions in a written status: each has a type, and no type occurs twice. */
+/** Validates the conditions in a written status: each has a type, and no type occurs twice. */
 export function validateConditionTypes(conditions: readonly { readonly type?: string }[] | undefined): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();

@@ -8,7 +8,7 @@ interface Target {
   readonly pod?: { readonly name: string; readonly uid: string };
 }
 
-/** What is to go, in tables. Evictions have it where their requests have it. */
+/** Table columns for the pod to evict. It is in the same field in evictions as in eviction requests. */
 export const targetColumns: readonly TableColumn<EvictionRequest>[] = [
   {
     name: 'Target',
@@ -24,7 +24,7 @@ export const targetColumns: readonly TableColumn<EvictionRequest>[] = [
   },
 ];
 
-/** Broken rules of what is to go. */
+/** Validates the target of an eviction. */
 export function validateTarget({ pod }: Target, path: FieldPath): FieldError[] {
   if (pod === undefined) return [invalid(path, '', 'must specify one of: `pod`')];
   const at = path.child('pod');
@@ -40,7 +40,7 @@ export function validateTarget({ pod }: Target, path: FieldPath): FieldError[] {
   return errors;
 }
 
-/** How far an eviction has got, in tables. */
+/** The progress of an eviction, for a table cell. */
 export function evictionState(status: {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];

@@ -5,7 +5,7 @@ import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { evictionResource } from './eviction/eviction.resource.js';
 import { evictionRequestResource } from './eviction-request/eviction-request.resource.js';
 
-/** Resources of the group `lifecycle`, which the gate `EvictionRequestAPI` opens. */
+/** Resources of the group `lifecycle`, which the feature gate `EvictionRequestAPI` enables. */
 export function lifecycleResources(names: VendorNames): ResourceDefinition[] {
   return [evictionResource(names), evictionRequestResource(names)];
 }

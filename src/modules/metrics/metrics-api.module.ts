@@ -16,7 +16,7 @@ export function metricsResources(
   return [nodeMetricsResource(names, stores, usage), podMetricsResource(names, stores, usage)];
 }
 
-/** The API group `metrics`, which is served where `--runtime-config` says so. */
+/** The API group `metrics`, which is served only if `--runtime-config` enables it. */
 @Module({})
 export class MetricsApiModule {
   static of(host: GroupHost): DynamicModule {

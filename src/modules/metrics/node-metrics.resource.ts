@@ -9,7 +9,7 @@ import type { ResourceStores } from '../../objects/registry/store/resource-store
 import { readPages } from './read-pages.js';
 import { measuredAt, usageQuantities } from './usage-values.js';
 
-/** `nodes.metrics`: what is in use on the nodes whose agents answer. */
+/** `nodes.metrics`: CPU and memory in use on the nodes whose agents answer. */
 export function nodeMetricsResource(
   names: VendorNames,
   stores: ResourceStores,

@@ -18,7 +18,7 @@ import type { ResourceStores } from '../../objects/registry/store/resource-store
 import { readPages } from './read-pages.js';
 import { measuredAt, usageQuantities } from './usage-values.js';
 
-/** The fields of a running pod that its metrics are made of. */
+/** The fields of a running pod from which its metrics are made. */
 interface RunningPod {
   readonly name: string;
   readonly namespace: string;
@@ -27,10 +27,10 @@ interface RunningPod {
   readonly containers: readonly string[];
 }
 
-/** Up to so many nodes are read one by one; for more, all are. */
+/** Up to this number of nodes are read one by one; if more are needed, all nodes are read. */
 const fewNodes = 20;
 
-/** `pods.metrics`: what the containers of running pods use, as the agents of their nodes report it. */
+/** `pods.metrics`: what the containers of running pods use, as reported by the agents of their nodes. */
 export function podMetricsResource(
   names: VendorNames,
   stores: ResourceStores,
@@ -93,14 +93,14 @@ async function nodesOf(stores: ResourceStores, wanted: ReadonlySet<string>): Pro
     try {
       found.push(parseStored(store.resource, await store.get('', name, 0n)) as MeasurableNode);
     } catch (error) {
-      // A node that is gone measures nothing.
+      // A node that is gone has no measurements.
       if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
     }
   }
   return found;
 }
 
-/** Agents are believed about the containers of pods that are bound to their node, and about nothing else. */
+/** An agent is trusted only about the containers of pods that are bound to its node. */
 function podObject(apiVersion: string, pod: RunningPod, node: MeasuredNode | undefined): (PodMetrics & ApiObject)[] {
   const used = pod.containers.flatMap((container): [string, Usage][] => {
     const usage = node?.containers.get(containerKey(pod.namespace, pod.name, container));

@@ -3,11 +3,14 @@ import { inTurns, mappedInSteps } from '../../base/machinery/turns.js';
 import { parseStored } from '../../objects/registry/store/object-codec.js';
 import type { Store } from '../../objects/registry/store/store.js';
 
-/** Objects of a page, which bounds how much of them is in memory. */
+/** The most objects of a page, which bounds how many are in memory at one time. */
 const pageSize = 500;
 const pageBytes = 4 * 1024 * 1024;
 
-/** All objects of a namespace, or of all, as the newest state at hand shows them, some at a time. */
+/**
+ * All objects of a namespace, or of all namespaces, page by page, as of the newest state that is available without
+ * waiting.
+ */
 export async function* readPages(store: Store, namespace: string | undefined): AsyncGenerator<readonly ApiObject[]> {
   let after: { namespace: string; name: string } | undefined;
   for (;;) {

@@ -11,7 +11,7 @@ export function usageQuantities({ cpuNanoCores, memoryBytes }: Usage): { cpu: st
   };
 }
 
-/** The fields that say when a measurement was made. */
+/** The fields for the time and the window of a measurement. */
 export function measuredAt({ at, windowMs }: Usage): { timestamp: string; window: string } {
   return { timestamp: formatTime(at), window: formatDuration(BigInt(Math.round(windowMs)) * 1_000_000n) };
 }

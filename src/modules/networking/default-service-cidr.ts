@@ -9,7 +9,7 @@ import type { StoredObject } from '../../storage/storage.interface.js';
 import { StorageError } from '../../storage/storage-error.js';
 import { defaultServiceCidrName as name, serviceRange } from './service-cidr/service-cidr.resource.js';
 
-/** Makes the object of the range that the server's flag names, unless there is one. Safe for many processes at once. */
+/** Creates the object for the range of the server's flag, unless it exists. Safe for many processes at once. */
 export function ensureDefaultServiceCidr(
   names: VendorNames,
   stores: ResourceStores,
@@ -18,7 +18,7 @@ export function ensureDefaultServiceCidr(
   return ensureObject(stores, placeOf(names), { metadata: { name }, spec: { cidrs: [serviceRange(ranges)] } });
 }
 
-/** Replaces the object of a former range by that of the present one. Safe for many processes that start at once. */
+/** Replaces the object of a former range with one for the current range. Safe for many processes that start at once. */
 export async function replaceFormerServiceCidr(
   names: VendorNames,
   stores: ResourceStores,
@@ -30,15 +30,15 @@ export async function replaceFormerServiceCidr(
   const stored = await stores.storage.get(key);
   if (stored === undefined) return;
   const { spec } = parseStored(resource, stored) as ServiceCIDR;
-  // An object that a client extended, or that shows an older range: neither describes the range in use.
+  // An object that a client extended or that shows an older range does not describe the range in use.
   if (spec.cidrs?.length === 1 && spec.cidrs[0] === serviceRange(ranges)) return;
   await removeAtOnce(stores, stored);
   await ensureDefaultServiceCidr(names, stores, ranges);
 }
 
 /**
- * Removes a stored object whatever finalizers it has: an address of a service would hold the former range for ever, and
- * the present one could have no object.
+ * Removes a stored object whatever finalizers it has: an address of a service would keep the object of the former range
+ * forever, and the current range could not have one.
  */
 async function removeAtOnce({ storage }: ResourceStores, { key, uid }: StoredObject): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 import { type FieldError, type FieldPath, invalid, required } from '../../base/machinery/field-error.js';
 import { isDns1123Subdomain, isPathSegmentName } from '../../base/machinery/names.js';
 
-/** Broken rules of a reference to an object of any kind by group, kind and name. */
+/** Validates a reference to an object of any kind by group, kind and name. */
 export function validateTypedReference(
   reference: { readonly apiGroup?: string | null; readonly kind: string; readonly name: string },
   path: FieldPath,

@@ -1,6 +1,6 @@
 import { isPathSegmentName } from '../../base/machinery/names.js';
 
-/** Names of RBAC objects only have to fit into a URL path, for example `system:node`. */
+/** The rule for names of RBAC objects, which only have to fit into a URL path: `system:node`, for example. */
 export function pathSegmentName(name: string): string[] {
   return isPathSegmentName(name);
 }

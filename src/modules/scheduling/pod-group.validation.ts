@@ -10,7 +10,7 @@ const maxTemplates = 8;
 const maxClaims = 4;
 const highestPriority = 1_000_000_000;
 
-/** Fields that a group keeps, whatever else may change. */
+/** Fields of a group that can't change. */
 const fixedFields = [
   'workloadRef',
   'priorityClassName',
@@ -19,7 +19,7 @@ const fixedFields = [
   'schedulingConstraints',
 ] as const;
 
-/** Broken rules of a group of pods. */
+/** Validates a group of pods. */
 export function validatePodGroup({ spec }: PodGroup, old?: PodGroup): FieldError[] {
   const claims = spec.resourceClaims ?? [];
   const claimsPath = specPath.child('resourceClaims');
@@ -30,7 +30,7 @@ export function validatePodGroup({ spec }: PodGroup, old?: PodGroup): FieldError
   ];
 }
 
-/** Broken rules of a group of groups. */
+/** Validates a group of groups. */
 export function validateCompositePodGroup({ spec }: CompositePodGroup, old?: CompositePodGroup): FieldError[] {
   return [
     ...validateGroup(spec, spec.schedulingPolicy.gang?.minGroupCount, 'minGroupCount'),
@@ -38,7 +38,7 @@ export function validateCompositePodGroup({ spec }: CompositePodGroup, old?: Com
   ];
 }
 
-/** Broken rules of a workload. The set of its templates never changes. */
+/** Validates a workload. The set of its templates must not change. */
 export function validateWorkload({ spec }: Workload, old?: Workload): FieldError[] {
   const path = specPath.child('podGroupTemplates');
   const templates = spec.podGroupTemplates ?? [];

@@ -8,7 +8,7 @@ const uses: Readonly<Record<string, string>> = {
   'system-node-critical': 'For pods that the node they run on needs to work.',
 };
 
-/** Creates the missing classes of the pods that a cluster can't do without. */
+/** Creates the priority classes, if missing, for pods that a cluster can't do without. */
 export async function ensureSystemPriorityClasses(names: VendorNames, stores: ResourceStores): Promise<void> {
   const group = groupName('scheduling', names);
   for (const [name, value] of Object.entries(systemPriorities)) {

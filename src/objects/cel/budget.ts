@@ -38,7 +38,7 @@ export class Budget {
     const now = processorMs();
     if (this.startedAt === 0) this.startedAt = now;
     else if (now - this.startedAt > processorLimitMs) {
-      // Code that continues in spite of the error gets no further.
+      // Code that continues despite the error fails at its next charge.
       this.left = -1;
       throw new CostLimitExceeded();
     }

@@ -72,7 +72,7 @@ describe('expressions over JSON objects', () => {
     ['{"a": 1, ?"b": optional.none()}', { a: 1 }],
     ['1 / 0 == 1', 'error: division by zero'],
     ['object.spec.replicas + "a"', 'error: no such overload'],
-    // Names of members that every JavaScript object has are no keys.
+    // Members that every JavaScript object has are not keys.
     ['has(object.constructor) || has(object.__proto__) || "toString" in object', false],
   ];
   for (const [text, expected] of cases) it(text, () => assert.deepEqual(evaluate(text), expected));

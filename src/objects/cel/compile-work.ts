@@ -28,7 +28,7 @@ export class CompileWorkExceeded extends Error {
   }
 }
 
-/** The cost of every expression beside its parts. */
+/** The cost of every expression in addition to its parts. */
 export const expressionWork = 5;
 /** The additional cost of an expression with faults: a message about each is made. */
 export const faultyExpressionWork = 20;

@@ -97,7 +97,7 @@ const cases: readonly (readonly [string, string, unknown, string])[] = [
 describe('no expression holds the event loop', () => {
   for (const [name, expression, object, expected] of cases) {
     it(name, () => {
-      // The first run warms up the code; the better of two counts.
+      // The first run warms up the code; the faster of the two counts.
       const runs = [run(expression, object), run(expression, object)];
       for (const { end } of runs) assert.equal(end, expected);
       for (const part of [0, 1] as const) {

@@ -85,7 +85,7 @@ function check(compiler: Compiler, expression: Expression, text: string): Compil
   throw new CelCompileError(text, compiler.issues);
 }
 
-/** What is wrong with an expression of another type than those wanted. */
+/** The message for an expression whose type is not among those wanted. */
 export function wrongResult(wanted: readonly CelType[], found: CelType): string {
   const names = wanted.map(typeName);
   return `must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(' ')}]`} but got ${typeName(found)}`;

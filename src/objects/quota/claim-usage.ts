@@ -10,7 +10,7 @@ import type { UsageEvaluator } from './usage-evaluator.js';
 const claims = 'persistentvolumeclaims';
 const storage = 'requests.storage';
 
-/** Usage of persistent volume claims: themselves and their size, in all and by storage class. */
+/** Usage of persistent volume claims: their number and size, in total and by storage class. */
 export function claimUsage(names: VendorNames): UsageEvaluator {
   const ofClass = `.storageclass.${groupName('storage', names)}/`;
   const classAnnotation = `volume.beta.${names.labelPrefix}/storage-class`;
@@ -58,7 +58,7 @@ export function claimUsage(names: VendorNames): UsageEvaluator {
   };
 }
 
-/** What the status of a claim reports about its size and its scopes. */
+/** The parts of a claim's status that affect its size and its scopes. */
 function countedStatus({ status }: ApiObject): readonly unknown[] {
   const { allocatedResources, currentVolumeAttributesClassName, modifyVolumeStatus } = (status ?? {}) as NonNullable<
     PersistentVolumeClaim['status']
@@ -70,7 +70,7 @@ function countedStatus({ status }: ApiObject): readonly unknown[] {
   ];
 }
 
-/** The requested size, or a larger one that was given up after it had been allocated. */
+/** The requested size, or a larger one that was allocated before the request was reduced. */
 function sizeOf({ spec, status }: PersistentVolumeClaim): string | undefined {
   const asked = spec.resources?.requests?.storage;
   const allocated = status?.allocatedResources?.storage;

@@ -13,7 +13,7 @@ interface Wanted {
   readonly count?: number;
 }
 
-/** Usage of claims to devices: themselves, and how many devices of each class they may get at most. */
+/** Usage of device claims: their number, and the most devices of each class that they may get. */
 export function deviceUsage(names: VendorNames): UsageEvaluator {
   const group = groupName('resource', names);
   const count = `count/resourceclaims.${group}`;
@@ -39,7 +39,7 @@ export function deviceUsage(names: VendorNames): UsageEvaluator {
   };
 }
 
-/** Of choices, the one with the most devices of a class counts. */
+/** For each class, the number of devices of the choice that has the most of them. */
 function worstCase(choices: readonly Wanted[]): ReadonlyMap<string, number> {
   const most = new Map<string, number>();
   for (const { deviceClassName, allocationMode, count = 0 } of choices) {

@@ -9,7 +9,7 @@ import type { ScopeRequirement } from './usage-evaluator.js';
 export interface LimitedResource {
   readonly group: string;
   readonly resource: string;
-  /** Substrings of the names of limited resources: `requests.storage` of a storage class. */
+  /** Substrings of the names of limited resources: for example `requests.storage` of a storage class. */
   readonly contains: readonly string[];
   /** Objects in these scopes are limited. */
   readonly scopes: readonly ScopeRequirement[];

@@ -9,7 +9,7 @@ const named: ReadonlySet<string> = new Set(['configmaps', 'secrets', 'replicatio
 /**
  * Usage of objects that only count as objects: `count/<resource>.<group>`.
  *
- * @param resources the names that the objects are served under: one, or several for a kind that is in several groups.
+ * @param resources the names under which the objects are served: several for a kind that is in several groups.
  */
 export function objectUsage(resources: readonly GroupResource[]): UsageEvaluator {
   const names = resources.map((resource) => `count/${formatGroupResource(resource)}`);

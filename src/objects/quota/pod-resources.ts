@@ -46,14 +46,14 @@ export function podTotals(spec: PodSpec, part: Part): Map<string, Quantity> {
     if (isPodLevel(name)) total.set(name, amount);
   }
   for (const [name, amount] of amountsOf(spec.overhead)) {
-    // No limit stays no limit.
+    // A missing limit stays missing.
     const limit = total.get(name);
     if (part === 'requests' || (limit !== undefined && quantitySign(limit) !== 0)) addAmount(total, name, amount);
   }
   return total;
 }
 
-/** An init container that keeps running beside the others. */
+/** An init container that keeps running alongside the others. */
 export function isSidecar({ restartPolicy }: Pick<Container, 'restartPolicy'>): boolean {
   return restartPolicy === 'Always';
 }

@@ -28,7 +28,7 @@ const plainNames: ReadonlySet<string> = new Set([
   ...[...computeNames].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
 ]);
 
-/** Usage of pods. A pod that has ended, or whose time to end is over, only counts as an object. */
+/** Usage of pods. A pod that has ended, or whose grace period is over, only counts as an object. */
 export function podUsage(names: VendorNames): UsageEvaluator {
   return {
     measures: (name) =>
@@ -88,7 +88,10 @@ function isRevived(object: ApiObject, old: ApiObject): boolean {
   return hasEnded((old as Pod & ApiObject).status?.phase) && !hasEnded((object as Pod & ApiObject).status?.phase);
 }
 
-/** When nobody needs to wait any longer for a pod that is being deleted; a node that is gone never confirms it. */
+/**
+ * The time after which a pod that is being deleted no longer counts, because a node that is gone never confirms its
+ * end.
+ */
 function endOf({ deletionTimestamp, deletionGracePeriodSeconds }: ApiObject['metadata']): number | undefined {
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return undefined;
   return parseTime(deletionTimestamp) + Number(deletionGracePeriodSeconds) * 1000;

@@ -18,7 +18,8 @@ import { charged, draftOf, judge, type QuotaDraft, take, type UsageChange } from
 export interface QuotaRequest extends UsageChange {
   readonly namespace: string;
   /**
-   * Why the write is refused whatever the quotas allow, from all quotas of the namespace; undefined: it is not refused.
+   * Returns why the write is refused whatever the quotas allow, given all quotas of the namespace; undefined if it is
+   * not.
    */
   readonly uncovered?: ((quotas: readonly (ResourceQuota & ApiObject)[]) => string | undefined) | undefined;
   /** Makes the error that the client gets. */
@@ -34,11 +35,14 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The writes of one namespace that wait for a turn, and what is known about its quotas. */
+/** The writes of one namespace that wait for their turn, and what is known about its quotas. */
 interface NamespaceQueue {
   waiting: Waiting[];
   isRunning: boolean;
-  /** The states that this process wrote or lost to, by name. Memory may not show them yet. */
+  /**
+   * The states of quotas that this process wrote, or found when its write failed, by name. Memory may not show them
+   * yet.
+   */
   readonly known: Map<string, KnownQuota>;
 }
 
@@ -49,7 +53,7 @@ interface KnownQuota {
   readonly stored: StoredObject | undefined;
 }
 
-/** A batch that takes longer than others would hold them up. */
+/** The most characters of a batch: a batch that takes long would hold up others. */
 const mostCharacters = 1024 * 1024;
 /** Writes of one batch; the remainder of the limit is for quotas. */
 const mostWrites = mostTiedWrites - 50;
@@ -139,7 +143,7 @@ export class QuotaLedger {
       } catch (error) {
         const isOneBad = error instanceof StorageError && error.code === 'Invalid' && passed.length > 1;
         if (!isOneBad) throw error;
-        // A value in one of them can't be stored: each write is made by itself.
+        // A value in one of the writes can't be stored, so each write is made by itself.
         for (const one of passed) {
           await this.settle(namespace, queue, [one]).catch((reason: unknown) => one.reject(reason));
         }
@@ -155,7 +159,7 @@ export class QuotaLedger {
     }
   }
 
-  /** A write that no quota counts does not share the fate of the others. */
+  /** Makes a write that no quota counts by itself, so that it does not fail with the others. */
   private async writeFree({ write, resolve, reject }: Waiting): Promise<void> {
     try {
       const [answer] = await this.storage.writeTogether([write]);
@@ -260,7 +264,7 @@ function isTaken({ write }: Waiting, drafts: readonly StoredDraft[]): boolean {
   return drafts.some(({ stored: { key } }) => key.resource === write.key.resource && key.name === write.key.name);
 }
 
-/** The first writes that can go together; the others stay queued. */
+/** Takes the first writes that fit in one batch; the others stay queued. */
 function takeBatch(queue: NamespaceQueue): readonly Waiting[] {
   const batch: Waiting[] = [];
   const left: Waiting[] = [];
@@ -287,7 +291,8 @@ function note(queue: NamespaceQueue, { key, uid, json, expected }: Write, answer
     queue.known.set(key.name, { version, stored: { key, uid, json, resourceVersion: version } });
   } else if (answer.kind === 'refused') {
     const { current } = answer;
-    // Just above the version that was expected: only memory that still shows that version is wrong.
+    // Without a current state, the version just above the expected one: only memory that still shows the expected one
+    // is wrong.
     queue.known.set(key.name, { version: current?.resourceVersion ?? (expected ?? 0n) + 1n, stored: current });
   }
 }

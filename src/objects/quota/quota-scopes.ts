@@ -2,7 +2,7 @@ import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { ResourceQuotaSpec } from '../apis/core/v1/resource-quota.types.js';
 import type { ScopeRequirement, UsageEvaluator } from './usage-evaluator.js';
 
-/** Whether a quota counts an object: it does if the object is in all of its scopes. */
+/** Whether a quota counts an object: it does if the object is in all scopes of the quota. */
 export function countsObject(spec: ResourceQuotaSpec, evaluator: UsageEvaluator, object: ApiObject): boolean {
   return requirementsOf(spec).every((requirement) => evaluator.isInScope?.(object, requirement) ?? false);
 }

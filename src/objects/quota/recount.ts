@@ -14,7 +14,7 @@ import type { Amounts } from './amounts.js';
 type Quota = ResourceQuota & ApiObject;
 
 /**
- * The right status of a quota, or undefined if it is right already.
+ * The correct status of a quota, or undefined if its status is correct already.
  *
  * Every charge is written together with its object, so at any version the difference between what is used and what the
  * status says only comes from objects that changed without a charge (deletions, pods that ended). Charges after the

@@ -10,7 +10,7 @@ const measured: ReadonlySet<string> = new Set([
   'services.loadbalancers',
 ]);
 
-/** Usage of services: themselves, load balancers, and ports of the nodes, one for each of their ports. */
+/** Usage of services: the services, their load balancers, and a node port for each of their ports. */
 export const serviceUsage: UsageEvaluator = {
   measures: (name) => measured.has(name),
 

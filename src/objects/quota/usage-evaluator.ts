@@ -2,7 +2,7 @@ import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { ScopedResourceSelectorRequirement } from '../apis/core/v1/resource-quota.types.js';
 import type { Amounts } from './amounts.js';
 
-/** One requirement of a scope. A scope in `spec.scopes` is one with `Exists`. */
+/** One requirement of a scope. A scope in `spec.scopes` is a requirement with `Exists`. */
 export type ScopeRequirement = ScopedResourceSelectorRequirement;
 
 /**
@@ -10,24 +10,24 @@ export type ScopeRequirement = ScopedResourceSelectorRequirement;
  * same amounts. Objects are in the stored version.
  */
 export interface UsageEvaluator {
-  /** Whether objects of this resource can use what a quota names so. */
+  /** Whether objects of this resource can use what a quota limits under this name. */
   measures(name: string): boolean;
   /**
    * Everything that the object uses.
    *
-   * @param now milliseconds since 1970: some objects stop using anything when their time is over.
+   * @param now milliseconds since 1970: some objects stop using anything at a certain time.
    */
   usage(object: ApiObject, now: number): Amounts;
   /**
-   * Every object uses one of each measured resource, and is in no scope: the object itself need not be examined.
-   * Default false.
+   * Every object uses one of each measured resource, and is in no scope: the objects need not be examined. Default
+   * false.
    */
   readonly isUniform?: boolean;
   /** Whether this update through this path can raise the usage, or bring the object into a scope. Creates always do. */
   mayRiseBy(subresource: string, object: ApiObject, old: ApiObject): boolean;
-  /** Whether the object is in a scope. Default: in none. */
+  /** Whether the object is in a scope. Default: false for all scopes. */
   isInScope?(object: ApiObject, requirement: ScopeRequirement): boolean;
-  /** The names for which the object must specify an amount and does not, sorted. Default: none. */
+  /** The names, sorted, for which the object lacks a required amount. Default: none. */
   missing?(object: ApiObject, names: readonly string[]): readonly string[];
   /** When the usage of this object ends by itself, in milliseconds since 1970; undefined if it does not. */
   endsAt?(object: ApiObject): number | undefined;

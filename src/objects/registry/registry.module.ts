@@ -52,8 +52,8 @@ export class RegistryModule implements OnApplicationBootstrap {
   }
 
   /**
-   * Throws OptionsError for keys of `--runtime-config` and names in `--watch-cache-sizes` that match nothing. Only now
-   * are all resources registered. Names in groups that this server does not have may be those of custom resources.
+   * Throws OptionsError for keys of `--runtime-config` and names in `--watch-cache-sizes` that match nothing. All
+   * resources are registered by then. Names in groups that this server does not have may be those of custom resources.
    */
   onApplicationBootstrap(): void {
     const known = this.registry

@@ -26,7 +26,10 @@ export interface ServedVersion {
   readonly deprecated?: {
     readonly warning: string;
     readonly removedRelease: string;
-    /** Whether that release has come: clients may use the version only where the server is told by its name to serve it. */
+    /**
+     * Whether that release is out: clients may use the version only if the server is configured to serve it by its
+     * name.
+     */
     readonly isRemoved?: boolean;
   };
   /**
@@ -34,9 +37,15 @@ export interface ServedVersion {
    * it. Default: the versions that the server is configured to serve.
    */
   readonly isServed?: boolean;
-  /** Whether clients may use the version only where the server is configured to serve it. Alpha versions always are so. */
+  /**
+   * Whether clients may use the version only where the server is configured to serve it. Always true for alpha
+   * versions.
+   */
   readonly isOffByDefault?: true;
-  /** Whether that must name the version: general keys (`api/all`) do not switch on what the API release does not have. */
+  /**
+   * Whether the configuration must name the version: general keys (`api/all`) don't enable versions that the API
+   * release lacks.
+   */
   readonly isOnlyByName?: true;
   /** The feature gate without which clients may not use the version, whatever the server is configured to serve. */
   readonly neededGate?: string;
@@ -117,8 +126,8 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
    */
   readonly conversion?: RemoteConversion | undefined;
   /**
-   * Prepares what reading and writing the objects needs, where that takes long; undefined when there is nothing to wait
-   * for. Callers that don't await it trigger the preparation synchronously.
+   * Prepares for reading and writing the objects, if that takes long; undefined when there is nothing to wait for.
+   * Callers that don't await it trigger the preparation synchronously.
    */
   prepare?(): Promise<void> | undefined;
   /**
@@ -151,20 +160,20 @@ export interface ComputedResource<T extends ApiObject = ApiObject> extends Resou
   readonly compute: (scope: ComputedScope) => Promise<readonly T[]>;
 }
 
-/** The computed objects that somebody wants. Whoever computes may compute others, too, if that is less work. */
+/** The objects that a request wants. The resource may compute others, too, if that is less work. */
 export interface ComputedScope {
-  /** Undefined: those of all namespaces. */
+  /** Undefined: the objects of all namespaces. */
   readonly namespace: string | undefined;
-  /** Undefined: all of them. */
+  /** Undefined: objects of any name. */
   readonly name: string | undefined;
-  /** Whether the selectors of the request choose an object with such metadata. */
+  /** Whether the selectors of the request select an object with this metadata. */
   readonly wants: (object: ApiObject) => boolean;
   readonly signal: AbortSignal;
 }
 
 /**
- * Everything the server knows about one resource. The module of its group makes it and registers it once. A definition
- * never changes; that of a custom resource is replaced by another one.
+ * Everything the server knows about one resource. The module of its API group makes and registers it once. A definition
+ * never changes; a custom resource gets a new one.
  */
 export type ResourceDefinition = StoredResource | VirtualResource | ComputedResource;
 
@@ -191,7 +200,7 @@ export function verbsOf(definition: ResourceDefinition): readonly ResourceVerb[]
 
 const noSubresources: readonly SubresourceDefinition[] = [];
 
-/** The paths below the objects of a resource. */
+/** The subresources of a resource: the paths below its objects. */
 export function subresourcesOf(definition: ResourceDefinition): readonly SubresourceDefinition[] {
   switch (definition.type) {
     case 'stored':
@@ -202,7 +211,7 @@ export function subresourcesOf(definition: ResourceDefinition): readonly Subreso
   }
 }
 
-/** The named subresource (`status`); throws when the resource has none of that name. */
+/** The named subresource (`status`); throws when the resource has no such subresource. */
 export function partOf(definition: StoredResource, name: string): PartSubresource {
   const found = definition.subresources?.find((subresource) => subresource.name === name);
   if (found?.type !== 'part') throw new Error(`${definition.resource} have no part ${name}`);
@@ -232,7 +241,7 @@ export function storageOf(definition: ResourceDefinition): GroupResource {
   return (isStoredKind(definition) ? definition.storedAs : undefined) ?? { group, resource };
 }
 
-/** The kind in messages about its objects: that of the group under which the objects are stored. */
+/** The kind that messages about the objects name: in the group under which the objects are stored. */
 export function storedGroupKind({ storedAs, group, kind }: StoredResource): GroupKind {
   return { group: storedAs?.group ?? group, kind };
 }

@@ -167,7 +167,7 @@ export class ResourceRegistry {
     if (versions?.size === 0) this.servedGroups.delete(definition.group);
   }
 
-  /** All at once: a definition may have thousands of versions. */
+  /** Changes the views of all versions in one pass: a definition may have thousands of them. */
   private changeViews(gone: ReadonlySet<ServedResource>, made: readonly ServedResource[]): void {
     for (const storage of new Set([...gone, ...made].map(({ storageResource }) => storageResource))) {
       const views = [

@@ -11,7 +11,7 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
   /** The client wants to remove an object that cannot be read; deleting a readable one is refused (409). */
   readonly onlyUnreadable?: boolean;
-  /** A garbage collector runs beside the server and does the work that finalizers leave to it. Default false. */
+  /** A garbage collector runs alongside the server and does the work that finalizers leave to it. Default false. */
   readonly garbageCollector?: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface Reservation {
   commit(): Promise<void>;
   /**
    * The object was certainly not written, or this is a dry run: gives back the allocations. Neither function is called
-   * while the outcome is unknown: then everything stays allocated until a repair finds out.
+   * while the outcome is unknown: then everything stays allocated until a repair determines it.
    */
   rollback(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface Reservation {
  * pure unless it says otherwise. A function may change its arguments only where it says "may change".
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
-  /** Broken rules of a name; default: RFC 1123 subdomain. `prefix` is set for `generateName`. */
+  /** Returns the faults of a name; default: those of an RFC 1123 subdomain. `prefix` is set for `generateName`. */
   validateName?(name: string, prefix: boolean): string[];
 
   /**
@@ -44,8 +44,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   applyDefaults?(object: T): void;
 
   /**
-   * Prepares what the rules of the kind need and takes long to make. Awaited before each write; undefined: nothing to
-   * do.
+   * Prepares whatever the rules of the kind need that takes long to make. Awaited before each write; undefined: nothing
+   * to do.
    */
   prepareRules?(): Promise<void> | undefined;
 
@@ -58,7 +58,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Clears fields that a client may not set, and sets first values (status, generation); may change `object`. */
   prepareForCreate?(context: RequestContext, object: T): void;
 
-  /** Broken rules of a new object, metadata aside. */
+  /** Validates a new object, except for its metadata. */
   validate?(context: RequestContext, object: T): FieldError[];
 
   /** Allocates from shared ranges once the object is valid and admitted; may change `object`. */
@@ -67,7 +67,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Carries over fields that a client may not change; may change `object`. `old` is the live object. */
   prepareForUpdate?(context: RequestContext, object: T, old: T): void;
 
-  /** Broken rules of a changed object, metadata aside. */
+  /** Validates a changed object, except for its metadata. */
   validateUpdate?(context: RequestContext, object: T, old: T): FieldError[];
 
   reserveForUpdate?(context: RequestContext, object: T, old: T, dryRun: boolean): Promise<Reservation | undefined>;

@@ -7,7 +7,7 @@ import type { KindType } from '../../base/machinery/schema/index.js';
 import type { ResourceVerb } from './resource-verb.js';
 import type { TableColumn } from './table-column.js';
 
-/** A kind of bodies under its served name. */
+/** The kind of a request body, under its served group. */
 export interface BodyKind {
   readonly kind: GroupVersionKind;
   readonly type: KindType;
@@ -20,7 +20,7 @@ export type PartVerb = 'get' | 'patch' | 'update';
 export interface UpdateRules {
   /** Carries over everything that this path may not change. May change `object`. */
   readonly prepareForUpdate?: (context: RequestContext, object: ApiObject, old: ApiObject) => void;
-  /** Broken rules of a changed object, metadata aside. */
+  /** Validates a changed object, except for its metadata. */
   readonly validateUpdate: (context: RequestContext, object: ApiObject, old: ApiObject) => FieldError[];
 }
 
@@ -30,7 +30,7 @@ export interface PartSubresource extends UpdateRules {
   readonly name: string;
   readonly verbs: readonly PartVerb[];
   readonly prepareForUpdate: NonNullable<UpdateRules['prepareForUpdate']>;
-  /** The fields that this path carries over: sending them gives nobody ownership. Default: none. */
+  /** The fields that this path carries over: a client that sends them does not become their owner. Default: none. */
   readonly resetFields?: FieldSet;
 }
 
@@ -44,12 +44,12 @@ export interface ViewSubresource {
   readonly body: BodyKind;
   readonly verbs: readonly PartVerb[];
   readonly read: (parent: ApiObject) => ApiObject;
-  /** The columns of its table, about what `read` returns. Default: name and creation time. */
+  /** The columns of the table, which show the object that `read` returns. Default: name and creation time. */
   readonly columns?: readonly TableColumn[];
-  /** Throws a StatusError for a parent that has nothing to show; such a parent may be written into all the same. */
+  /** Throws a StatusError for a parent that has nothing to show; such a parent may still be written into. */
   readonly checkShown?: (parent: ApiObject) => void;
   readonly write: WriteIntoParent;
-  /** The fields of the parent that an applied body stands for; none for a body without them. */
+  /** The fields of the parent that an applied body stands for; empty for a body without such fields. */
   readonly intent: (body: Readonly<Record<string, unknown>>) => Record<string, unknown>;
 }
 
@@ -59,7 +59,7 @@ export interface CreatedSubresource extends UpdateRules {
   readonly name: string;
   readonly body: BodyKind;
   readonly write: WriteIntoParent;
-  /** The answer instead of the body (a Status). */
+  /** The answer that is sent instead of the body (a Status). */
   readonly createAnswer: (context: RequestContext, body: ApiObject) => ApiObject;
 }
 
@@ -70,7 +70,7 @@ export interface VirtualSubresource {
   readonly body: BodyKind;
   /** Further versions of that kind with the same fields, which bodies may also have. */
   readonly otherBodies?: readonly BodyKind[];
-  /** The refusal of a body with another name than the path. Default: the usual one. */
+  /** The message for a body whose name differs from that in the path. Default: the usual one. */
   readonly otherName?: string;
   /**
    * Does what the body requests and returns the object to send, which may be a Status. Runs after mutating admission

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
 
-/** A cell that shows the time from a moment, in milliseconds, until the table is made. */
+/** A cell that shows the duration from a time, in milliseconds, until the table is made. */
 export class Since {
   /** The texts before and after the duration. */
   constructor(
@@ -10,7 +10,7 @@ export class Since {
   ) {}
 }
 
-/** A cell of a table before it is shown; it follows from the object alone. */
+/** A table cell before it is formatted; its value depends only on the object. */
 export type TableCell = string | number | boolean | null | Since;
 
 /** One column of the Table form. */

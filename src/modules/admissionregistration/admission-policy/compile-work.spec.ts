@@ -54,7 +54,7 @@ const nested = (depth: number) => {
   return text;
 };
 
-/** Conditions of which two fit. */
+/** Conditions of which two fit into one object. */
 const conditions = (count: number, more = 0) =>
   Array.from({ length: count }, (_, i) => ({ name: `c${i}`, expression: `[${'1,'.repeat(5900)}${i + more}]==[]` }));
 const webhooks = (count: number, make: (i: number, more: number) => readonly object[]) =>
@@ -103,7 +103,7 @@ const tooMuch: readonly (readonly [string, object])[] = [
   ['maps in maps', variables(filled((i) => (i === 0 ? '{1:1}' : `{1:${before(i)},2:${before(i)}}`)))],
 ];
 
-/** Checks a policy until it is quick enough, the first times to warm up, and returns the result of the check. */
+/** Checks a policy up to five times, until one check is quick enough: the first ones warm up. Returns the result. */
 function timed<T>(run: () => T): T {
   let best = Number.POSITIVE_INFINITY;
   let result: T | undefined;

@@ -23,7 +23,7 @@ export function applyMatchDefaults(resources: MatchResources | undefined): void 
     rule.scope ??= '*';
 }
 
-/** Broken rules of the criteria by which a policy or a binding chooses requests. */
+/** Validates the criteria by which a policy or a binding chooses requests. */
 export function validateMatchResources(resources: MatchResources, path: FieldPath, errors: FieldError[]): void {
   const { matchPolicy, namespaceSelector, objectSelector } = resources;
   if (matchPolicy === undefined) errors.push(required(path.child('matchPolicy')));

@@ -19,7 +19,7 @@ import { validateMutatingBinding, validateMutatingPolicy } from './mutating-poli
 import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './param-access.js';
 import { bindingColumns, policyColumns } from './policy-columns.js';
 
-/** `mutatingadmissionpolicies`: rules in expressions that may change objects. */
+/** `mutatingadmissionpolicies`: policies whose expressions may change objects. */
 export function mutatingAdmissionPolicyResource(context: PolicyContext): ResourceDefinition {
   return defineResource<MutatingAdmissionPolicy>({
     group: groupName('admissionregistration', context.names),

@@ -19,7 +19,7 @@ const specPath = FieldPath.of('spec');
 const patchTypes = ['ApplyConfiguration', 'JSONPatch'];
 const reinvocationPolicies = ['IfNeeded', 'Never'];
 
-/** Broken rules of a policy. `old` is the live object of a change. */
+/** Validates a policy. `old` is the live object of a change. */
 export function validateMutatingPolicy({ spec }: MutatingAdmissionPolicy, old?: MutatingAdmissionPolicy): FieldError[] {
   const hasOldNames =
     old !== undefined && isDeepStrictEqual([spec.paramKind, spec.variables], [old.spec.paramKind, old.spec.variables]);
@@ -82,7 +82,7 @@ function expressionsOf({ spec }: MutatingAdmissionPolicy): ReadonlySet<string> {
   ]);
 }
 
-/** Broken rules of the binding of a policy. */
+/** Validates the binding of a policy. */
 export function validateMutatingBinding({ spec }: MutatingAdmissionPolicyBinding): FieldError[] {
   const errors: FieldError[] = [];
   validateBindingSpec(spec, errors);

@@ -12,7 +12,7 @@ import type {
 import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { ObjectReader } from '../../../objects/registry/store/storage-reader.js';
 
-/** The dependencies of the definitions of policies and bindings. */
+/** What the definitions of policies and bindings depend on. */
 export interface PolicyContext {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;
@@ -57,7 +57,7 @@ export async function authorizeParamRef(
   if (request.user?.groups.includes(privilegedGroup)) return;
   const group = groupName('admissionregistration', context.names);
   const policy = await context.objects.read({ group, resource: policies }, '', policyName);
-  // The policy may come later; until then the kind of its parameters is unknown.
+  // The policy may be created later; until then the kind of its parameters is unknown.
   const paramKind = (policy?.spec as { readonly paramKind?: ParamKind } | undefined)?.paramKind;
   const name = paramRef.name === undefined || paramRef.name === '' ? '*' : paramRef.name;
   const namespace = paramRef.namespace === undefined || paramRef.namespace === '' ? '*' : paramRef.namespace;
@@ -66,7 +66,7 @@ export async function authorizeParamRef(
   throw refusal(context, written, FieldPath.of('spec', 'paramRef'), detail);
 }
 
-/** Whether the author may read objects of a kind; of all kinds if it isn't known. */
+/** Whether the author may read objects of a kind, or of all kinds if the kind isn't known. */
 async function mayGet(
   { authorizer, registry }: PolicyContext,
   request: RequestContext,

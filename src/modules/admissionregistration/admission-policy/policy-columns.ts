@@ -3,7 +3,7 @@ import { ageColumn, nameColumn } from '../../../objects/registry/definition/defa
 import type { TableColumn } from '../../../objects/registry/resource-definition.js';
 import type { BindingSpec, PolicySpec } from './policy.validation.js';
 
-/** Columns of a policy; `count` counts what it does. */
+/** Columns of a policy; `count` is the column that counts its rules. */
 export function policyColumns<T extends ApiObject & { readonly spec: PolicySpec }>(
   count: TableColumn<T>,
 ): readonly TableColumn<T>[] {

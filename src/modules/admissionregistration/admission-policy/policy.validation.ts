@@ -23,7 +23,7 @@ import {
 import { type ExpressionCheck, expressionFault } from '../expression-check.js';
 import { validateMatchResources } from './match-resources.validation.js';
 
-/** What the two kinds of policies share. */
+/** The fields that both kinds of policies share. */
 export interface PolicySpec {
   readonly paramKind?: ParamKind | undefined;
   readonly matchConstraints?: MatchResources | undefined;
@@ -32,14 +32,14 @@ export interface PolicySpec {
   readonly failurePolicy?: string | undefined;
 }
 
-/** What the two kinds of bindings share. */
+/** The fields that both kinds of bindings share. */
 export interface BindingSpec {
   readonly policyName?: string | undefined;
   readonly paramRef?: ParamRef | undefined;
   readonly matchResources?: MatchResources | undefined;
 }
 
-/** What expressions of a kind of policy may use beside the functions of the API. */
+/** The names that expressions of a kind of policy may use besides the functions of the API. */
 export interface PolicyNames {
   readonly functions?: FunctionTable;
   readonly messages?: (name: string) => MessageType | undefined;
@@ -55,7 +55,7 @@ const reservedNames = new Set(
   ),
 );
 
-/** Checks what both kinds of policies have, and gives the environment of their other expressions. */
+/** Validates the parts that both kinds of policies have, and returns the environment of their other expressions. */
 export function validatePolicySpec(
   spec: PolicySpec,
   check: ExpressionCheck,
@@ -133,7 +133,7 @@ function validateParamKind({ apiVersion = '', kind = '' }: ParamKind, path: Fiel
 }
 
 /**
- * Broken rules that both kinds of bindings have.
+ * Validates the parts that both kinds of bindings have.
  *
  * @param isNameReported whether the caller reports a missing policy name
  */

@@ -13,7 +13,7 @@ import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './par
 import { bindingColumns, policyColumns } from './policy-columns.js';
 import { validateValidatingBinding, validateValidatingPolicy } from './validating-policy.validation.js';
 
-/** `validatingadmissionpolicies`: rules in expressions that may refuse requests. */
+/** `validatingadmissionpolicies`: policies whose expressions may refuse requests. */
 export function validatingAdmissionPolicyResource(context: PolicyContext): ResourceDefinition {
   return defineResource<ValidatingAdmissionPolicy>({
     group: groupName('admissionregistration', context.names),

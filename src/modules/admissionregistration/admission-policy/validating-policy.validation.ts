@@ -29,7 +29,7 @@ const maxAnnotationText = 5 * 1024;
 
 type Policy = ValidatingAdmissionPolicy & ApiObject;
 
-/** Broken rules of a policy. `old` is the live object of a change. */
+/** Validates a policy. `old` is the live object of a change. */
 export function validateValidatingPolicy({ metadata, spec }: Policy, old?: Policy): FieldError[] {
   const check = new ExpressionCheck(
     [],
@@ -104,7 +104,7 @@ function validateAnnotations(
   }
 }
 
-/** Whether expressions have another meaning than before: then all are compiled again. */
+/** Whether names in expressions may have a new meaning: then all expressions are compiled again. */
 function changesNames(spec: Policy['spec'], old: Policy['spec']): boolean {
   return !isDeepStrictEqual([spec.paramKind, spec.variables], [old.paramKind, old.variables]);
 }
@@ -119,10 +119,10 @@ function expressionsOf({ spec }: Policy): ReadonlySet<string> {
   return new Set(texts);
 }
 
-/** Broken rules of the binding of a policy. */
+/** Validates the binding of a policy. */
 export function validateValidatingBinding({ spec }: ValidatingAdmissionPolicyBinding): FieldError[] {
   const errors: FieldError[] = [];
-  // The missing name is declared with the type, and comes behind the others.
+  // The missing name is declared with the type, and comes after the others.
   const missing = spec.policyName ? [] : [required(specPath.child('policyName'))];
   validateBindingSpec(spec, errors, missing.length > 0);
   const path = specPath.child('validationActions');

@@ -44,7 +44,7 @@ const columns: readonly TableColumn<AnyConfiguration>[] = [
   ageColumn,
 ];
 
-/** `mutatingwebhookconfigurations`: webhooks that may change objects on their way in. */
+/** `mutatingwebhookconfigurations`: webhooks that may change objects before they are written. */
 export function mutatingWebhookConfigurationResource(names: VendorNames): ResourceDefinition {
   return defineResource<MutatingWebhookConfiguration>({
     ...shared(names),

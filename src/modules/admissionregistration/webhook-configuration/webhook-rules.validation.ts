@@ -10,7 +10,7 @@ import type { RuleWithOperations } from '../../../objects/apis/admissionregistra
 const operationTypes = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const scopes = ['*', 'Cluster', 'Namespaced'];
 
-/** Broken rules of one rule that says which requests a webhook gets. */
+/** Validates one rule that selects the requests that a webhook gets. */
 export function validateRule(rule: RuleWithOperations, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   validateOperations(rule.operations ?? [], path.child('operations'), errors);
@@ -45,8 +45,8 @@ function mixesWildcard(values: readonly string[]): boolean {
   return values.length > 1 && values.includes('*');
 }
 
-// Forms of an entry: a resource, a resource with one or all subresources, all resources with or without them.
-// No entry may be covered by another one.
+// Validates entries: a resource, a resource with one or all subresources, all resources with or without subresources.
+// No entry may cover another one.
 function validateResources(resources: readonly string[], path: FieldPath, errors: FieldError[]): void {
   if (resources.length === 0) errors.push(required(path));
   const resourcesWithAll = new Set<string>();

@@ -19,10 +19,10 @@ import { validateRule } from './webhook-rules.validation.js';
 /** Either kind of webhook; only mutating ones have a reinvocation policy. */
 export type Webhook = ValidatingWebhook & Pick<MutatingWebhook, 'reinvocationPolicy'>;
 
-/** The requirements of the served version; the older one is more tolerant. */
+/** The requirements of the served version; the older version is more tolerant. */
 export interface WebhookRules {
   readonly sideEffects: readonly string[];
-  /** Each name may occur once, and at least one review version must be one that this server can send. */
+  /** Whether each name may occur only once, and at least one review version must be one that this server can send. */
   readonly isStrict: boolean;
 }
 
@@ -41,7 +41,7 @@ const matchPolicies = ['Equivalent', 'Exact'];
 const reinvocationPolicies = ['IfNeeded', 'Never'];
 const maxTimeoutSeconds = 30;
 
-/** Broken rules of the webhooks of a new configuration. */
+/** Validates the webhooks of a new configuration. */
 export function validateWebhooks(webhooks: readonly Webhook[] | undefined, rules: WebhookRules): FieldError[] {
   const errors: FieldError[] = [];
   const check = new ExpressionCheck(errors, new Set(), 'webhook configuration');
@@ -57,7 +57,7 @@ export function validateWebhooks(webhooks: readonly Webhook[] | undefined, rules
 }
 
 /**
- * Broken rules of the webhooks of a changed configuration. Faults that were tolerated before stay tolerated, so an old
+ * Validates the webhooks of a changed configuration. Faults that were tolerated before stay tolerated, so an old
  * object can still be relabelled.
  */
 export function validateWebhooksUpdate(

@@ -16,8 +16,8 @@ const strategies: readonly string[] = ['None', 'Webhook'];
 export const conversionReviewVersions: readonly string[] = ['v1', 'v1beta1'];
 
 /**
- * Broken rules of the conversion between versions. The fields are reported under the names that clients know from older
- * versions of this API.
+ * Validates the conversion between versions. Errors name the fields as clients know them from older versions of this
+ * API.
  *
  * @param needsKnownVersion whether the hook must understand a review that this server sends
  */

@@ -4,8 +4,8 @@ import { fillMarkers } from '../../../objects/custom-resources/structural/index.
 const webhookPort = 443;
 
 /**
- * Names that follow from the kind, no conversion unless one is requested, and merge markers under their usual names,
- * too. Changes `spec`.
+ * Fills in the names that follow from the kind, the conversion `None`, and merge markers under their usual names.
+ * Changes `spec`.
  */
 export function applyDefaults(spec: CustomResourceDefinitionSpec): void {
   const { names } = spec;

@@ -15,7 +15,7 @@ const spec = { group: 'example.com', scope: 'Namespaced', names, versions: [vers
 const metadata = { name: 'shelves.example.com' };
 const body = { metadata, spec };
 
-/** Broken rules of a valid definition with another spec. */
+/** The errors of a valid definition with changes to its spec or metadata. */
 function causes(changes: object, meta: object = metadata): readonly string[] {
   return definitions.create({ metadata: meta, spec: { ...spec, ...changes } }).causes;
 }

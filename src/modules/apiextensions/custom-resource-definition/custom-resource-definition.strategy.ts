@@ -17,7 +17,7 @@ export function customResourceDefinitionStrategy(names: VendorNames, clock: Cloc
   return {
     applyDefaults: (object) => {
       applyDefaults(object.spec);
-      // A status that is emptied by its own path does not forget in which version objects are stored.
+      // A status emptied through the status path keeps the version in which objects are stored.
       if ((object.status.storedVersions ?? []).length === 0) recordStoredVersion(object);
       object.status.conditions ??= [];
     },
@@ -26,7 +26,7 @@ export function customResourceDefinitionStrategy(names: VendorNames, clock: Cloc
     authorizeWrite: (_context, { spec }, old) => inTurns(judgeSchemas(spec, old?.spec, specPath)),
 
     prepareForCreate: (_context, object) => {
-      // Never null: a client that waits for a condition right after the create fails on that.
+      // As release 1.37 does, the answer to the create shows null instead of empty conditions.
       object.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: null };
       recordStoredVersion(object);
     },
@@ -49,7 +49,7 @@ export function customResourceDefinitionStrategy(names: VendorNames, clock: Cloc
       object.status = status;
     },
 
-    // Even without finalizers the first delete only marks: the objects of the kind go first.
+    // Even without finalizers, the first delete only marks the definition: the objects of the kind are deleted first.
     deletionBlocked: ({ metadata }) => metadata.deletionTimestamp === undefined,
   };
 }

@@ -22,7 +22,7 @@ const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');
 const scopes: readonly string[] = ['Cluster', 'Namespaced'];
 
-/** Broken rules of a new definition. */
+/** Validates a new definition. */
 export function definitionErrors(object: CustomResourceDefinition, names: VendorNames): FieldError[] {
   return [
     ...nameErrors(object),
@@ -35,8 +35,8 @@ export function definitionErrors(object: CustomResourceDefinition, names: Vendor
 }
 
 /**
- * Broken rules of a changed definition. Fields that objects and paths depend on can't change once it is in use. Faults
- * that older rules allowed stay allowed.
+ * Validates a changed definition. Fields that objects and paths depend on can't change once it is in use. Faults that
+ * older rules allowed stay allowed.
  */
 export function definitionUpdateErrors(
   object: CustomResourceDefinition,
@@ -56,12 +56,12 @@ export function definitionUpdateErrors(
   ];
 }
 
-/** Broken rules of the status: the accepted names follow the rules of names. */
+/** Validates the status: the accepted names must follow the rules for names. */
 export function statusErrors({ acceptedNames }: CustomResourceDefinitionStatus): FieldError[] {
   return namesErrors(acceptedNames, statusPath.child('acceptedNames'));
 }
 
-/** The name of a definition follows from its spec, so no other definition can have the same paths. */
+/** Checks that the name of a definition follows from its spec, so no two definitions can have the same paths. */
 function nameErrors({ metadata, spec }: CustomResourceDefinition): FieldError[] {
   const name = metadata.name ?? '';
   if (name === `${spec.names.plural}.${spec.group}`) return [];
@@ -137,7 +137,7 @@ function storedVersionsErrors({ spec, status }: CustomResourceDefinition): Field
   return errors;
 }
 
-/** The approval that a protected group needs. It is not required while it stays unchanged. */
+/** Checks the approval that a protected group needs. An unchanged approval is not checked. */
 function approvalErrors(
   { metadata, spec }: CustomResourceDefinition,
   old: CustomResourceDefinition | undefined,

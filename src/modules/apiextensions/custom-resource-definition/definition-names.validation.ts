@@ -2,7 +2,7 @@ import { type FieldError, type FieldPath, invalid, required, tooMany } from '../
 import { isDns1035Label } from '../../../base/machinery/names.js';
 import type { CustomResourceDefinitionNames } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 
-/** The names that a definition must request; the accepted names may lack some of them. */
+/** Errors for missing names that a definition must request; the accepted names may lack some of them. */
 export function requiredNamesErrors(names: CustomResourceDefinitionNames, path: FieldPath): FieldError[] {
   const fields = ['plural', 'singular', 'kind', 'listKind'] as const;
   return fields.filter((field) => !names[field]).map((field) => required(path.child(field)));
@@ -11,7 +11,7 @@ export function requiredNamesErrors(names: CustomResourceDefinitionNames, path: 
 /** More names would not fit into the status, which repeats them. */
 const maxNames = 1000;
 
-/** Lists of names that are too long, and longer than they were. */
+/** Errors for lists of names that are too long and longer than before. */
 export function nameCountErrors(
   names: CustomResourceDefinitionNames,
   old: CustomResourceDefinitionNames | undefined,
@@ -26,7 +26,7 @@ export function nameCountErrors(
   return errors;
 }
 
-/** Broken rules of the given names. */
+/** Validates the given names. */
 export function namesErrors(names: CustomResourceDefinitionNames, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ['plural', 'singular'] as const) {

@@ -13,7 +13,7 @@ import { structuralSchema } from '../../../objects/custom-resources/structural/i
 const maxSelectableFields = 8;
 const selectableTypes: readonly (string | undefined)[] = ['boolean', 'integer', 'string'];
 
-/** Broken rules of the fields that lists and watches of a version can select by. */
+/** Validates the fields by which lists and watches of a version can select. */
 export function selectableFieldsErrors(version: CustomResourceDefinitionVersion, path: FieldPath): FieldError[] {
   const { selectableFields = [], schema } = version;
   const props = schema?.openAPIV3Schema;

@@ -7,7 +7,7 @@ import type {
 const columnTypes: readonly string[] = ['boolean', 'date', 'integer', 'number', 'string'];
 const columnFormats: readonly string[] = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
-/** Broken rules of the paths that the scale of an object is read from and written to. */
+/** Validates the paths from which the scale of an object is read and to which it is written. */
 export function subresourcesErrors(subresources: CustomResourceSubresources, path: FieldPath): FieldError[] {
   const { scale } = subresources;
   if (scale === undefined) return [];
@@ -31,7 +31,7 @@ export function subresourcesErrors(subresources: CustomResourceSubresources, pat
   return errors;
 }
 
-/** Broken rules of a column of the tables of a kind. The field of its path is reported under its older name. */
+/** Validates a table column of a kind. Errors use the older name of the field for its path. */
 export function columnErrors(column: CustomResourceColumnDefinition, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const { name, type, format, jsonPath } = column;

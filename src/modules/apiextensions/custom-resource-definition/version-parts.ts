@@ -5,7 +5,7 @@ import type { CustomResourceDefinitionVersion } from '../../../objects/apis/apie
 export const parts = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
 export type Part = (typeof parts)[number];
 
-/** Parts that all versions share are reported once, where the first version of this API had them. */
+/** The field at which a part that all versions share is reported, once: its place in the first version of this API. */
 export const sharedPlaces: Readonly<Record<Part, string>> = {
   schema: 'validation',
   subresources: 'subresources',

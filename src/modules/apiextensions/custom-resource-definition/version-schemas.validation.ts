@@ -10,7 +10,7 @@ import { definitionRulesErrors } from '../../../objects/custom-resources/rules/i
 import { definitionSchemaErrors, structuralSchemaInSteps } from '../../../objects/custom-resources/structural/index.js';
 import { sharedParts } from './version-parts.js';
 
-/** More errors than this help nobody. */
+/** The most errors to report: more would not help anyone. */
 const mostErrors = 200;
 
 /** The results of checking the schemas of definitions that are about to be written. */
@@ -41,7 +41,7 @@ export function* judgeSchemas(
   }
 }
 
-/** Broken rules of the schema of a version. */
+/** Validates the schema of a version. */
 export function versionSchemaErrors(version: CustomResourceDefinitionVersion, path: FieldPath): readonly FieldError[] {
   const props = version.schema?.openAPIV3Schema;
   if (props === undefined) return [];

@@ -10,10 +10,10 @@ import { type Part, parts, sharedParts, sharedPlaces } from './version-parts.js'
 import { versionSchemaErrors } from './version-schemas.validation.js';
 
 const maxWarningLength = 256;
-/** Each version has documents of its own, which thousands would make very slow for all clients. */
+/** Each version has its own OpenAPI documents: thousands of versions would make them very slow for all clients. */
 const maxVersions = 100;
 
-/** Broken rules of the versions, except those of their shared parts. */
+/** Validates the versions, except for their shared parts. */
 export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPath): FieldError[] {
   const versions = spec.versions ?? [];
   const versionsPath = path.child('versions');
@@ -38,7 +38,7 @@ export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPa
       if (!shared.has(part)) errors.push(...partErrors(version, part, at.child(part)));
     }
   }
-  // Schemas may be long, and the message is about the versions.
+  // Leaves out the schemas: they may be long, and the message is about the versions.
   const shown = versions.map(({ name, served, storage }) => ({ name, served, storage }));
   if (names.size < versions.length) errors.push(invalid(versionsPath, shown, 'must contain unique version names'));
   if (versions.filter(({ storage }) => storage).length !== 1) {
@@ -47,7 +47,7 @@ export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPa
   return errors;
 }
 
-/** Broken rules of the shared parts of all versions. */
+/** Validates the parts that all versions share. */
 export function sharedPartsErrors(spec: CustomResourceDefinitionSpec, path: FieldPath): FieldError[] {
   const versions = spec.versions ?? [];
   const [first] = versions;

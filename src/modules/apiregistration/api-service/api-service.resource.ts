@@ -47,7 +47,7 @@ export function apiServiceResource(names: VendorNames, clock: Clock): ResourceDe
     categories: ['api-extensions'],
     versions: [{ version: 'v1', type: apiService }],
     strategy: {
-      // The whole rule needs the spec; it is among the other rules.
+      // The rule for the name needs the spec, so `validate` checks it.
       validateName: () => [],
       applyDefaults: ({ spec }) => {
         if (spec.service !== undefined) spec.service.port ??= defaultPort;

@@ -10,7 +10,7 @@ const conditionsPath = FieldPath.of('status', 'conditions');
 const highestGroupPriority = 20_000;
 const highestVersionPriority = 1_000;
 
-/** Broken rules of a new or changed APIService. */
+/** Validates a new or changed APIService. */
 export function validateAPIService({ metadata, spec }: APIService): FieldError[] {
   const { group = '', version = '' } = spec;
   const errors: FieldError[] = [];
@@ -32,7 +32,7 @@ export function validateAPIService({ metadata, spec }: APIService): FieldError[]
   return errors;
 }
 
-/** Broken rules of a status. */
+/** Validates a status. */
 export function validateAPIServiceStatus({ conditions = [] }: APIService['status']): FieldError[] {
   const known = ['True', 'False', 'Unknown'];
   return conditions.flatMap(({ status }, index) =>
@@ -53,7 +53,7 @@ function priorityErrors(field: string, value: number, highest: number): FieldErr
   return [invalid(specPath.child(field), value, `must be positive and less than ${highest}`)];
 }
 
-/** Rules of the server of the group version, and of its verification. */
+/** Validates the server of the group version, and how it is verified. */
 function serverErrors({ service, caBundle = '', insecureSkipTLSVerify = false }: APIService['spec']): FieldError[] {
   const errors: FieldError[] = [];
   const insecurePath = specPath.child('insecureSkipTLSVerify');

@@ -14,10 +14,10 @@ import { validateOwnSelector } from '../selector.validation.js';
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');
 
-/** Broken rules of a daemon set, metadata aside. */
+/** Validates a daemon set, except for its metadata. */
 export function validateDaemonSet({ spec }: DaemonSet, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
-  // A missing selector selects nothing, which is reported at the template.
+  // A missing selector selects nothing, which is an error of the template.
   if (spec.selector !== null) validateOwnSelector(spec.selector, 'daemonset', specPath.child('selector'), errors);
   // Every node runs one pod, so disks are shared.
   const rules = { matches: matcherOf(spec.selector), replicas: 2, kind: 'DaemonSet' };
@@ -53,7 +53,7 @@ function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: FieldPa
   checkAtMostAll(maxSurge, surgePath, errors);
 }
 
-/** Broken rules of a changed daemon set: the selector must not change. */
+/** Validates a changed daemon set: the selector must not change. */
 export function validateDaemonSetUpdate(
   object: DaemonSet,
   old: DaemonSet,
@@ -75,7 +75,7 @@ const counts = [
   'numberUnavailable',
 ] as const;
 
-/** Broken rules of a daemon set's changed status. */
+/** Validates a daemon set's changed status. */
 export function validateDaemonSetStatus({ status }: DaemonSet, old: DaemonSet): FieldError[] {
   const errors: FieldError[] = [];
   for (const name of counts) checkNonNegative(status[name], statusPath.child(name), errors);

@@ -27,7 +27,8 @@ export function deploymentResource(names: VendorNames): ResourceDefinition {
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: deployment }],
     strategy: deploymentStrategy({ names }),
-    // Controllers copy the annotations of a deployment to its replica sets, so they have to notice their changes.
+    // Controllers copy the annotations of a deployment to its replica sets, so changes of annotations must raise the
+    // generation.
     strategyOptions: { generation: ({ spec, metadata }) => [spec, metadata.annotations] },
     columns,
     subresources: [

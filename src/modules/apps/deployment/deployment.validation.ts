@@ -24,7 +24,7 @@ import { checkUsable, validateOwnSelector } from '../selector.validation.js';
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');
 
-/** Broken rules of a deployment, metadata aside. */
+/** Validates a deployment, except for its metadata. */
 export function validateDeployment({ spec }: Deployment, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   checkNonNegative(spec.replicas, specPath.child('replicas'), errors);
@@ -74,7 +74,7 @@ function validateStrategy(strategy: DeploymentStrategy, path: FieldPath, errors:
   checkAtMostAll(maxUnavailable, unavailablePath, errors);
 }
 
-/** Broken rules of a changed deployment: the selector must not change. */
+/** Validates a changed deployment: the selector must not change. */
 export function validateDeploymentUpdate(
   object: Deployment,
   old: Deployment,
@@ -85,7 +85,7 @@ export function validateDeploymentUpdate(
   return errors;
 }
 
-/** Broken rules of a deployment's changed status. */
+/** Validates a deployment's changed status. */
 export function validateDeploymentStatus({ status }: Deployment, old: Deployment): FieldError[] {
   const errors: FieldError[] = [];
   checkNonNegative(status.observedGeneration, statusPath.child('observedGeneration'), errors);

@@ -12,12 +12,12 @@ import { checkUsable, validateOwnSelector } from '../selector.validation.js';
 
 const specPath = FieldPath.of('spec');
 
-/** Broken rules of a replica set, metadata aside. */
+/** Validates a replica set, except for its metadata. */
 export function validateReplicaSet({ spec }: ReplicaSet, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   checkNonNegative(spec.replicas, specPath.child('replicas'), errors);
   checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
-  // Clients know this message with the word `deployment`.
+  // Clients know this message with the word `deployment`, although it is about a replica set.
   validateOwnSelector(spec.selector, 'deployment', specPath.child('selector'), errors);
   if (checkUsable(spec.selector, 'invalid label selector', specPath.child('selector'), errors)) {
     const rules = { matches: matcherOf(spec.selector), replicas: spec.replicas ?? 0, kind: 'ReplicaSet' };
@@ -26,7 +26,7 @@ export function validateReplicaSet({ spec }: ReplicaSet, options: PodValidationO
   return errors;
 }
 
-/** Broken rules of a changed replica set: the selector must not change. */
+/** Validates a changed replica set: the selector must not change. */
 export function validateReplicaSetUpdate(
   object: ReplicaSet,
   old: ReplicaSet,
@@ -37,7 +37,7 @@ export function validateReplicaSetUpdate(
   return errors;
 }
 
-/** Broken rules of the status of a replica set. */
+/** Validates the status of a replica set. */
 export function validateReplicaSetStatus({ status }: ReplicaSet): FieldError[] {
   const errors: FieldError[] = [];
   const path = FieldPath.of('status');

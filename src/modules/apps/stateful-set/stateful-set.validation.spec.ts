@@ -10,7 +10,7 @@ const valid = { spec: { selector, template } };
 
 /** New objects. */
 const creates: readonly Case[] = [
-  // A claim template is a volume of the pods.
+  // A claim template counts as a volume of the pods.
   [
     {
       spec: {

@@ -22,7 +22,7 @@ import { checkUsable, validateOwnSelector } from '../selector.validation.js';
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');
 
-/** Broken rules of a stateful set, metadata aside. */
+/** Validates a stateful set, except for its metadata. */
 export function validateStatefulSet({ spec }: StatefulSet, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   checkPodManagement(spec.podManagementPolicy ?? '', errors);
@@ -87,7 +87,7 @@ function validateRetention(spec: StatefulSetSpec, errors: FieldError[]): void {
   }
 }
 
-/** Fields of the spec that keep the value they were created with, in the order messages list them. */
+/** Fields of the spec that can't change, in the order in which messages list them. */
 const fixedFields = [
   'selector',
   'volumeClaimTemplates',
@@ -95,7 +95,7 @@ const fixedFields = [
   'podManagementPolicy',
 ] as const satisfies readonly (keyof StatefulSetSpec)[];
 
-/** Broken rules of a changed stateful set. */
+/** Validates a changed stateful set. */
 export function validateStatefulSetUpdate(
   object: StatefulSet,
   old: StatefulSet,
@@ -109,7 +109,7 @@ export function validateStatefulSetUpdate(
   return errors;
 }
 
-/** Broken rules of a stateful set's changed status. */
+/** Validates a stateful set's changed status. */
 export function validateStatefulSetStatus({ status }: StatefulSet, old: StatefulSet): FieldError[] {
   const errors: FieldError[] = [];
   const parts = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const;

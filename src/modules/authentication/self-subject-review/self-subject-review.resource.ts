@@ -9,7 +9,7 @@ import {
 import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
-/** `selfsubjectreviews`: the user that the sender is to this server, after impersonation. */
+/** `selfsubjectreviews`: the user as whom this server sees the sender, after impersonation. */
 export function selfSubjectReviewResource(names: VendorNames, clock: Clock): ResourceDefinition {
   return defineVirtualResource<SelfSubjectReview & ApiObject>({
     group: groupName('authentication', names),

@@ -7,12 +7,12 @@ import { type TokenReview, tokenReview } from '../../../objects/apis/authenticat
 import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
-/** Enough for any server: one has only a few names. */
+/** Enough for any server: a server has only a few names. */
 const maxAudiences = 10_000;
 
 /**
- * `tokenreviews`: other servers ask whose bearer token they received (specification 4.11 has the other side of it). An
- * invalid token is no failure of the review: the answer reports it.
+ * `tokenreviews`: other servers ask whose bearer token they received (specification 4.11 describes the asking side). An
+ * invalid token does not fail the review: the answer reports it.
  */
 export function tokenReviewResource(names: VendorNames, tokens: TokenReviewer): ResourceDefinition {
   const group = groupName('authentication', names);

@@ -15,14 +15,16 @@ export interface AskedAttributes {
   readonly nonResourceAttributes?: NonResourceAttributes | null | undefined;
 }
 
-/** Throws the 422 of broken rules. Reviews are not objects: the message names their group, but no kind and no name. */
+/**
+ * Throws a 422 if there are errors. Reviews are not objects: the message names their group, but neither kind nor name.
+ */
 export function refuseBroken(group: string, errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidError({ group, kind: '' }, '', errors);
 }
 
 /**
  * Calls the configured modules as if the user had sent the request (specification 2.11). When a module fails, the
- * review does not fail: the answer is that the request is not allowed, with the reason for the doubt.
+ * review does not fail: the answer is that the request is not allowed, and the reason is reported.
  */
 export async function reviewAccess(
   authorizer: Authorizer,

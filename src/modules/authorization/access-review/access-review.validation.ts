@@ -18,12 +18,12 @@ import {
 import type { AskedAttributes } from './access-review.js';
 
 const spec = FieldPath.of('spec');
-/** No directory puts a user into more groups, and every policy is searched for each group. */
+/** No directory puts a user into more groups than this. Every policy is searched for each group. */
 const maxGroups = 10_000;
-/** All values under all keys together. */
+/** The most keys and values of `extra` together. */
 const maxExtra = 10_000;
 
-/** Broken rules of the spec: exactly one of both forms, and selectors that can be understood. */
+/** Validates the spec: it needs exactly one of the two forms, and valid selectors. */
 export function attributesErrors({ resourceAttributes, nonResourceAttributes }: AskedAttributes): FieldError[] {
   const errors: FieldError[] = [];
   if (Boolean(resourceAttributes) === Boolean(nonResourceAttributes)) {
@@ -37,7 +37,7 @@ export function attributesErrors({ resourceAttributes, nonResourceAttributes }: 
   return errors;
 }
 
-/** Broken rules of a review about another user. */
+/** Validates a review about another user. */
 export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
   const errors = attributesErrors(review);
   const { groups, extra } = review;
@@ -51,7 +51,7 @@ export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
   return errors;
 }
 
-/** A review is no object: its only metadata is, for some, the namespace. */
+/** Errors for metadata: a review is not an object, and may have at most a namespace, if it is namespaced. */
 export function metadataErrors(metadata: ObjectMeta, isNamespaced: boolean): FieldError[] {
   const { managedFields: _owners, namespace, ...rest } = metadata;
   const own = isNamespaced ? rest : { ...rest, namespace };
@@ -103,7 +103,7 @@ function labelErrors({ key, values = [] }: Requirement, path: FieldPath): FieldE
   ];
 }
 
-/** An operator that this server does not know is no error: newer clients ask with it, and it narrows nothing. */
+/** An unknown operator is not an error: newer clients may send it, and it does not narrow the selection. */
 function valueCountErrors({ operator, values }: Requirement, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const count = values?.length ?? 0;

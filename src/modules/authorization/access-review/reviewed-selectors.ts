@@ -7,10 +7,10 @@ import {
 } from '../../../base/machinery/label-selector.js';
 import type { ResourceAttributes } from '../../../objects/apis/authorization/v1/subject-access-review.types.js';
 
-/** One selector of a review, as far as it can be read. */
+/** The readable part of one selector of a review. */
 interface ReadSelector<R> {
   readonly requirements: readonly R[];
-  /** Whether some of it could not be read; the review then covers more objects. */
+  /** Whether some of the selector could not be read; the review then covers more objects. */
   readonly isBroken: boolean;
 }
 
@@ -20,8 +20,8 @@ interface Asked {
 }
 
 /**
- * The selectors of a review, and what is ignored of them, or an empty text. Unreadable parts narrow nothing, as in
- * requests.
+ * The selectors of a review, and a text about the ignored parts, empty if there are none. As in requests, unreadable
+ * parts do not narrow the selection.
  */
 export function reviewedSelectors(asked: ResourceAttributes | null | undefined): {
   readonly selectors: AskedSelectors | undefined;
@@ -55,7 +55,7 @@ function readSelector<R>(
   return { requirements, isBroken: requirements.length < parts.length };
 }
 
-/** Fields are compared with one value only. */
+/** Converts a requirement on a field, which can be compared with only one value. */
 function fieldRequirement({
   key,
   operator,

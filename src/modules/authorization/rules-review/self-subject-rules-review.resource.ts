@@ -13,8 +13,8 @@ import {
 import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 
 /**
- * `selfsubjectrulesreviews`: the sender's rights in a namespace, for user interfaces. The list is no decision: modules
- * that can't enumerate their rules leave it incomplete.
+ * `selfsubjectrulesreviews`: the sender's rights in a namespace, for user interfaces. The list does not decide
+ * anything: it lacks the rules of modules that can't enumerate them.
  */
 export function selfSubjectRulesReviewResource(names: VendorNames, rules: RuleResolver): ResourceDefinition {
   return defineVirtualResource<SelfSubjectRulesReview & ApiObject>({
@@ -28,7 +28,7 @@ export function selfSubjectRulesReviewResource(names: VendorNames, rules: RuleRe
       const namespace = review.spec.namespace ?? '';
       if (namespace === '') throw badRequestError('no namespace on request');
       if (user === undefined) throw unauthorizedError();
-      // Each review has its turns: looking up the rules, showing them, and encoding the answer, which follows.
+      // Each review takes turns with other requests while it looks up the rules, converts them and encodes the answer.
       const tenant = tenantOf(user.name);
       await longPieces.turn(tenant);
       const status = await inTurns(statusOf(await rules.rulesFor(user, namespace)));
@@ -38,7 +38,10 @@ export function selfSubjectRulesReviewResource(names: VendorNames, rules: RuleRe
   });
 }
 
-/** In steps, as there may be many thousand rules. The lists of a rule are those of its role: they are only read. */
+/**
+ * Works in steps, as there may be many thousand rules. The lists of a rule belong to its role: they must not be
+ * changed.
+ */
 function* statusOf(list: RuleList): Steps<SubjectRulesReviewStatus> {
   const resourceRules: SubjectRulesReviewStatus['resourceRules'] = [];
   const nonResourceRules: SubjectRulesReviewStatus['nonResourceRules'] = [];

@@ -10,7 +10,7 @@ import { applyHpaDefaults, horizontalPodAutoscalerStrategy } from './horizontal-
 import { validateHorizontalPodAutoscalerStatus } from './horizontal-pod-autoscaler.validation.js';
 import { servedV1, servedV2beta1, servedV2beta2 } from './hpa-conversion.js';
 
-/** Autoscalers: they set the number of replicas by metrics. */
+/** Autoscalers, which set the number of replicas by metrics. */
 export function horizontalPodAutoscalerResource(names: VendorNames): ResourceDefinition {
   return defineResource<HorizontalPodAutoscaler>({
     group: groupName('autoscaling', names),

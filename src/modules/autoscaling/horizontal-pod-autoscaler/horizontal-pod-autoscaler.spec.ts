@@ -13,7 +13,7 @@ const annotation = (name: string): string => `autoscaling.alpha.${testNames.labe
 const notPopulated = 'Required value: must populate information for the given metric source';
 const typeRule = 'supported values: "ContainerResource", "External", "Object", "Pods", "Resource"';
 
-/** Specs added to a valid target and at most five replicas. */
+/** Fields added to a valid spec with a target and at most five replicas, and the expected causes. */
 const cases: readonly (readonly [spec: Record<string, unknown>, causes: readonly string[]])[] = [
   [{ minReplicas: 5, metrics: [cpu], behavior: { scaleUp: { tolerance: '0.1' } } }, []],
   [{ scaleTargetRef: { apiVersion: 'v1', kind: 'ReplicationController', name: 'n' } }, []],

@@ -11,7 +11,7 @@ const specPath = FieldPath.of('spec');
 const maxStabilizationSeconds = 3600;
 const maxPeriodSeconds = 1800;
 
-/** Broken rules of an autoscaler, metadata aside. */
+/** Validates an autoscaler, except for its metadata. */
 export function validateHorizontalPodAutoscaler(
   { spec }: HorizontalPodAutoscaler,
   old?: HorizontalPodAutoscaler,
@@ -19,17 +19,17 @@ export function validateHorizontalPodAutoscaler(
   const errors: FieldError[] = [];
   const metrics = spec.metrics ?? [];
   const min = spec.minReplicas;
-  // With no pods left, only object and external metrics can show that pods are wanted again.
+  // With no pods left, only object and external metrics can show that pods are needed again.
   const canWake = metrics.some(({ type }) => type === 'Object' || type === 'External');
   const maxPath = specPath.child('maxReplicas');
   if (min !== undefined && spec.maxReplicas < min) {
     errors.push(invalid(maxPath, spec.maxReplicas, 'must be greater than or equal to `minReplicas`'));
   }
   validateTargetRef(spec.scaleTargetRef, specPath.child('scaleTargetRef'), errors);
-  // Older releases accepted any; accepted values stay acceptable.
+  // Older releases accepted any value; a value once accepted stays valid.
   if (old === undefined || old.spec.scaleTargetRef.apiVersion !== spec.scaleTargetRef.apiVersion) {
     const { apiVersion = '', kind } = spec.scaleTargetRef;
-    // It has none.
+    // This kind has no API group.
     if (kind !== 'ReplicationController') checkTargetGroup(apiVersion, errors);
   }
   validateMetrics(metrics, specPath.child('metrics'), errors);
@@ -87,7 +87,7 @@ function validateRules(rules: HPAScalingRules | undefined, path: FieldPath, erro
   }
 }
 
-/** Broken rules of the status of an autoscaler. */
+/** Validates the status of an autoscaler. */
 export function validateHorizontalPodAutoscalerStatus({ status }: HorizontalPodAutoscaler): FieldError[] {
   const errors: FieldError[] = [];
   const path = FieldPath.of('status');

@@ -62,7 +62,7 @@ function encode({ spec, status }: HorizontalPodAutoscaler, name: HpaAnnotation):
   }
 }
 
-/** The target of a metric that `v1` has a field for. */
+/** The target of the one metric for which `v1` has a field; undefined for other metrics. */
 export function cpuUtilizationOf({ type, resource }: MetricSpec): number | undefined {
   return type === 'Resource' && resource?.name === 'cpu' ? resource.target.averageUtilization : undefined;
 }

@@ -139,7 +139,7 @@ function deprecatedHpa(names: VendorNames, version: string, since: string, remov
 /** Default share of the requested cpu that pods should use. */
 export const defaultCpuPercentage = 80;
 
-/** The metric that the one field of `v1` stands for. */
+/** The metric that the only metric field of `v1` stands for. */
 export function cpuMetric(percentage: number): MetricSpec {
   return {
     type: 'Resource',

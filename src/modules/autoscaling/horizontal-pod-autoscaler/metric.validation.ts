@@ -26,7 +26,7 @@ const sources = [
 const metricTypes: readonly string[] = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
 const targetTypes: readonly string[] = ['Utilization', 'Value', 'AverageValue'];
 
-/** Broken rules of a reference to the scaled object, or to the object that a metric is about. */
+/** Validates a reference to the scaled object, or to the object that a metric is about. */
 export function validateTargetRef(
   { kind, name }: CrossVersionObjectReference,
   path: FieldPath,
@@ -41,7 +41,7 @@ function checkSegment(value: string, missing: string, path: FieldPath, errors: F
   else for (const message of isPathSegmentName(value)) errors.push(invalid(path, value, message));
 }
 
-/** Broken rules of the metrics of an autoscaler. */
+/** Validates the metrics of an autoscaler. */
 export function validateMetrics(metrics: readonly MetricSpec[], path: FieldPath, errors: FieldError[]): void {
   metrics.forEach((metric, i) => {
     validateMetric(metric, path.index(i), errors);
@@ -53,7 +53,7 @@ function validateMetric(metric: MetricSpec, path: FieldPath, errors: FieldError[
   if (metric.type === '') errors.push(required(typePath, 'must specify a metric source type'));
   const own = sources.find(([type]) => type === metric.type)?.[1];
   if (own === undefined) {
-    // Reported for the type itself, and for the missing source.
+    // The error is reported twice: for the type itself and for the missing source.
     const error = notSupported(typePath, metric.type, metricTypes);
     errors.push(error, error);
     return;

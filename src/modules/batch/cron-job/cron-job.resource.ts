@@ -13,7 +13,7 @@ import {
 import { jobTemplateColumns } from '../template-columns.js';
 import { applyCronJobDefaults, cronJobStrategy } from './cron-job.strategy.js';
 
-/** Cron jobs: jobs that are started again and again at set times. */
+/** Cron jobs: jobs that are started repeatedly at set times. */
 export function cronJobResource(names: VendorNames): ResourceDefinition {
   return defineResource<CronJob>({
     group: groupName('batch', names),

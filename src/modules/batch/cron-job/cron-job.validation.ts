@@ -9,10 +9,10 @@ import {
 import { validateJobSpec } from '../job/job.validation.js';
 
 const specPath = FieldPath.of('spec');
-/** The name of a job is that of its cron job, a dash and ten digits, and must be a label. */
+/** The name of a job consists of the name of its cron job, a dash and ten digits, and must fit in a label. */
 const maxNameLength = 52;
 
-/** Broken rules of a new cron job, without metadata except for the length of its name. */
+/** Validates a new cron job; of its metadata only the length of its name. */
 export function validateCronJob(object: CronJob, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   const { name = '' } = object.metadata;
@@ -24,7 +24,7 @@ export function validateCronJob(object: CronJob, options: PodValidationOptions):
   return errors;
 }
 
-/** Broken rules of a changed cron job; values it has already run with may stay. */
+/** Validates a changed cron job; values with which it has already run may stay. */
 export function validateCronJobUpdate(object: CronJob, old: CronJob, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   validateSpec(object, old, options, errors);

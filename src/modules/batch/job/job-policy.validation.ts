@@ -20,7 +20,7 @@ const maxRules = 20;
 const maxExitCodes = 255;
 const maxPatterns = 20;
 
-/** Broken rules of the way failures of pods count for the job. */
+/** Validates the policy for failures of a job's pods. */
 export function validatePodFailurePolicy(
   spec: JobSpec,
   policy: PodFailurePolicy,
@@ -98,7 +98,7 @@ function validateExitCodes(
   if (!isOrdered) errors.push(invalid(at, values, 'must be ordered'));
 }
 
-/** Broken rules of the success policy of an indexed job. */
+/** Validates the success policy of an indexed job. */
 export function validateSuccessPolicy(
   spec: JobSpec,
   policy: SuccessPolicy,

@@ -7,8 +7,8 @@ const statusPath = FieldPath.of('status');
 const conditionsPath = statusPath.child('conditions');
 
 /**
- * Broken rules of a changed status of a job. A rule about several fields counts when one of them changes, so that a
- * status written by an older release stays acceptable.
+ * Validates a changed status of a job. A rule about several fields counts when one of them changes, so that a
+ * status written by an older release stays valid.
  */
 export function validateJobStatus(job: Job, old: Job): FieldError[] {
   const errors: FieldError[] = [];
@@ -28,7 +28,7 @@ export function validateJobStatus(job: Job, old: Job): FieldError[] {
 }
 
 interface Change {
-  /** Whether one of the conditions began or ceased to hold. */
+  /** Whether one of the conditions became true or ceased to be true. */
   condition(...types: readonly string[]): boolean;
   field(...names: readonly (keyof Job['status'])[]): boolean;
 }
@@ -109,7 +109,7 @@ function checkFinished(job: Job, changed: Change, errors: FieldError[]): void {
   }
 }
 
-/** Progress of a job is never undone. */
+/** Checks that the progress of a job is never undone. */
 function checkHistory(job: Job, old: Job, errors: FieldError[]): void {
   const [now, before] = [job.status, old.status];
   for (const type of ['Failed', 'Complete', 'FailureTarget']) {
@@ -123,7 +123,7 @@ function checkHistory(job: Job, old: Job, errors: FieldError[]): void {
     const detail = 'completionTime cannot be mutated';
     errors.push(invalid(statusPath.child('completionTime'), now.completionTime, detail));
   }
-  // A job that was suspended begins anew when it resumes.
+  // A job that was suspended starts again when it resumes.
   const wasSuspended = job.spec.suspend === true || holds(old, 'Suspended');
   if (!before.startTime || wasSuspended || now.startTime === before.startTime) return;
   const path = statusPath.child('startTime');

@@ -18,8 +18,8 @@ export function applyJobDefaults(spec: JobSpec): void {
   spec.completionMode ??= 'NonIndexed';
   spec.suspend ??= false;
   spec.manualSelector ??= false;
-  // A failure policy decides about pods that have ended, so their replacements wait for that.
+  // A failure policy decides about pods that have ended, so replacements wait until their pods have ended.
   spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
-  // A job with a limit for each index gets none for the job as a whole.
+  // A job with a limit for each index has no limit for the job as a whole.
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2147483647;
 }

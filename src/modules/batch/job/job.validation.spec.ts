@@ -12,7 +12,7 @@ const valid = { spec: { template } };
 
 type Case = readonly [part: Record<string, unknown>, causes: readonly string[]];
 
-/** New jobs, by their spec; the template is a valid one unless the part brings its own. */
+/** Specs of new jobs and the expected causes; the template is valid unless the case has its own. */
 const creates: readonly Case[] = [
   [{ parallelism: 2, completions: 5, completionMode: 'Indexed', backoffLimitPerIndex: 1, maxFailedIndexes: 5 }, []],
   [

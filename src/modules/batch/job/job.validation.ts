@@ -23,7 +23,7 @@ const templateLabelsPath = FieldPath.of('spec', 'template', 'metadata', 'labels'
 const maxParallelismWhenIndexed = 100_000;
 const maxManagerLength = 63;
 
-/** Broken rules of a job, metadata aside. */
+/** Validates a job, except for its metadata. */
 export function validateJob(job: Job, options: PodValidationOptions): FieldError[] {
   return validateWhole(job, options, true);
 }
@@ -37,7 +37,7 @@ function validateWhole(job: Job, options: PodValidationOptions, isPrefixed: bool
   return errors;
 }
 
-/** A selector made by the server must choose exactly the pods of this job. */
+/** Checks that a selector made by the server selects exactly the pods of this job. */
 function checkGeneratedSelector(
   { metadata, spec }: Job,
   names: JobLabels,
@@ -76,7 +76,7 @@ function validateSelector(spec: JobSpec, errors: FieldError[]): void {
   }
 }
 
-/** Broken rules that jobs and the jobs of cron jobs share. */
+/** Validates the spec of a job, or of the jobs of a cron job. */
 export function validateJobSpec(spec: JobSpec, path: FieldPath, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of [
@@ -146,7 +146,7 @@ function validateCompletionMode(spec: JobSpec, path: FieldPath, errors: FieldErr
   }
 }
 
-/** Broken rules of a changed job: the form of its pods and the number that must succeed stay the same. */
+/** Validates a changed job: the form of its pods and the number that must succeed stay the same. */
 export function validateJobUpdate(job: Job, old: Job, options: PodValidationOptions): FieldError[] {
   const labels = jobLabels(options.names);
   const before = old.spec.template.metadata.labels ?? {};
@@ -166,7 +166,7 @@ export function validateJobUpdate(job: Job, old: Job, options: PodValidationOpti
   return errors;
 }
 
-/** Indexed jobs grow and shrink by changing both numbers together. */
+/** Checks the number of completions: indexed jobs may grow and shrink if both numbers change together. */
 function checkCompletions(spec: JobSpec, old: JobSpec, errors: FieldError[]): void {
   const path = specPath.child('completions');
   const isElastic =
@@ -180,13 +180,13 @@ function checkCompletions(spec: JobSpec, old: JobSpec, errors: FieldError[]): vo
   }
 }
 
-/** Whether a suspended job has no pods: it never ran, or has come to rest since. */
+/** Whether a suspended job has no pods: it never ran, or its pods have ended since. */
 function isAtRest({ spec, status }: Job): boolean {
   const hasStopped = status.conditions?.some(({ type, status: value }) => type === 'Suspended' && value === 'True');
   return spec.suspend === true && (!status.startTime || hasStopped === true) && !status.active;
 }
 
-/** The template stays the same, but for what may change while a job is at rest. */
+/** Checks that the template stays the same, except for fields that may change while a job is at rest. */
 function checkTemplate(job: Job, old: Job, errors: FieldError[]): void {
   const path = specPath.child('template');
   const before = old.spec.template;
@@ -217,7 +217,7 @@ function templateToKeep(template: PodTemplateSpec, before: PodTemplateSpec): Pod
   return { ...template, spec };
 }
 
-/** Containers with the resources of their namesakes at the same place. */
+/** The containers with the resources of the live containers of the same name and position. */
 function withResourcesOf(wanted: readonly Container[], live: readonly Container[]): Container[] {
   return wanted.map((container, i) => {
     const { name, resources } = live[i] as Container;

@@ -7,7 +7,7 @@ import type {
   CertificateSigningRequestSpec,
 } from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
 
-/** Records the sender; claims about the sender in the body do not count. Changes `spec`. */
+/** Records the sender; what the body states about the sender is ignored. Changes `spec`. */
 export function recordRequester(spec: CertificateSigningRequestSpec, user: UserInfo | undefined): void {
   delete spec.username;
   delete spec.uid;
@@ -68,7 +68,7 @@ function guessSigner(spec: CertificateSigningRequestSpec, names: VendorNames): s
       if (hasHosts && sameSet(spec.usages, [...common, 'server auth'])) return names.nodeServingSigner;
     }
   } catch (error) {
-    // Validation reports a request that can't be read.
+    // Validation reports a request that can't be parsed.
     if (!(error instanceof CertificateRequestError)) throw error;
   }
   return names.legacyUnknownSigner;

@@ -27,7 +27,7 @@ export interface RequestRules {
   readonly checkUsages: boolean;
 }
 
-/** Broken rules of a new CertificateSigningRequest. */
+/** Validates a new CertificateSigningRequest. */
 export function validateCertificateSigningRequest(
   { spec }: CertificateSigningRequest,
   rules: RequestRules,
@@ -61,7 +61,7 @@ function validateRequest(request: string | null): FieldError[] {
   }
 }
 
-/** Bytes as JSON has them; long ones are cut, since they may have megabytes. */
+/** Bytes as JSON shows them; long ones are cut, since there may be megabytes. */
 function showBytes(bytes: Buffer | undefined): string {
   if (bytes === undefined) return 'null';
   const text = bytes.subarray(0, maxBytesShown).toString('base64');

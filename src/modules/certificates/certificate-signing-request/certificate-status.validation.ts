@@ -18,19 +18,19 @@ const conditionsPath = FieldPath.of('status', 'conditions');
 const certificatePath = FieldPath.of('status', 'certificate');
 const statuses = ['False', 'True', 'Unknown'];
 
-/** Conditions that record the outcome of a request: they are true or absent, and stay for good. */
+/** Conditions that record the outcome of a request: they are true or absent, and are never removed. */
 const finalTypes = ['Approved', 'Denied', 'Failed'];
-/** Those that only the approval path may add. */
+/** Conditions that only the approval path may add. */
 const approvalTypes = ['Approved', 'Denied'];
 
-/** Broken rules of an update through the `approval` path. */
+/** Validates an update through the `approval` path. */
 export function validateApproval(object: CertificateSigningRequest, old: CertificateSigningRequest): FieldError[] {
   const errors = validateConditions(object.status.conditions ?? []);
   errors.push(...removedConditions(object, old));
   return errors;
 }
 
-/** Broken rules of an update through the `status` path. */
+/** Validates an update through the `status` path. */
 export function validateStatus(object: CertificateSigningRequest, old: CertificateSigningRequest): FieldError[] {
   const errors = validateConditions(object.status.conditions ?? []);
   errors.push(...removedConditions(object, old));
@@ -83,7 +83,8 @@ function hasCondition(object: CertificateSigningRequest, type: string): boolean 
 }
 
 /**
- * The fault in a signed certificate. It must be PEM blocks of certificates without headers; any text may surround them.
+ * The fault in a signed certificate, which must consist of PEM blocks of certificates without headers; any text may
+ * surround them.
  */
 function certificateProblem(certificate: string): string | undefined {
   if (certificate === '') return undefined;

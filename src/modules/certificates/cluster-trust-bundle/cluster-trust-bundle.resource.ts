@@ -45,7 +45,7 @@ export function clusterTrustBundleResource(names: VendorNames): ResourceDefiniti
     ],
     strategyOptions: { allowUnconditionalUpdate: false },
     strategy: {
-      // Which names are possible follows from the signer: see `validate`.
+      // The allowed names depend on the signer: see `validate`.
       validateName: () => [],
       validate: (_context, object) => validateBundle(object),
       validateUpdate: (_context, object, old) => validateBundleUpdate(object, old),

@@ -1,6 +1,6 @@
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
 
-/** Broken rules of the name of a bundle: that of one with a signer begins with the signer. */
+/** Validates the name of a bundle: if it has a signer, its name begins with the signer. */
 export function trustBundleNameErrors(name: string, signerName: string): string[] {
   if (signerName === '') {
     if (name.includes(':')) return ['ClusterTrustBundle without signer name must not have ":" in its name'];

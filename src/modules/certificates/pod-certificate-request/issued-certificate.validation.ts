@@ -16,7 +16,7 @@ const chainPath = statusPath.child('certificateChain');
 const maxChainLength = 100 * 1024;
 const minute = 60_000;
 
-/** The first broken rule of the certificate that a request got, and of what its status says about it. */
+/** Returns the first error of the certificate issued for a request, or of the status fields about it. */
 export function validateIssuedCertificate({ spec, status }: PodCertificateRequest, now: number): FieldError[] {
   const { certificateChain: chain = '', notBefore, notAfter, beginRefreshAt } = status;
   if (chain.length > maxChainLength) return [tooLong(chainPath, maxChainLength)];

@@ -53,8 +53,8 @@ const columns: readonly TableColumn<Request>[] = [
 ];
 
 /**
- * `podcertificaterequests`: ask for certificates for pods. They are stored as v1beta1, which has fields that v1 lacks: a
- * key with a signature in place of a request.
+ * `podcertificaterequests`: ask for certificates for pods. They are stored as v1beta1, which has fields that v1 lacks:
+ * a key with a signature instead of a request.
  */
 export function podCertificateRequestResource(
   names: VendorNames,
@@ -128,7 +128,7 @@ function status(signers: SignerCheck, clock: Clock): PartSubresource {
   };
 }
 
-/** Whether those who decide requests may sign for their signer. */
+/** Checks whether users who decide requests may sign for the signer of the request. */
 class SignerCheck {
   private readonly refused = new WeakMap<object, string>();
 

@@ -22,7 +22,7 @@ const longest = 91 * day;
 const maxUidLength = 128;
 const maxKeyLength = 10 * 1024;
 
-/** Broken rules of a new request. */
+/** Validates a new request. */
 export function validatePodCertificateRequest(spec: Spec, signerPrefix: string): FieldError[] {
   const { signerName, unverifiedUserAnnotations } = spec;
   const signerPath = specPath.child('signerName');

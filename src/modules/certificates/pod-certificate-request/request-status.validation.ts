@@ -16,7 +16,7 @@ const outcomes = ['Issued', 'Denied', 'Failed'];
 
 type Conditions = PodCertificateRequest['status']['conditions'];
 
-/** Broken rules of the changed status of a request: it is decided once, and never again. */
+/** Validates the changed status of a request: it is decided once, and never again. */
 export function validateRequestStatus(
   request: PodCertificateRequest,
   old: PodCertificateRequest,
@@ -40,7 +40,7 @@ export function validateRequestStatus(
   return deepEqual(status, old.status) ? [] : [invalidOmitted(statusPath, detail)];
 }
 
-/** How a request was decided; undefined: not yet. */
+/** How a request was decided; undefined if it has not been decided. */
 export function outcomeOf(conditions: Conditions): string | undefined {
   return conditions?.find(({ type, status }) => outcomes.includes(type) && status === 'True')?.type;
 }
@@ -49,7 +49,7 @@ function conditionErrors(conditions: Conditions): FieldError[] {
   const errors: FieldError[] = [];
   let known = 0;
   for (const [i, { type, status }] of (conditions ?? []).entries()) {
-    // The index is spelled with a dot in front of it.
+    // The path has a dot before the index.
     const path = conditionsPath.child(`[${i}]`);
     if (!outcomes.includes(type)) {
       errors.push(notSupported(path.child('type'), type, outcomes));

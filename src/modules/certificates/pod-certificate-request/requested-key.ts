@@ -5,11 +5,11 @@ import type { PodCertificateRequest } from '../../../objects/apis/certificates/v
 
 type Spec = PodCertificateRequest['spec'];
 
-/** Where a request has its key, and what is wrong with it. */
+/** The field of a request that has a fault, and the fault. */
 export interface KeyProblem {
   readonly field: 'stubPKCS10Request' | 'pkixPublicKey' | 'proofOfPossession';
   readonly detail: string;
-  /** Shown in the message; unset: nothing is shown. */
+  /** The value that the message shows; unset: none. */
   readonly value?: string;
 }
 
@@ -17,12 +17,12 @@ const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const curveNames: Readonly<Record<string, string>> = { secp224r1: 'P-224' };
 const rsaSizes = [3072, 4096];
 
-/** The key that a request wants a certificate for, or what is wrong with it. */
+/** The key for which a certificate is requested, or the fault in it. */
 export function requestedKey(spec: Spec): KeyObject | KeyProblem {
   return hasBytes(spec.stubPKCS10Request) ? keyOfRequest(spec.stubPKCS10Request as string) : keyWithProof(spec);
 }
 
-/** Whether a field of bytes has any. */
+/** Whether a field of bytes is not empty. */
 export function hasBytes(base64: string | null | undefined): boolean {
   return (base64 ?? '') !== '';
 }

@@ -35,7 +35,7 @@ const columns: readonly TableColumn<LeaseCandidate>[] = [
   ageColumn,
 ];
 
-/** `leasecandidates`: who offers to hold a lease. */
+/** `leasecandidates`: processes that offer to hold a lease. */
 export function leaseCandidateResource(names: VendorNames): ResourceDefinition {
   return defineResource<LeaseCandidate>({
     group: groupName('coordination', names),

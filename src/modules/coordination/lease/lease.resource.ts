@@ -22,7 +22,7 @@ const columns: readonly TableColumn<Lease>[] = [
   ageColumn,
 ];
 
-/** `leases`: which process leads, and until when. */
+/** `leases`: which process is the leader, and until when. */
 export function leaseResource(names: VendorNames): ResourceDefinition {
   return defineResource<Lease>({
     group: groupName('coordination', names),
@@ -40,7 +40,7 @@ export function leaseResource(names: VendorNames): ResourceDefinition {
   });
 }
 
-/** Broken rules of a Lease, new or changed. */
+/** Validates a Lease, new or changed. */
 function validateLease({ spec }: Lease): FieldError[] {
   const errors: FieldError[] = [];
   const { leaseDurationSeconds, leaseTransitions, strategy, preferredHolder } = spec;

@@ -41,8 +41,7 @@ const columns: readonly TableColumn<ComponentStatus>[] = [
 ];
 
 /**
- * `componentstatuses`: the health of those parts of the control plane that this process can query. Kept for old
- * clients.
+ * `componentstatuses`: the health of the parts of the control plane that this process can query. Kept for old clients.
  */
 export function componentStatusResource(storage: Pick<Storage, 'ping'>): ResourceDefinition {
   return defineComputedResource<ComponentStatus>({

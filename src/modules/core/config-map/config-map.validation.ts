@@ -18,7 +18,7 @@ const binaryDataPath = FieldPath.of('binaryData');
 const immutablePath = FieldPath.of('immutable');
 const immutableDetail = 'field is immutable when `immutable` is set';
 
-/** Broken rules of a ConfigMap: key syntax, no key in both maps, total size. */
+/** Validates a ConfigMap: key syntax, no key in both maps, total size. */
 export function validateConfigMap(object: ConfigMap): FieldError[] {
   const errors: FieldError[] = [];
   const data = object.data ?? {};
@@ -40,7 +40,7 @@ export function validateConfigMap(object: ConfigMap): FieldError[] {
   return errors;
 }
 
-/** The same for a changed ConfigMap. Once `immutable` is set, neither it nor the entries may change. */
+/** Validates a changed ConfigMap. Once `immutable` is set, neither it nor the entries may change. */
 export function validateConfigMapUpdate(object: ConfigMap, old: ConfigMap): FieldError[] {
   const errors: FieldError[] = [];
   if (old.immutable === true) {

@@ -6,7 +6,7 @@ import { validateIp, validateNonSpecialIp } from '../../../objects/apis/core/v1/
 const subsetsPath = FieldPath.of('subsets');
 const protocols = ['SCTP', 'TCP', 'UDP'];
 
-/** Broken rules of endpoints. */
+/** Validates endpoints. */
 export function validateEndpoints(object: Endpoints): FieldError[] {
   const errors: FieldError[] = [];
   object.subsets?.forEach((subset, i) => {

@@ -1,7 +1,10 @@
 import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
 import type { LimitRange } from '../../../objects/apis/core/v1/limit-range.types.js';
 
-/** For containers: the default limit is the maximum. The default request is the default limit, or else the minimum. */
+/**
+ * Fills in defaults for containers: the default limit is the maximum. The default request is the default limit, or else
+ * the minimum.
+ */
 export function applyLimitRangeDefaults(object: LimitRange): void {
   for (const item of object.spec.limits ?? []) {
     for (const list of [item.max, item.min, item.default, item.defaultRequest, item.maxLimitRequestRatio]) {

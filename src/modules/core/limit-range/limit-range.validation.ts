@@ -21,7 +21,7 @@ import {
 const limitsPath = FieldPath.of('spec', 'limits');
 const standardTypes = ['Pod', 'Container', 'PersistentVolumeClaim'];
 
-/** Broken rules of a limit range: one item per type, and in each: min <= default request <= default <= max. */
+/** Validates a limit range: one item per type, and in each: min <= default request <= default <= max. */
 export function validateLimitRange(object: LimitRange, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
@@ -81,11 +81,11 @@ function validateOrder(
 ): void {
   const min = ownValue(item.min, name);
   const max = ownValue(item.max, name);
-  // Pods have no defaults; that was already reported.
+  // Pods have no defaults; any were already reported.
   const limit = item.type === 'Pod' ? undefined : ownValue(item.default, name);
   const request = item.type === 'Pod' ? undefined : ownValue(item.defaultRequest, name);
   const ratio = ownValue(item.maxLimitRequestRatio, name);
-  /** Reports `a` above `b` at `field`. */
+  /** Reports an error at `field` if `a` exceeds `b`. */
   const check = (
     field: (typeof amountFields)[number],
     shown: string | undefined,

@@ -9,13 +9,16 @@ import { defineResource, type StoredResource } from '../../../objects/registry/r
 import type { Strategy } from '../../../objects/registry/strategy.js';
 
 const finalizersPath = FieldPath.of('spec', 'finalizers');
-/** Spelled the way clients of this rule know it. */
+/** Spelled as clients know it from the message about this field. */
 const phasePath = FieldPath.of('status', 'Phase');
 
 /** Finalizers without a prefix that a namespace may carry, besides its own. */
 const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion']);
 
-/** Namespaces: they stay, Terminating, until their content is gone and `finalize` has emptied `spec.finalizers`. */
+/**
+ * Namespaces. They stay in the phase Terminating until their content is gone and `finalize` has emptied
+ * `spec.finalizers`.
+ */
 export function namespaceResource(names: VendorNames): StoredResource {
   return defineResource<Namespace>({
     group: '',
@@ -57,7 +60,7 @@ export function namespaceResource(names: VendorNames): StoredResource {
 
 function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
   const nameLabel = `${names.labelPrefix}/metadata.name`;
-  /** Through this label selectors find a namespace under its name, whatever labels clients write. */
+  /** Sets the label by which selectors find a namespace by name, whatever labels clients write. */
   const applyNameLabel = ({ metadata }: Namespace): void => {
     const { name } = metadata;
     if (name && metadata.labels?.[nameLabel] !== name) metadata.labels = { ...metadata.labels, [nameLabel]: name };
@@ -71,7 +74,7 @@ function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
     validateName: (name, prefix) => isDns1123Label(prefix ? maskTrailingDash(name) : name),
 
     prepareForCreate(_context, object) {
-      // A generated name comes after the defaults.
+      // A generated name is set only after the defaults.
       applyNameLabel(object);
       object.status = { phase: 'Active' };
       const finalizers = object.spec.finalizers ?? [];
@@ -97,7 +100,7 @@ function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
   };
 }
 
-/** The phase follows from the deletionTimestamp: a status write can neither end a namespace nor bring one back. */
+/** The phase follows from the deletionTimestamp: a status write can neither terminate a namespace nor bring it back. */
 function validatePhase(object: Namespace): FieldError[] {
   const isDeleting = object.metadata.deletionTimestamp !== undefined;
   const expected = isDeleting ? 'Terminating' : 'Active';

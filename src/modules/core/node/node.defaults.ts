@@ -1,7 +1,7 @@
 import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 
-/** Allocatable resources of a node default to its capacity. A single pod range is written to both fields. */
+/** Allocatable resources of a node default to its capacity. A single pod range is set in both fields. */
 export function applyNodeDefaults(object: Node): void {
   const { spec, status } = object;
   roundResources(status.capacity);

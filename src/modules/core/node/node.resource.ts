@@ -25,7 +25,7 @@ export function nodeResource(names: VendorNames): ResourceDefinition {
       },
       validateUpdate: (_context, object, old) => validateNodeUpdate(object, old, names),
     },
-    // A new node brings its status along; later only the status path changes it.
+    // A new node includes its status; later only the status path changes it.
     strategyOptions: { statusIsolated: false },
     selectableFieldNames: ['spec.unschedulable'],
     selectableFields: (object) => ({ 'spec.unschedulable': String(object.spec.unschedulable ?? false) }),

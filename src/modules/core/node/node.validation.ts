@@ -19,11 +19,11 @@ import { parseIpNetwork } from '../../../objects/apis/networking/v1/validation/i
 
 const specPath = FieldPath.of('spec');
 const podCidrsPath = specPath.child('podCIDRs');
-/** The field under which clients of these messages look for taints. */
+/** The field that messages name for taints, as clients know it. */
 const taintsPath = FieldPath.of('metadata', 'taints');
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** Broken rules of a node. */
+/** Validates a node. */
 export function validateNode(object: Node, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   validateTaints(object.spec.taints ?? [], errors);
@@ -40,14 +40,12 @@ export function validateNode(object: Node, names: VendorNames): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed node, including those of {@link validateNodeChange}. */
+/** Validates a changed node, including the checks of {@link validateNodeChange}. */
 export function validateNodeUpdate(object: Node, old: Node, names: VendorNames): FieldError[] {
   return [...validateNode(object, names), ...validateNodeChange(object, old, names)];
 }
 
-/**
- * Broken rules about what may change: ranges and the id at the provider are set once.
- */
+/** Checks that only changeable fields of a node change: ranges and the provider's id are set once. */
 export function validateNodeChange(object: Node, old: Node, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const { spec, status } = object;
@@ -83,7 +81,7 @@ function validateTaints(taints: readonly Taint[], errors: FieldError[]): void {
     else if (!effects.includes(taint.effect)) errors.push(notSupported(path.child('effect'), taint.effect, effects));
     const key = `${taint.effect}/${taint.key}`;
     if (seen.has(key)) {
-      // No field of the object has the path by which clients know taints.
+      // The path that clients know for taints does not exist in the object.
       const error = duplicate(path, structForm(taintType, taint));
       errors.push({ ...error, message: `${error.message}: taints must be unique by key and effect pair` });
     }

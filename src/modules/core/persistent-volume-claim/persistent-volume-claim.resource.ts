@@ -44,7 +44,7 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
         normalizeDataSource(object.spec);
       },
       prepareForUpdate(_context, object) {
-        // Clients that know only the older field send only that one back.
+        // Clients that know only the older field send back only that field.
         normalizeDataSource(object.spec);
       },
       validate: (_context, object) => validatePersistentVolumeClaim(object),
@@ -100,8 +100,8 @@ function columns(names: VendorNames): readonly TableColumn<PersistentVolumeClaim
 }
 
 /**
- * The source of a claim's data has two fields. The older one accepts only claims and snapshots, and drops other sources
- * silently when it is alone. Each field fills in the other.
+ * Fills in each of the two fields for the source of a claim's data from the other. The older field accepts only claims
+ * and snapshots; if only the older field is set, another source is silently dropped.
  */
 function normalizeDataSource(spec: PersistentVolumeClaim['spec']): void {
   const { dataSource, dataSourceRef } = spec;

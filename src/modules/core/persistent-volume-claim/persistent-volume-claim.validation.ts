@@ -19,12 +19,12 @@ const claimKind = 'PersistentVolumeClaim';
 const immutableSpec =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
 
-/** Broken rules of a new claim. */
+/** Validates a new claim. */
 export function validatePersistentVolumeClaim(object: PersistentVolumeClaim): FieldError[] {
   return validatePersistentVolumeClaimSpec(object.spec, specPath);
 }
 
-/** Broken rules of the spec of any claim. */
+/** Validates the spec of any claim. */
 function validatePersistentVolumeClaimSpec(spec: PersistentVolumeClaimSpec, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const modes = spec.accessModes ?? [];
@@ -71,7 +71,7 @@ function validateDataSource(source: DataSource, path: FieldPath, errors: FieldEr
   }
 }
 
-/** Both fields of the source of a claim's data must agree, unless the source lies in another namespace. */
+/** Checks that both fields for the source of a claim's data agree, unless the source is in another namespace. */
 function validateSameSource(spec: PersistentVolumeClaimSpec, path: FieldPath, errors: FieldError[]): void {
   const { dataSource, dataSourceRef } = spec;
   if (dataSourceRef?.namespace) {
@@ -87,7 +87,7 @@ function validateSameSource(spec: PersistentVolumeClaimSpec, path: FieldPath, er
   }
 }
 
-/** Broken rules of a changed claim: only its volume and class may be set, and a bound claim may grow. */
+/** Validates a changed claim: only its volume and class may be set, and a bound claim may grow. */
 export function validatePersistentVolumeClaimUpdate(
   object: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
@@ -101,7 +101,7 @@ export function validatePersistentVolumeClaimUpdate(
     errors.push(forbidden(specPath, `${immutableSpec}\n${structDiff(persistentVolumeClaimSpec, old.spec, frozen)}`));
   }
   if (size !== undefined && oldSize !== undefined && compareQuantities(size, oldSize) < 0) {
-    // The size may go down again as long as the volume has not grown yet.
+    // The requested size may be reduced again as long as the volume has not grown.
     const granted = old.status.capacity?.storage;
     if (granted === undefined || compareQuantities(size, granted) <= 0) {
       errors.push(forbidden(requestPath, 'field can not be less than status.capacity'));
@@ -111,7 +111,7 @@ export function validatePersistentVolumeClaimUpdate(
   return errors;
 }
 
-/** The new spec with every changeable field put back. */
+/** The new spec with the old value of every changeable field. */
 function frozenPart(
   object: PersistentVolumeClaim,
   old: PersistentVolumeClaim,
@@ -132,7 +132,7 @@ function frozenPart(
   return part;
 }
 
-/** Broken rules of the status. */
+/** Validates the status. */
 export function validatePersistentVolumeClaimStatus(object: PersistentVolumeClaim): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ['capacity', 'allocatedResources'] as const) {

@@ -1,7 +1,7 @@
 import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
 import type { PersistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
 
-/** Defaults: retained, a file system, and the usual values of its kind of storage. */
+/** Fills in defaults: the policy Retain, the mode Filesystem, and the usual values of the kind of storage. */
 export function applyPersistentVolumeDefaults(object: PersistentVolume): void {
   const { spec, status } = object;
   status.phase ||= 'Pending';

@@ -35,7 +35,7 @@ export function persistentVolumeResource(names: VendorNames, clock: Clock): Reso
   });
 }
 
-/** Deprecated parts of a volume, each as a warning. */
+/** Warnings about deprecated parts of a volume. */
 function volumeWarnings({ metadata, spec }: PersistentVolume, names: VendorNames): string[] {
   const mount = `volume.beta.${names.labelPrefix}/mount-options`;
   const terms = spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
@@ -53,7 +53,9 @@ function volumeWarnings({ metadata, spec }: PersistentVolume, names: VendorNames
 const recycleWarning =
   'spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.';
 
-/** The time of the last change of the phase: a writer may set it with the phase; otherwise it is the present time. */
+/**
+ * Sets the time of the last change of the phase: a client may set it with the phase; otherwise it is the current time.
+ */
 function keepTransition({ status }: PersistentVolume, { status: old }: PersistentVolume, clock: Clock): void {
   const given = status.lastPhaseTransitionTime;
   if (status.phase === old.phase) {

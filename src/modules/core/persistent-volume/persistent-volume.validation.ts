@@ -27,7 +27,7 @@ const reclaimPath = specPath.child('persistentVolumeReclaimPolicy');
 /** Every kind of storage that a volume can use; it uses exactly one. */
 const sourceNames = persistentVolumeSource.fields.map(({ name }) => name) as (keyof PersistentVolumeSpec)[];
 
-/** Broken rules of a new volume. */
+/** Validates a new volume. */
 export function validatePersistentVolume(object: PersistentVolume, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const { spec } = object;
@@ -85,7 +85,7 @@ function validateSources(spec: PersistentVolumeSpec, names: VendorNames, errors:
   if (isFirst) errors.push(required(specPath, 'must specify a volume type'));
 }
 
-/** A path on the node comes first, because messages name the source after the first. */
+/** A path on the node comes first, because messages name each further source. */
 const sourceOrder = ['hostPath' as const, ...sourceNames.filter((name) => name !== 'hostPath')];
 
 function isRoot(path: string): boolean {
@@ -97,7 +97,7 @@ function isRoot(path: string): boolean {
   return kept.length === 0;
 }
 
-/** Broken rules of a changed volume: the place and form of the storage stay the same. */
+/** Validates a changed volume: the place and form of the storage stay the same. */
 export function validatePersistentVolumeUpdate(
   object: PersistentVolume,
   old: PersistentVolume,
@@ -117,7 +117,7 @@ export function validatePersistentVolumeUpdate(
   return errors;
 }
 
-/** The sources of a volume without the secret for expansion, which may be added later. */
+/** The sources of a volume, for comparison: without the secret for expansion, which may be added later. */
 function sourcesOf(spec: PersistentVolumeSpec, old: PersistentVolumeSpec): Readonly<Record<string, unknown>> {
   const sources = Object.fromEntries(
     sourceNames.filter((name) => spec[name] !== undefined).map((name) => [name, spec[name]]),

@@ -15,7 +15,7 @@ const longestDriverName = 63;
 const longestTenant = 64;
 
 /**
- * Broken rules of the storage that a volume uses. Beyond the rules for a pod's own volumes, secrets name their
+ * Validates the storage that a volume uses. In addition to the rules for a pod's own volumes, secrets must have a
  * namespace.
  */
 export function validateSource(
@@ -26,7 +26,7 @@ export function validateSource(
 ): void {
   const path = specPath.child(name);
   const { gcePersistentDisk: gce, awsElasticBlockStore: ebs } = spec;
-  // The name in messages.
+  // The name of the field in messages.
   if (gce !== undefined) validateDisk(gce.pdName, 'pdName', gce.partition, specPath.child('persistentDisk'), errors);
   if (ebs !== undefined) validateDisk(ebs.volumeID, 'volumeID', ebs.partition, path, errors);
   switch (name) {
@@ -40,7 +40,7 @@ export function validateSource(
       validateStorageOs(spec, path, errors);
       return;
     default:
-      // The same fields as in a pod, except for the references to secrets.
+      // These sources have the same fields as in a pod, except for the references to secrets.
       validateStorageVolume({ name: '', [name]: spec[name] } as unknown as Volume, path, errors);
   }
   validateMore(spec, path, names, errors);
@@ -120,7 +120,7 @@ function requireReference(
   if (!reference.namespace) errors.push(required(path.child('namespace')));
 }
 
-/** The same for a reference whose name and namespace must also be well formed. */
+/** Requires a reference whose name and namespace are also well formed. */
 function validateSecretReference(
   { name, namespace }: { readonly name?: string; readonly namespace?: string },
   path: FieldPath,

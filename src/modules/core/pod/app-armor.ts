@@ -4,14 +4,14 @@ import type { Container } from '../../../objects/apis/core/v1/container.types.js
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { AppArmorProfile } from '../../../objects/apis/core/v1/security-context.types.js';
 
-/** Prefix of the annotations that named AppArmor profiles before there was a field; the name of a container follows. */
+/** Prefix of the annotations that named AppArmor profiles before a field existed; the name of a container follows. */
 export function appArmorPrefix({ labelPrefix }: Pick<VendorNames, 'labelPrefix'>): string {
   return `container.apparmor.security.beta.${labelPrefix}/`;
 }
 
 /**
- * Sets the field of the containers whose annotation names a profile, and returns what to warn about. Changes `pod`, a new
- * one.
+ * Sets the field of the containers whose annotation names a profile, and returns warnings. Changes `pod`, which is a
+ * new pod.
  */
 export function applyAppArmorAnnotations({ metadata, spec }: Pod, names: VendorNames): string[] {
   const annotations = metadata.annotations ?? {};
@@ -25,7 +25,7 @@ export function applyAppArmorAnnotations({ metadata, spec }: Pod, names: VendorN
       warnings.push(`metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
     }
     if (profile === undefined || container.securityContext?.appArmorProfile !== undefined) continue;
-    // A profile of the whole pod needs no repetition.
+    // A container need not repeat the profile of the pod.
     if (ofPod !== undefined && ofPod.type === profile.type && ofPod.localhostProfile === profile.localhostProfile)
       continue;
     container.securityContext = { ...container.securityContext, appArmorProfile: profile };
@@ -33,7 +33,9 @@ export function applyAppArmorAnnotations({ metadata, spec }: Pod, names: VendorN
   return warnings;
 }
 
-/** Broken rules of the annotations of a new pod: known containers, known profiles, none against the field. */
+/**
+ * Validates the annotations of a new pod: they must name known containers and profiles, and not contradict the field.
+ */
 export function validateAppArmorAnnotations(pod: Pod, names: VendorNames): FieldError[] {
   const prefix = appArmorPrefix(names);
   const errors: FieldError[] = [];

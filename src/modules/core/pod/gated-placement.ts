@@ -14,8 +14,8 @@ const termsPath = FieldPath.of(
 );
 
 /**
- * While a pod has gates, it is not placed yet: its placement can be narrowed, never widened. Reports changes that widen
- * it, and restores the changeable fields in `spec`, for comparison with the old one.
+ * While a pod has gates, it has not been placed: its placement can be narrowed, never widened. Reports changes that
+ * widen it, and restores the changeable fields in `spec`, so that `spec` can be compared with the old one.
  */
 export function keepPlacement(spec: PodSpec, old: PodSpec, errors: FieldError[]): void {
   keepNodeSelector(spec, old, errors);
@@ -45,7 +45,7 @@ function requiredTerms(affinity: NodeAffinity | undefined): readonly NodeSelecto
   return affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
 }
 
-/** Terms are alternatives, so another one would widen the choice; requirements within a term narrow it. */
+/** Terms are alternatives, so a further term would widen the choice; requirements within a term narrow it. */
 function checkTerms(now: readonly NodeSelectorTerm[], old: readonly NodeSelectorTerm[], errors: FieldError[]): void {
   if (old.length === 0) return;
   if (now.length !== old.length) {
@@ -59,7 +59,10 @@ function checkTerms(now: readonly NodeSelectorTerm[], old: readonly NodeSelector
   });
 }
 
-/** Whether a term begins with all the requirements of another; one without any matches nothing and stays so. */
+/**
+ * Whether a term begins with all the requirements of another; a term without requirements matches nothing and must stay
+ * empty.
+ */
 function extendsTerm(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
   const starts = <T>(list: readonly T[] = [], before: readonly T[] = []) =>
     before.every((requirement, i) => list[i] !== undefined && deepEqual(list[i], requirement));

@@ -3,8 +3,8 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { LabelSelector } from '../../../objects/apis/meta/v1/selector.types.js';
 
 /**
- * Adds the label keys of a new pod to its selectors: pods with the same values as this one, or with others. The labels
- * count as they are now, so that all readers select the same pods. Changes `pod`.
+ * Adds the label keys of a new pod to its selectors: pods with the same values as this one, or with others. The present
+ * values of the labels are used, so that all readers select the same pods. Changes `pod`.
  */
 export function applyLabelKeys({ metadata, spec }: Pod): void {
   const labels = metadata.labels ?? {};

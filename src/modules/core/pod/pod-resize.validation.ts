@@ -16,7 +16,9 @@ const onlyMutable = 'only cpu and memory resources are mutable';
 const lists = ['requests', 'limits'] as const;
 type Amounts = Pick<ResourceRequirements, 'requests' | 'limits' | 'claims'>;
 
-/** Broken rules of a pod whose resources change while it runs: only CPU and memory do, and its class of service stays. */
+/**
+ * Validates a pod whose resources change while it runs: only CPU and memory may change, and its QoS class must stay.
+ */
 export function validatePodResize(pod: Pod, old: Pod, options: PodValidationOptions): FieldError[] {
   if (isMirrorPod(old, options)) return [forbidden(rootPath, 'static pods cannot be resized')];
   if (old.spec.os?.name === 'windows') return [forbidden(rootPath, 'windows pods cannot be resized')];
@@ -46,7 +48,10 @@ export function validatePodResize(pod: Pod, old: Pod, options: PodValidationOpti
   return errors;
 }
 
-/** A node that can resize pods reports the resources of those that run; before one runs, nobody knows. */
+/**
+ * Whether the node of the pod can resize it: such a node reports the resources of running containers. True while no
+ * container runs.
+ */
 function isResizedByNode({ status }: Pod): boolean {
   const running = status.containerStatuses?.find(({ state }) => state.running !== undefined);
   return running === undefined || running.resources !== undefined;
@@ -99,7 +104,7 @@ function checkInitContainer(container: Container, old: Container | undefined, pa
   return errors;
 }
 
-/** Whether at most the amounts of CPU and memory of a container differ. */
+/** Whether containers differ at most in their amounts of CPU and memory. */
 function isSameButMutable(container: Container, old: Container | undefined): boolean {
   if (old === undefined) return false;
   const { resources, ...rest } = container;

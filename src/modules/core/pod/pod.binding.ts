@@ -13,14 +13,14 @@ export function bindingPath(clock: Clock, options: PodValidationOptions): Create
     name: 'binding',
     body: { kind: { group: '', version: 'v1', kind: 'Binding' }, type: binding },
     write: (_context, parent, body) => bind(parent as unknown as Pod, body as unknown as Binding, clock),
-    // The rule that a pod's spec can't change applies to its own path.
+    // The rule that a pod's spec can't change applies only to the pod's own path.
     validateUpdate: (_context, pod, old) =>
       validateAnnotationUpdate(pod as unknown as Pod, old as unknown as Pod, options),
     createAnswer: () => ({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }),
   };
 }
 
-/** Sets the node and the metadata that the binding brings; changes `pod`. */
+/** Sets the node and the metadata that the binding contains; changes `pod`. */
 export function bind(pod: Pod, request: Binding, clock: Clock): ApiObject {
   const name = pod.metadata.name ?? '';
   checkTarget(request);

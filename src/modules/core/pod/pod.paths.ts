@@ -37,7 +37,7 @@ const partsOfDevices = [
   'nodeAllocatableResourceClaimStatuses',
 ] as const;
 
-/** Node agents of older releases leave out what they do not know; that stays. */
+/** Keeps the fields of the old status that node agents of older releases leave out because they do not know them. */
 function keepUnknownParts({ status: now }: Pod, { status: before }: Pod): void {
   for (const field of partsOfDevices) {
     if (now[field] === undefined && before[field] !== undefined) Object.assign(now, { [field]: before[field] });
@@ -103,7 +103,7 @@ function checkPodIps(pod: Pod, errors: FieldError[]): void {
   }
 }
 
-/** The first address of the host is the one that older clients know. */
+/** Checks the addresses of the host, of which the first must be the one that older clients know. */
 function checkHostIps(pod: Pod, errors: FieldError[]): void {
   const ips = pod.status.hostIPs ?? [];
   const path = status.child('hostIPs');
@@ -141,7 +141,7 @@ export function ephemeralContainersPath(options: PodValidationOptions): PartSubr
     validateUpdate: (_context, object, old) => {
       const pod = object as unknown as Pod;
       const live = old as unknown as Pod;
-      // Nothing but its file changes a static pod.
+      // A static pod can be changed only through its file.
       if (isMirrorPod(live, options)) {
         return [forbidden(rootPath, 'static pods do not support ephemeral containers')];
       }
@@ -158,7 +158,7 @@ type Ephemeral = NonNullable<Pod['spec']['ephemeralContainers']>;
 
 function validateEphemeralUpdate(containers: Ephemeral, old: Ephemeral): FieldError[] {
   const errors: FieldError[] = [];
-  // Of several with the same name, the first counts.
+  // Of several containers with the same name, the first counts.
   const byName = new Map(containers.toReversed().map((container) => [container.name, container]));
   old.forEach((before, i) => {
     const after = byName.get(before.name);

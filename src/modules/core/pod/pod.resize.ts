@@ -25,7 +25,7 @@ export function resizePath(options: PodValidationOptions): PartSubresource {
 function keepAllButResources(pod: Pod, live: Pod): void {
   const { containers, initContainers = [], resources } = pod.spec;
   const known = live.spec.initContainers ?? [];
-  // Containers that came, left or moved stay in the object, so that the rules find and refuse them.
+  // Added, removed or moved containers stay in the object, so that validation finds and refuses them.
   const isSame = (containers ?? []).length === (live.spec.containers ?? []).length;
   if (isSame && initContainers.length === known.length) {
     pod.spec = { ...live.spec, containers: withResourcesOf(containers ?? [], live.spec.containers ?? []) };
@@ -42,7 +42,9 @@ function keepAllButResources(pod: Pod, live: Pod): void {
   countGeneration(pod, live);
 }
 
-/** The live containers with the wanted resources; the wanted ones as they are if any has another name. */
+/**
+ * The live containers with the wanted resources; the wanted containers unchanged if any of them has a different name.
+ */
 function withResourcesOf(wanted: readonly Container[], live: readonly Container[]): Container[] {
   if (wanted.some(({ name }, i) => name !== live[i]?.name)) return [...wanted];
   return live.map((container, i) => {

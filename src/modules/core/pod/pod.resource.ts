@@ -25,7 +25,7 @@ export function podResource(names: VendorNames, stores: ResourceStores): StoredR
     categories: ['all'],
     versions: [{ version: 'v1', type: pod }],
     strategy: podStrategy(options),
-    // A binding does not change the desired state.
+    // The generation ignores the node, as a binding does not change the desired state.
     strategyOptions: { returnsDeletedObject: true, generation: ({ spec }) => ({ ...(spec as object), nodeName: '' }) },
     selectableFieldNames: [
       'spec.nodeName',

@@ -12,7 +12,7 @@ const tester = new DefinitionTester(definition);
 const container = { name: 'c', image: 'img:1' };
 const valid = { spec: { containers: [container] } };
 
-/** Broken rules without the difference that some of them show. */
+/** Causes without the difference that some of them show. */
 const heads = (causes: readonly string[]) => causes.map((cause) => cause.split('\n@@')[0]);
 
 function create(spec: Record<string, unknown> = {}): ApiObject {
@@ -424,7 +424,7 @@ describe('pods/resize', () => {
     const { labels, finalizers, generation } = object.metadata;
     assert.deepEqual([labels, finalizers, generation, object.status], [undefined, undefined, 1, pod.status]);
     assert.deepEqual(object.spec, pod.spec);
-    // The same for the containers that debug a pod.
+    // The path for debug containers drops the same changes.
     const debugging = tester.patch(pod, { ...patch, spec: pod.spec as object }, 'ephemeralcontainers');
     assert.deepEqual([debugging.causes, debugging.object.metadata.labels], [[], undefined]);
   });
@@ -492,7 +492,7 @@ describe('pods/resize', () => {
   });
 
   it('resizes whole pods, and keeps their resources when a client leaves them out', () => {
-    // With a limit in each container the pod would have one too, which its requests must not exceed.
+    // With a limit in each container, the pod would have a limit, too, which its requests must not exceed.
     const asking = { ...container, resources: { requests: { cpu: '1', memory: '1Gi' } } };
     const pod = create({ containers: [asking], resources: { requests: { cpu: '1', memory: '1Gi' } } });
     const changed = resize(pod, [asking], { resources: { requests: { cpu: '2', memory: '1Gi' } } });

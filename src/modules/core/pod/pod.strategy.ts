@@ -15,7 +15,7 @@ import { applyAppArmorAnnotations } from './app-armor.js';
 import { applyLabelKeys } from './label-keys.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 
-/** Some thousands of years, so that an end lies before the year 9999, the latest possible time. */
+/** Some thousands of years, so that the end of the grace period lies before the year 9999, the latest possible time. */
 const longestGraceSeconds = 200_000_000_000;
 
 /** Rules of pods. */
@@ -28,7 +28,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
     },
 
     prepareForCreate(context, object) {
-      // Admission may have chosen the account.
+      // Admission may have set the service account.
       syncServiceAccount(object.spec);
       if (Number(object.spec.terminationGracePeriodSeconds) < 0) object.spec.terminationGracePeriodSeconds = 1;
       applyLabelKeys(object);

@@ -14,7 +14,7 @@ const annotationsPath = FieldPath.of('metadata', 'annotations');
 const specPath = FieldPath.of('spec');
 const maxInt32 = 2147483647;
 
-/** Broken rules of a new pod, metadata aside. */
+/** Validates a new pod, except for its metadata. */
 export function validatePod(pod: Pod, options: PodValidationOptions): FieldError[] {
   const errors = validateAnnotations(pod, options);
   errors.push(...validateAppArmorAnnotations(pod, options.names));
@@ -30,7 +30,7 @@ export function validatePod(pod: Pod, options: PodValidationOptions): FieldError
   return errors;
 }
 
-/** A token always needs an account. */
+/** Checks that a pod without a service account has no token volumes. */
 function checkNoTokens(spec: PodSpec, errors: FieldError[]): void {
   spec.volumes?.forEach((volume, i) => {
     volume.projected?.sources?.forEach((source, j) => {
@@ -42,7 +42,7 @@ function checkNoTokens(spec: PodSpec, errors: FieldError[]): void {
   });
 }
 
-/** A pod that mirrors one of a node's own files can't wait for a scheduler. */
+/** Checks the annotations: a pod that mirrors one of a node's own files can't wait for a scheduler. */
 function validateAnnotations(pod: Pod, { names }: PodValidationOptions): FieldError[] {
   const mirror = pod.metadata.annotations?.[`${names.labelPrefix}/config.mirror`];
   if (mirror === undefined || pod.spec.nodeName) return [];
@@ -51,8 +51,8 @@ function validateAnnotations(pod: Pod, { names }: PodValidationOptions): FieldEr
 }
 
 /**
- * Broken rules of changed annotations, whatever the path: a pod remains a mirror or not, as created, and keeps its
- * AppArmor profiles. Otherwise a user who may only report a status could undo decisions that admission based on them.
+ * Validates changed annotations, on every path: whether a pod is a mirror can't change, nor can its AppArmor profiles.
+ * Otherwise a user who may only report a status could undo decisions that admission based on them.
  */
 export function validateAnnotationUpdate(pod: Pod, old: Pod, { names }: PodValidationOptions): FieldError[] {
   const [now, before] = [pod.metadata.annotations ?? {}, old.metadata.annotations ?? {}];
@@ -82,7 +82,7 @@ export function isMirrorPod({ metadata }: Pod, { names }: PodValidationOptions):
 const updatableFields =
   'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-/** Broken rules of a changed pod: in its spec only images, the deadline and new tolerations may change. */
+/** Validates a changed pod: in its spec only images, the deadline and new tolerations may change. */
 export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOptions): FieldError[] {
   const errors = validateAnnotations(pod, options);
   errors.push(...validatePodSpec(pod.spec, specPath, options), ...validateAnnotationUpdate(pod, old, options));
@@ -102,7 +102,7 @@ export function validatePodUpdate(pod: Pod, old: Pod, options: PodValidationOpti
   return errors;
 }
 
-/** False when further checks make no sense. */
+/** Checks the deadline. Returns false when further checks make no sense. */
 function validateDeadline(spec: PodSpec, old: PodSpec, errors: FieldError[]): boolean {
   const path = specPath.child('activeDeadlineSeconds');
   const value = spec.activeDeadlineSeconds;
@@ -140,7 +140,7 @@ function validateAddedTolerations(
   }
 }
 
-/** Gates open one by one and never close again. */
+/** Checks the scheduling gates: they may be removed but not added. */
 function checkGates(spec: PodSpec, old: PodSpec, errors: FieldError[]): void {
   const known = new Set(old.schedulingGates?.map(({ name }) => name));
   spec.schedulingGates?.forEach(({ name }, i) => {
@@ -150,7 +150,7 @@ function checkGates(spec: PodSpec, old: PodSpec, errors: FieldError[]): void {
   });
 }
 
-/** The new spec with every changeable field put back, for comparison with the old one. */
+/** The new spec with the old value of every changeable field, for comparison with the old spec. */
 function withUpdatableFieldsOf(spec: PodSpec, old: PodSpec): PodSpec {
   const result: PodSpec = { ...spec };
   copyField(result, old, 'activeDeadlineSeconds');

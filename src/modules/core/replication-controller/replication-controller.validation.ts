@@ -10,7 +10,7 @@ import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/valida
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');
 
-/** Broken rules of a replication controller, metadata aside. */
+/** Validates a replication controller, except for its metadata. */
 export function validateReplicationController(
   { spec }: ReplicationController,
   options: PodValidationOptions,
@@ -33,7 +33,7 @@ function matcherOf(selector: Readonly<Record<string, string>>): (labels: Readonl
   return (labels) => Object.keys(selector).every((key) => labels[key] === selector[key]);
 }
 
-/** Broken rules of the status of a replication controller. */
+/** Validates the status of a replication controller. */
 export function validateStatus({ status }: ReplicationController): FieldError[] {
   const errors: FieldError[] = [];
   checkReplicaCounts(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], statusPath, errors);

@@ -46,7 +46,7 @@ const scopeResources: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['VolumeAttributesClass', new Set(['persistentvolumeclaims', 'requests.storage'])],
 ]);
 
-/** Scopes with a yes or no question: only `Exists` makes sense for them. */
+/** Scopes that an object is either in or not, without values: only `Exists` makes sense for them. */
 const plainScopes: ReadonlySet<string> = new Set([
   'BestEffort',
   'NotBestEffort',
@@ -59,7 +59,7 @@ const opposites = [
   ['Terminating', 'NotTerminating'],
 ] as const;
 
-/** Broken rules of a new quota (specification 2.4). */
+/** Validates a new quota (specification 2.4). */
 export function validateResourceQuota(object: ResourceQuota, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   validateAmounts(object.spec.hard, specPath.child('hard'), names, errors);
@@ -68,7 +68,7 @@ export function validateResourceQuota(object: ResourceQuota, names: VendorNames)
   return errors;
 }
 
-/** Broken rules of a changed quota: its scopes must not change. */
+/** Validates a changed quota: its scopes must not change. */
 export function validateResourceQuotaUpdate(
   object: ResourceQuota,
   old: ResourceQuota,
@@ -83,7 +83,7 @@ export function validateResourceQuotaUpdate(
   return errors;
 }
 
-/** Broken rules of the status. */
+/** Validates the status. */
 export function validateResourceQuotaStatus(object: ResourceQuota, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const statusPath = FieldPath.of('status');
@@ -112,7 +112,7 @@ function isQuotaResource(name: string): boolean {
   return quotaResources.has(name) || isHugePages(name) || name.startsWith('requests.hugepages-');
 }
 
-/** The number of limited resources that the scope does not apply to. */
+/** The number of limited resources to which the scope does not apply. */
 function unsupportedCount(spec: ResourceQuotaSpec, scope: string): number {
   const allowed = scopeResources.get(scope);
   if (allowed === undefined) return 0;

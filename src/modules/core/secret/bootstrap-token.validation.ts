@@ -15,7 +15,7 @@ const namePath = FieldPath.of('metadata', 'name');
 const redacted = '<secret contents redacted>';
 const switches = ['true', 'false'];
 
-/** Broken rules of the entries of a bootstrap token (specification 2.8). Its secret part is never shown. */
+/** Validates the entries of a bootstrap token (specification 2.8). Messages never show its secret part. */
 export function validateBootstrapToken(object: Secret): FieldError[] {
   const errors: FieldError[] = [];
   const id = secretText(object, keys.id);

@@ -1,6 +1,9 @@
 import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
 
-/** Type `Opaque`; entries given as text in `stringData` move into `data`, over entries of the same name. */
+/**
+ * Fills in the type `Opaque`, and moves text entries from `stringData` to `data`, where they replace entries of the
+ * same name.
+ */
 export function applySecretDefaults(object: Secret): void {
   object.type ||= 'Opaque';
   if (object.stringData === undefined) return;

@@ -9,7 +9,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const prefix = testNames.secretTypePrefix;
 const redacted = 'Invalid value: "<secret contents redacted>": ';
 
-/** A bootstrap token where tokens live. */
+/** A bootstrap token in the namespace of bootstrap tokens. */
 function token(entries: Record<string, string>): Record<string, unknown> {
   return {
     metadata: { name: 'bootstrap-token-abcdef', namespace: testNames.systemNamespace },

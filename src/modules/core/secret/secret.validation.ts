@@ -20,7 +20,7 @@ const annotationsPath = FieldPath.of('metadata', 'annotations');
 const immutableDetail = 'field is immutable when `immutable` is set';
 const redacted = '<secret contents redacted>';
 
-/** Broken rules of a Secret: key syntax, total size, and the entries that its type needs. */
+/** Validates a Secret: key syntax, total size, and the entries that its type needs. */
 export function validateSecret(object: Secret, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const data = object.data ?? {};
@@ -46,7 +46,7 @@ function validateByType(object: Secret, data: Record<string, string>, names: Ven
       break;
     }
     case names.bootstrapTokenSecretType:
-      // In another namespace it is no token.
+      // In another namespace the secret is not a token.
       if (object.metadata.namespace === names.systemNamespace) errors.push(...validateBootstrapToken(object));
       break;
     case `${names.secretTypePrefix}/dockercfg`:
@@ -56,7 +56,7 @@ function validateByType(object: Secret, data: Record<string, string>, names: Ven
       validateJsonEntry('.dockerconfigjson', data, errors);
       break;
     case `${names.secretTypePrefix}/basic-auth`:
-      // One of the two is enough.
+      // One of the two entries is enough.
       if (!Object.hasOwn(data, 'username') && !Object.hasOwn(data, 'password')) requireKeys('username', 'password');
       break;
     case `${names.secretTypePrefix}/ssh-auth`:
@@ -79,7 +79,7 @@ function validateJsonEntry(key: string, data: Record<string, string>, errors: Fi
   if (problem !== undefined) errors.push(invalid(path, redacted, problem));
 }
 
-/** Why a text is not a JSON object, without showing any of it, because it is secret. */
+/** The reason why a text is not a JSON object. It shows no part of the text, which is secret. */
 function jsonObjectProblem(text: string): string | undefined {
   let value: unknown;
   try {
@@ -108,7 +108,7 @@ function isTruncated(text: string): boolean {
   return isInString || depth > 0 || text.trim() === '';
 }
 
-/** The same for a changed Secret. The type must not change, nor the entries once `immutable` is set. */
+/** Validates a changed Secret. The type must not change, nor the entries once `immutable` is set. */
 export function validateSecretUpdate(object: Secret, old: Secret, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   if (object.type !== old.type) errors.push(invalid(typePath, object.type, 'field is immutable'));

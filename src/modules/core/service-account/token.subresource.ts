@@ -26,7 +26,7 @@ const maxSeconds = 2 ** 32;
 const defaultSeconds = 3600;
 const expirationPath = FieldPath.of('spec', 'expirationSeconds');
 
-/** The parts needed to make a token; bound objects are looked up in the store. */
+/** What is needed to issue a token; bound objects are looked up in the store. */
 export interface TokenContext {
   readonly clock: Clock;
   readonly names: VendorNames;
@@ -58,7 +58,7 @@ async function performToken(
 ): Promise<ApiObject> {
   const body = action.body as TokenRequest & ApiObject;
   const { spec } = body;
-  // Numbers that a double can't represent exactly arrive as another type.
+  // Numbers that a double can't represent exactly are decoded as another type.
   const seconds = Number(spec.expirationSeconds ?? defaultSeconds);
   await action.validate(body);
   const errors = expirationErrors(seconds, spec.expirationSeconds);
@@ -137,7 +137,7 @@ const boundResources: Readonly<Record<string, 'pods' | 'secrets' | 'nodes' | und
   Node: 'nodes',
 });
 
-/** The node that a pod runs on; of a deleted node only the name is known. */
+/** The node that a pod runs on; if the node was deleted, only its name is known. */
 async function nodeOf(context: TokenContext, pod: Pod): Promise<Target['node']> {
   const name = pod.spec.nodeName;
   if (!name) return undefined;

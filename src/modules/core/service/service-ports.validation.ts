@@ -12,7 +12,7 @@ import type { Service, ServicePort } from '../../../objects/apis/core/v1/service
 const portsPath = FieldPath.of('spec', 'ports');
 const protocols = ['SCTP', 'TCP', 'UDP'];
 
-/** Broken rules of the ports of a service; with more than one, each needs a name of its own. */
+/** Validates the ports of a service; with more than one port, each needs its own name. */
 export function validateServicePorts({ spec }: Service, errors: FieldError[]): void {
   const ports = spec.ports ?? [];
   const seen = new Set<string>();

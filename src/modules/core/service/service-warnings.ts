@@ -3,7 +3,7 @@ import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import { canonicalIp } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import { isHeadless } from './service.rules.js';
 
-/** Fields without an effect in a service, now or soon, each as a warning. */
+/** Warnings about fields of a service that have no effect, or soon will have none. */
 export function serviceWarnings(
   { metadata, spec }: Service,
   old: Service | undefined,

@@ -3,7 +3,7 @@ import { isExternallyAccessible } from './service.rules.js';
 
 const affinitySeconds = 3 * 60 * 60;
 
-/** Defaults of a service: inside the cluster, TCP, to the same port, to any pod. */
+/** Fills in the defaults of a service: the type ClusterIP, TCP, the same target port, and no session affinity. */
 export function applyServiceDefaults(object: Service): void {
   const { spec } = object;
   spec.type ||= 'ClusterIP';

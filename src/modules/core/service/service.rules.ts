@@ -1,6 +1,6 @@
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 
-/** Whether a service has an address of its own or explicitly has none (`None`); a mere alias has neither. */
+/** Whether a service has an address of its own or explicitly has none (`None`); an alias (ExternalName) has neither. */
 export function needsClusterIp({ spec }: Service): boolean {
   return spec.type !== 'ExternalName';
 }

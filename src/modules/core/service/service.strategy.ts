@@ -41,7 +41,10 @@ export function serviceStrategy(allocator: ServiceAllocator, names: VendorNames)
   };
 }
 
-/** The cluster has one family. A headless service without selector has no addresses to choose, so it gets both. */
+/**
+ * Sets the address families. The cluster has one family; a headless service without a selector has no address of its
+ * own, so it gets both.
+ */
 function chooseFamilies(object: Service, family: IpFamilyName): void {
   const { spec } = object;
   if (!needsClusterIp(object)) return;
@@ -53,7 +56,7 @@ function chooseFamilies(object: Service, family: IpFamilyName): void {
   }
 }
 
-/** Clients that know only `clusterIP` change or clear only that field; the list follows it. */
+/** Updates the list of addresses from `clusterIP`: some clients know and change only that field. */
 function followClusterIp({ spec }: Service, { spec: old }: Service): void {
   const isListUnchanged = isDeepStrictEqual(spec.clusterIPs ?? [], old.clusterIPs ?? []);
   if (spec.clusterIP === old.clusterIP || !isListUnchanged) {

@@ -27,7 +27,7 @@ const affinities = ['ClientIP', 'None'];
 const policies = ['Cluster', 'Local'];
 const familyPolicies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
-/** Broken rules of a service, in the order that clients of these messages know. */
+/** Validates a service. Errors are in the order that clients know. */
 export function validateService(
   object: Service,
   family: IpFamilyName,
@@ -141,7 +141,10 @@ function validateFamilies({ spec }: Service, errors: FieldError[]): void {
   }
 }
 
-/** What a service asks for that this cluster, with one family, does not have. A headless one without selector may. */
+/**
+ * Errors for address families that a service requests and the cluster, which has one family, lacks. A headless service
+ * without a selector may request them.
+ */
 function unconfiguredFamilies(object: Service, family: IpFamilyName): FieldError[] {
   const { spec } = object;
   if (spec.type === 'ExternalName') return [];
@@ -199,7 +202,7 @@ function validateLoadBalancer({ spec }: Service, knownRanges: readonly string[],
   if (ranges.length > 0) {
     const path = specPath.child('LoadBalancerSourceRanges');
     if (!isLoadBalancer) errors.push(forbidden(path, onlyThere));
-    // Proxies read them in their own ways; accepted values stay acceptable.
+    // Proxies read ranges in their own ways, so new values must be unambiguous; values once accepted stay valid.
     ranges.forEach((range, i) => {
       if (!knownRanges.includes(range)) errors.push(...validateCidr(range.trim(), path.index(i)));
     });
@@ -244,7 +247,7 @@ function validateTraffic(object: Service, errors: FieldError[]): void {
   }
 }
 
-/** Broken rules of a changed service: an allocated address stays. */
+/** Validates a changed service: an allocated address must stay. */
 export function validateServiceUpdate(object: Service, old: Service, family: IpFamilyName): FieldError[] {
   const errors: FieldError[] = [];
   const hadIps = old.spec.clusterIPs ?? [];
@@ -254,7 +257,7 @@ export function validateServiceUpdate(object: Service, old: Service, family: IpF
     if (ips[0] !== hadIps[0]) errors.push(invalid(path, ips, 'may not change once set'));
     const hadFamilies = old.spec.ipFamilies?.[0];
     const families = object.spec.ipFamilies?.[0];
-    // An address of the other family is reported as such below.
+    // An address of the wrong family is reported below.
     if (ips[0] === 'None' && hadFamilies !== undefined && families !== undefined && hadFamilies !== families) {
       errors.push(invalid(specPath.child('ipFamilies').index(0), object.spec.ipFamilies, 'may not change once set'));
     }
@@ -274,7 +277,7 @@ export function validateServiceUpdate(object: Service, old: Service, family: IpF
   return errors;
 }
 
-/** Broken rules of the observed load balancers. */
+/** Validates the observed load balancers. */
 export function validateServiceStatus(object: Service): FieldError[] {
   const errors: FieldError[] = [];
   const listPath = FieldPath.of('status', 'loadBalancer', 'ingress');

@@ -14,9 +14,9 @@ import { asVersion, deprecation } from '../../../objects/registry/definition/ser
 import type { ServedVersion } from '../../../objects/registry/resource-definition.js';
 
 /**
- * `v1beta1`: labels in `topology` tell where an endpoint's node is. `v1` has fields for the zone and the node; other
- * labels are kept in `deprecatedTopology`. A hostname label that repeats the node's name is shown only in `v1beta1`; a
- * hostname label that differs is kept.
+ * `v1beta1`: labels in `topology` describe where an endpoint's node is. `v1` has fields for the zone and the node;
+ * other labels are kept in `deprecatedTopology`. A hostname label that repeats the node's name is shown only in
+ * `v1beta1`; a hostname label that differs is kept.
  */
 export function servedV1beta1(names: VendorNames, applyDefaults: (slice: EndpointSlice) => void): ServedVersion {
   const zoneLabel = `topology.${names.labelPrefix}/zone`;

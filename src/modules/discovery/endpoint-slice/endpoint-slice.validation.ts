@@ -36,12 +36,12 @@ const maxTopology = 16;
 const maxHints = 8;
 
 /**
- * Where labels about an endpoint's place were written: the older version has all of them in `topology`, including the
- * zone.
+ * The field in which labels about an endpoint's place were written: the older version has all of them in `topology`,
+ * including the zone.
  */
 export type PlaceField = 'topology' | 'deprecatedTopology';
 
-/** Broken rules of a new EndpointSlice. */
+/** Validates a new EndpointSlice. */
 export function validateEndpointSlice(slice: EndpointSlice, place: PlaceField): FieldError[] {
   const errors: FieldError[] = [];
   validateContent(slice, place, errors);
@@ -53,10 +53,10 @@ export function validateEndpointSlice(slice: EndpointSlice, place: PlaceField): 
   return errors;
 }
 
-/** Broken rules of a changed EndpointSlice: it keeps its address type. */
+/** Validates a changed EndpointSlice: it keeps its address type. */
 export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointSlice, place: PlaceField): FieldError[] {
   const errors: FieldError[] = [];
-  // Endpoints that stay are judged by the type that they were written for.
+  // Unchanged endpoints are checked for the address type for which they were written.
   const isSame = isDeepStrictEqual(slice.endpoints, old.endpoints);
   validateContent(slice, place, errors, isSame ? old.addressType : slice.addressType);
   errors.push(...missingAddresses(slice));
@@ -158,7 +158,8 @@ function addressErrors(address: string, addressType: string, list: FieldPath, i:
   if (!isIPv4(address) && canonical !== undefined && canonical !== address) {
     errors.push(invalid(path, address, `must be in canonical form ("${canonical}")`));
   }
-  // Traffic goes there from nodes: an address of the node itself would open it to whoever may write endpoints.
+  // Nodes send traffic to these addresses: an address of the node itself would expose it to anyone who may write
+  // endpoints.
   return [...errors, ...validateNonSpecialIp(address, path)];
 }
 

@@ -74,7 +74,7 @@ function lastSeen(object: Event): string | null {
   return object.lastTimestamp ?? firstSeen(object);
 }
 
-/** A series counts the events after the first one. */
+/** The count of a series does not include its first event. */
 function occurrences(object: Event): number {
   return object.series === undefined ? object.count || 1 : (object.series.count ?? 0) + 1;
 }

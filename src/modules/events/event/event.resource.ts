@@ -46,7 +46,7 @@ export function coreEventResource(names: VendorNames): ResourceDefinition {
   });
 }
 
-/** The same events in the form of the events group. */
+/** Events in the form of the events group; the same events as those of the core group. */
 export function eventResource(names: VendorNames): ResourceDefinition {
   return defineResource<CoreEvent>({
     ...shared,
@@ -84,12 +84,12 @@ const conversion: Pick<ServedVersion, 'toStored' | 'fromStored'> = {
   fromStored: (object) => fromCoreEvent(object as unknown as CoreEvent) as unknown as ApiObject,
 };
 
-/** Table cells are made from the served form. */
+/** Converts the served form of an event for a column that reads the core form. */
 function readConverted(column: TableColumn<CoreEvent>): TableColumn<CoreEvent> {
   return { ...column, cell: (object) => column.cell(toCoreEvent(object as unknown as Event)) };
 }
 
-/** `strictVersion` checks events more strictly than the others. */
+/** The rules of events; those written in `strictVersion` are checked more strictly. */
 function eventStrategy(names: VendorNames, strictVersion?: string): Strategy<CoreEvent> {
   const isStrict = ({ requestInfo }: RequestContext): boolean => requestInfo.apiVersion === strictVersion;
   return {

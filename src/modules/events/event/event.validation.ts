@@ -10,14 +10,14 @@ const maxMessageLength = 1024;
 const path = (...names: readonly [string, ...string[]]): FieldPath => FieldPath.of(names[0], ...names.slice(1));
 const involvedNamespacePath = path('involvedObject', 'namespace');
 
-/** Broken rules of a new event; `strict` selects the checks of v1 in the events group. */
+/** Validates a new event; `strict` selects the checks of v1 in the events group. */
 export function validateEvent(object: Event, names: VendorNames, strict: boolean): FieldError[] {
   const errors = validateChangedEvent(object, names);
   if (strict) validateStrictly(object, errors);
   return errors;
 }
 
-/** Broken rules of a changed event, in every version. */
+/** Validates a changed event, in every version. */
 export function validateChangedEvent(object: Event, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const namespace = object.metadata.namespace ?? '';
@@ -34,7 +34,7 @@ export function validateChangedEvent(object: Event, names: VendorNames): FieldEr
   return errors;
 }
 
-/** The fields that never change, by path in the stored form and name there. */
+/** The fields that never change: the names that messages show, and the names in the stored form. */
 const fixedFields = [
   ['involvedObject', 'involvedObject'],
   ['reason', 'reason'],
@@ -51,7 +51,7 @@ const fixedFields = [
   ['reportingInstance', 'reportingInstance'],
 ] as const satisfies readonly (readonly [string, keyof Event])[];
 
-/** Broken rules of an event that is changed in v1 of the events group: only its metadata and its series may change. */
+/** Validates an event that is changed in v1 of the events group: only its metadata and its series may change. */
 export function validateStrictChange(object: Event, old: Event, names: VendorNames): FieldError[] {
   const errors = validateChangedEvent(object, names);
   if (!deepEqual(object.series, old.series)) validateSeries(object, errors);

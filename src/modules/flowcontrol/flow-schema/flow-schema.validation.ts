@@ -21,7 +21,7 @@ const everything: Pick<PolicyRulesWithSubjects, 'resourceRules' | 'nonResourceRu
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
 };
 
-/** Schemas that every server needs. Objects with these names can have no other content. */
+/** Schemas that every server needs. Objects with these names must have this content. */
 const mandatory: ReadonlyMap<string, FlowSchemaSpec> = new Map([
   [
     exemptName,
@@ -50,7 +50,7 @@ const mandatory: ReadonlyMap<string, FlowSchemaSpec> = new Map([
   ],
 ]);
 
-/** Broken rules of a new or changed FlowSchema. */
+/** Validates a new or changed FlowSchema. */
 export function validateFlowSchema({ metadata, spec }: FlowSchema): FieldError[] {
   const errors: FieldError[] = [];
   const name = metadata.name ?? '';

@@ -14,7 +14,7 @@ import type {
 const all = '*';
 const knownVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
 
-/** Adds the broken rules of a rule for resources. */
+/** Validates a rule for resources. */
 export function checkResourceRule(rule: ResourcePolicyRule, path: FieldPath, errors: FieldError[]): void {
   checkVerbs(rule.verbs ?? [], path.child('verbs'), errors);
   const apiGroups = rule.apiGroups ?? [];
@@ -28,7 +28,7 @@ export function checkResourceRule(rule: ResourcePolicyRule, path: FieldPath, err
   checkNamespaces(rule, path.child('namespaces'), errors);
 }
 
-/** Adds the broken rules of a rule for non-resource paths. */
+/** Validates a rule for non-resource paths. */
 export function checkNonResourceRule(rule: NonResourcePolicyRule, path: FieldPath, errors: FieldError[]): void {
   checkVerbs(rule.verbs ?? [], path.child('verbs'), errors);
   const urls = rule.nonResourceURLs ?? [];

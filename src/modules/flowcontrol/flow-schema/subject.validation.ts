@@ -13,7 +13,7 @@ import type { Subject } from '../../../objects/apis/flowcontrol/v1/flow-schema.t
 const fieldOfKind = { ServiceAccount: 'serviceAccount', User: 'user', Group: 'group' } as const;
 type SubjectKind = keyof typeof fieldOfKind;
 
-/** Adds the broken rules of one subject: it has the field of its kind, and no other. */
+/** Validates one subject: it must have the field of its kind, and no other. */
 export function checkSubject(subject: Subject, path: FieldPath, errors: FieldError[]): void {
   if (!Object.hasOwn(fieldOfKind, subject.kind)) {
     errors.push(notSupported(path.child('kind'), subject.kind, ['Group', 'ServiceAccount', 'User']));

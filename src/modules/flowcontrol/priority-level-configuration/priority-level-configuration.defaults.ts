@@ -5,7 +5,7 @@ const defaultQueues = 64;
 const defaultHandSize = 8;
 const defaultQueueLength = 50;
 
-/** Fills in the defaults of a level; changes it. */
+/** Fills in the defaults of a priority level. Changes the object. */
 export function applyPriorityLevelDefaults({ spec }: PriorityLevelConfiguration): void {
   if (spec.type === 'Exempt') {
     spec.exempt ??= {};

@@ -16,9 +16,9 @@ import type {
   QueuingConfiguration,
 } from '../../../objects/apis/flowcontrol/v1/priority-level-configuration.types.js';
 
-/** The one level without limits. */
+/** The only priority level without limits. */
 const exemptName = 'exempt';
-/** The level of requests that no schema matches, which every server needs. */
+/** The priority level of requests that no flow schema matches; every server needs it. */
 const catchAllName = 'catch-all';
 const catchAllSpec: PriorityLevelConfigurationSpec = {
   type: 'Limited',
@@ -33,7 +33,7 @@ const specPath = FieldPath.of('spec');
 const limitedPath = specPath.child('limited');
 const exemptPath = specPath.child('exempt');
 
-/** Broken rules of a new or changed PriorityLevelConfiguration. */
+/** Validates a new or changed PriorityLevelConfiguration. */
 export function validatePriorityLevelConfiguration({ metadata, spec }: PriorityLevelConfiguration): FieldError[] {
   const errors: FieldError[] = [];
   const isKnownType = spec.type === 'Exempt' || spec.type === 'Limited';

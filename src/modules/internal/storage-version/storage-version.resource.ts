@@ -29,7 +29,7 @@ const columns: readonly TableColumn<StorageVersion>[] = [
   ageColumn,
 ];
 
-/** `storageversions`: in which versions the servers of a cluster store a resource. */
+/** `storageversions`: the versions in which the servers of a cluster store a resource. */
 export function storageVersionResource(names: VendorNames): ResourceDefinition {
   return defineResource<StorageVersion>({
     group: groupName('internal', names),

@@ -28,7 +28,7 @@ const columns: readonly TableColumn<EvictionRequest>[] = [
   ageColumn,
 ];
 
-/** `evictionrequests`: ask to make pods go. */
+/** `evictionrequests`: requests to evict pods. */
 export function evictionRequestResource(names: VendorNames): ResourceDefinition {
   return defineResource<EvictionRequest>({
     group: groupName('lifecycle', names),

@@ -8,7 +8,7 @@ type Answer = NonNullable<Eviction['status']['responders']>[number];
 
 const processedStates: readonly string[] = ['Canceled', 'Interrupted', 'Completed'];
 
-/** What a table shows of evictions: whose turn it is to make the pod go, and what they say. */
+/** Table columns of evictions: the responder whose turn it is to evict the pod, and what it reports. */
 export const evictionColumns: readonly TableColumn<Eviction>[] = [
   nameColumn,
   ...(targetColumns as readonly TableColumn<Eviction>[]),

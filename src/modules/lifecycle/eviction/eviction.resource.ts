@@ -10,7 +10,7 @@ import { evictionColumns } from './eviction.columns.js';
 
 const targetPath = FieldPath.of('spec', 'target');
 
-/** `evictions`: how far pods that others want to go have got. */
+/** `evictions`: the progress of requested evictions of pods. */
 export function evictionResource(names: VendorNames): ResourceDefinition {
   return defineResource<Eviction>({
     group: groupName('lifecycle', names),

@@ -40,7 +40,7 @@ const columns: readonly TableColumn<IngressClass>[] = [
   ageColumn,
 ];
 
-/** `ingressclasses`: which controller serves an ingress. */
+/** `ingressclasses`: which controller serves the ingresses of a class. */
 export function ingressClassResource(names: VendorNames): ResourceDefinition {
   return defineResource<IngressClass>({
     group: groupName('networking', names),
@@ -62,7 +62,7 @@ export function ingressClassResource(names: VendorNames): ResourceDefinition {
   });
 }
 
-/** Broken rules of a new IngressClass. */
+/** Validates a new IngressClass. */
 function validateIngressClass(object: IngressClass): FieldError[] {
   const errors: FieldError[] = [];
   const controller = object.spec.controller ?? '';
@@ -72,7 +72,7 @@ function validateIngressClass(object: IngressClass): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed IngressClass: only its parameters and metadata may change. */
+/** Validates a changed IngressClass: only its parameters and metadata may change. */
 function validateIngressClassUpdate(object: IngressClass, old: IngressClass): FieldError[] {
   const errors: FieldError[] = [];
   if (object.spec.controller !== old.spec.controller) {

@@ -25,11 +25,11 @@ const annotationsPath = FieldPath.of('annotations');
 const statusPath = FieldPath.of('status');
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
 
-/** Texts that change the meaning of a path after normalisation. */
+/** Texts that change the meaning of a path when it is normalized. */
 const forbiddenInPath = ['//', '/./', '/../', '%2f', '%2F'];
 const forbiddenPathEnds = ['/..', '/.'];
 
-/** Broken rules of a new Ingress. `classAnnotation` is the key of the older way to name the class. */
+/** Validates a new Ingress. `classAnnotation` is the key of the older way to name the class. */
 export function validateIngressCreate(ingress: Ingress, classAnnotation: string): FieldError[] {
   const errors = validateIngressSpec(ingress.spec);
   const annotated = ingress.metadata.annotations?.[classAnnotation];
@@ -41,7 +41,7 @@ export function validateIngressCreate(ingress: Ingress, classAnnotation: string)
   return errors;
 }
 
-/** Broken rules of an Ingress spec, new or changed. */
+/** Validates an Ingress spec, new or changed. */
 export function validateIngressSpec(spec: IngressSpec): FieldError[] {
   const errors: FieldError[] = [];
   const rules = spec.rules ?? [];
@@ -61,7 +61,7 @@ export function validateIngressSpec(spec: IngressSpec): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a written Ingress status. */
+/** Validates a written Ingress status. */
 export function validateIngressStatus(status: IngressStatus): FieldError[] {
   const errors: FieldError[] = [];
   const path = statusPath.child('loadBalancer').child('ingress');

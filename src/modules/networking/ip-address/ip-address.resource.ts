@@ -42,7 +42,7 @@ export function ipAddressResource(names: VendorNames, stores: ResourceStores): R
   });
 }
 
-/** Broken rules of an IPAddress's name: the address in its canonical form. */
+/** Validates the name of an IPAddress: it must be the address in canonical form. */
 function ipAddressNameErrors(name: string): string[] {
   const problem = ipProblem(name);
   if (problem !== undefined) return [problem];
@@ -51,7 +51,7 @@ function ipAddressNameErrors(name: string): string[] {
   return canonical === name ? [] : [`must be in canonical form ("${canonical}")`];
 }
 
-/** Broken rules of a new IPAddress. */
+/** Validates a new IPAddress. */
 function validateIpAddress(object: IPAddress): FieldError[] {
   const parent = object.spec.parentRef;
   if (parent === undefined) return [required(parentPath)];
@@ -70,7 +70,7 @@ function validateIpAddress(object: IPAddress): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed IPAddress: it keeps its parent. */
+/** Validates a changed IPAddress: it keeps its parent. */
 function validateIpAddressUpdate(object: IPAddress, old: IPAddress): FieldError[] {
   if (isDeepStrictEqual(object.spec.parentRef, old.spec.parentRef)) return [];
   return [invalid(parentPath, null, 'field is immutable')];

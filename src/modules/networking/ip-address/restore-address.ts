@@ -8,7 +8,7 @@ import type { ResourceStores } from '../../../objects/registry/store/resource-st
 
 /**
  * Writes a deleted IPAddress again if a service still has the address; otherwise another service could get it. Does
- * nothing when another writer took it first. A fault of storage is thrown: the address is then free for others.
+ * nothing when another writer took it first. Throws a storage error: then the address stays free for others.
  *
  * @param resource storage resource of IPAddress objects
  */

@@ -21,7 +21,7 @@ const specPath = FieldPath.of('spec');
 const protocols = ['TCP', 'UDP', 'SCTP'];
 const policyTypes = ['Ingress', 'Egress'];
 
-/** Broken rules of a NetworkPolicy, new or changed. */
+/** Validates a NetworkPolicy, new or changed. */
 export function validateNetworkPolicy({ spec }: NetworkPolicy, old?: NetworkPolicy): FieldError[] {
   const known = cidrsOf(old);
   const errors = validateLabelSelector(spec.podSelector, specPath.child('podSelector'));
@@ -110,7 +110,7 @@ function validateIpBlock(
     errors.push(required(path.child('cidr')));
     return;
   }
-  // Values that were accepted before stay acceptable; programs that read them check them in their own way anyway.
+  // Values that were accepted before stay valid; programs that read them do their own checks anyway.
   if (!known.has(cidr)) errors.push(...validateCidr(cidr, path.child('cidr')));
   const network = parseIpNetwork(cidr);
   if (network === undefined) return;

@@ -28,12 +28,12 @@ const columns: readonly TableColumn<ServiceCIDR>[] = [
   ageColumn,
 ];
 
-/** The object of the range that the server's flag names. */
+/** The name of the object for the range of the server's flag. */
 export const defaultServiceCidrName = 'kubernetes';
 
 /**
- * `servicecidrs`: ranges that service addresses come from. A control loop writes their condition `Ready`; the object of
- * the flag's range has it from the start, so that it is ready where that loop does not run.
+ * `servicecidrs`: ranges from which service addresses come. A control loop writes their condition `Ready`; the object
+ * of the flag's range has it from the start, so that it is ready where that loop does not run.
  */
 export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, clock: Clock): ResourceDefinition {
   const range = serviceRange(ranges);
@@ -58,7 +58,7 @@ export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, c
   });
 }
 
-/** The range that the server's flag names, in canonical form. */
+/** The range of the server's flag, in canonical form. */
 export function serviceRange({ serviceClusterIpRange }: ServiceRanges): string {
   const network = parseIpNetwork(serviceClusterIpRange);
   if (network === undefined) throw new Error(`${JSON.stringify(serviceClusterIpRange)} is not an IP network`);
@@ -70,7 +70,7 @@ function defaultReady(clock: Clock): Condition {
   return { type: 'Ready', status: 'True', lastTransitionTime: formatTime(clock.now()), reason: '', message };
 }
 
-/** Broken rules of a new ServiceCIDR: one range, or one of each IP family. */
+/** Validates a new ServiceCIDR: one range, or one of each IP family. */
 function validateServiceCidr(object: ServiceCIDR): FieldError[] {
   const cidrs = object.spec.cidrs ?? [];
   if (cidrs.length === 0) return [required(cidrsPath, 'at least one CIDR required')];
@@ -85,7 +85,7 @@ function validateServiceCidr(object: ServiceCIDR): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed ServiceCIDR: a range may be added for the other IP family, nothing else. */
+/** Validates a changed ServiceCIDR: a range may be added for the other IP family, nothing else. */
 function validateServiceCidrUpdate(object: ServiceCIDR, old: ServiceCIDR): FieldError[] {
   const before = old.spec.cidrs ?? [];
   const now = object.spec.cidrs ?? [];

@@ -9,7 +9,7 @@ import type { RuntimeClass } from '../../../objects/apis/node/v1/runtime-class.t
 const handlerPath = FieldPath.of('handler');
 const schedulingPath = FieldPath.of('scheduling');
 
-/** Broken rules of a new RuntimeClass. */
+/** Validates a new RuntimeClass. */
 export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): FieldError[] {
   const errors: FieldError[] = [];
   const limits = object.overhead?.podFixed;
@@ -30,7 +30,7 @@ export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): 
   return errors;
 }
 
-/** Broken rules of a changed RuntimeClass: pods rely on its handler. */
+/** Validates a changed RuntimeClass: pods rely on its handler. */
 export function validateRuntimeClassUpdate(object: RuntimeClass, old: RuntimeClass, names: VendorNames): FieldError[] {
   const errors = object.handler === old.handler ? [] : [invalid(handlerPath, null, 'field is immutable')];
   return [...validateRuntimeClass(object, names), ...errors];

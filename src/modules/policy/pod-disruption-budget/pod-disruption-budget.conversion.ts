@@ -11,7 +11,7 @@ export function emptySelectorLabel(names: VendorNames): string {
   return `pdb.${names.labelPrefix}/deprecated-v1beta1-empty-selector-match`;
 }
 
-/** Gives a v1beta1 budget the same meaning in v1; changes it. */
+/** Converts the selector of a v1beta1 budget to the same meaning in v1. Changes the budget. */
 export function budgetFromV1beta1(budget: PodDisruptionBudget, label: string): void {
   const { selector } = budget.spec;
   if (selector === undefined) return;
@@ -19,7 +19,7 @@ export function budgetFromV1beta1(budget: PodDisruptionBudget, label: string): v
   else if (isOnly(selector, label, 'DoesNotExist')) budget.spec.selector = {};
 }
 
-/** Gives a v1 budget the same meaning in v1beta1; changes it. */
+/** Converts the selector of a v1 budget to the same meaning in v1beta1. Changes the budget. */
 export function budgetToV1beta1(budget: PodDisruptionBudget, label: string): void {
   const { selector } = budget.spec;
   if (selector === undefined) return;

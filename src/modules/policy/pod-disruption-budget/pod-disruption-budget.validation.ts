@@ -10,7 +10,7 @@ const evictionPolicies = ['AlwaysAllow', 'IfHealthyBudget'];
 const percentFormat =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
-/** Broken rules of the spec of a PodDisruptionBudget, new or changed. */
+/** Validates the spec of a PodDisruptionBudget, new or changed. */
 export function validatePodDisruptionBudget({ spec }: PodDisruptionBudget): FieldError[] {
   const errors: FieldError[] = [];
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec;
@@ -26,7 +26,7 @@ export function validatePodDisruptionBudget({ spec }: PodDisruptionBudget): Fiel
   return errors;
 }
 
-/** Broken rules of a written status. */
+/** Validates a written status. */
 export function validatePodDisruptionBudgetStatus({ status }: PodDisruptionBudget): FieldError[] {
   const errors = validateConditions(status.conditions, statusPath.child('conditions'));
   for (const field of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const) {

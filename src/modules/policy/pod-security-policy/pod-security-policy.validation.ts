@@ -23,7 +23,7 @@ const seLinuxRules = ['MustRunAs', 'RunAsAny'];
 const groupRules = ['MayRunAs', 'MustRunAs', 'RunAsAny'];
 const maxDriverNameLength = 63;
 
-/** Broken rules of a PodSecurityPolicy, new or changed. */
+/** Validates a PodSecurityPolicy, new or changed. */
 export function validatePodSecurityPolicy(policy: PodSecurityPolicy, names: VendorNames): FieldError[] {
   const { spec } = policy;
   const errors = validateSecurityAnnotations(policy.metadata.annotations ?? {}, names);

@@ -5,7 +5,7 @@ const annotationsPath = FieldPath.of('metadata', 'annotations');
 const anything = '*';
 const localProfile = 'localhost/';
 
-/** Broken rules of the annotations that choose AppArmor and seccomp profiles. */
+/** Validates the annotations that choose AppArmor and seccomp profiles. */
 export function validateSecurityAnnotations(
   annotations: Readonly<Record<string, string>>,
   { labelPrefix }: VendorNames,

@@ -5,7 +5,7 @@ const patternFormat = '([a-z0-9]([-_a-z0-9]*[a-z0-9])?\\.)*([a-z0-9][-_a-z0-9]*)
 const segmentRegExp = /^[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/;
 const lastSegmentRegExp = /^(?:[a-z0-9][-_a-z0-9]*)?[a-z0-9*]$/;
 
-/** Broken rules of a list of sysctl names, each exact or ending in `*`. */
+/** Validates a list of sysctl names, each exact or ending in `*`. */
 export function validateSysctlPatterns(patterns: readonly string[], path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   let hasWildcard = false;
@@ -22,7 +22,7 @@ export function validateSysctlPatterns(patterns: readonly string[], path: FieldP
   return errors;
 }
 
-/** Names that are both allowed and forbidden. */
+/** Refuses names that are both allowed and forbidden. */
 export function validateSysctlOverlaps(
   allowedPath: FieldPath,
   forbiddenPath: FieldPath,

@@ -28,12 +28,12 @@ const fullAuthority: readonly Permission[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
-/** A list of missing permissions is read by people, so it stays short. */
+/** The most missing permissions in a message, which people have to read. */
 const maxShown = 500;
 
 const roleResources: Readonly<Record<string, string>> = { Role: 'roles', ClusterRole: 'clusterroles' };
 
-/** The parts that decide about escalation. */
+/** What decisions about escalation depend on. */
 export interface EscalationContext {
   readonly names: VendorNames;
   readonly registry: StoredResources;
@@ -64,7 +64,7 @@ export class EscalationGuard {
     const user = userOf(request);
     if (isPrivileged(user) || changesOnlyOwnership(role, old)) return;
     const { name = '', namespace = '' } = role.metadata;
-    // A create by POST names no object yet, so rights on single names don't count for it.
+    // A create by POST names no object yet, so rights on single names don't apply to it.
     const asked = { user, verb: 'escalate', namespace, resource, name: request.requestInfo.name };
     if (await this.isAllowed(asked, this.group)) return;
     await this.confirm(user, namespace, resource, name, role.rules ?? []);
@@ -111,7 +111,7 @@ export class EscalationGuard {
     return decision === 'allow';
   }
 
-  /** The present rules in the store: a change from a moment ago counts. */
+  /** The current rules in the store, so that a very recent change counts. */
   private async rulesOf({ kind, name }: RoleRef, resource: string, namespace: string): Promise<PolicyRule[]> {
     const gr = { group: this.group, resource };
     const key = { resource: formatGroupResource(gr), namespace: kind === 'Role' ? namespace : '', name };
@@ -143,7 +143,7 @@ export class EscalationGuard {
     throw this.forbidden(resource, name, detail);
   }
 
-  /** Modules name the kinds of missing roles; a message about a write names the resource that is written. */
+  /** Replaces the kinds of missing roles in a module's error by the resource that is written. */
   private withResource(error: string, resource: string): string {
     const suffix = `.${this.group} `;
     return error.replaceAll(`clusterrole${suffix}`, resource + suffix).replaceAll(`role${suffix}`, resource + suffix);

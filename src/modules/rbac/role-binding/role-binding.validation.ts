@@ -22,7 +22,7 @@ export function applyBindingDefaults(binding: AnyBinding, group: string): void {
   }
 }
 
-/** Broken rules of a new binding. `isNamespaced` tells a RoleBinding from a ClusterRoleBinding. */
+/** Validates a new binding. `isNamespaced` distinguishes a RoleBinding from a ClusterRoleBinding. */
 export function validateBinding(binding: AnyBinding, isNamespaced: boolean, group: string): FieldError[] {
   const errors: FieldError[] = [];
   const { apiGroup, kind, name } = binding.roleRef;
@@ -40,7 +40,7 @@ export function validateBinding(binding: AnyBinding, isNamespaced: boolean, grou
   return errors;
 }
 
-/** Broken rules of a changed binding: the role it grants stays the same for its whole life. */
+/** Validates a changed binding: the role that it grants can't change. */
 export function validateBindingUpdate(
   binding: AnyBinding,
   old: AnyBinding,

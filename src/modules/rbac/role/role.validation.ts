@@ -5,14 +5,14 @@ import type { AggregationRule, ClusterRole, PolicyRule, Role } from '../../../ob
 const rulesPath = FieldPath.of('rules');
 const selectorsPath = FieldPath.of('aggregationRule', 'clusterRoleSelectors');
 
-/** Broken rules of a Role, new or changed. */
+/** Validates a Role, new or changed. */
 export function validateRole(role: Role): FieldError[] {
   const errors: FieldError[] = [];
   for (const [i, rule] of (role.rules ?? []).entries()) validateRule(rule, true, rulesPath.index(i), errors);
   return [...errors, ...missingVerbs(role.rules)];
 }
 
-/** Broken rules of a ClusterRole, new or changed. */
+/** Validates a ClusterRole, new or changed. */
 export function validateClusterRole(role: ClusterRole): FieldError[] {
   const errors: FieldError[] = [];
   for (const [i, rule] of (role.rules ?? []).entries()) validateRule(rule, false, rulesPath.index(i), errors);

@@ -2,7 +2,7 @@ import { type FieldError, type FieldPath, forbidden } from '../../../base/machin
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { ObjectReader } from '../../../objects/registry/store/storage-reader.js';
 
-/** Whether claims of a namespace may have devices that others use: its label says so. */
+/** Checks whether claims of a namespace may get devices that others use: the label of the namespace decides. */
 export class AdminAccess {
   private readonly label: string;
 
@@ -13,7 +13,7 @@ export class AdminAccess {
     this.label = `resource.${names.labelPrefix}/admin-access`;
   }
 
-  /** Broken rules of something in a namespace that asks for it at `path`. */
+  /** Checks a request for admin access at `path` of an object in the namespace. */
   async check(namespace: string, path: FieldPath): Promise<FieldError[]> {
     const found = await this.objects.read({ group: '', resource: 'namespaces' }, '', namespace);
     if (found?.metadata.labels?.[this.label] === 'true') return [];

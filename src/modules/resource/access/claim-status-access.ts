@@ -11,9 +11,9 @@ import type {
 const statusPath = FieldPath.of('status');
 
 /**
- * Who may write which part of the status of claims, beyond the path itself: allocating is for those who may write
- * `resourceclaims/binding`, and the status of devices for those who may write `resourceclaims/driver` of their driver, on
- * any node or on the node that their account belongs to.
+ * Checks who may write which part of a claim's status, beyond the right to write the status: users who allocate must
+ * have the right to write `resourceclaims/binding`, and those who write the status of devices the right to write
+ * `resourceclaims/driver` for that driver, on any node or on the node of their account.
  */
 export class ClaimStatusAccess {
   constructor(
@@ -62,7 +62,7 @@ export class ClaimStatusAccess {
     return errors;
   }
 
-  /** Why the user may not do something; undefined: the user may. */
+  /** Why the user may not do something; undefined if the user may do it. */
   private async refusal(context: RequestContext, asked: Partial<AuthorizerAttributes>): Promise<string | undefined> {
     const { user } = context;
     if (user === undefined) return undefined;
@@ -85,7 +85,7 @@ export class ClaimStatusAccess {
   }
 }
 
-/** The node of the devices, if they can be reached from one only. */
+/** The node of the devices, if they can be reached from only one node. */
 function onlyNode({ allocation }: ResourceClaimStatus): string | undefined {
   const terms = allocation?.nodeSelector?.nodeSelectorTerms ?? [];
   const [term] = terms;

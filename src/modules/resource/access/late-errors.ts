@@ -1,6 +1,6 @@
 import type { FieldError } from '../../../base/machinery/field-error.js';
 
-/** Broken rules that take time to find, noted for an object before it is validated. */
+/** Errors that take time to find, recorded for an object before it is validated. */
 export class LateErrors {
   private readonly errors = new WeakMap<object, readonly FieldError[]>();
 

@@ -16,7 +16,7 @@ import { validateItems } from '../validation/lists.validation.js';
 const specPath = FieldPath.of('spec');
 const maxConfigurations = 32;
 
-/** `deviceclasses`: sorts of devices that claims can ask for. */
+/** `deviceclasses`: classes of devices that claims can request. */
 export function deviceClassResource(names: VendorNames): ResourceDefinition {
   return defineResource<DeviceClass>({
     group: groupName('resource', names),
@@ -31,7 +31,7 @@ export function deviceClassResource(names: VendorNames): ResourceDefinition {
     ],
     strategyOptions: { generation: 'spec', returnsDeletedObject: true },
     strategy: {
-      // With the rules that are declared with the type: see `validate`.
+      // The name is checked with the rules that are declared with the type: see `validate`.
       validateName: () => [],
       validate: (_context, object) => validateDeviceClass(object),
       validateUpdate: (_context, object, old) => validateDeviceClass(object, old),
@@ -40,7 +40,7 @@ export function deviceClassResource(names: VendorNames): ResourceDefinition {
   });
 }
 
-/** Broken rules of a class. Selectors and settings that it had before are left alone. */
+/** Validates a class. Unchanged selectors and settings are not checked. */
 function validateDeviceClass({ metadata, spec }: DeviceClass, old?: DeviceClass): FieldError[] {
   const { selectors, config, extendedResourceName } = spec;
   const expressions = deepEqual(selectors, old?.spec.selectors) ? undefined : new DeviceExpressions();

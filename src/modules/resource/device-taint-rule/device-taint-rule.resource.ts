@@ -56,7 +56,7 @@ export function deviceTaintRuleResource(names: VendorNames, clock: Clock): Resou
         object.status = {};
       },
       prepareForUpdate: (_context, { spec: { taint } }, { spec: { taint: old } }) => {
-        // The time is that of the effect, for tolerations that last for a while.
+        // The time is when the effect began, for tolerations of limited duration.
         if (taint.effect !== old.effect && taint.timeAdded === old.timeAdded) taint.timeAdded = formatTime(clock.now());
       },
       validate: (_context, object) => validateRule(object),

@@ -30,7 +30,7 @@ import {
 const specPath = FieldPath.of('spec');
 type BetaTemplate = Omit<ResourceClaimTemplate, 'spec'> & { spec: { spec: { devices: BetaDeviceClaim } } };
 
-/** `resourceclaimtemplates`: what claims made for single pods look like. */
+/** `resourceclaimtemplates`: templates of claims that are made for single pods. */
 export function resourceClaimTemplateResource(context: ClaimContext): ResourceDefinition {
   const rules = new ClaimRules(context);
   return defineResource<ResourceClaimTemplate & ApiObject>({

@@ -10,14 +10,14 @@ import { AdminAccess } from '../access/admin-access.js';
 import { ClaimStatusAccess } from '../access/claim-status-access.js';
 import { LateErrors } from '../access/late-errors.js';
 
-/** What the definitions of claims and their templates need. */
+/** What the definitions of claims and their templates depend on. */
 export interface ClaimContext {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;
   readonly objects: ObjectReader;
 }
 
-/** Rules of claims about their namespace and their writer. */
+/** The rules for claims that depend on their namespace and on the user who writes them. */
 export class ClaimRules {
   readonly late = new LateErrors();
   private readonly admin: AdminAccess;
@@ -28,13 +28,13 @@ export class ClaimRules {
     this.access = new ClaimStatusAccess(authorizer, names.credentialPrefix);
   }
 
-  /** Notes the broken ones for the validation of a claim or its status. */
+  /** Records the errors of these rules for the validation of a claim or its status. */
   async authorize(context: RequestContext, claim: ResourceClaim, old: ResourceClaim | undefined): Promise<void> {
     if (old === undefined) await this.authorizeSpec(claim, claim.spec.devices);
     else if (context.requestInfo.subresource === 'status') await this.authorizeStatus(context, claim, old);
   }
 
-  /** Notes that what is asked for is not allowed in the namespace of a new claim or template. */
+  /** Records an error if the namespace of a new claim or template does not allow what it requests. */
   async authorizeSpec(object: object, { requests }: DeviceClaim): Promise<void> {
     const i = (requests ?? []).findIndex(({ exactly }) => exactly?.adminAccess === true);
     if (i < 0) return;

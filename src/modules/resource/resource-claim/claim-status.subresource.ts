@@ -5,7 +5,7 @@ import { dropClosedStatusFields } from '../versions/closed-gates.js';
 import type { ClaimRules } from './claim-rules.js';
 import { deviceKey, validateClaimStatus } from './claim-status.validation.js';
 
-/** `status` of claims: what the scheduler allocated, who uses it, and what drivers say about the devices. */
+/** `status` of claims: what the scheduler allocated, who uses it, and what drivers report about the devices. */
 export function claimStatusSubresource(rules: ClaimRules): PartSubresource {
   return {
     type: 'part',
@@ -26,7 +26,7 @@ export function claimStatusSubresource(rules: ClaimRules): PartSubresource {
   };
 }
 
-/** The status of a device goes with its allocation: clients that deallocate need not know of it. */
+/** Removes the status of devices that are no longer allocated: clients that deallocate need not know about it. */
 function dropDeallocatedDevices({ status }: ResourceClaim, { status: old }: ResourceClaim): void {
   const allocated = new Set((status.allocation?.devices.results ?? []).map(deviceKey));
   const gone = new Set((old.allocation?.devices.results ?? []).map(deviceKey).filter((key) => !allocated.has(key)));

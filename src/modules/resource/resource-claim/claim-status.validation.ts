@@ -49,12 +49,12 @@ const sources = ['FromClaim', 'FromClass'];
 
 type DeviceName = Pick<AllocatedDeviceStatus, 'driver' | 'pool' | 'device' | 'shareID'>;
 
-/** Tells devices, and shares of one device, apart. */
+/** A key that distinguishes devices, and shares of one device. */
 export function deviceKey({ driver, pool, device, shareID = '' }: DeviceName): string {
   return JSON.stringify([driver, pool, device, shareID]);
 }
 
-/** Broken rules of the changed status of a claim. */
+/** Validates the changed status of a claim. */
 export function validateClaimStatus(claim: ResourceClaim, old: ResourceClaim): FieldError[] {
   const { allocation, reservedFor, devices } = claim.status;
   const names = new RequestNames(claim.spec.devices);
@@ -169,7 +169,7 @@ function validateNetworkData(data: NetworkDeviceData, path: FieldPath): FieldErr
   return errors;
 }
 
-/** How messages show which device is meant. */
+/** The form in which messages show a device. */
 function shownKey({ driver, pool, device, shareID = '' }: DeviceName): object {
   return { Driver: driver, Pool: pool, Device: device, ShareID: shareID };
 }

@@ -39,7 +39,7 @@ const columns: readonly TableColumn<ResourceClaim>[] = [
   ageColumn,
 ];
 
-/** `resourceclaims`: what pods ask of devices. */
+/** `resourceclaims`: requests of pods for devices. */
 export function resourceClaimResource(context: ClaimContext): ResourceDefinition {
   const rules = new ClaimRules(context);
   return defineResource<ResourceClaim>({

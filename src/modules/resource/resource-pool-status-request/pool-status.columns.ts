@@ -4,7 +4,7 @@ import type { TableColumn } from '../../../objects/registry/resource-definition.
 
 type Request = ResourcePoolStatusRequest;
 
-/** What a table shows of questions about pools: sums over all pools of the answer. */
+/** Table columns of requests for the status of pools: sums over all pools in the answer. */
 export const poolStatusColumns: readonly TableColumn<Request>[] = [
   nameColumn,
   { name: 'Driver', type: 'string', description: 'Driver of the pools.', cell: ({ spec }) => spec.driver },

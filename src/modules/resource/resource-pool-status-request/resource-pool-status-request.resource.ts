@@ -13,7 +13,7 @@ import { poolStatusColumns } from './pool-status.columns.js';
 const specPath = FieldPath.of('spec');
 const maxLimit = 1000;
 
-/** `resourcepoolstatusrequests`: ask how many devices of pools are free. */
+/** `resourcepoolstatusrequests`: requests for the number of free devices of pools. */
 export function resourcePoolStatusRequestResource(names: VendorNames): ResourceDefinition {
   return defineResource<ResourcePoolStatusRequest>({
     group: groupName('resource', names),

@@ -35,10 +35,10 @@ const reachRule =
   'exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec';
 
 /**
- * Broken rules of a device of a slice.
+ * Validates a device of a slice.
  *
- * @param hasOwnReach each device of the slice says from where it can be reached
- * @param old the device as it was: capacities and taints that it had are left alone
+ * @param hasOwnReach whether each device of the slice states the nodes that can reach it
+ * @param old the device as it was: its capacities and taints are not checked again
  */
 export function validateDevice(device: Device, path: FieldPath, hasOwnReach: boolean, old?: Device): FieldError[] {
   const { attributes = {}, capacity = {}, taints } = device;
@@ -76,7 +76,7 @@ export function validateDevice(device: Device, path: FieldPath, hasOwnReach: boo
   return errors;
 }
 
-/** Broken rules of counters, and of the name of their set, which is in `field`. */
+/** Validates counters, and the name of their set, which is in the field `field`. */
 export function validateCounters(
   field: 'name' | 'counterSet',
   name: string,
@@ -150,7 +150,7 @@ function validateReach(device: Device, path: FieldPath, isWanted: boolean): Fiel
   return errors;
 }
 
-/** A key of a map in messages: a long one without its middle. */
+/** A map key for messages: a long key loses its middle. */
 function shortened(name: string): string {
   if (name.length <= maxQualifiedNameLength) return name;
   const rest = maxQualifiedNameLength - 3;

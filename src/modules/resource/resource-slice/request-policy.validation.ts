@@ -15,7 +15,7 @@ import { validateUniqueItems } from '../validation/lists.validation.js';
 const maxOptions = 10;
 const largest = 2n ** 63n - 1n;
 
-/** Broken rules of how requests of a capacity are rounded. */
+/** Validates how requests for a capacity are rounded. */
 export function validateRequestPolicy(capacity: string, policy: CapacityRequestPolicy, path: FieldPath): FieldError[] {
   const { validValues = [], validRange, default: standard } = policy;
   if (validValues.length > 0 && validRange !== undefined) {
@@ -110,7 +110,7 @@ function validateStep(
   return errors;
 }
 
-/** Steps are counted in whole numbers of 64 bits. */
+/** Checks that a bound fits in 64 bits, because steps are counted in whole numbers of that size. */
 function validateBound(value: string, path: FieldPath): FieldError[] {
   if (quantitySign(value) < 0) return [invalid(path, value, 'must be greater than or equal to 0')];
   return scaledQuantity(value, 0) > largest ? [invalid(path, value, `must not be larger than ${largest}`)] : [];

@@ -11,12 +11,12 @@ import { validateCounters, validateDevice } from './device.validation.js';
 
 const specPath = FieldPath.of('spec');
 const maxDevices = 128;
-/** For slices with taints or counters, which take more to look at. */
+/** The limit for slices with taints or counters, which take more work to check. */
 const maxAdvancedDevices = 64;
 const maxCounterSets = 8;
 const choice = 'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
 
-/** Broken rules of a slice, new or changed. */
+/** Validates a slice, new or changed. */
 export function validateResourceSlice({ spec }: ResourceSlice, old?: ResourceSlice): FieldError[] {
   const errors = [
     ...validateDriverName(spec.driver, specPath.child('driver')),
@@ -75,7 +75,7 @@ function validateUnchanged(spec: ResourceSliceSpec, old: ResourceSliceSpec): Fie
     .map(([path, now]) => invalid(path, now ?? null, 'field is immutable'));
 }
 
-/** From which nodes the devices can be reached: said in exactly one way. */
+/** Checks that the nodes that can reach the devices are given in exactly one way. */
 function validateReach(spec: ResourceSliceSpec): FieldError[] {
   const { nodeName, nodeSelector } = spec;
   const errors: FieldError[] = [];

@@ -9,7 +9,7 @@ interface BindingConditions {
   readonly bindingFailureConditions?: string[];
 }
 
-/** Broken rules of the conditions that a device must meet before a pod is bound, and of those that say that it won't. */
+/** Validates the conditions that a device must meet before a pod is bound, and those that mean that it never will. */
 export function validateBindingConditions(device: BindingConditions, path: FieldPath): FieldError[] {
   const { bindingConditions: good = [], bindingFailureConditions: bad = [] } = device;
   const [goodPath, badPath] = [path.child('bindingConditions'), path.child('bindingFailureConditions')];

@@ -2,13 +2,13 @@ import type { FieldError } from '../../../base/machinery/field-error.js';
 
 const marked = new WeakSet<FieldError>();
 
-/** Marks broken rules that are declared with the types. Clients see them behind all others. */
+/** Marks errors of rules that are declared with the types. Clients see them after all others. */
 export function declared(errors: FieldError[]): FieldError[] {
   for (const error of errors) marked.add(error);
   return errors;
 }
 
-/** Puts the broken rules that are declared with the types behind the others. */
+/** Moves the errors of rules that are declared with the types to the end. */
 export function declaredLast(errors: readonly FieldError[]): FieldError[] {
   return [...errors.filter((error) => !marked.has(error)), ...errors.filter((error) => marked.has(error))];
 }

@@ -24,7 +24,7 @@ const maxEntries = 32;
 const maxChoices = 8;
 const modes = ['All', 'ExactCount'];
 
-/** Broken rules of what a new claim asks for. */
+/** Validates what a new claim requests. */
 export function validateDeviceClaim(claim: DeviceClaim, path: FieldPath): FieldError[] {
   const names = new RequestNames(claim);
   const expressions = new DeviceExpressions();
@@ -46,7 +46,7 @@ export function validateDeviceClaim(claim: DeviceClaim, path: FieldPath): FieldE
   ]);
 }
 
-/** Broken rules of a list of requests that something is about. */
+/** Validates a list of names of requests that a constraint or configuration applies to. */
 export function validateRequestReferences(
   references: readonly string[] | undefined,
   path: FieldPath,

@@ -5,9 +5,9 @@ import { validateDeclaredDriverName } from './device-names.validation.js';
 const maxParametersLength = 10 * 1024;
 
 /**
- * Broken rules of settings for devices.
+ * Validates settings for devices.
  *
- * @param isStored they were stored before: how long they may be is not looked at
+ * @param isStored whether they were stored before: then their length is not checked
  */
 export function validateDeviceConfiguration(
   { opaque }: DeviceConfiguration,
@@ -26,7 +26,7 @@ export function validateDeviceConfiguration(
   ];
 }
 
-/** Broken rules of an object that only a driver reads. */
+/** Validates an object that only a driver reads. */
 export function validateRawObject(object: unknown, path: FieldPath, maxLength: number): FieldError[] {
   if (object === null || object === undefined) return [required(path)];
   return Buffer.byteLength(JSON.stringify(object)) > maxLength ? [tooLong(path, maxLength)] : [];

@@ -7,17 +7,17 @@ const maxDriverLength = 63;
 const caselessRule =
   "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const maxPoolNameLength = 253;
-/** The longest name behind the domain of an attribute or capacity. */
+/** The longest name of an attribute or capacity, without its domain. */
 const maxIdentifierLength = 32;
 /** The longest name of an attribute or capacity, with its domain. */
 export const maxQualifiedNameLength = 63 + 1 + maxIdentifierLength;
 const identifierRule =
   "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
 
-/** Broken rules of a driver's name, which are those of drivers of volumes. */
+/** Validates a driver's name by the rules for drivers of volumes. */
 export const validateDriverName = validateCsiDriverName;
 
-/** Broken rules of a driver's name where they are declared with the type. */
+/** Validates a driver's name where its rules are declared with the type. */
 export function validateDeclaredDriverName(name: string, path: FieldPath): FieldError[] {
   if (name === '') return declared([required(path)]);
   const errors = name.length > maxDriverLength ? [tooLong(path, maxDriverLength)] : [];
@@ -25,12 +25,12 @@ export function validateDeclaredDriverName(name: string, path: FieldPath): Field
   return declared(errors);
 }
 
-/** Broken rules of the name of a device, a request or a counter. */
+/** Validates the name of a device, a request or a counter. */
 export function validateDeviceLabel(name: string, path: FieldPath): FieldError[] {
   return isDns1123Label(name).map((message) => invalid(path, name, message));
 }
 
-/** Broken rules of a pool's name: subdomains with slashes between them. */
+/** Validates a pool's name: subdomains with slashes between them. */
 export function validatePoolName(name: string, path: FieldPath): FieldError[] {
   if (name === '') return [required(path)];
   const errors: FieldError[] = [];
@@ -41,7 +41,7 @@ export function validatePoolName(name: string, path: FieldPath): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a pool's name where they are declared with the type. */
+/** Validates a pool's name where its rules are declared with the type. */
 export function validateDeclaredPoolName(name: string, path: FieldPath): FieldError[] {
   if (name === '') return declared([required(path)]);
   const errors = name.length > maxPoolNameLength ? [tooLong(path, maxPoolNameLength)] : [];
@@ -51,7 +51,7 @@ export function validateDeclaredPoolName(name: string, path: FieldPath): FieldEr
   return declared(errors);
 }
 
-/** Broken rules of the name of an attribute or capacity: an identifier, which may have a domain. */
+/** Validates the name of an attribute or capacity: an identifier, which may have a domain. */
 export function validateQualifiedName(name: string, path: FieldPath): FieldError[] {
   const parts = name.split('/');
   const [first = '', second = ''] = parts;
@@ -63,7 +63,7 @@ export function validateQualifiedName(name: string, path: FieldPath): FieldError
   ];
 }
 
-/** Broken rules of the name of an attribute in a constraint, which needs its domain. */
+/** Validates the name of an attribute in a constraint, which needs its domain. */
 export function validateFullyQualifiedName(name: string, path: FieldPath): FieldError[] {
   const errors = validateQualifiedName(name, path);
   if (!name.includes('/')) {
@@ -72,7 +72,7 @@ export function validateFullyQualifiedName(name: string, path: FieldPath): Field
   return errors;
 }
 
-/** Broken rules of the identity of a share of a device. */
+/** Validates the identity of a share of a device. */
 export function validateShareId(uid: string, path: FieldPath): FieldError[] {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uid)) return [];
   return declared([invalid(path, uid, 'must be a lowercase UUID in 8-4-4-4-12 format')]);

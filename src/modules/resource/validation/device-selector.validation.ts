@@ -13,11 +13,11 @@ import { validateItems } from './lists.validation.js';
 const maxSelectors = 32;
 const maxExpressionLength = 10 * 1024;
 
-/** Compiles expressions of one object once, and bounds the work of all of them together. */
+/** Compiles each expression of one object once, and bounds the work for all of them together. */
 export class DeviceExpressions {
   private readonly compiled = new Map<string, ReturnType<typeof compileDeviceExpression>>();
 
-  /** Broken rules of an expression that selects devices. */
+  /** Validates an expression that selects devices. */
   check(expression: string, path: FieldPath): FieldError[] {
     if (expression.length > maxExpressionLength) return [tooLong(path, maxExpressionLength)];
     let result = this.compiled.get(expression);
@@ -33,9 +33,9 @@ export class DeviceExpressions {
 }
 
 /**
- * Broken rules of the selectors of a class or request.
+ * Validates the selectors of a class or request.
  *
- * @param expressions undefined: the expressions were stored before, and are not looked at
+ * @param expressions undefined if the expressions were stored before: then they are not checked
  */
 export function validateDeviceSelectors(
   selectors: readonly DeviceSelector[] | undefined,

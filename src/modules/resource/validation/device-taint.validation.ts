@@ -13,7 +13,7 @@ import { declared } from './declared.js';
 const effects = ['NoExecute', 'NoSchedule', 'None'];
 const operators = ['Equal', 'Exists'];
 
-/** Broken rules of a taint. An effect that the taint had before is left alone. */
+/** Validates a taint. An unchanged effect is not checked. */
 export function validateDeviceTaint(taint: DeviceTaint, path: FieldPath, old?: DeviceTaint): FieldError[] {
   const errors = validateLabelName(taint.key, path.child('key'));
   errors.push(...validateLabelValue(taint.value ?? '', path.child('value')));
@@ -21,7 +21,7 @@ export function validateDeviceTaint(taint: DeviceTaint, path: FieldPath, old?: D
   return [...errors, ...declared(effectErrors(taint.effect, path.child('effect')))];
 }
 
-/** Broken rules of a toleration. */
+/** Validates a toleration. */
 export function validateDeviceToleration(toleration: DeviceToleration, path: FieldPath): FieldError[] {
   const { key = '', operator = '', value = '', effect = '' } = toleration;
   const errors = key === '' ? [] : declared(validateLabelName(key, path.child('key')));

@@ -1,7 +1,7 @@
 import { type FieldError, type FieldPath, invalid } from '../../../base/machinery/field-error.js';
 import { canonicalIp, parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 
-/** Broken rules of the address of a network interface, with the length of its prefix. */
+/** Validates the address of a network interface, including its prefix length. */
 export function validateInterfaceAddress(text: string, path: FieldPath): FieldError[] {
   const network = parseIpNetwork(text);
   if (network === undefined) {

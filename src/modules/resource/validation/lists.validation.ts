@@ -3,7 +3,7 @@ import { declared } from './declared.js';
 
 type ItemRule<T> = (item: T, path: FieldPath) => FieldError[];
 
-/** Broken rules of a list with at most so many items. The items of a longer one are not looked at. */
+/** Validates a list with at most `max` items. The items of a longer list are not checked. */
 export function validateItems<T>(
   items: readonly T[] | null | undefined,
   max: number,
@@ -16,7 +16,7 @@ export function validateItems<T>(
 }
 
 /**
- * As {@link validateItems}, for items that differ by a key.
+ * Like {@link validateItems}, for items that must have different keys.
  *
  * @param shown what the message about a second item with the same key shows; default: the key
  */
@@ -33,7 +33,7 @@ export function validateUniqueItems<T>(
   return list.length > max ? errors : [...errors, ...duplicates(list, path, keyOf, shown)];
 }
 
-/** As {@link validateUniqueItems}, where the number of items and their keys are declared with the type. */
+/** Like {@link validateUniqueItems}, where the number of items and their keys are declared with the type. */
 export function validateDeclaredSet<T>(
   items: readonly T[] | null | undefined,
   max: number,
@@ -50,7 +50,7 @@ function asWritten(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? { toJSON: () => value } : value;
 }
 
-/** Items with the key of an earlier one. */
+/** Errors for items with the key of an earlier item. */
 export function duplicates<T>(
   list: readonly T[],
   path: FieldPath,

@@ -4,7 +4,7 @@ import { validateDeviceLabel } from './device-names.validation.js';
 
 const rule = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
 
-/** The names of the requests of a claim, and of their choices. */
+/** The names of the requests of a claim, and of their alternatives. */
 export class RequestNames {
   private readonly choices: ReadonlyMap<string, ReadonlySet<string>>;
 
@@ -17,7 +17,7 @@ export class RequestNames {
     );
   }
 
-  /** Broken rules of a reference: `request` or `request/choice`. */
+  /** Validates a reference: `request` or `request/alternative`. */
   validateReference(name: string, path: FieldPath): FieldError[] {
     const parts = name.split('/');
     if (parts.length > 2) return [invalid(path, name, rule)];

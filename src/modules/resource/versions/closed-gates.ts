@@ -2,7 +2,7 @@ import type { DeviceClaim } from '../../../objects/apis/resource/v1/device-claim
 import type { ResourceClaimStatus } from '../../../objects/apis/resource/v1/resource-claim.types.js';
 import type { ResourceSliceSpec } from '../../../objects/apis/resource/v1/resource-slice.types.js';
 
-/** Drops fields of features that are not there yet, in silence, as servers do whose gates for them are off. */
+/** Silently drops fields of features that are not supported yet, as servers with closed feature gates do. */
 export function dropClosedClaimFields(claim: DeviceClaim): void {
   for (const { exactly, firstAvailable = [] } of claim.requests ?? []) {
     for (const wanted of exactly === undefined ? firstAvailable : [exactly, ...firstAvailable]) {
@@ -11,12 +11,12 @@ export function dropClosedClaimFields(claim: DeviceClaim): void {
   }
 }
 
-/** {@link dropClosedClaimFields} of the status of a claim. */
+/** Like {@link dropClosedClaimFields}, for the status of a claim. */
 export function dropClosedStatusFields({ allocation }: ResourceClaimStatus): void {
   for (const result of allocation?.devices.results ?? []) delete result.skipNodeOperations;
 }
 
-/** {@link dropClosedClaimFields} of a slice. */
+/** Like {@link dropClosedClaimFields}, for a slice. */
 export function dropClosedSliceFields(spec: ResourceSliceSpec): void {
   delete spec.partitionTypeAttribute;
   delete spec.skipNodeOperations;

@@ -1,17 +1,17 @@
 import type { DeviceClaim, DeviceRequest } from '../../../objects/apis/resource/v1/device-claim.types.js';
 import type { DeviceRequest as BetaRequest } from '../../../objects/apis/resource/v1beta1/resource.types.js';
 
-/** What a claim asks for, as v1beta1 shows it: requests without choices have the fields of the devices themselves. */
+/** The requests of a claim in v1beta1, where a request without alternatives has the fields of its devices itself. */
 export interface BetaDeviceClaim extends Omit<DeviceClaim, 'requests'> {
   requests?: BetaRequest[] | null;
 }
 
-/** What a claim of v1beta1 asks for, in the stored form. */
+/** Converts the requests of a v1beta1 claim to the stored form. */
 export function storedClaim({ requests, ...rest }: BetaDeviceClaim): DeviceClaim {
   return { ...rest, requests: requests?.map(storedRequest) ?? null } as DeviceClaim;
 }
 
-/** What a stored claim asks for, as v1beta1 shows it. */
+/** Converts the requests of a stored claim to v1beta1. */
 export function betaClaim({ requests, ...rest }: DeviceClaim): BetaDeviceClaim {
   return { ...rest, requests: requests?.map(betaRequest) ?? null } as BetaDeviceClaim;
 }
@@ -31,13 +31,13 @@ function betaRequest({ name, exactly, firstAvailable }: DeviceRequest): BetaRequ
 
 type Counted = Pick<BetaRequest, 'allocationMode' | 'count'>;
 
-/** How many devices are wanted when the client does not say so. */
+/** Fills in how many devices are requested when the client does not specify it. */
 export function applyCountDefaults(wanted: Counted): void {
   if ((wanted.allocationMode ?? '') === '') wanted.allocationMode = 'ExactCount';
   if (wanted.allocationMode === 'ExactCount' && Number(wanted.count ?? 0) === 0) wanted.count = 1;
 }
 
-/** Defaults of a claim of v1beta1. */
+/** Fills in the defaults of a v1beta1 claim. */
 export function applyBetaDefaults(claim: BetaDeviceClaim): void {
   for (const request of claim.requests ?? []) {
     const choices = request.firstAvailable ?? [];
@@ -47,7 +47,7 @@ export function applyBetaDefaults(claim: BetaDeviceClaim): void {
   }
 }
 
-/** Defaults of a claim in the stored version. */
+/** Fills in the defaults of a claim in the stored version. */
 export function applyClaimDefaults(claim: DeviceClaim): void {
   for (const { exactly, firstAvailable = [] } of claim.requests ?? []) {
     const wanted = exactly === undefined ? firstAvailable : [exactly, ...firstAvailable];

@@ -39,7 +39,7 @@ export function priorityClassResource(names: VendorNames): ResourceDefinition {
     namespaced: false,
     shortNames: ['pc'],
     versions: [{ version: 'v1', type: priorityClass }],
-    // Its generation starts at 1 and stays there, because no relevant field can change.
+    // The generation of a class starts at 1 and stays there, because no relevant field can change.
     strategyOptions: { generation: () => undefined },
     strategy: {
       applyDefaults: (object) => {

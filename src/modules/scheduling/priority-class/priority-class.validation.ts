@@ -11,7 +11,7 @@ const systemPrefix = 'system-';
 const highestUserPriority = 1_000_000_000;
 const preemptionPolicies = ['PreemptLowerPriority', 'Never'];
 
-/** Broken rules of a new PriorityClass. */
+/** Validates a new PriorityClass. */
 export function validatePriorityClass(object: PriorityClass): FieldError[] {
   const errors: FieldError[] = [];
   const name = object.metadata.name ?? '';
@@ -32,7 +32,7 @@ export function validatePriorityClass(object: PriorityClass): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed PriorityClass: pods already have its value. */
+/** Validates a changed PriorityClass: pods already have its value. */
 export function validatePriorityClassUpdate(object: PriorityClass, old: PriorityClass): FieldError[] {
   const errors: FieldError[] = [];
   if (object.value !== old.value) errors.push(forbidden(FieldPath.of('value'), 'may not be changed in an update.'));

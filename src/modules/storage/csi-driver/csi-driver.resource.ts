@@ -57,7 +57,7 @@ export function csiDriverResource(names: VendorNames): ResourceDefinition {
     singular: 'csidriver',
     kind: 'CSIDriver',
     namespaced: false,
-    // Older drivers lack defaults that came later.
+    // Revision 1: older objects lack defaults that were added later.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: csiDriver }],
     strategyOptions: { allowUnconditionalUpdate: false, returnsDeletedObject: true },

@@ -19,7 +19,7 @@ const minUpdatePeriodSeconds = 10;
 /** Fields that cannot change once volumes rely on them; all other fields of the spec may. */
 const immutableFields = ['attachRequired', 'volumeLifecycleModes'] as const;
 
-/** Defaults of a CSIDriver: it attaches persistent volumes and has no special needs. */
+/** Fills in the defaults of a CSIDriver: it attaches persistent volumes and has no special needs. */
 export function applyCsiDriverDefaults({ spec }: CSIDriver): void {
   spec.attachRequired ??= true;
   spec.podInfoOnMount ??= false;
@@ -31,12 +31,12 @@ export function applyCsiDriverDefaults({ spec }: CSIDriver): void {
   if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ['Persistent'];
 }
 
-/** Broken rules of a new CSIDriver. */
+/** Validates a new CSIDriver. */
 export function validateCsiDriver(object: CSIDriver): FieldError[] {
   return validateSpec(object.spec);
 }
 
-/** Broken rules of a changed CSIDriver. */
+/** Validates a changed CSIDriver. */
 export function validateCsiDriverUpdate(object: CSIDriver, old: CSIDriver): FieldError[] {
   const errors = validateSpec(object.spec);
   for (const field of immutableFields) {

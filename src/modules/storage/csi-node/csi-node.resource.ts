@@ -45,7 +45,7 @@ export function csiNodeResource(names: VendorNames): ResourceDefinition {
   });
 }
 
-/** Broken rules of a new CSINode. */
+/** Validates a new CSINode. */
 function validateCsiNode(object: CSINode): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();
@@ -55,7 +55,7 @@ function validateCsiNode(object: CSINode): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed CSINode: of a driver that stays, only the capacity may change. */
+/** Validates a changed CSINode: only the capacity of a remaining driver may change. */
 function validateCsiNodeUpdate(object: CSINode, old: CSINode): FieldError[] {
   const errors = validateCsiNode(object);
   for (const driver of object.spec.drivers ?? []) {
@@ -64,7 +64,7 @@ function validateCsiNodeUpdate(object: CSINode, old: CSINode): FieldError[] {
     const { allocatable: _capacity, ...fixed } = driver;
     const { allocatable: _oldCapacity, ...oldFixed } = before;
     if (isDeepStrictEqual(fixed, oldFixed)) continue;
-    // The capacity is no part of the difference.
+    // The capacity may change, so the message shows its old value.
     const shown = { ...fixed, ...(before.allocatable === undefined ? {} : { allocatable: before.allocatable }) };
     errors.push(invalid(driversPath, shown, 'field is immutable'));
   }

@@ -29,7 +29,7 @@ export function csiStorageCapacityResource(names: VendorNames): ResourceDefiniti
   });
 }
 
-/** Broken rules of a new CSIStorageCapacity. */
+/** Validates a new CSIStorageCapacity. */
 function validateCsiStorageCapacity(object: CSIStorageCapacity): FieldError[] {
   const { storageClassName, nodeTopology, capacity, maximumVolumeSize } = object;
   const errors: FieldError[] = [];
@@ -42,7 +42,7 @@ function validateCsiStorageCapacity(object: CSIStorageCapacity): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed CSIStorageCapacity: only the numbers may change. */
+/** Validates a changed CSIStorageCapacity: only the numbers may change. */
 function validateCsiStorageCapacityUpdate(object: CSIStorageCapacity, old: CSIStorageCapacity): FieldError[] {
   const errors = validateCsiStorageCapacity(object);
   for (const field of ['nodeTopology', 'storageClassName'] as const) {

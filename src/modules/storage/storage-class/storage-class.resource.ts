@@ -13,7 +13,7 @@ import {
   validateStorageClassUpdate,
 } from './storage-class.validation.js';
 
-/** `storageclasses`: how volumes are made. */
+/** `storageclasses`: how volumes are provisioned. */
 export function storageClassResource(names: VendorNames): ResourceDefinition {
   return defineResource<StorageClass>({
     group: groupName('storage', names),

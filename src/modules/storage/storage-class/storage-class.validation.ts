@@ -16,13 +16,16 @@ const reclaimPolicies = ['Delete', 'Retain'];
 const bindingModes = ['Immediate', 'WaitForFirstConsumer'];
 const topologiesPath = FieldPath.of('allowedTopologies');
 
-/** Recycling makes no sense, because volumes are made anew. Neither the binding mode nor the policy ever changes. */
+/**
+ * Fills in the defaults. Recycling makes no sense, because volumes are newly provisioned. Neither the binding mode nor
+ * the reclaim policy can change.
+ */
 export function applyStorageClassDefaults(object: StorageClass): void {
   object.reclaimPolicy ??= 'Delete';
   object.volumeBindingMode ??= 'Immediate';
 }
 
-/** Broken rules of a new StorageClass. */
+/** Validates a new StorageClass. */
 export function validateStorageClass(object: StorageClass): FieldError[] {
   const errors: FieldError[] = [];
   const { provisioner, parameters, reclaimPolicy, volumeBindingMode } = object;
@@ -40,7 +43,7 @@ export function validateStorageClass(object: StorageClass): FieldError[] {
   return errors;
 }
 
-/** Broken rules of a changed StorageClass: the way volumes are made stays the same. */
+/** Validates a changed StorageClass: how volumes are provisioned must not change. */
 export function validateStorageClassUpdate(object: StorageClass, old: StorageClass): FieldError[] {
   const errors: FieldError[] = [];
   validateTopologies(object.allowedTopologies ?? [], errors);
@@ -59,7 +62,7 @@ function validateProvisioner(provisioner: string, path: FieldPath, errors: Field
 const maxParameterCount = 512;
 const maxParametersBytes = 256 * 1024;
 
-/** Broken rules of the free parameters of a class; `allowEmpty` when it may have none. */
+/** Validates the free-form parameters of a class; `allowEmpty` if it may have none. */
 export function validateParameters(
   parameters: Readonly<Record<string, string>> | undefined,
   path: FieldPath,

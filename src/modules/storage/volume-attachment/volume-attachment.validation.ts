@@ -23,7 +23,7 @@ const maxMetadataBytes = 256 * 1024;
 const maxErrorBytes = 1024;
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
-/** Broken rules of a new VolumeAttachment. */
+/** Validates a new VolumeAttachment. */
 export function validateVolumeAttachment({ spec }: VolumeAttachment): FieldError[] {
   const errors: FieldError[] = [];
   validateSource(spec.source, errors);
@@ -39,14 +39,14 @@ export function validateVolumeAttachment({ spec }: VolumeAttachment): FieldError
   return errors;
 }
 
-/** Broken rules of a changed VolumeAttachment: its spec never changes. */
+/** Validates a changed VolumeAttachment: its spec never changes. */
 export function validateVolumeAttachmentUpdate(object: VolumeAttachment, old: VolumeAttachment): FieldError[] {
   const errors = validateVolumeAttachmentStatus(object.status);
   if (!isDeepStrictEqual(object.spec, old.spec)) errors.push(invalid(specPath, null, 'field is immutable'));
   return errors;
 }
 
-/** Broken rules of the status an attacher writes. */
+/** Validates the status that an attacher writes. */
 export function validateVolumeAttachmentStatus(status: VolumeAttachmentStatus): FieldError[] {
   const errors: FieldError[] = [];
   let bytes = 0;
@@ -89,7 +89,10 @@ const notInline = [
   'volumeAttributesClassName',
 ] as const;
 
-/** A volume inside a pod has no claim, class or capacity: only its CSI source and access modes count. */
+/**
+ * Validates a volume that is defined in a pod. It has no claim, class or capacity: only its CSI source and access modes
+ * count.
+ */
 function validateInline(spec: InlineSpec, errors: FieldError[]): void {
   const path = sourcePath.child('inlineVolumeSpec');
   for (const field of notInline) {

@@ -44,7 +44,7 @@ export function volumeAttributesClassResource(names: VendorNames): ResourceDefin
   });
 }
 
-/** Broken rules of a new VolumeAttributesClass. */
+/** Validates a new VolumeAttributesClass. */
 function validateVolumeAttributesClass(object: VolumeAttributesClass): FieldError[] {
   const { driverName } = object;
   const path = FieldPath.of('driverName');
@@ -56,7 +56,7 @@ function validateVolumeAttributesClass(object: VolumeAttributesClass): FieldErro
   return errors;
 }
 
-/** Broken rules of a changed VolumeAttributesClass: only metadata may change. */
+/** Validates a changed VolumeAttributesClass: only metadata may change. */
 function validateVolumeAttributesClassUpdate(object: VolumeAttributesClass, old: VolumeAttributesClass): FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ['driverName', 'parameters'] as const) {

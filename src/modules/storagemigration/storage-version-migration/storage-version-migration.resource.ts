@@ -29,7 +29,7 @@ const columns: readonly TableColumn<StorageVersionMigration>[] = [
   { name: 'Status', type: 'string', description: 'How far the migration has got.', cell: stateOf },
 ];
 
-/** `storageversionmigrations`: ask to write all objects of a resource again. */
+/** `storageversionmigrations`: requests to write all objects of a resource again. */
 export function storageVersionMigrationResource(names: VendorNames): ResourceDefinition {
   return defineResource<StorageVersionMigration>({
     group: groupName('storagemigration', names),

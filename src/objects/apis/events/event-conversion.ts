@@ -2,7 +2,7 @@ import { jsonFields, type KindType } from '../../../base/machinery/schema/index.
 import { type Event as CoreEvent, event as coreEventType } from '../core/v1/event.types.js';
 import { type Event, event as eventType } from './v1/event.types.js';
 
-/** Field names of the events group beside those of the core group, for fields that mean the same. */
+/** Pairs of field names for the same fields: that of the events group, and that of the core group. */
 const renamed: readonly (readonly [string, string])[] = [
   ['regarding', 'involvedObject'],
   ['note', 'message'],
@@ -15,9 +15,9 @@ const renamed: readonly (readonly [string, string])[] = [
 const toCoreNames = new Map(renamed);
 const fromCoreNames = new Map(renamed.map(([own, core]) => [core, own]));
 
-/** The core group's form of an event, nothing lost; a new object that shares its parts with the old one. */
+/** Converts an event to the form of the core group without loss. The new object shares its parts with the old one. */
 export function toCoreEvent(event: Event): CoreEvent {
-  // Always shown there, and dropped when empty here.
+  // The core group always shows these fields; this group drops them when they are empty.
   const { reportingController = '', reportingInstance = '' } = event;
   const core = rename({ ...event, reportingController, reportingInstance }, toCoreNames, coreEventType);
   return core as unknown as CoreEvent;
@@ -30,7 +30,10 @@ export function fromCoreEvent(core: CoreEvent): Event {
   return event as unknown as Event;
 }
 
-/** In the order of the declaration, so that the same content has the same text whichever group wrote it. */
+/**
+ * Renames fields and puts them in the order of the declaration, so that the same content has the same text whichever
+ * group wrote it.
+ */
 function rename(object: object, names: ReadonlyMap<string, string>, type: KindType): Record<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [field, value] of Object.entries(object)) values.set(names.get(field) ?? field, value);

@@ -9,9 +9,9 @@ const signals =
   'SIGXFSZ';
 
 /**
- * The values that release 1.37 publishes in OpenAPI documents for fields that are texts, lists or maps of texts: by type
- * (of every version, or of one: `core.Probe`, `core.v1.Probe`) and field, separated by bars. Documents alone need
- * them: which values a field takes is decided by the validation of its kind.
+ * The values that release 1.37 publishes in OpenAPI documents for fields that are texts, lists or maps of texts: by
+ * type (of every version, or of one: `core.Probe`, `core.v1.Probe`) and field, separated by bars. Only documents use
+ * them: the validation of a kind decides which values its fields accept.
  */
 export const enumValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'admissionregistration.MatchResources': { matchPolicy: 'Equivalent|Exact' },

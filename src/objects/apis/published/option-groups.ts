@@ -1,6 +1,7 @@
 /**
- * The group versions of release 1.37 whose requests can contain options and events of watches, served or not; groups
- * that carry the vendor's suffix are written without it. The Swagger document lists them at both kinds.
+ * The group versions of release 1.37, served or not, that define the kinds of request options and of watch events.
+ * Groups that carry the vendor's suffix are written without it. The Swagger document lists these group versions at both
+ * kinds.
  */
 export const optionGroups: Readonly<Record<string, string>> = {
   '': 'v1',

@@ -52,9 +52,9 @@ const namespaceType = objectOf('Namespace', {
 
 /** The names that an admission expression may use. */
 export interface AdmissionNames {
-  /** `params`; default: no. */
+  /** Whether the name `params` exists; default: false. */
   readonly hasParams?: boolean;
-  /** `authorizer`; default: yes. */
+  /** Whether the name `authorizer` exists; default: true. */
   readonly hasAuthorizer?: boolean;
   /** Types of `variables.<name>`; unset: there is no such name. */
   readonly variables?: ReadonlyMap<string, CelType>;

@@ -5,7 +5,7 @@ import { compileProgram, type Program } from '../program.js';
 import { type CelType, types } from '../values/cel-type.js';
 import { type AdmissionNames, admissionEnvironment } from './admission-environment.js';
 
-/** A variable as policies hold it. */
+/** A variable in the spec of a policy. */
 export interface PolicyVariable {
   readonly name: string;
   readonly expression: string;

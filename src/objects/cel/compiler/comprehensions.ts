@@ -95,13 +95,13 @@ function elementSizes(
   return count === 1 && isList ? [values, keys] : [keys, values];
 }
 
-/** The sizes of the elements of a list that begins empty. */
+/** The sizes of the elements of the list that a macro makes, which begins empty. */
 function madeEntries(macro: ComprehensionExpression['macro'], element: Range): EntrySizes | undefined {
   if (macro !== 'filter' && macro !== 'map' && macro !== 'transformList') return undefined;
   return { isList: true, key: one, value: { min: 0, max: element.max } };
 }
 
-/** A list of one element is made and added. */
+/** The cost of making a list of one element and adding it. */
 const addToList = exactly(12);
 
 /** The cost of one element, as the newest release counts the macro's expansion. */
@@ -122,7 +122,7 @@ function stepCost(macro: ComprehensionExpression['macro'], parts: readonly Compi
     case 'map':
     case 'transformList':
       return hasFilter ? ifHolds(sum(addToList, last)) : sum(addToList, last);
-    // The accumulated map, the key, and their call; entries come as a map that the expression makes.
+    // Three steps: the accumulated map, the key and the call. For entries, the expression itself makes a map instead.
     case 'transformMap':
       return hasFilter ? ifHolds(sum(exactly(3), last)) : sum(exactly(3), last);
     case 'transformMapEntry':

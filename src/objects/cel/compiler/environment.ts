@@ -21,6 +21,6 @@ export interface CelEnvironment {
   readonly messages?: (name: string) => MessageType | undefined;
   /** Whether `cel.bind(name, value, body)` names a value. Default: no. */
   readonly hasBindings?: boolean;
-  /** Whether the elements of a list or map must be of one type. Default: yes. */
+  /** Whether the elements of a list or map may be of different types. Default: no. */
   readonly mixedLiterals?: boolean;
 }

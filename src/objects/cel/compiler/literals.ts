@@ -15,7 +15,7 @@ import {
 import { ListValue, type MapKey, MapValue, MessageValue, mapKey, OptionalValue, type Value } from '../values/value.js';
 import type { Compiled, ExpressionCompiler, VariableScope } from './compiled.js';
 
-/** Costs of making a value, beside those of its parts. */
+/** The costs of making a value, in addition to those of its parts. */
 const listCost = 10;
 const mapCost = 30;
 const messageCost = 40;

@@ -3,7 +3,7 @@ import type { CelType } from '../values/cel-type.js';
 import type { Compiled, ExpressionCompiler } from './compiled.js';
 import { type EntrySizes, eitherEntries, type Place, sizeAt } from './declared-sizes.js';
 
-/** The cost of an operation beside its operands, and what is known of its result beyond its type. */
+/** The cost of an operation in addition to its operands, and what is known of its result beyond its type. */
 export interface OperationEstimate {
   readonly cost: Range;
   readonly size?: Range | undefined;
@@ -76,7 +76,7 @@ function equality(name: string, left: Compiled, right: Compiled): Range {
   return traversal({ min: 1, max: right.size.max }, perCharacter);
 }
 
-/** A comparison ends with the shorter one. */
+/** A comparison ends with the shorter value. */
 function comparison(left: Range, right: Range): Range {
   const max = Math.min(left.max, right.max);
   return traversal({ min: max > 0 ? 1 : 0, max }, perCharacter);
@@ -169,7 +169,7 @@ function addressIn(compared: Range): Estimate {
   });
 }
 
-/** The text of a format that is the longest one as a pattern. */
+/** The cost of matching one unit of text with the longest pattern of a format. */
 const formatPattern = 128 * perPatternCharacter;
 
 /**

@@ -36,7 +36,7 @@ const environment: CelEnvironment = {
   hasBindings: true,
 };
 
-/** What expressions can know of a device: of each attribute, the one value that it has. */
+/** What expressions can read of a device. Each attribute has exactly one value. */
 export interface DeviceFacts {
   readonly driver: string;
   readonly allowMultipleAllocations?: boolean | undefined;
@@ -51,7 +51,7 @@ interface DeviceAttributeValue {
   readonly version?: string;
 }
 
-/** Compiles an expression that selects devices. What it may cost at most is not checked. */
+/** Compiles an expression that selects devices. Its highest possible cost is not checked. */
 export function compileDeviceExpression(text: string): { readonly program: Program } | { readonly fault: string } {
   try {
     const program = compileProgram(text, environment, { costLimit: Number.POSITIVE_INFINITY });
@@ -63,7 +63,7 @@ export function compileDeviceExpression(text: string): { readonly program: Progr
   }
 }
 
-/** Attributes are of any type, and quantities have the name of their library. */
+/** The type as messages name it: `Any` for attributes, and quantities with the name of their library. */
 function shownType(type: CelType): string {
   return typeName(type)
     .replaceAll(/\bdyn\b/g, 'google.protobuf.Any')
@@ -100,7 +100,7 @@ function entriesOf(pairs: readonly (readonly [string, Value])[]): Entries {
   return new Map(pairs.map(([key, value]) => [key, { key, value }]));
 }
 
-/** Names without a domain are in that of the driver. */
+/** Groups values by domain. Names without a domain belong to the driver's. */
 function byDomain<T>(
   driver: string,
   values: Readonly<Record<string, T>> | undefined,
@@ -119,7 +119,7 @@ function byDomain<T>(
 
 const noEntries = new MapValue(new Map());
 
-/** Domains of which the device has nothing are empty maps, not missing ones. */
+/** A map in which domains without values of the device are empty maps, not missing. */
 class EntriesWithDefault extends Map<MapKey, { key: Value; value: Value }> {
   constructor(pairs: readonly (readonly [string, Value])[]) {
     super(entriesOf(pairs));

@@ -84,7 +84,7 @@ function dayOfYear(date: Date): number {
   return Math.round((date.getTime() - start.getTime()) / 86_400_000);
 }
 
-/** Each converts the whole duration. */
+/** Each function converts the whole duration to its unit. */
 const spanParts: Readonly<Record<string, bigint>> = {
   getHours: 3_600_000_000_000n,
   getMinutes: 60_000_000_000n,
@@ -92,7 +92,7 @@ const spanParts: Readonly<Record<string, bigint>> = {
   getMilliseconds: 1_000_000n,
 };
 
-/** A local time in a named zone takes some microseconds. */
+/** Computing the local time in a named zone takes some microseconds. */
 const zoneCost = 50;
 
 function times(library: LibraryBuilder): void {

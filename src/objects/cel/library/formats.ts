@@ -22,7 +22,7 @@ class FormatValue extends OpaqueValue {
 
   constructor(
     readonly name: string,
-    /** The fault of a text; empty if there is none. */
+    /** Returns the faults of a text; empty if there are none. */
     readonly check: (text: string) => readonly string[],
   ) {
     super();
@@ -33,7 +33,7 @@ class FormatValue extends OpaqueValue {
   }
 }
 
-/** For the base of a generated name, which may still end in a dash. */
+/** A check for the base of a generated name, which may end in a dash. */
 const asPrefix = (check: (text: string) => string[]) => (text: string) =>
   check(text.endsWith('-') ? `${text.slice(0, -1)}a` : text);
 const matching = (pattern: RegExp, message: string) => (text: string) => (pattern.test(text) ? [] : [message]);
@@ -69,7 +69,7 @@ const formatsByName = new Map(Object.entries(checks).map(([name, check]) => [nam
 /** The check reads the text several times. */
 const passes = 5;
 
-/** The cost of one call, beside reading its text. */
+/** The cost of one call, in addition to reading its text. */
 const stepCost = 20;
 
 /** `format.<name>()`, `format.named(name)` and `validate`. */

@@ -10,7 +10,7 @@ const mappedPrefix = 0xffffn;
 
 /**
  * Reads an IP address. Undefined for other text, for zones (`fe80::1%eth0`) and for IPv4 addresses written as IPv6:
- * those are two spellings of one address, which rules about addresses would take for two.
+ * those would be two spellings of one address, which rules would treat as two addresses.
  */
 export function parseAddress(text: string): ParsedAddress | undefined {
   if (text.length > 64 || text.includes('%')) return undefined;

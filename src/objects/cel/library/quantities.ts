@@ -104,7 +104,7 @@ function negated({ text }: QuantityValue): QuantityValue {
   return new QuantityValue(text.startsWith('-') ? text.slice(1) : text === '0' ? text : `-${text}`);
 }
 
-/** The cost of one calculation, beside the call. */
+/** The cost of one calculation, in addition to the call. */
 const stepCost = 10;
 
 const whole = (value: bigint): QuantityValue => parse(String(value));

@@ -11,11 +11,11 @@ const { bool, int, string } = types;
 /** Limits of a pattern: the cost of compiling grows with them. */
 const maxPatternLength = 1000;
 const maxProgramSize = 5000;
-/** Units per character of text, those per character and instruction of the pattern, and per character to compile. */
+/** Units per character of text, per character and instruction of the pattern, and per compiled character. */
 const costPerCharacter = 6;
 const costPerStep = 0.1;
 const compileCostPerCharacter = 20;
-/** The cost of compiling a literal pattern beside its instructions, in parts of an expression. */
+/** The cost of compiling a literal pattern in addition to its instructions, in parts of an expression. */
 const patternWork = 30;
 
 /**
@@ -26,7 +26,7 @@ class Pattern {
   private readonly expression: RE2JS;
   readonly size: number;
 
-  /** Throws a CelError for a pattern that is not one. */
+  /** Throws a CelError for an invalid pattern. */
   constructor(pattern: string) {
     if (pattern.length > maxPatternLength)
       throw new CelError(`regular expression has more than ${maxPatternLength} characters`);

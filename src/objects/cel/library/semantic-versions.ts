@@ -52,7 +52,7 @@ function semver(text: string, normalize: boolean): SemverValue {
   return value;
 }
 
-/** A version as a value of expressions; undefined for a text that is none. */
+/** A version as a value of expressions; undefined for text that is not a version. */
 export function semanticVersionValue(text: string): Value | undefined {
   return parse(text, false);
 }
@@ -82,7 +82,7 @@ function comparePart(a: string | undefined, b: string | undefined): number {
   return a < b ? -1 : 1;
 }
 
-/** The cost of one call, beside reading its text. */
+/** The cost of one call, in addition to reading its text. */
 const stepCost = 20;
 
 /** `semver` and its methods. */

@@ -90,7 +90,7 @@ export interface OptionalMapExpression extends Node {
   readonly isFlat: boolean;
 }
 
-/** `cel.bind(name, value, body)`, and the call that it is where no values can be named. */
+/** `cel.bind(name, value, body)`, and the plain call that it stands for where bindings are not available. */
 export interface BindingExpression extends Node {
   readonly kind: 'binding';
   readonly name: string;

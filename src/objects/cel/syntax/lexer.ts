@@ -7,14 +7,14 @@ export interface Token {
   readonly kind: TokenKind;
   /** Offset in the text. */
   readonly at: number;
-  /** Identifiers, numbers and operators as written; strings unescaped; identifiers in backticks without these. */
+  /** Identifiers, numbers and operators as written; strings unescaped; identifiers without their backticks. */
   readonly text: string;
   readonly bytes: Uint8Array | undefined;
 }
 
 /** More tokens than an expression within the other limits has. */
 const maxTokens = 25_000;
-/** Most unreadable places of one text that are reported, and most of the text of one. */
+/** The most faults reported for one text, and the most characters that the message of one shows. */
 const maxIssues = 10;
 const longestShown = 64;
 const operators = ['==', '!=', '<=', '>=', '&&', '||'];
@@ -25,7 +25,7 @@ const spacePattern = /(?:[ \t\n\r\f]|\/\/[^\n]*)+/y;
 const literalStart = /(?:[rR][bB]?|[bB][rR]?)?("""|'''|"|')/y;
 const quotedPattern = /`([A-Za-z0-9_.\-/ ]+)`/y;
 
-/** The tokens of a text, and what is none; that is left out. */
+/** The tokens of a text, and the faults: text that is not a token, which is left out. */
 export interface Tokens {
   readonly tokens: readonly Token[];
   readonly issues: readonly CelIssue[];
@@ -64,7 +64,7 @@ interface Read {
   readonly end: number;
 }
 
-/** Text that is no token. */
+/** Text that is not a token. */
 interface Unreadable {
   readonly unknown: string;
 }

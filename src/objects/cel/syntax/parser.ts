@@ -88,7 +88,7 @@ class Parser {
     throw new CelCompileError(this.text, [{ at, message }]);
   }
 
-  /** The token is none of those that may be here, in words that clients of this language know. */
+  /** Throws the error for an unexpected token, in the usual wording of parsers of this language. */
   private unexpected(expected: string): never {
     this.fail(this.token.at, `Syntax error: mismatched input ${this.shown()} expecting ${expected}`);
   }
@@ -194,7 +194,7 @@ class Parser {
     let count = 1;
     while (this.accept(operator)) count++;
     const operand = this.member();
-    // Two of them cancel each other out, as in the newest release.
+    // Two operators cancel each other out, as in the newest release.
     if (count % 2 === 0) return operand;
     return this.made({ kind: 'call', at, name, target: undefined, args: [operand] }, operand);
   }

@@ -25,7 +25,7 @@ export type CelType =
       readonly value: CelType;
       readonly maxSize?: number;
       readonly parts?: number;
-      /** In declarations of sizes: a field is an entry, of the declared size. */
+      /** In declarations of sizes: a selected field has the declared size of an entry. */
       readonly hasSizedFields?: true;
     }
   | { readonly kind: 'optional'; readonly value: CelType; readonly parts?: number }

@@ -50,7 +50,7 @@ export class ListValue {
 export abstract class CombiningList extends ListValue {
   /** Charges for the work. */
   abstract equalTo(other: ListValue | JsonList, budget: Budget): boolean;
-  /** The list with the elements of another one. Charges for the work. */
+  /** The list together with the elements of another list. Charges for the work. */
   abstract plus(other: ListValue | JsonList, budget: Budget): ListValue;
 }
 
@@ -99,7 +99,7 @@ export abstract class LazyObject {
   /** The value of a field; undefined if there is none. May throw like any evaluation, and charges for its work. */
   abstract get(field: string, budget: Budget): Value | undefined;
 
-  /** Whether it equals another one. Charges for the work. */
+  /** Whether the object equals another one. Charges for the work. */
   equals(other: LazyObject, _budget: Budget): boolean {
     return this === other;
   }

@@ -54,7 +54,7 @@ export async function readConversionAnswer(text: string, asked: AskedConversion)
 
 async function parsed(text: string): Promise<unknown> {
   try {
-    // Parsing in turns assumes that the text is valid. What it makes of invalid text fails the checks that follow.
+    // Parsing in turns assumes that the text is valid. Its result for invalid text fails the checks that follow.
     return isLarge(text) ? await parseInTurns(text, true) : parseJson(text);
   } catch (error) {
     throw new HookFault('the answer is not JSON', 0, error);

@@ -13,7 +13,7 @@ import { readConversionAnswer } from './read-conversion-answer.js';
 const maxObjects = 500;
 /** The most characters of the objects of one review. A single object may be longer. */
 const maxCharacters = 3 * 1024 * 1024;
-/** Large enough for the objects of a review that became twice as long. */
+/** Large enough for objects that the conversion makes twice as long. */
 const maxAnswerBytes = 2 * maxCharacters + 256 * 1024;
 const timeoutMs = 30_000;
 
@@ -130,7 +130,7 @@ export class WebhookConverter {
   }
 
   private failed({ apiVersion = '' }: ApiObject, error: unknown): unknown {
-    // The request has no time left, or too many wait for this webhook.
+    // The request has no time left, or too many requests wait for this webhook.
     if (error instanceof StatusError) return error;
     const isFault = error instanceof HookFault || error instanceof ConvertedObjectFault;
     // An unusable address or certificate causes other errors.

@@ -128,7 +128,7 @@ class KindForm implements CustomKindForm {
       properties: _none,
       ...published
     } = toOpenApi(root, { version, objectMeta: reference(objectMeta), isLazy: this.version.schema.isLong });
-    // There, a schema without fields is any object; clients compare it with that.
+    // In that version a schema without fields means any object, and clients compare it with that.
     if (!this.publishesFields(version)) delete published['x-kubernetes-preserve-unknown-fields'];
     return published;
   }

@@ -31,7 +31,7 @@ export function customScale(paths: CustomResourceSubresourceScale): ViewSubresou
   };
 }
 
-/** Broken rules of the fields that the scale shows: of the desired number, or of the observed values. */
+/** Validates the fields that the scale shows: the desired number, or the observed values. */
 export function scaleErrors(
   paths: CustomResourceSubresourceScale,
   object: ApiObject,
@@ -55,7 +55,7 @@ function replicasErrors(path: string, object: ApiObject): FieldError[] {
 
 interface Found<T> {
   readonly value?: T;
-  /** Why there is no such value, although the path finds another one. */
+  /** Why there is no value of the wanted type, although the path finds another value. */
   readonly fault?: string;
 }
 
@@ -85,7 +85,7 @@ function valueAt(object: ApiObject, fields: readonly string[]): Found<unknown> {
   return { value };
 }
 
-/** In the words that clients of the reference know. */
+/** The message for a value of the wrong type, worded like the reference's. */
 function accessFault(fields: readonly string[], value: unknown, wanted: string): string {
   return `.${fields.join('.')} accessor error: ${goPrint(value)} is of the type ${typeName(value)}, expected ${wanted}`;
 }

@@ -11,9 +11,9 @@ import { finalizerWarnings } from './finalizer-warnings.js';
 /** The rules of a version that its strategy calls. */
 export interface CustomRules {
   readonly subresources: CustomResourceSubresources;
-  /** Broken rules of the schema; `old`: the object that is replaced. */
+  /** Validates an object by the schema; `old` is the object that is replaced. */
   readonly schemaErrors: (context: RequestContext, object: ApiObject, old: ApiObject | undefined) => FieldError[];
-  /** Broken rules of the schema when only the status is written. */
+  /** Validates an object by the schema when only the status is written. */
   readonly statusErrors: CustomRules['schemaErrors'];
   /** Fills in defaults of the stored version, in place. */
   readonly completeStored: (object: ApiObject) => void;

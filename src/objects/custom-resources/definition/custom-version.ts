@@ -45,7 +45,7 @@ function wholeErrors(schema: StructuralSchema, object: ApiObject, old: ApiObject
   return validateValue(schema, object, undefined, { old });
 }
 
-/** For a write of the status, which can't repair faults of the rest. */
+/** The schema errors of a write of the status, which can't repair faults elsewhere in the object. */
 function statusErrors(schema: StructuralSchema, object: ApiObject, old: ApiObject | undefined): FieldError[] {
   const part = schema.properties.get('status');
   if (part === undefined || object.status === undefined) return [];
@@ -105,7 +105,7 @@ export function customResource(
   return storage;
 }
 
-/** In the order in which the release lists them for custom kinds, which `kubectl api-resources` prints. */
+/** The verbs of custom kinds, in the order of the release, which `kubectl api-resources` prints. */
 const customVerbs: readonly ResourceVerb[] = [
   'delete',
   'deletecollection',
@@ -272,7 +272,7 @@ class CustomVersion implements StoredResource {
   /** Conversions from and to the storage version, in which only apiVersion and unknown fields differ. */
   private conversions(): Pick<ServedVersion, 'fromStored' | 'toStored'> {
     if (this.converter === undefined) return { fromStored: (object) => this.fromStorage(object) };
-    // An object treated as one of another version would be damaged.
+    // Converting an object as if it had another version would damage it.
     const check = (object: ApiObject, { apiVersion }: CustomVersion): ApiObject => {
       if (object.apiVersion === apiVersion) return object;
       throw internalError(`an object of ${object.apiVersion ?? 'no version'} was not converted to ${apiVersion}`);
@@ -320,7 +320,7 @@ class CustomVersion implements StoredResource {
     try {
       return decode(this.declared, object).value as ApiObject;
     } catch (error) {
-      // Stored before a rule about embedded objects was made: left unchanged, for its owner to see.
+      // The object was stored before a rule about embedded objects existed. It stays unchanged, for its owner to see.
       if (error instanceof DecodeError) return object;
       throw error;
     }
@@ -370,7 +370,7 @@ class CustomVersion implements StoredResource {
   }
 }
 
-/** The steps, whose own time is observed at their end: not the time of other work in between. */
+/** Runs the steps and observes their own time at the end, without the time of other work in between. */
 function* timed<T>(steps: Steps<T>, durations: LatencySeries): Steps<T> {
   let milliseconds = 0;
   for (;;) {

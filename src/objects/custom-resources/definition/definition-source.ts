@@ -35,7 +35,7 @@ export interface VersionSource {
 
 /** The data kept of a definition, so that thousands take little memory. Never changed. */
 export interface DefinitionSource {
-  /** Equal digests: the same resource is served, except for its end. */
+  /** Definitions with equal digests serve the same resource, except that one may be terminating. */
   readonly digest: string;
   /** `<plural>.<group>`. */
   readonly name: string;
@@ -70,7 +70,7 @@ export function* definitionSource(definition: CustomResourceDefinition): Steps<D
   const storage = spec.versions?.find((version) => version.storage);
   if (!isConditionTrue(definition, 'Established') || storage === undefined) return undefined;
   const { plural, singular, kind, listKind, shortNames, categories } = status.acceptedNames;
-  // A client with the right to do so may write such a status; the control loop corrects it.
+  // A client with access to the status may write one without these names; the control loop corrects it.
   if (plural === '' || kind === '') return undefined;
   const others = (spec.versions ?? []).filter((version) => version !== storage);
   const { versions: _versions, ...rest } = spec;

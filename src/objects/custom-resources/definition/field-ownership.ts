@@ -52,7 +52,7 @@ function objectOwnership(schema: StructuralSchema): CustomOwnership {
   return { kind: 'object', field, others: xPreserve || additionalProperties === true ? any : undefined };
 }
 
-/** The same for fields that the schema of a whole object does not name; undefined: the field does not belong there. */
+/** How fields are owned that the schema of a whole object does not name; undefined if it has no other fields. */
 export function otherFields({ additionalProperties, xPreserve }: StructuralSchema): CustomOwnership | undefined {
   return xPreserve || (additionalProperties !== undefined && additionalProperties !== false) ? any : undefined;
 }

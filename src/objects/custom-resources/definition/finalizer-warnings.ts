@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../../base/machinery/api-object.js';
 
-/** Finalizers without a domain that a write adds: other projects may use the same name. */
+/** Warnings about finalizers without a domain that a write adds: other projects may use the same name. */
 export function finalizerWarnings({ finalizers }: ObjectMeta, old: ObjectMeta | undefined): string[] {
   return (finalizers ?? [])
     .filter((finalizer) => !finalizer.includes('/') && old?.finalizers?.includes(finalizer) !== true)

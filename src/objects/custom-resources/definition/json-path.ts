@@ -10,7 +10,7 @@ export interface JsonPath {
   readonly steps: readonly Step[];
 }
 
-/** A text that is no path, and the reason. */
+/** Thrown for text that is not a JSON path; the message gives the reason. */
 export class JsonPathError extends Error {}
 
 const maxLength = 4096;
@@ -24,8 +24,8 @@ export function parseJsonPath(text: string): JsonPath {
 }
 
 /**
- * The values that a path finds in a value, in the order of the value. Missing members are no error: then nothing is
- * found. Undefined when the path does not fit the value (an index into a string), or would read too much of it.
+ * The values that a path finds in a value, in the order of the value. Missing members are not an error: nothing is
+ * found then. Undefined when the path does not fit the value (an index into a string), or would read too much of it.
  *
  * @param budget shared by evaluations that take too long together
  */
@@ -52,7 +52,7 @@ class PathParser {
   ) {}
 
   parse(): readonly Step[] {
-    // As on the reference, where paths are in braces: text after the first pair does not affect a cell.
+    // As on the reference, which wraps paths in braces, text after the first closing brace does not affect a cell.
     while (this.position < this.text.length && this.text.charAt(this.position) !== '}') this.parseStep();
     return this.steps;
   }

@@ -58,7 +58,7 @@ export class PackedJson<T> {
     return this.keep(JSON.parse([...this.texts()].join('')) as T);
   }
 
-  /** The same in turns with other work. */
+  /** The value, unpacked in turns with other work. */
   async unpackInTurns(): Promise<T> {
     const known = this.unpacked?.deref();
     if (known !== undefined) return known;

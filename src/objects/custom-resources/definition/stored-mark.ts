@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { atOnce, type Steps } from '../../../base/machinery/turns.js';
 import type { StructuralSchema } from '../structural/index.js';
 
-/** Half as many bits as a mark has characters. */
+/** The number of characters of a mark; each encodes two bits of a hash. */
 const markLength = 16;
 /** Text is hashed in pieces of this length. */
 const pieceCharacters = 16 * 1024;

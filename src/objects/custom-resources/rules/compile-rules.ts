@@ -56,7 +56,7 @@ export function compileRules(schema: StructuralSchema, work?: CompileWork): Comp
 
 /**
  * Compiles the rules of a version, at most one in each step. A rule with a fault is part of the result: the fault is
- * reported when the definition is written, and for every object if such a definition exists all the same.
+ * reported when the definition is written, and for every object if such a definition exists anyway.
  *
  * @throws {CompileWorkExceeded} when the given work is used up.
  */
@@ -147,7 +147,7 @@ function compileText(
   work: CompileWork | undefined,
 ): CompiledText {
   try {
-    // The caller, who knows how often there is an input, judges the cost of the most expensive one.
+    // No limit here: the caller knows how often a rule is evaluated, and checks the highest cost.
     const costLimit = Number.POSITIVE_INFINITY;
     return { program: compileProgram(text, environment, { results: [result], work, costLimit }), fault: undefined };
   } catch (error) {

@@ -55,7 +55,7 @@ export function* definitionRulesErrors(schema: StructuralSchema, path: FieldPath
   return errors;
 }
 
-/** Faults of rules that show before anything is compiled. */
+/** Reports faults of rules that can be found without compiling them. */
 function checkTexts(schema: StructuralSchema, path: FieldPath, errors: FieldError[]): void {
   for (const [i, rule] of schema.xValidations.entries()) {
     checkRule(rule, schema, path.child('x-kubernetes-validations').index(i), errors);
@@ -134,13 +134,13 @@ function judge(
   }
 }
 
-/** Where a rule stands. */
+/** The place of a rule in its schema. */
 interface RulePlace {
-  /** How many values it judges at most; undefined: nobody knows. */
+  /** The most values of an object that the rule is evaluated for; undefined if nothing bounds it. */
   readonly count: number | undefined;
-  /** The list above it whose items cannot be matched with the old ones. */
+  /** The enclosing list whose items cannot be matched with the old ones. */
   readonly uncorrelated: FieldPath | undefined;
-  /** The least size of such a value. */
+  /** The least size of a value that the rule is evaluated for. */
   readonly leastSize: number;
 }
 

@@ -27,7 +27,7 @@ const escapes: Readonly<Record<string, string>> = {
   '/': '__slash__',
 };
 
-/** Those among them that an expression can't use even after a dot. */
+/** The reserved words that an expression can't use even after a dot. */
 const never: ReadonlySet<string> = new Set(['true', 'false', 'null', 'in']);
 
 /**

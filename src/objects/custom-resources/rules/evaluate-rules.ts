@@ -22,7 +22,7 @@ const evaluationCostLimit = 1_000_000;
 const longestMessage = 5 * 1024;
 /** Longest text that a message repeats. */
 const longestShown = 10_000;
-/** More errors than this help nobody. */
+/** The most errors to report: more would not help anyone. */
 const mostErrors = 100;
 
 /** The place of a whole object in messages. */
@@ -149,7 +149,7 @@ class RulesWalk {
     if (rule.isTransition ? !old.hasValue && !rule.hasOptionalOld : old.isSame) return;
     const { source, program, fault } = rule;
     const at = path ?? wholeObject;
-    // Of a rule that could not be evaluated, the message names the type of the value.
+    // The message for a rule that could not be evaluated names the type of the value.
     const kind = part.schema.type ?? '';
     if (program === undefined || part.type === undefined) {
       this.report(invalid(at, kind, `rule compile error: ${fault}`));

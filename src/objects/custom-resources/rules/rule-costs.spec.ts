@@ -36,7 +36,7 @@ describe('estimated costs', () => {
     ll: list(list(sized(200), { maxItems: 1000 }), { maxItems: 1000 }),
     b: { type: 'boolean' },
   };
-  // The highest cost of each in the newest release, for these fields.
+  // The highest cost of each expression in the newest release, for these fields.
   const expressions: readonly (readonly [string, number])[] = [
     ["(has(self.l) ? self.l : []).exists(k, k.contains('/'))", 5242887],
     ["(has(self.lb) ? self.lb : []).exists(k, k.contains('/'))", 262],

@@ -42,7 +42,7 @@ export class RuleCosts {
   }
 }
 
-/** By how much a limit is exceeded, for people. */
+/** The factor by which a limit is exceeded, as messages show it. */
 export function costFactor(factor: number): string {
   if (factor > 100) return 'more than 100x';
   return factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;

@@ -138,7 +138,7 @@ function mapType(schema: StructuralSchema, entries: StructuralSchema): RuleType 
   };
 }
 
-/** The fewest bytes that a field takes beside its name and value: quotes, a colon and a comma. */
+/** The fewest bytes that a field takes besides its name and value: quotes, a colon and a comma. */
 const fieldOverhead = 4;
 
 function objectType(schema: StructuralSchema, isObject: boolean): RuleType {
@@ -175,7 +175,7 @@ function objectType(schema: StructuralSchema, isObject: boolean): RuleType {
 
 const anyText = scalar(sized('string', largestString), sizes.minString);
 
-/** The fields that expressions see of every whole object. Of the metadata that is only the name. */
+/** The fields that expressions see of every whole object. Of the metadata, they see only the name. */
 const objectFields: Readonly<Record<string, RuleType>> = {
   apiVersion: anyText,
   kind: anyText,

@@ -19,7 +19,7 @@ const tooShort = 'unexpected end of JSON path';
 const maxLength = 4096;
 
 /**
- * Follows a path such as `.a.b['c d']` through a schema. Returns the reason, as clients know it, when the text is no
+ * Follows a path such as `.a.b['c d']` through a schema. Returns the reason, as clients know it, when the text is not a
  * path or the path leads nowhere.
  *
  * @param brackets whether fields may be in brackets

@@ -59,7 +59,7 @@ export class DefinitionFollower {
     );
   }
 
-  /** Resolves when everything that is established is registered. Goes on until `signal` is aborted. */
+  /** Resolves when everything that is established is registered. Continues until `signal` is aborted. */
   start(signal: AbortSignal): Promise<void> {
     return this.reflector.start(signal);
   }

@@ -35,7 +35,7 @@ class FollowerLifecycle implements OnApplicationBootstrap, OnApplicationShutdown
   }
 }
 
-/** Keeps the registry of a process in step with the definitions, wherever that registry is. */
+/** Providers that keep the registry of a process in step with the definitions. */
 export const followerProviders: Provider[] = [
   {
     provide: DefinitionFollower,

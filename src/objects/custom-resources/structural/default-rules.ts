@@ -76,7 +76,7 @@ function errorsOfDefault(schema: StructuralSchema, path: FieldPath, work: Valida
 /** The most faults of embedded resources in one default. */
 const maxFaults = 100;
 
-/** apiVersion, kind and metadata must be as in any object. */
+/** The errors of apiVersion, kind and metadata, which must be valid as in any object. */
 function errorsInMeta(
   schema: StructuralSchema,
   path: FieldPath,

@@ -67,7 +67,7 @@ const roots: readonly [schema: JSONSchemaProps, ...errors: string[]][] = [
   ],
 ];
 
-/** Each as the property `a`, with the errors at it. */
+/** Schemas of a property `a`, with the errors reported for that property. */
 const fields: readonly [schema: JSONSchemaProps, ...errors: string[]][] = [
   [text],
   [free],

@@ -19,7 +19,7 @@ import type { JsonRecord } from './json-objects.js';
 /** The most faults of one embedded resource. */
 const maxFaults = 100;
 
-/** The violated rules of apiVersion, kind and metadata of an embedded resource at a position. */
+/** The faults of apiVersion, kind and metadata of an embedded resource at a position. */
 export function embeddedFaults(value: JsonRecord, place: string): Fault[] {
   const at = (name: string) => (place === '' ? FieldPath.of(name) : FieldPath.of(place, name));
   const { errors } = collectErrors(maxFaults, () => [
@@ -30,7 +30,7 @@ export function embeddedFaults(value: JsonRecord, place: string): Fault[] {
   return errors.map((error) => ({ place: error.field, toError: (path) => relocated(error, path) }));
 }
 
-/** The violated rules of an apiVersion, kind or metadata that stands alone. */
+/** The faults of a single field: apiVersion, kind or metadata. */
 export function metaFieldFaults(field: string, value: unknown): readonly FieldError[] {
   const path = FieldPath.of(field);
   const part: JsonRecord = { [field]: value };

@@ -9,7 +9,7 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-/** Sets a member; `__proto__`, too, becomes one like any other. */
+/** Sets a member; `__proto__` becomes an ordinary member, too. */
 export function setMember(object: JsonRecord, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });

@@ -182,7 +182,7 @@ class KeywordRules {
   }
 }
 
-/** By keyword, the names that messages use. */
+/** The names that messages use for the keywords. */
 const allowedWithStatus: ReadonlyMap<string, string> = new Map([
   ['description', 'Description'],
   ['type', 'Type'],

@@ -7,7 +7,7 @@ export function keyValue(schema: StructuralSchema, item: JsonRecord, name: strin
   return Object.hasOwn(item, name) ? item[name] : schema.items?.properties.get(name)?.default;
 }
 
-/** A Map key that is equal for items of a list map with the same keys. Undefined for anything that is no object. */
+/** A Map key that is equal for items of a list map with the same keys. Undefined for anything that is not an object. */
 export function itemKey(schema: StructuralSchema, item: unknown): unknown {
   if (!isRecord(item)) return undefined;
   const names = schema.xListMapKeys;
@@ -15,7 +15,7 @@ export function itemKey(schema: StructuralSchema, item: unknown): unknown {
     const value = keyValue(schema, item, names[0] as string);
     if (typeof value === 'string') return value;
   }
-  // An array, which can't be mistaken for the text of a single key.
+  // The text of an array, which can't be mistaken for the text of a single key.
   return `\u0000${names.map((name) => keyText(keyValue(schema, item, name))).join('\u0000')}`;
 }
 

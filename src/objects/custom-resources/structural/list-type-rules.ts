@@ -13,7 +13,7 @@ import { shown } from './faults.js';
 const listType = 'x-kubernetes-list-type';
 const mapKeys = 'x-kubernetes-list-map-keys';
 
-/** The broken rules of x-kubernetes-list-type and x-kubernetes-list-map-keys of one schema. */
+/** Validates x-kubernetes-list-type and x-kubernetes-list-map-keys of one schema. */
 export function listTypeErrors(props: JSONSchemaProps, path: FieldPath): FieldError[] {
   const type = props[listType];
   const keys = props[mapKeys] ?? [];
@@ -64,7 +64,7 @@ function mapErrors(props: JSONSchemaProps, keys: readonly string[], path: FieldP
     return errors;
   }
   const seen = new Set<string>();
-  // These two show all keys, so they are not repeated for each key.
+  // These two errors show all keys, so they are not repeated for each key.
   let isUnknownReported = false;
   let isDuplicateReported = false;
   for (const key of keys) {
@@ -85,7 +85,7 @@ function mapErrors(props: JSONSchemaProps, keys: readonly string[], path: FieldP
   return errors;
 }
 
-/** Items that lack one of the keys could not be told apart. */
+/** Errors of the keys of a list map: items that lack one of the keys could not be told apart. */
 function keyErrors(items: JSONSchemaProps, keys: readonly string[], path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const isRequired = new Set(items.required);
@@ -106,7 +106,7 @@ function keyErrors(items: JSONSchemaProps, keys: readonly string[], path: FieldP
   return errors;
 }
 
-/** Items of sets are compared as wholes, so nobody may own parts of them. */
+/** Errors of the items of a set: they are compared as wholes, so nobody may own parts of them. */
 function setErrors(items: JSONSchemaProps, path: FieldPath): FieldError[] {
   const detail = 'must be atomic as item of a list with x-kubernetes-list-type=set';
   const at = path.child('items');

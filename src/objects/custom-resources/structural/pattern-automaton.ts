@@ -127,7 +127,7 @@ class NodeList {
 interface Alphabet {
   readonly starts: readonly number[];
   readonly ascii: Uint8Array;
-  /** By node, the classes that it accepts. */
+  /** The classes that each node accepts. */
   readonly taken: readonly (Uint8Array | undefined)[];
 }
 
@@ -165,7 +165,7 @@ interface State {
   readonly endsWell: boolean;
 }
 
-/** Makes one state of each set of nodes that can be waiting at the same time. */
+/** Makes one state for each set of nodes that can be waiting at the same time. */
 class TableBuilder {
   private readonly nodes: readonly Node[];
   private readonly alphabet: Alphabet;

@@ -94,7 +94,7 @@ class Parser {
       min = Number(match[1]);
       max = match[2] === undefined ? min : match[3] === '' ? Number.POSITIVE_INFINITY : Number(match[3]);
     }
-    // Whether a repetition matches as much or as little as possible changes no answer.
+    // Greedy and lazy repetitions give the same answer.
     if (this.source[this.at] === '?') this.at++;
     if ('*+?'.includes(this.source[this.at] ?? '-')) throw new UnusualSyntax();
     return { kind: 'repeat', part, min, max };

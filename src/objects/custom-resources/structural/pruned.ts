@@ -17,7 +17,7 @@ export interface PruneOptions {
   readonly onUnknown?: (path: string) => void;
 }
 
-/** More unknown fields than this help nobody, and all of them might not fit into an answer. */
+/** The most unknown fields to report: more would not help anyone, and might not fit into an answer. */
 const maxUnknownFields = 100;
 
 /** The position of the walk, and the treatment of unknown fields. */
@@ -42,7 +42,7 @@ export function pruned(schema: StructuralSchema, value: unknown, options: PruneO
   try {
     return options.isRoot === true && isRecord(value) ? copyOfRoot(schema, value, walk) : copyOf(schema, value, walk);
   } catch (error) {
-    // The walk is back at the value's position.
+    // The position of the walk is still that of the value.
     if (error instanceof ValueFormatError) throw new DecodeError(placeText(walk.path), error.message);
     throw error;
   }

@@ -13,7 +13,7 @@ const missingType: Readonly<Record<Level, string>> = {
   field: 'must not be empty for specified object fields',
 };
 
-/** The broken rules of structural schemas, sorted by their text. In several steps. */
+/** The errors of a schema that is not structural, sorted by their text. In several steps. */
 export function* structuralErrors(props: JSONSchemaProps, path: FieldPath): Steps<FieldError[]> {
   const errors: FieldError[] = [];
   yield* checkNode(props, path, 'root', errors);
@@ -110,7 +110,7 @@ function restrictsOnlyNames(metadata: JSONSchemaProps): boolean {
   return true;
 }
 
-/** The only place where schemas within anyOf have types. */
+/** Whether `anyOf` is the form of int-or-string: only there may schemas within anyOf have types. */
 function isIntOrString(anyOf: readonly JSONSchemaProps[] | undefined): boolean {
   if (anyOf?.length !== 2) return false;
   const isOnlyType = (schema: JSONSchemaProps | undefined, type: string) =>
@@ -137,7 +137,7 @@ function* checkEach(schemas: readonly JSONSchemaProps[] | undefined, path: Field
   for (const [i, schema] of (schemas ?? []).entries()) yield* checkNested(schema, path.index(i), false, errors);
 }
 
-/** Keywords that schemas which only narrow values may not have, and how messages word it. */
+/** Keywords that schemas which only narrow values may not have, and the wording of the messages about them. */
 const forbiddenNested: readonly (readonly [keyword: keyof JSONSchemaProps, rule: string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],

@@ -8,7 +8,7 @@ export type SchemaTypeName = 'array' | 'boolean' | 'integer' | 'number' | 'objec
 /**
  * The schema of one version of a custom kind, or of a part of it (specification 5.9). Made once per change of the
  * definition; immutable plain data, apart from what patterns and enums compile at their first use. Every node has every
- * field, so that code that walks it stays fast. Parts that only documents show are left out: they are most of many
+ * field, so that code that walks it stays fast. Parts that only documents show are left out: they make up most of many
  * schemas.
  */
 export interface StructuralSchema {
@@ -63,7 +63,7 @@ export interface ValueValidation {
 
 /** A schema within allOf, anyOf, oneOf or not: it does not define which fields there are. */
 export interface NestedValidation {
-  /** Only within the forms of int-or-string that the rules allow. */
+  /** Set only within the forms of int-or-string that the rules allow. */
   readonly type: SchemaTypeName | undefined;
   readonly properties: ReadonlyMap<string, NestedValidation>;
   readonly items: NestedValidation | undefined;

@@ -6,7 +6,7 @@ import { atOnce } from '../../../base/machinery/turns.js';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import { definitionSchemaErrors, pruned, structuralSchema, validateValue, withDefaults } from './index.js';
 
-/** Numbers from 0 up to below a limit, the same for the same seed. */
+/** Returns a number from 0 to below a limit; the sequence is the same for the same seed. */
 type Random = (limit: number) => number;
 
 function randomFrom(seed: number): Random {
@@ -153,7 +153,7 @@ describe('structural schemas', () => {
       assert.deepEqual(validateValue(schema, filled, undefined, { old: {} }), errors, told);
       if (errors.length === 0) valid++;
     }
-    // Neither trivial schemas nor trivial values.
+    // The schemas and values must not be trivial.
     assert.ok(accepted > runs / 2, `${accepted} schemas were accepted`);
     assert.ok(valid > runs / 20 && valid < accepted * 0.9, `${valid} of ${accepted} values were valid`);
   });

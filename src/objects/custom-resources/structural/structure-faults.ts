@@ -84,7 +84,7 @@ class StructureWalk {
     }
   }
 
-  /** Reports each value once that occurs more than once. Items without a key don't count. */
+  /** Reports each value that occurs more than once, once. Items without a key are ignored. */
   private checkUnique(
     list: readonly unknown[],
     keyOf: (item: unknown) => unknown,
@@ -109,7 +109,7 @@ class StructureWalk {
 }
 
 function keysOf(schema: StructuralSchema, item: JsonRecord): JsonRecord {
-  // A key may be called `__proto__`, so keys are not assigned.
+  // Not assigned one by one, because a key may be called `__proto__`.
   return Object.fromEntries(
     schema.xListMapKeys.flatMap((name) => {
       const value = keyValue(schema, item, name);

@@ -8,7 +8,7 @@ export interface OpenApiForm {
   readonly version: 2 | 3;
   /** What replaces the metadata of embedded resources, for example a reference; by default any object. */
   readonly objectMeta?: Readonly<JsonRecord>;
-  /** Makes everything below the schema itself only when it is written: for long schemas. */
+  /** Makes everything below the schema itself only when the document is written; for long schemas. */
   readonly isLazy?: boolean;
 }
 

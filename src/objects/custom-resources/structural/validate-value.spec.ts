@@ -34,7 +34,7 @@ const choice: JSONSchemaProps = object(
   { anyOf: [{ required: ['a'] }, { required: ['b'], properties: { b: { minimum: 5 } } }] },
 );
 
-/** Each with the value of the field `x`, as JSON. */
+/** Schemas of the field `x`, each with a value as JSON and the expected errors. */
 const cases: readonly [schema: JSONSchemaProps, value: string, ...errors: string[]][] = [
   [integer, '5'],
   [integer, '-0'],

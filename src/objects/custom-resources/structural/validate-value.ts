@@ -30,12 +30,12 @@ export interface ValidateOptions {
   readonly old?: unknown;
 }
 
-/** More errors than this help nobody. */
+/** The most errors to report: more would not help anyone. */
 const maxFaults = 1000;
 
 /**
- * The violated rules of a value: types, all keywords of OpenAPI, formats, embedded resources, lists that are maps or
- * sets. `path` is where the value is; undefined for a whole object. Expects a value that {@link pruned} and {@link
+ * The faults of a value: types, all keywords of OpenAPI, formats, embedded resources, lists that are maps or sets.
+ * `path` is where the value is; undefined for a whole object. Expects a value that {@link pruned} and {@link
  * withDefaults} made.
  *
  * With `old`, a fault is reported only if a value that it concerns changed: the field, or the object or list around it.
@@ -43,9 +43,9 @@ const maxFaults = 1000;
  * faults of list maps and sets are reported only if all lists of the old object were free of them, faults of embedded
  * resources always.
  *
- * A value without faults costs no allocation beside the walk. The work is linear in the value: work that a schema could
- * multiply (alternatives, patterns, comparisons of enums) is counted, and a value that takes too much of it is refused.
- * At most a thousand errors are returned.
+ * A value without faults costs no allocation besides the walk. The work is linear in the value: work that a schema
+ * could multiply (alternatives, patterns, comparisons of enums) is counted, and a value that takes too much of it is
+ * refused. At most a thousand errors are returned.
  */
 export function validateValue(
   schema: StructuralSchema,

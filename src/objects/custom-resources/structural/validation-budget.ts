@@ -22,8 +22,8 @@ export class ValidationBudget {
   }
 
   /**
-   * Records that tables were built in the given number of steps. Not charged: an object is not to blame for being the
-   * first.
+   * Records that tables were built in the given number of steps. Not charged: the first object to need a table should
+   * not pay for it.
    */
   build(steps: number): void {
     this.buildingLeft -= steps;

@@ -10,7 +10,7 @@ import type { ValidationBudget } from './validation-budget.js';
 /** A violated rule of a value, or undefined. Of several related faults the first counts, as on the reference. */
 type Found = Fault['toError'] | undefined;
 
-/** enum, for values of any type. */
+/** Checks `enum`, for values of any type. */
 export function commonFault({ enum: allowed }: ValueValidation, value: unknown, work: ValidationBudget): Found {
   if (allowed === undefined) return undefined;
   if (typeof value === 'object' && value !== null && allowed.hasComposites) work.charge(canonicalText(value).length);
@@ -30,7 +30,7 @@ function allowedText(value: unknown): string {
   return typeof value === 'string' ? value : canonicalText(value);
 }
 
-/** Lengths in code points, and pattern. */
+/** Checks the length in code points, and the pattern. */
 export function stringFault(validation: ValueValidation, value: string, work: ValidationBudget): Found {
   const { maxLength, minLength, pattern } = validation;
   // There are never more code points than code units, and never less than half as many.
@@ -46,7 +46,7 @@ export function stringFault(validation: ValueValidation, value: string, work: Va
   return undefined;
 }
 
-/** Formats of strings. */
+/** Checks the format of a string. */
 export function formatFault({ format }: ValueValidation, value: string): Found {
   if (format === '' || formatCheck(format)?.(value) !== false) return undefined;
   const text = JSON.stringify(value.slice(0, maxShownText));
@@ -68,7 +68,7 @@ function codePoints(text: string): number {
 const maxInt32 = 2 ** 31 - 1;
 const maxFloat = 2 ** 128 - 2 ** 104;
 
-/** The number formats with a smaller range than JSON: `int32` for integers, `float` for other numbers. */
+/** Checks the number formats with a smaller range than JSON: `int32` for integers, `float` for other numbers. */
 export function numberFormatFault(
   { format }: ValueValidation,
   type: string | undefined,
@@ -83,7 +83,7 @@ export function numberFormatFault(
     : (path, place) => invalid(path, value, `${place} in body must be of type ${type} with format ${format}`);
 }
 
-/** Multiples. */
+/** Checks `multipleOf`. */
 export function multipleFault({ multipleOf }: ValueValidation, value: number | bigint | ExactNumber): Found {
   const number = typeof value === 'object' ? value.valueOf() : value;
   if (multipleOf !== undefined && !isMultiple(number, multipleOf)) {
@@ -93,7 +93,7 @@ export function multipleFault({ multipleOf }: ValueValidation, value: number | b
   return undefined;
 }
 
-/** Limits. Whole numbers are compared exactly, whatever their size. */
+/** Checks the limits of a number. Whole numbers are compared exactly, whatever their size. */
 export function rangeFault(validation: ValueValidation, value: number | bigint | ExactNumber): Found {
   const { maximum, minimum, exclusiveMaximum, exclusiveMinimum } = validation;
   const number = typeof value === 'object' ? value.valueOf() : value;
@@ -127,7 +127,7 @@ function limitText(limit: number, value: number | bigint): string {
   return limit.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
-/** Numbers of items. */
+/** Checks the number of items. */
 export function arrayFault({ maxItems, minItems }: ValueValidation, value: readonly unknown[]): Found {
   const { length } = value;
   if (minItems !== undefined && length < minItems) {
@@ -137,7 +137,7 @@ export function arrayFault({ maxItems, minItems }: ValueValidation, value: reado
   return undefined;
 }
 
-/** Numbers of members. */
+/** Checks the number of members. */
 export function objectFault({ maxProperties, minProperties }: ValueValidation, value: JsonRecord): Found {
   if (maxProperties === undefined && minProperties === undefined) return undefined;
   const count = Object.keys(value).length;

@@ -45,7 +45,7 @@ function* subschemas(props: JSONSchemaProps): Generator<JSONSchemaProps, void, u
   for (const keyword of ['allOf', 'anyOf', 'oneOf'] as const) yield* props[keyword] ?? [];
 }
 
-/** A marker under two names has the same value under both. */
+/** The errors of markers that have different values under their two names. */
 export function vendorMarkerErrors(props: JSONSchemaProps, path: FieldPath): FieldError[] {
   return vendorMarkers(props)
     .filter(({ key, marker }) => !deepEqual(markerValue(props, key), props[marker]))

@@ -2,10 +2,10 @@ import { StatusError } from '../../../base/machinery/status-error.js';
 import { isRecord, type JsonRecord, setMember, sortedKeys } from './json-objects.js';
 import type { StructuralSchema } from './structural-schema.js';
 
-/** How many values defaults may add to any value, and for each value of a large one. */
+/** How many values defaults may add to any object, and how many for each value of a large object. */
 const baseAdditions = 20_000;
 const additionsPerValue = 3;
-/** Characters that the added texts may have: about as many as a request may have. */
+/** The most characters of the added texts: about as many as a request may have. */
 const mostText = 4_000_000;
 
 /** Defaults would make a value many times larger than it was. */

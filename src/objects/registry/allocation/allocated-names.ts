@@ -1,12 +1,12 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { AllocationOwner, FoundAllocation } from './allocation.js';
 
-/** The allocations of names in the database, as far as the loop that repairs them needs them. */
+/** The allocations of names in the database, as the loop that repairs them uses them. */
 export interface AllocationRecords {
   /** Every allocation as of one version, page by page. */
   all(): AsyncIterable<FoundAllocation>;
   find(name: string): Promise<FoundAllocation | undefined>;
-  /** Allocates a name for an object that holds it already. False when the name has an allocation by now. */
+  /** Allocates a name for an object that already holds it. Returns false if the name has been allocated meanwhile. */
   restore(name: string, owner: AllocationOwner): Promise<boolean>;
   /** Frees a name whose allocation has not changed and whose owner does not hold it. Returns whether it was freed. */
   free(allocation: FoundAllocation): Promise<boolean>;
@@ -14,7 +14,7 @@ export interface AllocationRecords {
 
 /** Names of one sort that the objects of a resource hold. Each name belongs to one object only. */
 export interface AllocatedNames {
-  /** What messages call such a name: `cluster IP`. */
+  /** What messages call a name of this sort: `cluster IP`. */
   readonly what: string;
   /** First word of the reasons of events: `ClusterIP`. */
   readonly reasonPrefix: string;

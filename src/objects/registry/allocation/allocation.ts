@@ -13,7 +13,9 @@ export interface Allocation {
   readonly token: string;
 }
 
-/** What was allocated in a range at one time. Those who use it add what they have found taken since. */
+/**
+ * The names that were allocated in a range at one time. Users of the survey add names that they have found taken since.
+ */
 export interface AllocationSurvey {
   readonly taken: Set<string>;
   /** Names that nobody seems to use: their allocations have settled, and their owners may be gone. */
@@ -25,6 +27,6 @@ export interface FoundAllocation {
   readonly name: string;
   /** Changes whenever another writer begins to rely on the allocation. */
   readonly resourceVersion: bigint;
-  /** Where the owner lives; undefined for an object that is no allocation of ours. */
+  /** Where the owner lives; undefined for an object that is not an allocation of this program. */
   readonly owner: StorageKey | undefined;
 }

@@ -16,15 +16,17 @@ export interface AllocationKind {
   /** Makes an allocation from bare metadata: adds kind, apiVersion and owner. */
   describe(metadata: ApiObject['metadata'], owner: AllocationOwner): ApiObject;
   /**
-   * Where the owner lives, read from the fields that `describe` wrote; undefined for an object that is no allocation of
-   * ours.
+   * Where the owner lives, read from the fields that `describe` wrote; undefined for an object that is not an
+   * allocation of this program.
    */
   ownerOf(allocation: ApiObject): StorageKey | undefined;
-  /** Whether a live owner has the name. */
+  /** Whether a live owner holds the name. */
   holds(owner: ApiObject, name: string): boolean;
 }
 
-/** Uid of the owner, token of the write that made the allocation (empty: several rely on it), milliseconds. */
+/**
+ * Uid of the owner, token of the write that made the allocation (empty if several writes rely on it), and milliseconds.
+ */
 interface Mark {
   readonly uid: string;
   readonly token: string;
@@ -91,7 +93,7 @@ export class Allocations implements AllocationRecords {
     await this.freeIf(allocation.name, (current) => this.markOf(current)?.token === allocation.token);
   }
 
-  /** Frees a name that a living owner gave up. */
+  /** Frees a name that an existing owner gave up. */
   async release(name: string, uid: string): Promise<void> {
     await this.freeIf(name, (current) => {
       const mark = this.markOf(current);
@@ -134,13 +136,13 @@ export class Allocations implements AllocationRecords {
     }
   }
 
-  /** The present allocation on a name. */
+  /** The current allocation of a name. */
   async find(name: string): Promise<FoundAllocation | undefined> {
     const found = await this.storage.get(this.keyOf(name));
     return found === undefined ? undefined : this.foundAllocation(found);
   }
 
-  /** Allocates a name for an object that holds it already. False when the name has an allocation by now. */
+  /** Allocates a name for an object that already holds it. Returns false if the name has been allocated meanwhile. */
   async restore(name: string, owner: AllocationOwner): Promise<boolean> {
     return (await this.create(name, owner)) !== undefined;
   }
@@ -204,8 +206,8 @@ export class Allocations implements AllocationRecords {
   }
 
   /**
-   * Marks an allocation that two writes want for one key, so that neither takes it back. False when the allocation has
-   * changed.
+   * Marks an allocation that two writes want for one key, so that neither takes it back. Returns false when the
+   * allocation has changed.
    */
   private async share(found: StoredObject, owner: AllocationOwner): Promise<boolean> {
     let isShared = false;

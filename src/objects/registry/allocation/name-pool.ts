@@ -7,8 +7,8 @@ export interface NameRange {
   readonly size: number;
   at(offset: number): string;
   /**
-   * How many names at the start are reserved for clients that request a certain one, as long as others are left. So a
-   * request for a low name seldom fails.
+   * How many names at the start are reserved for clients that request a particular name, as long as other names are
+   * left. So a request for a low name seldom fails.
    */
   readonly keptForAsking: number;
 }
@@ -18,13 +18,13 @@ const blindTries = 16;
 const blindTriesOfSmall = 3;
 const smallRange = 4096;
 const surveyTries = 32;
-/** For so long a survey helps to find free names, in milliseconds. */
+/** How long a survey is used to find free names, in milliseconds. */
 const surveyKeptMs = 5_000;
 
 /**
  * Takes free names from a range: tries random ones first, and reads all allocations once the range fills up. One survey
- * then serves many allocations, and there is one at a time, so that a client that wants names of a full range
- * does not keep the database busy.
+ * then serves many allocations, and there is one at a time, so that a client that requests names of a full range does
+ * not keep the database busy.
  */
 export class NamePool {
   private last: { readonly survey: AllocationSurvey; readonly at: number } | undefined;
@@ -77,7 +77,7 @@ export class NamePool {
     return this.last !== undefined && this.now() - this.last.at < surveyKeptMs ? this.last.survey : undefined;
   }
 
-  /** A survey that begins after the call; all who wait for one get the same. */
+  /** A survey that begins after the call; all callers that wait for one share it. */
   private survey(): Promise<AllocationSurvey> {
     if (this.running === undefined) return this.begin();
     this.following ??= this.running
@@ -128,7 +128,7 @@ export class NamePool {
     owner: AllocationOwner,
   ): Promise<Allocation | undefined> {
     for (const name of names) {
-      // Others who use this survey need not try the name.
+      // Other users of this survey need not try the name.
       taken.add(name);
       const allocation = await this.take(name, owner);
       if (allocation !== undefined) return allocation;
@@ -143,7 +143,7 @@ export class NamePool {
   }
 }
 
-/** Some of the names: each costs several reads, and a repair frees those that are left over. */
+/** A few of the names: checking one costs several reads, and a repair frees those that are left over. */
 function someOf(names: readonly string[]): string[] {
   if (names.length <= surveyTries) return [...names];
   const start = randomInt(names.length);

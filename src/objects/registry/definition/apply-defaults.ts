@@ -3,8 +3,9 @@ import { isStoredKind } from '../resource-definition.js';
 import type { ServedResource } from '../resource-registry.js';
 
 /**
- * Applies the defaults of the kind and of the version to a decoded body, before it is converted. Those of the kind are for
- * the stored version, and for versions from which only `apiVersion` differs and that have none of their own.
+ * Applies the defaults of the kind and of the version to a decoded body, before it is converted. The defaults of the
+ * kind apply to the stored version, and to versions without defaults of their own that differ from it only in
+ * `apiVersion`.
  */
 export function applyDefaults(resource: ServedResource, object: ApiObject): void {
   resource.served.applyDefaults?.(object);

@@ -28,7 +28,7 @@ export const ageColumn: TableColumn = {
   cell: ({ metadata }) => since(metadata.creationTimestamp),
 };
 
-/** A cell with the time since an RFC 3339 timestamp; `<unknown>` for none. */
+/** A cell with the time since an RFC 3339 timestamp; `<unknown>` without a timestamp. */
 export function since(time: string | null | undefined): TableCell {
   return time === undefined || time === null || time === '' ? '<unknown>' : new Since(Date.parse(time));
 }
@@ -39,7 +39,7 @@ export function shownCell(cell: TableCell, now: number): Exclude<TableCell, Sinc
 }
 
 /**
- * A duration for people: at most two units, precise where it is short (`119s`, `2m5s`, `3h12m`, `26h`, `2d3h`, `14d`,
+ * A duration for humans: at most two units, precise where it is short (`119s`, `2m5s`, `3h12m`, `26h`, `2d3h`, `14d`,
  * `2y35d`). Small negative values, from clocks that differ, count as zero.
  */
 export function humanDuration(milliseconds: number): string {

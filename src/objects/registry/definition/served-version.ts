@@ -4,7 +4,10 @@ import { formatApiVersion } from '../../../base/machinery/group-version.js';
 import { decode, type KindType } from '../../../base/machinery/schema/index.js';
 import type { ServedVersion } from '../resource-definition.js';
 
-/** An object in the canonical form of another version: a copy with its fields in the order of that declaration. */
+/**
+ * An object in the canonical form of another version: a copy with its fields in the order of that version's
+ * declaration.
+ */
 export function asVersion(type: KindType, object: object): ApiObject {
   return decode(type, { ...object, kind: type.kind.kind, apiVersion: formatApiVersion(type.kind) }).value as ApiObject;
 }
@@ -32,7 +35,7 @@ export function deprecation(version: Deprecation): NonNullable<ServedVersion['de
   };
 }
 
-/** Whether a release such as `1.25` is this one or an earlier one. */
+/** Whether a release such as `1.25` is the current API release or an earlier one. */
 function isReached(release: string): boolean {
   const [major = 0, minor = 0] = release.split('.').map(Number);
   const own = Number(apiRelease.major);

@@ -66,7 +66,7 @@ describe('ChangeInformer', () => {
     const firstMissed = once(told, 'missed');
     await informer.start(stop.signal);
     await firstMissed;
-    // Once more after the reconnect, because changes in between were not reported.
+    // `missed` is called once more after the reconnect, because changes in between were not reported.
     await once(told, 'missed');
     const seen = once(told, 'later');
     await put('pods', 'later');

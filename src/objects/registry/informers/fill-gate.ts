@@ -11,7 +11,7 @@ export class FillGate {
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     return () => {
       const next = this.waiting.shift();
-      // The place passes to the next caller.
+      // The next caller takes the place, so the count stays the same.
       if (next === undefined) this.inside -= 1;
       else next();
     };

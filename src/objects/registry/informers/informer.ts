@@ -9,7 +9,7 @@ import { sharedParts } from './shared-parts.js';
 
 /** Receives every object and every change of it. */
 export interface InformerHandler<T extends ApiObject> {
-  /** `object` is undefined for one that is gone, `old` for one that is new to this handler. Must not throw. */
+  /** `object` is undefined for a removed object, `old` for an object that is new to this handler. Must not throw. */
   changed(object: T | undefined, old: T | undefined): void;
 }
 
@@ -96,8 +96,8 @@ export class Informer<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * The index of that name, which all its users share and which is kept from now on. `keysOf` must be a pure function
-   * of the object, and the same for every caller.
+   * The index with this name, which all users share and which is kept from now on. `keysOf` must be a pure function of
+   * the object, and the same for every caller.
    */
   index(name: string, keysOf: (object: T) => readonly string[]): InformerIndex<T> {
     const known = this.indexes.get(name);
@@ -128,9 +128,9 @@ export class Informer<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * Reports all existing objects, in turns with other work if there are many, and every change, until the abort. After
-   * losing its place in the log the informer reports the difference. Resolves when all objects have been reported, or
-   * after the abort.
+   * Reports all existing objects, in turns with other work if there are many, and every change, until the abort. If the
+   * informer loses its place in the log, it reports the difference afterwards. Resolves when all objects have been
+   * reported, or after the abort.
    */
   async subscribe(handler: InformerHandler<T>, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
@@ -164,7 +164,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     };
     const reflector = new Reflector(this.storage, this.registry, this.resource, sink, this.onFault);
     const running = { stop, reflector, filled: reflector.start(stop.signal) };
-    // Users learn of it through their own wait.
+    // Users get the error from the promise that they await.
     running.filled.catch(() => {
       if (this.running === running) this.running = undefined;
     });
@@ -187,7 +187,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     this.ended = end();
   }
 
-  /** In turns with other work. The reflector reports nothing else meanwhile. */
+  /** Replaces all objects, in turns with other work. The reflector reports nothing else meanwhile. */
   private async replace(objects: readonly T[]): Promise<void> {
     const gone = new LargeMap<true>();
     await inTurns(eachInSteps(this.objects.keys(), (key) => gone.set(key, true)));
@@ -204,7 +204,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     const key = keyOfObject(object);
     const old = this.objects.get(key);
     if (old !== undefined) this.unlist(old);
-    // An object that was created anew under the name of another one is not the same object.
+    // An object created again under the name of another is not the same object.
     const isSame = old !== undefined && old.metadata.uid === object.metadata.uid;
     if (old !== undefined && !isSame) {
       this.objects.delete(key);
@@ -267,7 +267,7 @@ function keyOfObject({ metadata }: ApiObject): string {
   return keyOf(metadata.namespace ?? '', metadata.name ?? '');
 }
 
-/** The object with its version, without the parts that no loop reads. */
+/** The object with its version, without managedFields, which no loop reads. */
 export function trimmed(object: ApiObject, resourceVersion: bigint): ApiObject {
   const { managedFields: _managedFields, ...metadata } = object.metadata;
   return { ...object, metadata: { ...metadata, resourceVersion: String(resourceVersion) } };

@@ -14,7 +14,7 @@ export interface KnownNamespace {
   readonly object: ApiObject;
 }
 
-/** A live namespace that is not known yet was read from the store; its absence is certain. */
+/** A namespace missing from memory was looked up in the store, so undefined means that it does not exist. */
 type Found = KnownNamespace | undefined;
 
 const resource = 'namespaces';
@@ -24,8 +24,8 @@ const nothing: Readonly<Record<string, string>> = Object.freeze({});
 const maxLostMs = 30_000;
 
 /**
- * The namespaces: a known one from memory, otherwise from the store. Memory may lag, so the write itself finally
- * decides whether its namespace is live (`inLiveNamespace`).
+ * Looks up namespaces in memory, and in the store if memory does not have them. Memory may lag, so the write itself
+ * finally decides whether its namespace is live (`inLiveNamespace`).
  */
 export class NamespaceLister {
   private readonly namespaces: ReadLister<KnownNamespace>;

@@ -179,7 +179,8 @@ describe('Reflector', () => {
           await storage.head();
           assert.ok(performance.now() - begun < 60_000, `${faults.length} attempts`);
         }
-        // The first try comes at once, each further try half a second after its fault. Timers may fire a moment early.
+        // The first retry is immediate; each further one follows half a second after its fault. Timers may fire a
+        // moment early.
         const tookMs = (faults[3] ?? 0) - (faults[0] ?? 0);
         assert.ok(tookMs >= 990, `three tries again within ${tookMs} ms`);
         isBroken = false;

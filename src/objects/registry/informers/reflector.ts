@@ -16,7 +16,7 @@ import { FillGate } from './fill-gate.js';
 import { objectOf } from './shared-texts.js';
 
 const retryMs = 500;
-/** A loss so soon after another one is most likely no accident. */
+/** A loss so soon after another is probably not an accident. */
 const recentMs = 2 * retryMs;
 
 /**
@@ -32,8 +32,8 @@ export interface ObjectSink {
    */
   reduce?(object: ApiObject, resourceVersion: bigint, size: number): ApiObject | Promise<ApiObject>;
   /**
-   * The same from the stored text, where the text alone is enough; undefined: the object has to be read. Must not parse
-   * the text.
+   * Like `reduce`, but from the stored text, where the text alone is enough; undefined: the object has to be read. Must
+   * not parse the text.
    */
   glance?(stored: StoredObject): ApiObject | undefined;
   /** Receives all objects, at the start and whenever changes may have been missed. */
@@ -42,7 +42,7 @@ export interface ObjectSink {
   delete(namespace: string, name: string, resourceVersion: bigint): void | Promise<void>;
 }
 
-/** Resources of a process that are read at one time: each uses the memory of two pages meanwhile. */
+/** Limits how many resources the process reads at one time: each takes the memory of two pages meanwhile. */
 const fills = new FillGate(4);
 
 /**
@@ -141,7 +141,7 @@ export class Reflector {
     }
   }
 
-  /** In turns with other work: there may be very many. */
+  /** Reads objects in turns with other work, as there may be very many. */
   private async readAll(items: readonly StoredObject[], objects: ApiObject[]): Promise<void> {
     const turn = new Turn();
     for (const item of items) {
@@ -180,7 +180,7 @@ export class Reflector {
         this.lostAt ??= this.now();
         this.onFault(error);
         this.subscription?.close();
-        // The first retry comes at once: most losses are over by the time they are noticed.
+        // The first retry is immediate: most faults are over by the time they are noticed.
         const isFirst = this.subscription !== undefined && this.now() - faultAt > recentMs;
         faultAt = this.now();
         if (!isFirst) await delay(retryMs, undefined, { signal }).catch(() => undefined);

@@ -62,14 +62,14 @@ export class SharedListers {
     return { lister, filled, stop };
   }
 
-  /** For how long at most one of them has not heard from the store, in milliseconds; 0 while all follow it. */
+  /** The longest time, in milliseconds, for which any lister may have missed changes; 0 while all follow the store. */
   get lostForMs(): number {
     return Math.max(0, ...this.listers.map((lister) => lister.lostForMs));
   }
 
   /**
-   * Resolves when all of them show the changes up to a version: the newest change of each stored resource, by its name.
-   * Without changes of its own, a lister learns of newer versions late.
+   * Resolves when all listers show the given changes: the version of the newest change of each stored resource, by its
+   * name. Without changes of its own, a lister learns of newer versions late.
    */
   async reached(changes: ReadonlyMap<string, bigint>): Promise<void> {
     await Promise.all(
@@ -80,12 +80,12 @@ export class SharedListers {
     );
   }
 
-  /** The stored names of their resources. */
+  /** The names under which the resources of the listers are stored. */
   get resources(): ReadonlySet<string> {
     return new Set(this.listers.map(({ resource }) => resource));
   }
 
-  /** Resolves when all have been filled once. Continues until `signal` is aborted. */
+  /** Resolves when all listers have been filled once. Continues until `signal` is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     this.signal = signal;
     await Promise.all(this.listers.map((lister) => lister.start(signal)));

@@ -7,8 +7,8 @@ const known = new WeakMap<StoredResources, Map<Change, ApiObject | Promise<ApiOb
 
 /**
  * The object of a change, read once for all callers within one turn of the event loop: several informers in a process
- * follow the same resource, and each of them receives each change at once. It has no managedFields, as a rule. Nobody
- * may change the object. A promise for a large one.
+ * follow the same resource, and each of them receives each change at once. It usually has no managedFields. Nobody may
+ * change the object. Returns a promise for a large object.
  */
 export function objectOf(registry: StoredResources, change: Change): ApiObject | Promise<ApiObject> {
   let recent = known.get(registry);

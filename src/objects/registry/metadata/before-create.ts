@@ -33,7 +33,7 @@ export function ensureNamespace(definition: ResourceDefinition, object: ApiObjec
   else if (own !== namespace) throw otherNamespaceError();
 }
 
-/** The 400 for a body that names another namespace than the path. */
+/** The 400 for a body whose namespace differs from that of the path. */
 export function otherNamespaceError(): Error {
   return badRequestError('the namespace of the provided object does not match the namespace sent on the request');
 }
@@ -76,6 +76,6 @@ export function isolatesStatus(definition: ResourceDefinition): boolean {
 }
 
 function resetStatus(object: ApiObject): void {
-  // A kind with status always shows it, an empty one as `{}`: the canonical form keeps the key.
+  // A kind with a status always shows it, if empty as `{}`: the canonical form keeps the key.
   if ('status' in object) object.status = {};
 }

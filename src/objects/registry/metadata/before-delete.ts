@@ -92,7 +92,7 @@ export function decideDelete(
   return { kind: isOver ? 'mark-and-remove' : 'mark', object };
 }
 
-/** Whether an update that removed the last finalizer ends the object. */
+/** Whether an update that removed the last finalizer also removes the object. */
 export function endsWithUpdate(definition: StoredResource, object: ApiObject): boolean {
   const meta = object.metadata;
   return (

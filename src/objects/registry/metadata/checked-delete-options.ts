@@ -19,7 +19,7 @@ export interface WrittenDeleteOptions {
   readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean | undefined;
 }
 
-/** Broken rules of `dryRun` when it is not empty: only `All` is allowed, any number of times. */
+/** Validates `dryRun` when it is not empty: only `All` is allowed, any number of times. */
 export function validateDryRun(values: readonly string[]): FieldError[] {
   return values.every((v) => v === 'All') ? [] : [notSupported(dryRunPath, values, ['All'])];
 }
@@ -60,7 +60,7 @@ function unsafeFaults(written: WrittenDeleteOptions): FieldError[] {
     .map((name) => invalid(unsafePath, true, `cannot be set together with .${name}`));
 }
 
-/** Broken rules of the deletion of many objects, none of which may be unreadable. */
+/** Validates a request to delete many objects, none of which may be unreadable. */
 export function collectionFaults({ onlyUnreadable }: DeleteOptions): FieldError[] {
   if (onlyUnreadable !== true) return [];
   return [invalid(unsafePath, true, 'is not allowed with DELETECOLLECTION, try again after removing the option')];

@@ -2,7 +2,7 @@ import type { ApiObject, OwnerReference } from '../../../base/machinery/api-obje
 import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
 
 /**
- * Keeps each owner reference once, the first of equal ones, and warns the client of those it sent again. References
+ * Keeps only the first of equal owner references, and warns the client about the duplicates that it sent. References
  * that differ in any field stay, even for the same owner. Changes `object`.
  *
  * @param since the earlier event that the warning names; empty: none

@@ -24,7 +24,7 @@ export interface MetadataOptions {
   readonly plainFinalizers?: boolean | undefined;
 }
 
-/** Broken rules of the metadata of a new object (specification 2.2). */
+/** Validates the metadata of a new object (specification 2.2). */
 export function validateMetadata(
   meta: ObjectMeta,
   namespaced: boolean,
@@ -52,7 +52,7 @@ export function validateMetadata(
   return errors;
 }
 
-/** Broken rules of changed metadata. `meta` already has the fields that only the server sets. */
+/** Validates changed metadata. `meta` already has the fields that only the server sets. */
 export function validateMetadataUpdate(meta: ObjectMeta, old: ObjectMeta, options: MetadataOptions = {}): FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp !== undefined) {
@@ -90,8 +90,8 @@ function validateCommon(meta: ObjectMeta, { plainFinalizers }: MetadataOptions, 
 }
 
 /**
- * Broken size limits of metadata as a client sent it, in whatever form. Checked first, so that no other work is spent
- * on an object that is refused for its size.
+ * Errors for metadata larger than the limits, as a client sent it, in whatever form. Checked first, so that no other
+ * work is spent on an object that is refused for its size.
  */
 export function oversizedMetadata(metadata: unknown): FieldError[] {
   if (typeof metadata !== 'object' || metadata === null) return [];
@@ -154,7 +154,7 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
 }
 
 /**
- * What a reference to an owner must have.
+ * Checks the fields that an owner reference must have.
  *
  * @returns the parsed version of the owner, if it is one
  */
@@ -208,7 +208,7 @@ function validateFinalizers(finalizers: readonly string[], mayBePlain: boolean, 
   });
 }
 
-/** The most entries of one object. Updaters are merged beyond ten, appliers are not. */
+/** The most entries of one object. Entries of updates are merged beyond ten, those of applies are not. */
 const maxManagers = 1_000;
 
 function validateManagedFields(meta: ObjectMeta, errors: FieldError[]): void {
@@ -230,7 +230,7 @@ function validateManagedFields(meta: ObjectMeta, errors: FieldError[]): void {
   });
 }
 
-/** Broken rules of a field manager's name: at most 128 printable characters. */
+/** Validates a field manager's name: at most 128 printable characters. */
 export function validateFieldManager(manager: string, path: FieldPath): FieldError[] {
   if (manager.length > maxFieldManagerLength) return [tooLong(path, maxFieldManagerLength)];
   const errors: FieldError[] = [];

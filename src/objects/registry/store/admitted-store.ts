@@ -16,7 +16,7 @@ import type { VersionedText } from './object-codec.js';
 import type { Store } from './store.js';
 import type { DeleteOutcome, ObjectWriter, UpdateOptions, UpdateOutcome } from './store-options.js';
 
-/** The description of a write of the program itself that admission receives. */
+/** What admission receives about a write that the program itself makes. */
 export interface OwnWrite {
   readonly context: RequestContext;
   /** The resource in the version of the objects. */
@@ -37,7 +37,10 @@ export interface OwnWrite {
 export interface WriteAdmission {
   /** The mutating phase. Resolves with the object to continue with, which may be the changed argument. */
   admit(write: OwnWrite, object: ApiObject | undefined, old: ApiObject | undefined): Promise<ApiObject | undefined>;
-  /** The validating phase. Resolves with how the object is to be written; undefined: by itself. */
+  /**
+   * The validating phase. Resolves with the function that writes the object together with others; undefined: it is
+   * written by itself.
+   */
   validate(
     write: OwnWrite,
     object: ApiObject | undefined,
@@ -48,15 +51,15 @@ export interface WriteAdmission {
 /** Injection token of the {@link WriteAdmission}. */
 export const WRITE_ADMISSION = Symbol('WriteAdmission');
 
-/** Admits everything unchanged. */
+/** An admission that admits everything unchanged. */
 export const openAdmission: WriteAdmission = {
   admit: (_write, object) => Promise.resolve(object),
   validate: () => Promise.resolve(undefined),
 };
 
 /**
- * The store of a resource for the program's own writes, which pass admission like those of clients: what quotas,
- * policies and hooks forbid is forbidden for everybody. Objects are in the version of the store's resource.
+ * The store of a resource for the program's own writes, which pass admission like those of clients: quotas, policies
+ * and webhooks apply to the program, too. Objects are in the version of the store's resource.
  */
 export class AdmittedStore {
   constructor(

@@ -30,7 +30,7 @@ export async function createObject(
 ): Promise<VersionedText> {
   const { name, generateName } = object.metadata;
   if (name || !generateName) return createNamed(dependencies, context, object, options);
-  // An attempt adds fields that follow from its name and uid. The next name starts without them.
+  // An attempt adds fields that follow from its name and uid. The next attempt starts without them.
   const asAdmitted = cloneJson(object);
   for (let attempt = 1; ; attempt++) {
     try {
@@ -53,7 +53,7 @@ async function createNamed(
   await dependencies.definition.strategy.authorizeWrite?.(context, object, undefined);
   beforeCreate(context, dependencies.definition, object, dependencies.clock, dependencies.random);
   await options.validate(object, undefined);
-  // Only for real writes: a dry run of a copied object shows what would become of it. Text that is no number is no
+  // Refused only for real writes: a dry run of a copied object shows the result. Text that is not a number is not a
   // version and is dropped, as in the reference: test suites of clients send it.
   const { resourceVersion } = object.metadata;
   if (namesVersion(resourceVersion) && /^\d+$/.test(resourceVersion) && !options.dryRun) {

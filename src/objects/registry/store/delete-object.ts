@@ -77,8 +77,8 @@ export async function deleteObject(
 }
 
 /**
- * Removes an object that was marked a moment ago. If this fails or the process dies before it, the mark stays, and
- * the next delete or update ends the object. False when another process was faster.
+ * Removes an object that was marked a moment ago. If this fails or the process dies before it, the mark stays, and the
+ * next delete or update ends the object. Returns false when another process was faster.
  */
 async function removeMarked(dependencies: StoreDependencies, marked: StoredObject): Promise<boolean> {
   const options = { hint: marked };

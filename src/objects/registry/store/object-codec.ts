@@ -33,13 +33,13 @@ const metadataStart = '"metadata":{';
 /** The first bytes of the texts of a resource, so that bytes can be spliced without parsing. */
 export interface StoredForm {
   /**
-   * The beginning of up-to-date texts in the store. White space after the brace tells the revision of the defaults, or
-   * of the form: other readers of the text ignore it, and an outdated text is recognized without parsing.
+   * The beginning of up-to-date texts in the store. White space after the brace encodes the revision of the defaults,
+   * or of the form: other readers of the text ignore it, and an outdated text is recognized without parsing.
    */
   readonly prefix: string;
   /** The beginning that clients get instead. */
   readonly shown: string;
-  /** The same for an item of a list, see {@link hasKindInLists}. */
+  /** The beginning that clients get for an item of a list, see {@link hasKindInLists}. */
   readonly item: string;
   readonly resource: ServedResource;
 }
@@ -61,8 +61,8 @@ export function storedForm(resource: ServedResource): StoredForm {
 }
 
 /**
- * Whether the items of a list have kind and apiVersion. Those of custom resources do: clients without types for them
- * have no other source.
+ * Whether the items of a list have kind and apiVersion. The items of custom resources do: clients without types for
+ * them have no other source.
  */
 export function hasKindInLists({ served }: ServedResource): boolean {
   return served.type.custom !== undefined;
@@ -205,7 +205,7 @@ export interface ItemText {
   readonly rest: string;
 }
 
-/** Stored text for a list, whose items have no kind and apiVersion, except in lists of custom resources. */
+/** Stored text for a list, whose items have neither kind nor apiVersion, except in lists of custom resources. */
 export function listItemText(text: VersionedText, form: StoredForm): ItemText {
   const { json, resourceVersion } = text;
   if (!json.startsWith(form.prefix)) return { head: '', rest: parsedListItem(text, form) };
@@ -261,29 +261,29 @@ export function toStored(resource: ServedResource, object: ApiObject): ApiObject
 }
 
 /**
- * Whether a client's resourceVersion names a certain state of the object. A missing one, an empty one and zero mean any
- * state.
+ * Whether a client's resourceVersion names a particular state of the object. A missing or empty version and zero mean
+ * any state.
  */
 export function namesVersion(text: string | undefined): text is string {
   return text !== undefined && !/^0*$/.test(text);
 }
 
-/** Whether a client means another state than the live one. 400 for text that is no version. */
+/** Whether a client's resourceVersion names a state other than the live one. 400 for text that is not a version. */
 export function isOtherVersion(asked: string | undefined, live: string | undefined): boolean {
   if (!namesVersion(asked) || asked === live) return false;
   return parseResourceVersion(asked, '') !== parseResourceVersion(live);
 }
 
-/** Where the version is a parameter of the query; `%` stands for the value. */
+/** The beginning of the message when the version is a query parameter; `%` stands for the value. */
 const versionParameter = 'resourceVersion: Invalid value: %: ';
-/** The same for a list. */
+/** The beginning of the message for a list. */
 export const listVersionParameter = `invalid resource version: ${versionParameter}`;
 
 /** The largest number that the database can use as a version. */
 const largestVersion = 2n ** 63n - 1n;
 
 /**
- * Parses a client's resourceVersion; 400 for text that is no version. Empty and `0` give undefined.
+ * Parses a client's resourceVersion; 400 for text that is not a version. Returns undefined for empty text and `0`.
  *
  * @param place what the message about other text begins with
  */

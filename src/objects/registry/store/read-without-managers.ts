@@ -23,7 +23,7 @@ function textWithoutManagers(resource: ServedResource, json: string): string {
   return withoutMember(json, storedForm(resource).prefix.length - 1, 'managedFields');
 }
 
-/** Parses stored text for readers that need no `managedFields`. Those of a text of an older form may be there. */
+/** Parses stored text for readers that need no `managedFields`. An object of a text in an older form may have them. */
 export function parseWithoutManagers(resource: ServedResource, json: string): ApiObject {
   return parseText(resource, textWithoutManagers(resource, json));
 }

@@ -38,8 +38,8 @@ export interface Selection extends SelectionPredicate {
 }
 
 /**
- * Parses the selectors of a query. 400 for text that is no selector and for fields by which the kind can't be selected.
- * A selector is never ignored.
+ * Parses the selectors of a query. 400 for text that is not a selector and for fields that the kind can't be selected
+ * by. A selector is never ignored.
  */
 export function parseSelection(resource: ServedResource, query: URLSearchParams): Selection {
   const { definition } = resource;
@@ -71,7 +71,7 @@ export function parseSelection(resource: ServedResource, query: URLSearchParams)
   };
 }
 
-/** What the storage can select by; undefined: it returns all objects. */
+/** The part of a selection that the storage can apply; undefined: it returns all objects. */
 export function storedSelection(selection: Selection): SelectionPredicate | undefined {
   return selection.selectsAll || selection.isOfConverted ? undefined : selection;
 }
@@ -91,7 +91,7 @@ export function strictSelection(resource: ServedResource, selection: Selection):
   return { ...selection, isOfConverted };
 }
 
-/** Name and namespace are the same in all versions. */
+/** Whether a selection depends on more than name and namespace, which are the same in all versions. */
 function selectsByContent(labels: LabelSelector, fields: FieldSelector): boolean {
   return labels !== everything || fields.requirements.some(({ field }) => !metadataFields.includes(field));
 }
@@ -121,7 +121,9 @@ function attributeSource(resource: ServedResource): AttributeSource {
   return source;
 }
 
-/** For kinds that have labels only. Most objects have the same labels as others: they share the attributes. */
+/**
+ * The source for kinds that have only labels to select by. Many objects have the same labels and share the attributes.
+ */
 function labelSource(resource: ServedResource): AttributeSource {
   const known = new Map<string, ObjectAttributes>();
   const without = { labels: undefined, fields: noFields };
@@ -144,7 +146,7 @@ function labelSource(resource: ServedResource): AttributeSource {
   return made;
 }
 
-/** A copy that does not keep alive the text from which it was cut. */
+/** A copy of a text that does not keep alive the longer text of which it was a part. */
 function detached(text: string): string {
   return Buffer.from(text).toString();
 }

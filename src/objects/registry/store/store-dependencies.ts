@@ -21,7 +21,7 @@ const maxStoredLength = 3 * 1024 * 1024;
 
 const namespaces = 'namespaces';
 
-/** The requirements of a new object of the resource. */
+/** The conditions under which a new object of the resource may be written. */
 type CreateConditions = Pick<Write, 'inLiveNamespace' | 'definedBy'>;
 
 /** What the writes of one resource share: the place of its objects, their texts, and the possible errors. */
@@ -57,8 +57,8 @@ export class StoreDependencies {
   }
 
   /**
-   * Refuses a text longer than its reader could send back. An object that is already that long may stay so but not
-   * grow.
+   * Refuses a text longer than a client could send back. An object that is already that long may keep its length but
+   * not grow.
    */
   encode(object: ApiObject, before: number): string {
     const json = encodeForStorage(this.resource, object);
@@ -66,7 +66,7 @@ export class StoreDependencies {
     return json;
   }
 
-  /** The answer to a create whose namespace, or the definition of its kind, was missing or being deleted. */
+  /** The error for a create whose namespace, or the definition of its kind, was missing or being deleted. */
   async withoutPlace({ namespace }: StorageKey, name: string): Promise<Error> {
     const { inLiveNamespace, definedBy } = this.creating;
     if (inLiveNamespace) {
@@ -109,5 +109,5 @@ export function isWithoutPlace(error: unknown): boolean {
   return error instanceof StorageError && (error.code === 'NoNamespace' || error.code === 'NoDefinition');
 }
 
-/** Thrown to leave an update without a write once the result of a dry run is known. */
+/** Thrown to end an update without a write once the result of a dry run is known. */
 export class DryRunDone extends Error {}

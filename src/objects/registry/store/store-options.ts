@@ -15,18 +15,18 @@ export type ObjectWriter = (write: Write) => Promise<WriteAnswer>;
 export interface CreateOptions {
   readonly dryRun: boolean;
   readonly validate: ValidateAdmission;
-  /** How the object that was validated last is written; undefined, also as an answer: by itself. */
+  /** Returns how to write the object that was validated last. If unset, or if it returns undefined: by itself. */
   readonly writer?: (() => ObjectWriter | undefined) | undefined;
 }
 
 export interface UpdateOptions {
   readonly dryRun: boolean;
   readonly validate: ValidateAdmission;
-  /** How the object that was validated last is written; undefined, also as an answer: by itself. */
+  /** Returns how to write the object that was validated last. If unset, or if it returns undefined: by itself. */
   readonly writer?: (() => ObjectWriter | undefined) | undefined;
   /** Set for writes through a subresource with rules of its own. */
   readonly subresource?: UpdateRules | undefined;
-  /** Apply creates missing objects, whatever the kind allows. */
+  /** Creates a missing object whatever the kind allows, as apply does. */
   readonly forceAllowCreate?: boolean;
   /**
    * The live object in the stored version, for kinds with an external converter. Left out by control loops, which write
@@ -53,8 +53,9 @@ export interface DeleteOutcome {
 
 export interface StoreOptions {
   /**
-   * Makes objects only in namespaces that exist and are not being deleted, whatever the caller has in memory: no object
-   * outlives its namespace. Left out for objects that are written before any namespace exists.
+   * Whether objects are created only in namespaces that exist and are not being deleted, whatever the caller has in
+   * memory, so that no object outlives its namespace. Left out for objects that are written before any namespace
+   * exists.
    */
   readonly inLiveNamespaces?: boolean;
 }

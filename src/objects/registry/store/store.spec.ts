@@ -126,7 +126,7 @@ describe('Store.delete of an object with a grace period', () => {
   const now = { dryRun: false, gracePeriodSeconds: 0 };
   const key = (name: string): StorageKey => ({ resource: 'notes.test', namespace: 'n', name });
 
-  /** Storage that calls back before the second update, which removes the object. */
+  /** Storage that calls `before` ahead of the second update, which removes the object. */
   function interrupted(before: () => Promise<void>): Storage {
     let updates = 0;
     const guaranteedUpdate: Storage['guaranteedUpdate'] = async (...args) => {

@@ -32,9 +32,9 @@ import { toStatusError } from './to-status-error.js';
 import { updateObject } from './update-object.js';
 
 /**
- * The one store for all resources: the rules of the kind (its strategy) around compare-and-swap writes. Throws only
- * StatusError. A write that throws has changed nothing, unless its outcome is unknown (504). Then the object may have
- * been written, so its allocations are kept.
+ * The store that all resources use: it applies the rules of the kind (its strategy) to compare-and-swap writes. Throws
+ * only StatusError. A write that throws has changed nothing, unless its outcome is unknown (504). Then the object may
+ * have been written, so its allocations are kept.
  */
 export class Store {
   readonly groupResource: GroupResource;
@@ -77,7 +77,7 @@ export class Store {
     }
   }
 
-  /** Changes of the scope after `from`; those that don't concern `select` may be left out. `owner`: the tenant. */
+  /** Changes of the scope after `from`; those that don't concern `select` may be left out. `owner` is the tenant. */
   async watch(
     namespace: string | undefined,
     name: string | undefined,

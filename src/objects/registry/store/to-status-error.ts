@@ -33,7 +33,7 @@ function expiredMessage(
   return `The resourceVersion for the provided ${what} is too old: ${asked ?? 0} (${compactRevision ?? 0})`;
 }
 
-/** A kind whose definition is being deleted takes no new objects. */
+/** The error for a new object of a kind whose definition is being deleted. */
 export function endedDefinitionError(): StatusError {
   const message = 'create not allowed while custom resource definition is terminating';
   return new StatusError('MethodNotAllowed', message, { details: {} });
@@ -45,8 +45,8 @@ function unavailableMessage(reason: string | undefined): string {
 }
 
 /**
- * Whether a failed write may have been made all the same, or may still be made. Then everything that the write relies
- * on has to stay.
+ * Whether a failed write may have been made anyway, or may still be made. Then everything that the write relies on has
+ * to stay.
  */
 export function isOutcomeUnknown(error: unknown): boolean {
   const origin = error instanceof StatusError ? error.cause : error;

@@ -98,7 +98,7 @@ export async function updateObject(
   return { json: text.json, resourceVersion: text.resourceVersion, created };
 }
 
-/** Makes a write of an update itself if it belongs to a transaction with others. */
+/** Makes the write of an update right away if it belongs in a transaction with others. */
 async function writtenTogether(
   dependencies: StoreDependencies,
   current: StoredObject | undefined,
@@ -157,7 +157,7 @@ async function transformMissing(
   if (!mayCreate || options.subresource !== undefined) throw notFoundError(dependencies.groupResource, name);
   const object = await options.transform(undefined);
   if (object.metadata.uid) {
-    // The caller means one certain object, which is gone.
+    // The caller refers to one particular object, which is gone.
     const { uid } = object.metadata;
     const detail =
       options.forceAllowCreate === true

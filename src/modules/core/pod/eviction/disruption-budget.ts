@@ -7,8 +7,8 @@ import type {
 /** Most evictions that the budget's controller may still have to count. */
 const maxDisruptedPods = 2000;
 /**
- * A 429 that names the budget in the way. It has no Retry-After: client libraries obey that header by themselves up to
- * ten times, and meanwhile `kubectl drain` would neither show the reason nor keep to its own time-out.
+ * A 429 that names the budget that prevents the eviction. It has no Retry-After: client libraries would retry by
+ * themselves up to ten times, and meanwhile `kubectl drain` would neither show the reason nor observe its own timeout.
  */
 function budgetError(name: string, detail: string): StatusError {
   const causes: StatusCause[] = [{ reason: 'DisruptionBudget', message: `The disruption budget ${name} ${detail}` }];
@@ -23,7 +23,7 @@ export function unsettledBudgetError(name: string): StatusError {
 }
 
 /**
- * The status of a budget after one more disruption, of the pod with this name (specification 2.6); a copy.
+ * A copy of the status of a budget after one more disruption, that of the pod with this name (specification 2.6).
  *
  * @param now in the form of times in objects
  * @throws StatusError when the budget does not allow it: 429, or 403 when its controller has lost track
@@ -54,7 +54,7 @@ export function withDisruption(
   return next.disruptionsAllowed === 0 ? withoutDisruptions(next, now) : next;
 }
 
-/** Records in the conditions that no disruption is left. */
+/** Records in the conditions that no further disruption is allowed. */
 function withoutDisruptions(status: PodDisruptionBudgetStatus, now: string): PodDisruptionBudgetStatus {
   const conditions = [...(status.conditions ?? [])];
   const type = 'DisruptionAllowed';

@@ -67,9 +67,9 @@ export class PodEviction {
   }
 
   /**
-   * Records in the pod's conditions why it is evicted: jobs classify their pods by that. Resolves with the version that
-   * the pod must still have when it is deleted; undefined, like `resourceVersion`: any. Throws a 409 when it is another
-   * pod by now.
+   * Records in the pod's conditions why it is evicted: jobs classify their pods by it. Resolves with the version that
+   * the pod must still have when it is deleted; undefined, as in `resourceVersion`, means any. Throws a 409 when
+   * another pod has taken its place.
    */
   private async mark(
     request: RequestContext,
@@ -104,8 +104,8 @@ export class PodEviction {
   }
 
   /**
-   * Whether the pod may go, counted against its budget where necessary. `isSettled` is false when the pod may go only
-   * as long as it does not change.
+   * Throws unless the pod may be evicted, and counts it against its budget where necessary. `isSettled` is false when
+   * the pod may be evicted only as long as it does not change.
    */
   private async clear(
     request: RequestContext,
@@ -138,7 +138,7 @@ export class PodEviction {
         return { ...live, metadata: { ...live.metadata }, status };
       },
     });
-    // A second try would count it twice.
+    // A second try would count the pod twice.
     request.canLeave = false;
   }
 
@@ -186,7 +186,7 @@ function selects({ spec }: PodDisruptionBudget, labels: Readonly<Record<string, 
   try {
     return labelSelectorFromObject(spec.selector).matches(labels);
   } catch (error) {
-    // A budget stored before its rule was made selects nothing.
+    // A budget stored before its selector was checked may be invalid; it selects nothing.
     if (error instanceof SelectorError) return false;
     throw error;
   }

@@ -4,16 +4,21 @@ import {
   parseIpNetwork,
 } from '../../../../objects/apis/networking/v1/validation/ip-network.js';
 
-/** Keeps offsets exact numbers: only the first part of a larger network is used. */
+/**
+ * The most addresses of a range, so that offsets are exact numbers: only the first part of a larger network is used.
+ */
 const mostAddresses = 2n ** 47n;
 
-/** Whether a text is a network of a family with room for an address. */
+/** Whether a text is a network of the given family with room for an address. */
 export function hasRoom(cidr: string, family: IpFamily): boolean {
   const network = parseIpNetwork(cidr);
   return network?.family === family && network.prefix <= (family === 'ipv4' ? 30 : 127);
 }
 
-/** The addresses of a network that services may have, numbered from 0, without its own and its broadcast address. */
+/**
+ * The addresses of a network that services may have, numbered from 0, without the network address and the broadcast
+ * address.
+ */
 export class IpRange {
   readonly family: IpFamily;
   /** The number of addresses. */
@@ -56,7 +61,7 @@ function addressValue(address: string, family: IpFamily): bigint {
   return [...left, ...zeros, ...right].reduce((value, group) => value * 65536n + BigInt(`0x${group}`), 0n);
 }
 
-/** The dotted end of `::ffff:1.2.3.4` as two groups. */
+/** Converts the dotted end of `::ffff:1.2.3.4` to two groups. */
 function expandDotted(address: string): string {
   if (!address.includes('.')) return address;
   const start = address.lastIndexOf(':') + 1;

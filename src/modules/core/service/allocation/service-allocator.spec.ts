@@ -37,7 +37,7 @@ async function withProcesses(count: number, use: (...processes: Process[]) => Pr
 }
 type RangesOption = { addresses: string; ports: string };
 
-/** Stores a ServiceCIDR, as the API and its control loop would leave it. */
+/** Stores a ServiceCIDR, as the API and its control loop would write it. */
 async function writeRange(process: Process, name: string, cidrs: string[], metadata = {}, ready?: string) {
   const conditions = ready === undefined ? [] : [{ type: 'Ready', status: ready }];
   const uid = randomUUID();
@@ -225,7 +225,7 @@ describe('service allocation', () => {
     await blocker.connect();
     const spec = { type: 'NodePort', clusterIP: '10.0.0.7', ports: [{ port: 80, nodePort: 30007 }] };
     try {
-      // The allocations are made; the service's own row has to wait for another session.
+      // The allocations are written, but the service's own row has to wait for another session.
       await blocker.query('begin');
       await blocker.query(
         `insert into plinth.objects (resource, namespace, name, uid, resource_version, data) values ('services', 'n', 's', 'u', 1, '{}')`,
@@ -280,7 +280,7 @@ describe('service allocation', () => {
           lists.mock.calls.filter(({ arguments: [query] }) => query.resource === nodePortResource).length;
         try {
           await process.create('last', { ...spec, ports: ports(8) });
-          // One of them is the service and one its address.
+          // One of the creates is the service and one its address.
           assert.ok(creates.mock.callCount() < 20, `${creates.mock.callCount()} creates for 8 ports`);
           assert.ok(surveys() <= 2, `${surveys()} surveys`);
           const more = Array.from({ length: 30 }, (_, i) => process.create(`more${i}`, { ...spec, ports: ports(1) }));

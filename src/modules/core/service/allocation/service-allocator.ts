@@ -25,7 +25,7 @@ const healthCheckPath = FieldPath.of('spec', 'healthCheckNodePort');
 class Taken {
   readonly allocations: { readonly from: Allocations; readonly allocation: Allocation }[] = [];
   readonly given: { readonly from: Allocations; readonly name: string }[] = [];
-  /** What a dry run has named; addresses and ports never look the same. */
+  /** Names that a dry run has already shown; an address never looks like a port. */
   readonly shown = new Set<string>();
 }
 
@@ -40,7 +40,7 @@ export interface AllocatorDependencies {
 
 /** Gives services their addresses and node ports, each to one service only, whatever process the write runs in. */
 export class ServiceAllocator {
-  /** The range that the server's flag names. */
+  /** The range from the server's flag. */
   readonly range: IpRange;
   /** The names that services hold, for the control loop that repairs them. */
   readonly allocatedNames: readonly AllocatedNames[];
@@ -196,7 +196,7 @@ export class ServiceAllocator {
     }
   }
 
-  /** Gives a node port to each port that named none; the same port over two protocols gets one for both. */
+  /** Gives a node port to each port without one; the same port over two protocols gets one node port for both. */
   private async fillPorts(service: Service, owner: AllocationOwner, dryRun: boolean, taken: Taken): Promise<void> {
     const { spec } = service;
     const anyPort = async () => {
@@ -247,7 +247,7 @@ export class ServiceAllocator {
   }
 }
 
-/** A free name: taken, or only shown by a dry run, which takes none. Undefined: there is none. */
+/** Allocates a free name; a dry run only returns one. Undefined if there is none. */
 async function anyName(
   pool: NamePool,
   from: Allocations,

@@ -9,7 +9,7 @@ import type { Storage } from '../../../../storage/storage.interface.js';
 import { hasRoom, IpRange } from './ip-range.js';
 import { keptPart } from './kept-part.js';
 
-/** A range that services get addresses from, and its free addresses. */
+/** A range from which services get addresses, and its free addresses. */
 export interface ServiceNetwork {
   readonly range: IpRange;
   readonly pool: NamePool;
@@ -23,8 +23,8 @@ export interface NetworkDependencies {
 }
 
 /**
- * The ranges of service addresses: that of the server's flag, and those of the ServiceCIDR objects. They are read from
- * the database for each allocation, so that every process follows a range which was added or is being removed.
+ * The ranges of service addresses: the range of the server's flag, and those of the ServiceCIDR objects. They are read
+ * from the database for each allocation, so that every process notices a range that was added or is being removed.
  */
 export class ServiceNetworks {
   private readonly resource: string;
@@ -41,8 +41,8 @@ export class ServiceNetworks {
   }
 
   /**
-   * The ranges that new addresses may come from, that of the flag first. A range is left out while every object that has
-   * it is being deleted or is not `Ready`; the flag's range needs no object.
+   * The ranges from which new addresses may come, the flag's range first. A range is left out while every object that
+   * has it is being deleted or is not `Ready`; the flag's range needs no object.
    */
   async open(): Promise<readonly ServiceNetwork[]> {
     const states = await this.states();
@@ -51,7 +51,7 @@ export class ServiceNetworks {
     return [...this.known].flatMap(([cidr, network]) => (states.get(cidr) ? [network] : []));
   }
 
-  /** The known ranges, and whether each is open. */
+  /** The known ranges, and whether new addresses may come from each. */
   private async states(): Promise<ReadonlyMap<string, boolean>> {
     const { storage, registry } = this.dependencies;
     const flagged = canonicalRange(this.flagged.cidr);

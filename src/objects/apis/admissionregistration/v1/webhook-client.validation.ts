@@ -4,7 +4,7 @@ import type { ServiceReference, WebhookClientConfig } from './webhook-client-con
 
 const urlForm = 'desired format: https://host[/path]';
 
-/** Broken rules of a webhook's address: a URL or a service, not both. */
+/** Validates a webhook's address: a URL or a service, not both. */
 export function validateClientConfig(config: WebhookClientConfig, path: FieldPath): FieldError[] {
   const { url, service } = config;
   if ((url === undefined) === (service === undefined)) {
@@ -59,7 +59,7 @@ function splitUrl(text: string): UrlParts | undefined {
   return { scheme, userInfo: at < 0 ? undefined : authority.slice(0, at), host, query, fragment };
 }
 
-/** Why a text is no URL, in the words of other servers where it is known. */
+/** The reason why a text is not a URL, worded as other servers word it where their wording is known. */
 function urlFault(url: string): string {
   const shown = `parse ${JSON.stringify(url)}`;
   const faulty = /%(?![0-9a-fA-F]{2}).{0,2}/s.exec(url)?.[0];

@@ -177,7 +177,7 @@ export type CustomResourceDefinition = Infer<typeof customResourceDefinition>;
 export const customResourceDefinitionList = listKind(customResourceDefinition);
 export type CustomResourceDefinitionList = Infer<typeof customResourceDefinitionList>;
 
-/** The same kind, with merge markers in its schemas that may begin with `prefix`, too. */
+/** The kind CustomResourceDefinition, with schemas whose merge markers may also begin with `prefix`. */
 export function customResourceDefinitionWithMarkers(prefix: string): KindType<CustomResourceDefinition> {
   const validation = retyped(customResourceValidation, 'openAPIV3Schema', jsonSchemaPropsWithMarkers(prefix));
   const version = retyped(customResourceDefinitionVersion, 'schema', validation);
@@ -185,7 +185,7 @@ export function customResourceDefinitionWithMarkers(prefix: string): KindType<Cu
   return retyped(customResourceDefinition, 'spec', spec);
 }
 
-/** The declaration with another one for one of its fields. */
+/** A copy of the declaration in which the field `name` has another type. */
 function retyped<T extends StructType>(declaration: T, name: string, type: SchemaType): T {
   const fields = declaration.fields.map((field) => (field.name === name ? { ...field, type } : field));
   return { ...declaration, fields };

@@ -2,7 +2,7 @@ import type { Container, ContainerPort } from './container.types.js';
 import { fractionalBytes } from './fractional-bytes.js';
 import type { PodSpec } from './pod-spec.types.js';
 
-/** What may surprise in the containers of a pod, each as a warning. `path` is that of the spec. */
+/** Warnings about settings of a pod's containers that may surprise users. `path` is the path of the spec. */
 export function containerWarnings(spec: PodSpec, path: string): string[] {
   const ports = new PortWarnings();
   const of = (containers: readonly Container[] | null | undefined, field: string) =>

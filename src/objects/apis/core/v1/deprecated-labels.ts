@@ -1,6 +1,6 @@
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 
-/** The present name of a deprecated node label, as text of a warning; undefined for other labels. */
+/** The current name of a deprecated node label, as text for a warning; undefined for other labels. */
 export function deprecatedNodeLabel(
   key: string,
   { labelPrefix }: Pick<VendorNames, 'labelPrefix'>,

@@ -7,7 +7,7 @@ const asked = { requests: { cpu: '100m' } };
 const limited = { limits: { cpu: '500m', memory: '200Mi' }, requests: { cpu: '500m', memory: '200Mi' } };
 const paged = { limits: { 'hugepages-2Mi': '2Mi' }, requests: { 'hugepages-2Mi': '2Mi' } };
 
-/** Resources of the pod, those of its containers, and what the pod's become: as release 1.37 answers. */
+/** Resources of the pod, resources of its containers, and the resources that release 1.37 gives the pod. */
 const cases: readonly (readonly [string, object, readonly object[], object])[] = [
   ['requests are the limits', { limits: { cpu: '2' } }, [{}], { limits: { cpu: '2' }, requests: { cpu: '2' } }],
   [

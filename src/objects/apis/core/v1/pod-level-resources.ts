@@ -43,8 +43,8 @@ function totalOfContainers(spec: PodSpec, part: 'limits' | 'requests'): Map<stri
 }
 
 /**
- * Fills in the values that a pod with pod-level resources leaves open, from those of all its containers: called once
- * admission has added its own. Changes `spec`.
+ * Fills in the values that a pod with pod-level resources leaves open, from those of all its containers. Called after
+ * admission has added its defaults. Changes `spec`.
  */
 export function applyPodLevelDefaults(spec: PodSpec): void {
   const { resources } = spec;

@@ -5,7 +5,7 @@ import { podQosClass } from './pod-qos.js';
 
 const both = { cpu: '1', memory: '1Gi' };
 
-/** Resources of the containers, and the class that follows. */
+/** Resources of the containers, and the expected class. */
 const cases: readonly (readonly [resources: readonly object[], expected: string])[] = [
   [[{}], 'BestEffort'],
   [[{ limits: { cpu: '0' } }], 'BestEffort'],

@@ -14,8 +14,8 @@ interface PodLike {
 }
 
 /**
- * What may surprise in a pod or a template, each as a warning: deprecated names, values without effect, definitions
- * that hide others.
+ * Warnings about settings of a pod or a template that may surprise users: deprecated names, values without effect,
+ * definitions that hide others.
  *
  * @param path of the pod in its object, ending in a dot; empty for a pod
  */
@@ -60,7 +60,7 @@ function nodeAffinityWarnings(affinity: NodeAffinity | undefined, path: string, 
   ];
 }
 
-/** Warnings about the labels that alternatives of a node selector name. */
+/** Warnings about the labels in the terms of a node selector. */
 export function nodeTermWarnings(terms: readonly NodeSelectorTerm[], path: string, names: VendorNames): string[] {
   return terms.flatMap((term, i) => keyWarnings(term, `${path}[${i}]`, names));
 }
@@ -138,7 +138,7 @@ function seccompWarnings(
   return warnings;
 }
 
-/** Kinds of volumes that are gone, or will be. */
+/** Kinds of volumes that were removed, or will be removed. */
 const deprecatedVolumes = {
   photonPersistentDisk: 'deprecated in v1.11, non-functional in v1.16+',
   gitRepo: 'deprecated in v1.11, and disabled by default in v1.33+',
@@ -151,7 +151,7 @@ const deprecatedVolumes = {
   rbd: 'deprecated in v1.28, non-functional in v1.31+',
 } as const;
 
-/** Warnings about the kind of a volume. `path` is that of its owner. */
+/** Warnings about the kind of a volume. `path` is the path of its owner. */
 export function volumeKindWarnings(source: object, path: string): string[] {
   return Object.entries(deprecatedVolumes).flatMap(([kind, text]) =>
     (source as Record<string, unknown>)[kind] === undefined

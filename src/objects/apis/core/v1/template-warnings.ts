@@ -14,7 +14,7 @@ export function templateWarnings(object: Workload, old: Workload | undefined, na
   return podWarnings(object.spec.template, 'spec.template.', names);
 }
 
-/** The warning about a name that is no DNS label, of a kind whose pods are named after it. */
+/** The warning about a name that is not a DNS label, for kinds whose pods are named after the object. */
 export function podNameWarnings({ name = '' }: Pick<ObjectMeta, 'name'>, old: object | undefined): string[] {
   if (old !== undefined) return [];
   const problems: string[] = [];

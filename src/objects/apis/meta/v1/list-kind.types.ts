@@ -9,7 +9,7 @@ import {
 } from '../../../../base/machinery/schema/index.js';
 import { type ListMeta, listMeta } from './object-meta.types.js';
 
-/** Objects of one kind, as a list request answers them. */
+/** Objects of one kind, as a list request returns them. */
 export type ListOf<T> = TypeMeta & { metadata: ListMeta; items: T[] | null };
 
 /** Declares the list kind that belongs to `item`: its name with `List`, in the same group and version. */

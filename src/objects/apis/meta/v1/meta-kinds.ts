@@ -25,7 +25,7 @@ export const metaKinds = {
   published: loadPublished,
 } as const;
 
-/** The module is kept by the loader: calls after the first cost nothing. */
+/** The loader caches the module, so calls after the first cost nothing. */
 function loadDescriptions(): FieldDescriptions {
   const module = createRequire(import.meta.url)(
     '../../descriptions/field-descriptions.js',

@@ -33,7 +33,7 @@ export function aggregatedRules(role: AggregatedRole, all: Iterable<AggregatedRo
   return rules;
 }
 
-/** Whether two lists hold the same rules in the same order. No list is an empty one. */
+/** Whether two lists hold the same rules in the same order. A missing list counts as empty. */
 export function sameRules(a: readonly PolicyRule[] | null, b: readonly PolicyRule[] | null): boolean {
   return deepEqual(a ?? [], b ?? []);
 }

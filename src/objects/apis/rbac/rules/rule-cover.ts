@@ -10,7 +10,7 @@ export interface Permission {
   readonly nonResourceURLs?: readonly string[];
 }
 
-/** The lists of a {@link Permission}, none absent. */
+/** The lists of a {@link Permission}, all of them present. */
 interface Lists<L = readonly string[]> {
   readonly verbs: L;
   readonly apiGroups: L;
@@ -19,7 +19,7 @@ interface Lists<L = readonly string[]> {
   readonly nonResourceURLs: readonly string[];
 }
 
-/** Of a held rule, indexed once for all requested ones. */
+/** The values of a list of a held rule, indexed once for all requested rules. */
 interface Values {
   readonly length: number;
   has(value: string): boolean;
@@ -29,7 +29,7 @@ interface Values {
 const maxCombinations = 20_000;
 /** Longer lists are looked up by hash. */
 const mostLookedThrough = 16;
-/** Each requested rule is compared with each held one. */
+/** The most comparisons: each requested rule is compared with each held one. */
 const maxComparisons = 2_000_000;
 /** Values that are compared in one step. */
 const costOfStep = 10_000;
@@ -71,7 +71,7 @@ export function* findingUncovered(held: readonly Permission[], asked: readonly P
   };
   for (const permission of asked) {
     const rule = unique(listsOf(permission));
-    // Usual rules are granted as they are held; then there is nothing to split.
+    // Usually a held rule covers the whole requested rule, which then need not be split.
     if (yield* isCovered(rule)) continue;
     combinations += countSingle(rule);
     if (combinations > maxCombinations)
@@ -139,7 +139,7 @@ function valuesIn(list: readonly string[]): Values {
   return { length, has: (value) => set.has(value) };
 }
 
-/** In values of the requested rule that are looked up. */
+/** The cost of a comparison, in looked-up values of the requested rule. */
 function costOf(own: Lists<Values>, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }: Lists): number {
   const values = verbs.length + apiGroups.length + resources.length + resourceNames.length;
   return 1 + values + own.nonResourceURLs.length * nonResourceURLs.length;
@@ -165,7 +165,7 @@ function coversResource(own: Values, resource: string): boolean {
   return slash >= 0 && own.has(`*${resource.slice(slash)}`);
 }
 
-/** No names means all of them. */
+/** A rule without names covers all names. */
 function coversNames(own: Values, asked: readonly string[]): boolean {
   if (own.length === 0) return true;
   return asked.length > 0 && asked.every((name) => own.has(name));

@@ -62,7 +62,7 @@ describe('uncoveredPermissions', () => {
       ['get /x', 'post /x/y'],
       ['{NonResourceURLs:["/x"], Verbs:["get"]}', '{NonResourceURLs:["/x/y"], Verbs:["post"]}'],
     ],
-    // Every name that is held doesn't add up to all names.
+    // A list of names does not cover all names, even if it holds every name.
     [
       ['get core pods', 'list core pods a'],
       ['list core pods'],

@@ -8,7 +8,7 @@ import {
 } from '../v1/resource-claim.types.js';
 import { resourceSlice as resourceSliceV1 } from '../v1/resource-slice.types.js';
 
-/** The version has the types of v1. */
+/** Declares a v1 type in v1beta2. */
 const inV1beta2 = typesInVersion('v1beta2');
 
 export const deviceClass = inV1beta2(deviceClassV1);

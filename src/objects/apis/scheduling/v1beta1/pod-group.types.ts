@@ -3,7 +3,7 @@ import { listKind } from '../../meta/v1/list-kind.types.js';
 import { podGroup as podGroupV1alpha3 } from '../v1alpha3/pod-group.types.js';
 import { workload as workloadV1alpha3 } from '../v1alpha3/workload.types.js';
 
-/** The version has the types of v1alpha3. */
+/** Declares a v1alpha3 type in v1beta1. */
 const inV1beta1 = typesInVersion('v1beta1');
 
 export const podGroup = inV1beta1(podGroupV1alpha3);

@@ -33,7 +33,9 @@ export const map = (values: Props, more: Props = {}): Props => ({
   ...more,
 });
 
-/** The reasons to refuse a definition with the schema, as `type field message`; of long messages the first line. */
+/**
+ * The reasons to refuse a definition with the schema, as `type field message`; only the first line of long messages.
+ */
 export function refused(schema: Props): string[] {
   const errors = atOnce(definitionRulesErrors(structuralSchema(schema as JSONSchemaProps), FieldPath.of('s')));
   return errors.map(

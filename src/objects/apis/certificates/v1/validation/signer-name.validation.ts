@@ -10,7 +10,7 @@ import { isDns1123Label, isDns1123Subdomain, maxSubdomainLength } from '../../..
 /** 253 for the domain, a slash, and the rest for the name after it. */
 const maxSignerNameLength = 571;
 
-/** Broken rules of the name of a signer: a domain of two labels or more, a slash, and a name. */
+/** Validates the name of a signer: a domain of two labels or more, a slash, and a name. */
 export function validateSignerName(signerName: string, path: FieldPath): FieldError[] {
   if (signerName === '') return [required(path)];
   const [domain = '', name, ...more] = signerName.split('/');

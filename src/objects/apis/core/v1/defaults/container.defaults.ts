@@ -45,8 +45,8 @@ function applyHandlerDefaults(handler: Pick<LifecycleHandler, 'httpGet'> | undef
 const imageCharacters = /^[A-Za-z0-9._\-/:@+[\]]+$/;
 
 /**
- * The tag of an image reference: `latest` when it has neither tag nor digest, empty when it has only a digest or is no
- * valid reference.
+ * The tag of an image reference: `latest` when it has neither tag nor digest, empty when it has only a digest or is not
+ * a valid reference.
  */
 export function imageTag(image: string): string {
   if (!imageCharacters.test(image)) return '';

@@ -33,7 +33,7 @@ export function applyPodOnlyDefaults(spec: PodSpec): void {
   for (const container of spec.initContainers ?? []) applyRequestDefaults(container);
 }
 
-/** `serviceAccount` is the old name of `serviceAccountName`; both show the same account. Changes `spec`. */
+/** `serviceAccount` is the old name of `serviceAccountName`; both fields hold the same value. Changes `spec`. */
 export function syncServiceAccount(spec: PodSpec): void {
   const name = spec.serviceAccountName || spec.serviceAccount;
   if (!name) return;
@@ -41,7 +41,7 @@ export function syncServiceAccount(spec: PodSpec): void {
   spec.serviceAccount = name;
 }
 
-/** In the host's network a container port is the host's port. */
+/** In the host's network, each container port is also a host port. */
 function applyHostPorts(containers: readonly Container[]): void {
   for (const { ports } of containers) {
     for (const port of ports ?? []) port.hostPort ||= port.containerPort;

@@ -4,7 +4,7 @@ import { imageTag } from './container.defaults.js';
 /** 0644 */
 const defaultFileMode = 0o644;
 
-/** Fills the defaults of a volume; one without any source becomes an empty directory. Changes `volume`. */
+/** Fills the defaults of a volume; a volume without a source becomes an empty directory. Changes `volume`. */
 export function applyVolumeDefaults(volume: Volume): void {
   if (hasNoSource(volume)) volume.emptyDir = {};
   const { hostPath, secret, configMap, downwardAPI, projected, ephemeral, image } = volume;

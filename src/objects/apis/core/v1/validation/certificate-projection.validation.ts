@@ -16,7 +16,7 @@ const keyTypes: readonly string[] = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP3
 const shortestLifetime = 3600;
 const longestLifetime = 91 * 24 * 3600;
 
-/** Broken rules of a file of trust anchors: those of one bundle, or of all bundles of a signer. */
+/** Validates a file of trust anchors, taken from one bundle or from all bundles of a signer. */
 export function validateBundleProjection(
   bundle: ClusterTrustBundleProjection,
   path: FieldPath,
@@ -27,7 +27,7 @@ export function validateBundleProjection(
     errors.push(invalid(path, bundle, 'only one of name and signerName may be used'));
   } else if (name !== undefined) {
     if (name === '') errors.push(required(path.child('name'), 'must be a valid object name'));
-    // Bundles of a signer have its name before a colon.
+    // The name of a signer's bundle begins with the signer and a colon.
     else checkText(name.slice(name.lastIndexOf(':') + 1), isDns1123Subdomain, path.child('name'), errors);
     if (labelSelector !== undefined) {
       const detail = 'labelSelector must be unset if name is specified';
@@ -42,7 +42,7 @@ export function validateBundleProjection(
   else checkFilePath(bundle.path, path.child('path'), errors);
 }
 
-/** Broken rules of the files of a certificate that is made for the pod. */
+/** Validates the files of a certificate that is issued for the pod. */
 export function validateCertificateProjection(
   certificate: PodCertificateProjection,
   path: FieldPath,

@@ -12,7 +12,7 @@ import { checkOneOf } from './common.validation.js';
 const maxRules = 20;
 const maxExitCodes = 255;
 
-/** Broken rules of when a container starts again, by its own policy and its exceptions from it. */
+/** Validates the restart policy of a container, and the rules that make exceptions from it. */
 export function validateContainerRestarts(container: Container, path: FieldPath, errors: FieldError[]): void {
   const { restartPolicy, restartPolicyRules = [] } = container;
   if (restartPolicy !== undefined) {
@@ -35,13 +35,13 @@ export function validateContainerRestarts(container: Container, path: FieldPath,
   });
 }
 
-/** Broken rules of whether a container starts again when its resources change. */
+/** Validates whether a container restarts when its resources change. */
 export function validateResizePolicy({ resizePolicy = [] }: Container, path: FieldPath, errors: FieldError[]): void {
   const seen = new Set<string>();
   resizePolicy.forEach(({ resourceName, restartPolicy }, i) => {
     if (seen.has(resourceName)) errors.push(duplicate(path.index(i), resourceName));
     seen.add(resourceName);
-    // The reference names the list here, not its elements.
+    // Like the reference, errors name the list here, not its elements.
     if (resourceName === '') errors.push(required(path));
     else if (resourceName !== 'cpu' && resourceName !== 'memory') {
       errors.push(notSupported(path, resourceName, ['cpu', 'memory']));

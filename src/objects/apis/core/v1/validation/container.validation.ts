@@ -23,15 +23,15 @@ const pullPolicies: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
 
 /** What the rules of containers need to know about their pod. */
 export interface ContainerOptions extends PodValidationOptions {
-  /** How long the pod may take to end. */
+  /** How many seconds the pod may take to stop. */
   readonly graceSeconds: number;
-  /** Whether the pod uses the host's user namespace; undefined: yes. */
+  /** Whether the pod uses the host's user namespace; undefined means that it does. */
   readonly hostUsers: boolean | undefined;
   /** Names of the devices that the pod claims. */
   readonly claims: readonly string[];
 }
 
-/** Broken rules of the containers of a pod, which must have at least one. */
+/** Validates the containers of a pod, which must have at least one. */
 export function validateContainers(
   containers: readonly Container[],
   volumes: VolumeMap,
@@ -52,7 +52,7 @@ export function validateContainers(
   checkHostPortConflicts(containers, path, errors);
 }
 
-/** Broken rules of init containers; only those that keep running may have probes and hooks. */
+/** Validates init containers; only those that keep running may have probes and hooks. */
 export function validateInitContainers(
   containers: readonly Container[],
   others: readonly Container[],
@@ -87,7 +87,7 @@ const forbiddenInEphemeral = [
   'lifecycle',
 ] as const;
 
-/** Broken rules of containers added to a running pod. `others` are all other containers of the pod. */
+/** Validates containers added to a running pod. `others` are all other containers of the pod. */
 export function validateEphemeralContainers(
   containers: readonly EphemeralContainer[],
   others: readonly Container[],
@@ -147,7 +147,7 @@ function validateContainer(
   else names.add(name);
 }
 
-/** Broken rules of the claims of a container: each once, and each one of the pod's. */
+/** Validates the claims of a container: each occurs once and is a claim of the pod. */
 function validateClaimsOf(
   { resources }: Container,
   ofPod: readonly string[],
@@ -168,7 +168,7 @@ function validateClaimsOf(
   });
 }
 
-/** Broken rules of fields that only a pod's regular containers have: hooks, probes and restarts. */
+/** Validates fields that only a pod's regular containers have: hooks, probes and restarts. */
 function validateLife(container: Container, graceSeconds: number, path: FieldPath, errors: FieldError[]): void {
   validateContainerRestarts(container, path, errors);
   validateLifecycle(container.lifecycle, graceSeconds, path.child('lifecycle'), errors);

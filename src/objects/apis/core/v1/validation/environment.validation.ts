@@ -15,7 +15,7 @@ import type { EnvFromSource, EnvVar, EnvVarSource } from '../container.types.js'
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../source-selector.types.js';
 import { checkNoBacksteps, checkText } from './common.validation.js';
 
-/** Fields of a pod that its environment can show, in the order messages list them. */
+/** Pod fields that environment variables can expose, in the order in which messages list them. */
 const environmentFields: readonly string[] = [
   'metadata.name',
   'metadata.namespace',
@@ -28,7 +28,7 @@ const environmentFields: readonly string[] = [
   'status.podIPs',
 ];
 
-/** Fields of a pod that files of a volume can show. */
+/** Pod fields that files of a volume can expose. */
 export const volumeFields: readonly string[] = [
   'metadata.annotations',
   'metadata.labels',
@@ -37,7 +37,7 @@ export const volumeFields: readonly string[] = [
   'metadata.uid',
 ];
 
-/** Every field name the API knows, shown or not. */
+/** Every field name that the API knows, whether it can be exposed or not. */
 const knownFields: ReadonlySet<string> = new Set([
   ...environmentFields,
   ...volumeFields,
@@ -58,7 +58,7 @@ const resourceFields: readonly string[] = [
 const byteDivisors: readonly string[] = '1 1k 1M 1G 1T 1P 1E 1Ki 1Mi 1Gi 1Ti 1Pi 1Ei'.split(' ');
 const byteDivisorList = byteDivisors.join(', ');
 
-/** Broken rules of the environment variables of a container. */
+/** Validates the environment variables of a container. */
 export function validateEnv(env: readonly EnvVar[], path: FieldPath, errors: FieldError[]): void {
   env.forEach((variable, i) => {
     const at = path.index(i);
@@ -120,7 +120,7 @@ function validateKeySelector(
 
 const subscripted = /^(\w+)\.(\w+)\['(.*)'\]$/;
 
-/** Broken rules of a reference to a field of the pod itself. */
+/** Validates a reference to a field of the pod itself. */
 export function validateFieldSelector(
   selector: ObjectFieldSelector,
   shown: readonly string[],
@@ -145,7 +145,7 @@ export function validateFieldSelector(
   const match = subscripted.exec(field);
   if (match !== null) {
     const key = match[3] as string;
-    // Keys of annotations may be of either case.
+    // Annotation keys may contain upper-case letters.
     const rule = (k: string) => isQualifiedName(match[2] === 'annotations' ? k.toLowerCase() : k);
     if (match[1] !== 'metadata' || (match[2] !== 'annotations' && match[2] !== 'labels')) {
       const detail = `error converting fieldPath: field label does not support subscript: ${field}`;
@@ -158,7 +158,7 @@ export function validateFieldSelector(
   }
 }
 
-/** Broken rules of a reference to the resources of a container. A file of a volume must name the container. */
+/** Validates a reference to the resources of a container. A file of a volume must name the container. */
 export function validateResourceFieldSelector(
   selector: ResourceFieldSelector,
   isFile: boolean,
@@ -182,7 +182,7 @@ export function validateResourceFieldSelector(
   );
 }
 
-/** Broken rules of the sources that a container's environment is filled from. */
+/** Validates the sources of a container's environment variables. */
 export function validateEnvFrom(sources: readonly EnvFromSource[], path: FieldPath, errors: FieldError[]): void {
   sources.forEach((source, i) => {
     const at = path.index(i);

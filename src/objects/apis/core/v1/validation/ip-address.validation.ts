@@ -1,34 +1,35 @@
 import { type FieldError, type FieldPath, invalid } from '../../../../../base/machinery/field-error.js';
 import { canonicalIp, ipFamily } from '../../../networking/v1/validation/ip-network.js';
 
-/** What is wrong with a text that is no IP address. */
+/** The message for a text that is not an IP address. */
 export const badIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
-/** Broken rules of an IP address. */
+/** Validates an IP address. */
 export function validateIp(text: string, path: FieldPath): FieldError[] {
   const problem = ipProblem(text);
   return problem === undefined ? [] : [invalid(path, text, problem)];
 }
 
-/** Why a text is no IP address; undefined if it is one. */
+/** The reason why a text is not an IP address; undefined if it is one. */
 export function ipProblem(text: string): string | undefined {
   if (ipFamily(text) !== undefined) return undefined;
   return hasLeadingZeros(text) ? 'must not have leading 0s' : badIp;
 }
 
 /**
- * Whether a text is no IPv4 address only because of leading zeros in its numbers: some programs read those as octal.
+ * Whether a text fails to be an IPv4 address only because of leading zeros in its numbers: some programs read those as
+ * octal.
  */
 function hasLeadingZeros(text: string): boolean {
   const plain = text.replaceAll(/\b0+(?=\d)/g, '');
   return plain !== text && ipFamily(plain) === 'ipv4';
 }
 
-/** Broken rules of an address that receives traffic: no address with a special meaning. */
+/** Validates an address that receives traffic, which must not be one with a special meaning. */
 export function validateNonSpecialIp(text: string, path: FieldPath): FieldError[] {
   const ip = canonicalIp(text);
   if (ip === undefined) return [invalid(path, text, 'must be a valid IP address')];
-  // An IPv4 address inside an IPv6 one means the same.
+  // An IPv4-mapped IPv6 address counts as its IPv4 address.
   const plain = /^::ffff:\d+\.\d+\.\d+\.\d+$/.test(ip) ? ip.slice(7) : ip;
   const reasons: string[] = [];
   if (plain === '0.0.0.0' || plain === '::') reasons.push(`may not be unspecified (${plain})`);

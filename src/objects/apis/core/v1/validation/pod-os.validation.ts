@@ -3,7 +3,7 @@ import type { Container } from '../container.types.js';
 import type { PodSpec } from '../pod-spec.types.js';
 import { checkOneOf } from './common.validation.js';
 
-/** Fields that only one of the systems has, in the order messages list them. */
+/** Fields that only one operating system supports, in the order in which messages list them. */
 const linuxPodFields = [
   'appArmorProfile',
   'seLinuxOptions',
@@ -30,7 +30,7 @@ const linuxContainerFields = [
   'runAsGroup',
 ] as const;
 
-/** Broken rules of the operating system that a pod declares: no field may need another system. */
+/** Validates the operating system that a pod declares: no field may require another one. */
 export function validatePodOs(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
   if (spec.os === undefined) return;
   const { name } = spec.os;
@@ -58,7 +58,7 @@ function validateWindows(spec: PodSpec, path: FieldPath, errors: FieldError[]): 
     if (isGiven(pod?.[field])) refuse(path.child('securityContext').child(field));
   }
   for (const field of linuxSharedFields) {
-    // A pod states whether it shares the host's users even when it does not; the other fields are switches.
+    // `hostUsers` is refused even when it is false; the other fields only when they are true.
     const isSet = field === 'hostUsers' ? spec.hostUsers !== undefined : spec[field] === true;
     if (isSet) refuse(path.child(field));
   }
@@ -73,7 +73,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
-/** Broken rules of a pod with its own user namespace: it must not share other namespaces of the host. */
+/** Validates a pod with its own user namespace, which must not share other namespaces of the host. */
 export function validateHostUsers(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
   if (spec.hostUsers !== false) return;
   const refuse = (at: FieldPath) => errors.push(forbidden(at, 'when `hostUsers` is false'));

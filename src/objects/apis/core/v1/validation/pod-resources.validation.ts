@@ -12,7 +12,7 @@ import { isPodLevelResource, requestsOfContainers } from '../pod-level-resources
 import type { PodSpec } from '../pod-spec.types.js';
 import { checkResourceName, validateResourceRequirements } from './resources.validation.js';
 
-/** Broken rules of the resources that the containers of a pod share. */
+/** Validates the resources that the containers of a pod share. */
 export function validatePodResources(spec: PodSpec, path: FieldPath, names: VendorNames, errors: FieldError[]): void {
   const { resources } = spec;
   if (resources === undefined) return;
@@ -20,7 +20,7 @@ export function validatePodResources(spec: PodSpec, path: FieldPath, names: Vend
   if (claims.length > 0) {
     errors.push(forbidden(path.child('claims'), 'claims may not be set for Resources at pod-level'));
   }
-  // The names may be those of any resource; the resources that a pod can have are checked below.
+  // Any resource name is valid here; which resources a pod can have is checked below.
   validateResourceRequirements(resources, path, names, errors, (name, at, _names, found) =>
     checkResourceName(name, at, found),
   );
@@ -41,7 +41,9 @@ export function validatePodResources(spec: PodSpec, path: FieldPath, names: Vend
   checkAgainstContainers(spec, path, errors);
 }
 
-/** The containers must not request more than the pod, and none may have a higher limit than the pod. */
+/**
+ * Checks that the containers together do not request more than the pod, and that none has a higher limit than the pod.
+ */
 function checkAgainstContainers(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
   const { limits = {}, requests = {} } = spec.resources ?? {};
   const asked = requestsOfContainers(spec);

@@ -35,7 +35,7 @@ const maxInt32 = 2147483647;
 /** The longest allowed host name. */
 const maxHostnameLength = 64;
 
-/** Broken rules of the spec of a pod, alone or in a template. `spec` has its defaults. */
+/** Validates the spec of a pod, alone or in a template. `spec` has its defaults. */
 export function validatePodSpec(spec: PodSpec, path: FieldPath, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
   const containers = spec.containers ?? [];
@@ -212,7 +212,7 @@ function validateClaims(claims: readonly PodResourceClaim[], path: FieldPath, er
   });
 }
 
-/** A restart policy that a controller can't work with. */
+/** Checks that the restart policy of a template is one that its controller allows. */
 export function checkTemplateRestartPolicy(
   spec: PodSpec,
   allowed: readonly string[],

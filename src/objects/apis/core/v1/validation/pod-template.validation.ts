@@ -4,13 +4,13 @@ import type { PodTemplateSpec } from '../pod-spec.types.js';
 import type { PodValidationOptions } from './common.validation.js';
 import { validatePodSpec } from './pod-spec.validation.js';
 
-/** Broken rules of a pod template, labels and annotations included. */
+/** Validates a pod template, labels and annotations included. */
 export function validatePodTemplateSpec(
   template: PodTemplateSpec,
   path: FieldPath,
   options: PodValidationOptions,
 ): FieldError[] {
-  // The reported paths of these two leave `metadata` out.
+  // Errors of labels and annotations have paths without `metadata`.
   const errors = validateLabels(template.metadata.labels, path.child('labels'));
   errors.push(...validateAnnotations(template.metadata.annotations, path.child('annotations')));
   errors.push(...validatePodSpec(template.spec, path.child('spec'), options));

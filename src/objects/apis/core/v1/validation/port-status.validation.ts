@@ -12,7 +12,7 @@ const protocols = ['SCTP', 'TCP', 'UDP'];
 /** A DNS subdomain, a slash and a name. */
 const maxErrorLength = 316;
 
-/** Broken rules of a load balancer's port status (specification 2.5). */
+/** Validates a load balancer's port status (specification 2.5). */
 export function validatePortStatuses(ports: readonly PortStatus[], path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   for (const [i, { port, protocol, error }] of ports.entries()) {
@@ -21,7 +21,7 @@ export function validatePortStatuses(ports: readonly PortStatus[], path: FieldPa
     if (!protocols.includes(protocol)) errors.push(notSupported(at.child('protocol'), protocol, protocols));
     if (error === undefined) continue;
     if (error.length > maxErrorLength) errors.push(tooLong(at.child('error'), maxErrorLength));
-    // `CamelCase`, or `example.com/CamelCase` from others than the built-in ones.
+    // `CamelCase` for built-in errors, `example.com/CamelCase` for others.
     else for (const m of isQualifiedName(error)) errors.push(invalid(at.child('error'), error, m));
   }
   return errors;

@@ -14,7 +14,7 @@ const headerName = /^[-A-Za-z0-9]+$/;
 const headerRule =
   "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
 
-/** Broken rules of a probe; a missing one is fine. `once`: a single success must do (liveness and startup). */
+/** Validates a probe, if set. `once`: the success threshold must be 1 (liveness and startup). */
 export function validateProbe(probe: Probe | undefined, path: FieldPath, once: boolean, errors: FieldError[]): void {
   if (probe === undefined) return;
   validateHandler(probe, path, errors);
@@ -32,7 +32,7 @@ export function validateProbe(probe: Probe | undefined, path: FieldPath, once: b
   }
 }
 
-/** Broken rules of the hooks of a container; missing ones are fine. */
+/** Validates the hooks of a container, if set. */
 export function validateLifecycle(
   lifecycle: Lifecycle | undefined,
   graceSeconds: number,
@@ -88,7 +88,7 @@ function validateHttpGet(action: HTTPGetAction, path: FieldPath, errors: FieldEr
   }
 }
 
-/** A port by number or by the name of a container port. */
+/** Checks a port given by number or by the name of a container port. */
 export function checkPort(port: number | string, path: FieldPath, errors: FieldError[]): void {
   const messages = typeof port === 'number' ? isPortNumber(port) : isPortName(port);
   for (const message of messages) errors.push(invalid(path, port, message));

@@ -1,7 +1,7 @@
 import { type FieldError, type FieldPath, invalid } from '../../../../../base/machinery/field-error.js';
 import { checkNonNegative } from './common.validation.js';
 
-/** The counts of a status of a kind that keeps replicas. */
+/** The counts in the status of a kind with replicas. */
 export interface ReplicaCounts {
   readonly replicas?: number | undefined;
   readonly readyReplicas?: number | undefined;
@@ -10,7 +10,10 @@ export interface ReplicaCounts {
   readonly collisionCount?: number | undefined;
 }
 
-/** Counts must not be negative, and those named in `parts` must not exceed `replicas`. `path` is that of the status. */
+/**
+ * Checks that no count is negative and that those named in `parts` do not exceed `replicas`. `path` is the path of the
+ * status.
+ */
 export function checkReplicaCounts<K extends string>(
   counts: ReplicaCounts & { readonly [key in K]?: number | undefined },
   parts: readonly K[],
@@ -34,7 +37,7 @@ export function checkReplicaCounts<K extends string>(
   }
 }
 
-/** The number of name collisions only grows. `path` is that of the status. */
+/** Checks that the number of name collisions does not decrease. `path` is the path of the status. */
 export function checkCollisionCount(
   count: number | undefined,
   old: number | undefined,

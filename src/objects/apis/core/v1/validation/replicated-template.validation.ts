@@ -6,7 +6,7 @@ import { validatePodTemplateSpec } from './pod-template.validation.js';
 
 /** What the owner of a template requires of it. */
 export interface ReplicatedTemplateRules {
-  /** Whether the owner's selector selects pods with these labels; undefined: there is no selector to check. */
+  /** Whether the owner's selector selects pods with these labels; undefined if there is no selector to check. */
   readonly matches: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
   /** How many pods are wanted; with more than one, disks can't be shared for writing. */
   readonly replicas: number;
@@ -14,7 +14,7 @@ export interface ReplicatedTemplateRules {
   readonly kind: string;
 }
 
-/** Broken rules of a template of pods that are kept running. */
+/** Validates the template of a kind that keeps a number of pods running. */
 export function validateReplicatedTemplate(
   template: PodTemplateSpec,
   rules: ReplicatedTemplateRules,
@@ -37,7 +37,7 @@ export function validateReplicatedTemplate(
   return errors;
 }
 
-/** A disk that is attached to several machines can only be read. */
+/** Checks that disks shared by several pods are read-only: a disk attached to several machines can't be written. */
 function checkSharedDisks(template: PodTemplateSpec, path: FieldPath, errors: FieldError[]): void {
   template.spec.volumes?.forEach((volume, i) => {
     if (volume.gcePersistentDisk === undefined || volume.gcePersistentDisk.readOnly === true) return;

@@ -53,18 +53,18 @@ export function isHugePages(name: string): boolean {
   return name.startsWith('hugepages-');
 }
 
-/** Resources the server itself knows: names without a domain, or with the vendor's own one. */
+/** Whether the server itself knows a resource: its name has no domain, or the vendor's own domain. */
 export function isNativeResource(name: string, names: VendorNames): boolean {
   return !name.includes('/') || name.includes(`${names.labelPrefix}/`);
 }
 
-/** Resources of another domain: counted in whole units, never overcommitted. */
+/** Whether a resource has another domain: such resources are counted in whole units and never overcommitted. */
 function isExtendedResource(name: string, names: VendorNames): boolean {
   if (isNativeResource(name, names) || name.startsWith('requests.')) return false;
   return isQualifiedName(`requests.${name}`).length === 0;
 }
 
-/** Broken rules of an amount: not negative, whole where only whole units exist. */
+/** Validates an amount, which must not be negative, and must be whole where only whole units exist. */
 export function checkQuantity(
   name: string,
   value: string,
@@ -77,7 +77,7 @@ export function checkQuantity(
   if (quantityMilliValue(value) % 1000 !== 0) errors.push(invalid(path, value, 'must be an integer'));
 }
 
-/** Broken rules of a resource name that is known everywhere, not only in containers. */
+/** Validates the name of any resource, including those that containers can't request. */
 export function checkResourceName(name: string, path: FieldPath, errors: FieldError[]): void {
   const before = errors.length;
   checkText(name, isQualifiedName, path, errors);
@@ -87,7 +87,7 @@ export function checkResourceName(name: string, path: FieldPath, errors: FieldEr
   }
 }
 
-/** Broken rules of the name of a resource that a container can request. */
+/** Validates the name of a resource that a container can request. */
 export function checkContainerResourceName(
   name: string,
   path: FieldPath,
@@ -111,7 +111,7 @@ export interface ResourceAmounts {
 }
 
 /**
- * Broken rules of the resources of a container.
+ * Validates the resources of a container.
  *
  * @param checkName checks the names of resources
  */

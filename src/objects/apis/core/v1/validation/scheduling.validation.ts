@@ -26,7 +26,7 @@ const requiredTerms = 'requiredDuringSchedulingIgnoredDuringExecution';
 const preferredTerms = 'preferredDuringSchedulingIgnoredDuringExecution';
 const badOperator = 'not a valid selector operator';
 
-/** Broken rules of a pod's affinities; missing ones are fine. */
+/** Validates a pod's affinities, if set. */
 export function validateAffinity(affinity: Affinity | undefined, path: FieldPath, errors: FieldError[]): void {
   if (affinity === undefined) return;
   if (affinity.nodeAffinity !== undefined) {
@@ -54,7 +54,7 @@ function checkWeight(weight: number, path: FieldPath, errors: FieldError[]): voi
   if (weight < 1 || weight > 100) errors.push(invalid(path.child('weight'), weight, 'must be in the range 1-100'));
 }
 
-/** Broken rules of a node selector: at least one term, each with valid requirements. */
+/** Validates a node selector: at least one term, each with valid requirements. */
 export function validateNodeSelector(selector: NodeSelector, path: FieldPath, errors: FieldError[]): void {
   const terms = selector.nodeSelectorTerms ?? [];
   const at = path.child('nodeSelectorTerms');
@@ -64,7 +64,7 @@ export function validateNodeSelector(selector: NodeSelector, path: FieldPath, er
   });
 }
 
-/** Broken rules of one alternative of a node selector. */
+/** Validates one term of a node selector. */
 function validateNodeSelectorTerm(term: NodeSelectorTerm, path: FieldPath, errors: FieldError[]): void {
   term.matchExpressions?.forEach((requirement, i) => {
     validateNodeRequirement(requirement, path.child('matchExpressions').index(i), errors);
@@ -165,7 +165,7 @@ function checkLabelKeys(
 
 const effects: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** Broken rules of tolerations of taints. */
+/** Validates tolerations of taints. */
 export function validateTolerations(tolerations: readonly Toleration[], path: FieldPath, errors: FieldError[]): void {
   tolerations.forEach((toleration, i) => {
     const at = path.index(i);
@@ -192,7 +192,7 @@ export function validateTolerations(tolerations: readonly Toleration[], path: Fi
   });
 }
 
-/** Broken rules of the spreading of pods over topologies. */
+/** Validates how pods are spread over topologies. */
 export function validateTopologySpread(
   constraints: readonly TopologySpreadConstraint[],
   path: FieldPath,

@@ -25,7 +25,7 @@ const profileTypes: readonly string[] = ['Localhost', 'RuntimeDefault', 'Unconfi
 const maxCredentialSpecBytes = 64 * 1024;
 const maxAppArmorProfileLength = 4095;
 
-/** Broken rules of a container's security settings; missing ones are fine. */
+/** Validates a container's security settings, if set. */
 export function validateSecurityContext(
   context: SecurityContext | undefined,
   hostUsers: boolean | undefined,
@@ -56,7 +56,7 @@ export function validateSecurityContext(
   validateWindowsOptions(context.windowsOptions, path.child('windowsOptions'), errors);
 }
 
-/** Broken rules of the security settings that a whole pod shares, and of its use of the host's namespaces. */
+/** Validates the security settings that a whole pod shares, and the use of the host's namespaces. */
 export function validatePodSecurity(spec: PodSpec, specPath: FieldPath, errors: FieldError[]): void {
   const context = spec.securityContext;
   if (context === undefined) return;

@@ -41,7 +41,7 @@ const requiredFields: Readonly<Record<string, readonly string[]>> = {
   scaleIO: ['gateway', 'system', 'volumeName'],
 };
 
-/** Broken rules of a volume of the node or of a storage system. `path` is that of the source. */
+/** Validates a volume of the node or of a storage system. `path` is the path of the source. */
 export function validateStorageVolume(volume: Volume, path: FieldPath, errors: FieldError[]): void {
   for (const [source, fields] of Object.entries(requiredFields)) {
     const value = volume[source as keyof Volume] as Readonly<Record<string, unknown>> | undefined;
@@ -137,7 +137,7 @@ function validateAzureDisk(disk: AzureDiskVolumeSource, path: FieldPath, errors:
   }
 }
 
-/** Disks of the two oldest clouds; a partition counts from 1, and 0 means the whole disk. */
+/** Validates a disk of one of the two oldest clouds. Partitions count from 1; 0 means the whole disk. */
 export function validateDisk(
   id: string,
   idName: string,

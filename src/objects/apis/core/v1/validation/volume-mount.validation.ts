@@ -16,7 +16,7 @@ export type VolumeMap = ReadonlyMap<string, Volume>;
 
 const propagationModes: readonly string[] = ['Bidirectional', 'HostToContainer', 'None'];
 
-/** Broken rules of the mounts of volumes as files in a container. */
+/** Validates the mounts of volumes as files in a container. */
 export function validateVolumeMounts(
   container: Container | EphemeralContainer,
   volumes: VolumeMap,
@@ -41,7 +41,7 @@ export function validateVolumeMounts(
       const detail = 'must not already exist as a path in volumeDevices';
       errors.push(invalid(at.child('mountPath'), mount.mountPath, detail));
     }
-    // Most of these faults are reported under a path without the index of the mount.
+    // Most of these faults are reported at a path without the index of the mount.
     validateSubPath(mount, path, i, errors);
     if (mount.mountPropagation !== undefined) checkPropagation(container, mount.mountPropagation, path, errors);
     if (mount.recursiveReadOnly !== undefined) checkRecursiveReadOnly(mount, path.child('recursiveReadOnly'), errors);
@@ -85,7 +85,7 @@ function checkRecursiveReadOnly(mount: VolumeMount, path: FieldPath, errors: Fie
   }
 }
 
-/** Broken rules of the mounts of volumes as block devices in a container. */
+/** Validates the mounts of volumes as block devices in a container. */
 export function validateVolumeDevices(
   devices: readonly VolumeDevice[],
   mounts: readonly VolumeMount[],

@@ -41,7 +41,7 @@ export function validateVolumes(volumes: readonly Volume[], path: FieldPath, err
   return valid;
 }
 
-/** Sources in the order in which rules are checked: the first one counts, further ones are reported. */
+/** Sources in the order in which rules are checked: the first one set is used, any further one is an error. */
 const sourceNames = [
   'emptyDir',
   'hostPath',
@@ -86,7 +86,7 @@ function validateSource(volume: Volume, path: FieldPath, errors: FieldError[]): 
     }
     hasSource = true;
     const { gcePersistentDisk: gce, awsElasticBlockStore: ebs } = volume;
-    // The reported path of this one is not the name of its field.
+    // The path reported for this source differs from the name of its field.
     if (gce !== undefined) validateDisk(gce.pdName, 'pdName', gce.partition, path.child('persistentDisk'), errors);
     else if (ebs !== undefined) validateDisk(ebs.volumeID, 'volumeID', ebs.partition, at, errors);
     else if (!validatePodVolume(volume, at, errors)) validateStorageVolume(volume, at, errors);
@@ -94,7 +94,7 @@ function validateSource(volume: Volume, path: FieldPath, errors: FieldError[]): 
   if (!hasSource) errors.push(required(path, 'must specify a volume type'));
 }
 
-/** Sources made of API objects or of the node; false for those of storage systems. */
+/** Validates sources that are API objects or parts of the node. Returns false for those of storage systems. */
 function validatePodVolume(volume: Volume, path: FieldPath, errors: FieldError[]): boolean {
   const { emptyDir, secret, configMap, downwardAPI, projected, image, ephemeral } = volume;
   if (emptyDir !== undefined) {
@@ -192,7 +192,7 @@ function validateProjected(projected: ProjectedVolumeSource, path: FieldPath, er
       hasSource = true;
     }
     validateProjection(source, at, path, errors);
-    // For API objects the name is shown, not the path.
+    // For API objects the message shows the name, not the path.
     const shown = source.secret?.name ?? source.configMap?.name;
     for (const file of filesOf(source)) {
       if (file === '') continue;

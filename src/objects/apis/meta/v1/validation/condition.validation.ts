@@ -16,7 +16,7 @@ const maxMessageLength = 32 * 1024;
 const reasonFormat = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
 const reasonRegExp = /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 
-/** Broken rules of a list of standard conditions. */
+/** Validates a list of standard conditions. */
 export function validateConditions(conditions: readonly Condition[] | undefined, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   const seen = new Set<string>();

@@ -15,7 +15,7 @@ export function ipFamily(text: string): IpFamily | undefined {
   return isIPv6(text) && !text.includes('%') ? 'ipv6' : undefined;
 }
 
-/** The one canonical spelling of an IP address (RFC 5952 for IPv6); undefined for text that is no address. */
+/** The one canonical spelling of an IP address (RFC 5952 for IPv6); undefined for text that is not an address. */
 export function canonicalIp(text: string): string | undefined {
   const family = ipFamily(text);
   if (family === undefined) return undefined;
@@ -35,7 +35,7 @@ export function parseIpNetwork(text: string): IpNetwork | undefined {
   return isPlain && prefix <= (family === 'ipv4' ? 32 : 128) ? { address, prefix, family } : undefined;
 }
 
-/** Whether every address of `inner` lies in `outer` and `outer` has more of them. */
+/** Whether every address of `inner` lies in `outer` and `outer` has more addresses. */
 export function isStrictSubset(inner: IpNetwork, outer: IpNetwork): boolean {
   if (inner.family !== outer.family || inner.prefix <= outer.prefix) return false;
   const block = new BlockList();

@@ -9,7 +9,7 @@ import { isDns1123Subdomain } from '../../../../../base/machinery/names.js';
 
 const maxLength = 63;
 
-/** Broken rules of a CSI driver's name in a reference. Case does not matter. */
+/** Validates a CSI driver's name in a reference. Case does not matter. */
 export function validateCsiDriverName(name: string, path: FieldPath): FieldError[] {
   if (name === '') return [required(path)];
   const errors: FieldError[] = [];
