@@ -3,7 +3,7 @@ import { internalContext } from '../../src/base/machinery/internal-context.js';
 import type { AdmissionAttributes } from '../../src/server/admission/attributes.js';
 import { Reinvocation } from '../../src/server/admission/reinvocation.js';
 
-/** The request that a test of an admission plugin uses; the rest is as for the create of a pod by alice. */
+/** The request that a test of an admission plugin uses. Missing fields are those of alice creating a pod. */
 export interface TestRequest
   extends Partial<Omit<AdmissionAttributes, 'object' | 'oldObject' | 'storedObject' | 'storedOldObject' | 'resource'>> {
   /** `pods`, `deployments.apps` */

@@ -9,7 +9,7 @@ import { admissionAttributes, type TestRequest } from './admission-attributes.js
 
 /** The environment of a plugin under test. */
 export interface TestWorld {
-  /** Objects in memory by resource and then by name, in whatever namespace. */
+  /** Objects in memory by resource and then by name, in any namespace. */
   readonly known?: Readonly<Record<string, Readonly<Record<string, object>>>>;
   /** Objects that only the store has. */
   readonly stored?: Readonly<Record<string, Readonly<Record<string, object>>>>;
@@ -63,11 +63,11 @@ export interface Admitted {
   readonly attributes: AdmissionAttributes;
   // biome-ignore lint/suspicious/noExplicitAny: tests read whatever the plugin made
   readonly object: any;
-  /** The refusal without its beginning, which names the object. */
+  /** The refusal without its first part, which names the object. */
   readonly problem: string | undefined;
 }
 
-/** Sends a request through both phases of a plugin, as far as it gets. */
+/** Sends a request through both phases of a plugin, until it is refused. */
 export async function admit(plugin: AdmissionPlugin, request: TestRequest): Promise<Admitted> {
   const attributes = admissionAttributes(structuredClone(request));
   let problem: string | undefined;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 
 /**
- * Compares broken rules with the beginnings of the expected ones (`reason | field | message`, without the word
- * FieldValue in front), in order and number.
+ * Checks that the broken rules begin with the expected texts (`reason | field | message`, without the leading word
+ * FieldValue), in the same order and number.
  */
 export function assertCauses(actual: readonly string[], expected: readonly string[]): void {
   const shown = actual.map((cause, i) => {

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 
-/** Algorithms of keys in tests. */
+/** Key algorithms for tests. */
 export const keyAlgorithms = {
   ecdsa: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
   p384: { name: 'ECDSA', namedCurve: 'P-384', hash: 'SHA-384' },
@@ -23,7 +23,7 @@ export async function makeRequest(asked: TestRequest = {}): Promise<string> {
   return (await makeRequestWithKey(asked)).request;
 }
 
-/** A signed PKCS#10 request and the private key behind it, both as PEM text. */
+/** A signed PKCS#10 request and its private key, both as PEM text. */
 export async function makeRequestWithKey({
   subject = 'CN=test',
   names,
@@ -82,7 +82,7 @@ export async function makeCertificate(): Promise<string> {
   return `${certificate.toString('pem')}\n`;
 }
 
-/** Text as base64 in the form of JSON. */
+/** Text as base64, as in JSON objects. */
 export function toBase64(text: string): string {
   return Buffer.from(text, 'latin1').toString('base64');
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * Receives which children and folders the test process has, and cleans up when its input ends. That happens however the
+ * Receives the children and folders of the test process, and cleans up when its input ends, which happens however the
  * test process dies. Lines: `add <pid> <signal>`, `done <pid>`, `folder <path>`, `gone <path>`.
  */
 const script = `
@@ -25,7 +25,7 @@ let guard: ChildProcess | undefined;
 
 function tell(line: string): void {
   if (guard === undefined) {
-    // A group of its own, so that a Ctrl-C that ends the tests leaves it alone.
+    // The guard has a process group of its own, so that a Ctrl-C that ends the tests does not end it.
     guard = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     guard.on('error', () => undefined);
     guard.stdin?.on('error', () => undefined);
@@ -35,7 +35,7 @@ function tell(line: string): void {
   guard.stdin?.write(`${line}\n`);
 }
 
-/** Ends a process with the signal if it still runs when this one ends in any way, even by SIGKILL. */
+/** Makes sure that a child that still runs gets the signal when this process ends in any way, even by SIGKILL. */
 export function endWithUs(child: ChildProcess, signal: 'KILL' | 'QUIT' = 'KILL'): void {
   const { pid } = child;
   if (pid === undefined) return;
@@ -43,13 +43,13 @@ export function endWithUs(child: ChildProcess, signal: 'KILL' | 'QUIT' = 'KILL')
   child.once('exit', () => tell(`done ${pid}`));
 }
 
-/** Removes a folder of temporary files when this process ends before `forgetFolder`. */
+/** Makes sure that a folder of temporary files is removed if this process ends before `forgetFolder`. */
 export function removeWithUs(folder: string): void {
-  // The lines of the guard are split at spaces; a folder that is left behind then is merely untidy.
+  // The guard splits its lines at spaces, so folders with spaces are left behind, which is merely untidy.
   if (!/\s/.test(folder)) tell(`folder ${folder}`);
 }
 
-/** The folder was removed in the ordinary way. */
+/** Records that the folder was removed in the ordinary way. */
 export function forgetFolder(folder: string): void {
   if (!/\s/.test(folder)) tell(`gone ${folder}`);
 }

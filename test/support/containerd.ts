@@ -7,14 +7,17 @@ import { endWithUs } from './child-guard.js';
 
 const run = promisify(execFile);
 
-/** What real containers need of the machine: Debian's containerd, runc, containernetworking-plugins and busybox-static. */
+/**
+ * Programs that tests with real containers need: Debian's containerd, runc, containernetworking-plugins and
+ * busybox-static.
+ */
 export const containerdNeeds = ['root', 'containerd', 'runc', 'ctr', 'tar', '/bin/busybox', '/usr/lib/cni/bridge'];
 
 /** The image of all tests: busybox with links to all its programs. */
 export const busyboxImage = 'plinth.test/busybox:1';
 const pauseImage = 'plinth.test/pause:1';
 
-/** A containerd of its own with images that are made here, so that no registry is needed. */
+/** A private containerd with images that are made here, so that no registry is needed. */
 export class TestContainerd {
   private constructor(
     readonly folder: string,
@@ -27,7 +30,8 @@ export class TestContainerd {
   }
 
   static async start(): Promise<TestContainerd> {
-    // Not where the runner keeps the files of tests: what a killed test leaves mounted would be in its way.
+    // The folder is outside the runner's folder for test files, since mounts that a killed test leaves behind would be
+    // in its way.
     const folder = await fs.mkdtemp('/var/tmp/plinth-containerd-');
     const id = process.pid % 250;
     const bridge = `pl${process.pid}`.slice(0, 15);
@@ -40,7 +44,7 @@ export class TestContainerd {
     return containerd;
   }
 
-  /** Kills the runtime and starts it again; what runs goes on. */
+  /** Kills the runtime and starts it again; containers keep running. */
   async restart(): Promise<void> {
     const ended = new Promise((resolve) => this.child.once('exit', resolve));
     this.child.kill('SIGKILL');
@@ -105,12 +109,12 @@ export class TestContainerd {
     await fs.rm(folder, { recursive: true, force: true });
   }
 
-  /** Ids of all containers and sandboxes that there are. */
+  /** Ids of all containers and sandboxes. */
   async containers(): Promise<string[]> {
     return (await this.ctr(['containers', 'ls', '-q'])).split('\n').filter((line) => line !== '');
   }
 
-  /** Ends all that runs, and removes everything. */
+  /** Ends all processes, and removes everything. */
   async stop(): Promise<void> {
     for (const id of await this.containers().catch(() => [])) {
       await this.ctr(['tasks', 'rm', '-f', id]).catch(() => undefined);

@@ -21,7 +21,7 @@ import { toServed, toStored } from '../../src/objects/registry/store/object-code
 import { ResourceStores } from '../../src/objects/registry/store/resource-stores.js';
 import type { Storage } from '../../src/storage/storage.interface.js';
 
-/** The time of everything in these tests. */
+/** The current time in these tests. */
 export const testTime = '2030-01-01T00:00:00Z';
 export const testClock: Clock = { now: () => Date.parse(testTime) };
 export const testNames: VendorNames = vendorNames('k8s.io');
@@ -59,7 +59,7 @@ export class DefinitionTester {
     this.resource = resource;
   }
 
-  /** A body with a name (and a namespace where necessary) unless it has its own. */
+  /** Creates an object from a body, adding a name (and a namespace where necessary) if it has none. */
   create(body: Record<string, unknown>): TestOutcome {
     const namespace = this.definition.namespaced ? { namespace: 'default' } : {};
     const metadata = { name: 'a', ...namespace, ...(body.metadata as object | undefined) };
@@ -67,7 +67,7 @@ export class DefinitionTester {
     return this.outcome(object, () => beforeCreate(this.context(), this.definition, object, testClock));
   }
 
-  /** A merge patch on a stored object, or on one of its subresources. */
+  /** Applies a merge patch to a stored object, or to one of its subresources. */
   patch(old: ApiObject, patch: Record<string, unknown>, subresource?: string): TestOutcome {
     const served = toServed(this.resource, structuredClone(old));
     const object = this.decode(applyMergePatch(served, patch) as Record<string, unknown>);
@@ -76,7 +76,7 @@ export class DefinitionTester {
     return this.outcome(object, () => beforeUpdate(this.context(), this.definition, object, live, target));
   }
 
-  /** Cells of a stored object's table row; everything was created `seconds` ago. */
+  /** Cells of a stored object's table row, `seconds` after the time of these tests. */
   cells(object: ApiObject, seconds = 0): unknown[] {
     const now = Date.parse(testTime) + seconds * 1000;
     return (this.definition.columns as readonly TableColumn[]).map((column) => shownCell(column.cell(object), now));

@@ -11,7 +11,7 @@ interface Section {
   readonly users: readonly Command[];
 }
 
-/** One per class of options, in the order in which the commands name them. */
+/** The sections, one per class of options, in the order in which the commands list them. */
 function sections(): readonly Section[] {
   const found = new Map<OptionsClass, Section>();
   for (const command of commands) {
@@ -24,7 +24,7 @@ function sections(): readonly Section[] {
   return [...found.values()];
 }
 
-/** Texts may contain characters that have a meaning in a table or a page: bars, and `<name>`. */
+/** Escapes characters that have a meaning in a table or a page: bars, and `<name>`. */
 const asCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 
 const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
@@ -38,7 +38,7 @@ function head(flag: BoundFlag): string {
   return `${code(`--${flag.name}${value}`)}${short}${aliases}`;
 }
 
-/** The declared default, and those of commands that have another. */
+/** The declared default, and the defaults of commands that have another. */
 function defaultOf(flag: BoundFlag, { optionsClass, users }: Section): string {
   const declared = showFlagValue(flag, (new optionsClass() as Record<string, unknown>)[flag.property]);
   const shown = users.map((command) =>

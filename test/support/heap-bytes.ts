@@ -9,7 +9,7 @@ export function heapBytes(): number {
     setFlagsFromString('--expose-gc');
     collect = runInNewContext('gc') as () => void;
   }
-  // What a collection finds unused may hold other objects until the next one.
+  // Two collections, since objects that the first finds unused may keep others alive until the next.
   collect();
   collect();
   return process.memoryUsage().heapUsed;

@@ -31,13 +31,13 @@ export function patchAnswer(operations: unknown): Readonly<Record<string, unknow
   return { allowed: true, patchType: 'JSONPatch', patch: Buffer.from(text).toString('base64') };
 }
 
-/** Resolves after so many milliseconds, and never earlier: timers may fire a little early. */
+/** Resolves after this many milliseconds and never earlier, although timers may fire a little early. */
 export async function holdFor(ms: number): Promise<void> {
   const end = performance.now() + ms;
   for (let left = ms; left > 0; left = end - performance.now()) await delay(Math.ceil(left));
 }
 
-/** Hooks over TLS under an authority of their own, each with a path and a behaviour that the test gives. */
+/** Serves hooks over TLS with an authority of its own. The test defines the path and the behaviour of each hook. */
 export class HookServer {
   readonly received: ReceivedHookReview[] = [];
   private readonly behaviours = new Map<string, HookBehaviour>();
@@ -102,7 +102,7 @@ export class HookServer {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** PEM of the authority of its certificate. */
+  /** PEM of the authority of the server's certificate. */
   get ca(): string {
     return this.authority.cert;
   }
@@ -111,7 +111,7 @@ export class HookServer {
     return Buffer.from(this.ca).toString('base64');
   }
 
-  /** Certificate and key that it accepts from a client. */
+  /** A client certificate that the server accepts, with its key. */
   async clientIdentity(name: string): Promise<{ readonly cert: string; readonly key: string }> {
     const { chain, key } = await this.authority.issue({ subject: [{ CN: [name] }] });
     return { cert: chain, key };
@@ -130,7 +130,7 @@ export class HookServer {
     return this.received.filter((one) => one.path === path);
   }
 
-  /** How many connections are open. */
+  /** The number of open connections. */
   get open(): number {
     return this.sockets.size;
   }

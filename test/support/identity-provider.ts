@@ -16,7 +16,7 @@ interface ProviderKeys {
   readonly generation: number;
 }
 
-/** An OpenID Connect provider over TLS, under an authority of its own, whose keys can be changed. */
+/** An OpenID Connect provider over TLS, with an authority of its own, whose keys can be replaced. */
 export class IdentityProvider {
   /** What other paths answer. */
   readonly extraPaths = new Map<string, Handler>();
@@ -81,7 +81,7 @@ export class IdentityProvider {
     this.callback = this.makeProvider();
   }
 
-  /** Has the provider issue an ID token for a client. */
+  /** Lets the provider issue an ID token for a client. */
   async issue(claims: Readonly<Record<string, unknown>>, client = 'plinth', expiresInSeconds = 600): Promise<string> {
     const form = new URLSearchParams({
       grant_type: 'password',
@@ -126,7 +126,7 @@ export class IdentityProvider {
       clients: [client('plinth'), client('other')],
       jwks: {
         keys: [
-          // A key without an algorithm of its own serves every algorithm of its kind.
+          // A key without `alg` works with every algorithm of its kind.
           { ...rsa.export({ format: 'jwk' }), kid: `rsa-${generation}`, use: 'sig' },
           { ...ec.export({ format: 'jwk' }), kid: `ec-${generation}`, use: 'sig' },
         ],

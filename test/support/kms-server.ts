@@ -18,9 +18,9 @@ const { root } = protobuf.parse(`
 
 type Message = Record<string, unknown>;
 
-/** A key management service, version 2, behind a socket. Its keys are made on demand. */
+/** A key management service, version 2, on a socket. Its keys are created on demand. */
 export class KmsServer {
-  /** Change it to rotate the key. */
+  /** Tests change this id to rotate the key. */
   keyId = 'key-1';
   healthz = 'ok';
   /** Calls by method. */

@@ -10,19 +10,19 @@ import type { WriteAdmission } from '../../src/objects/registry/store/admitted-s
 import type { Storage } from '../../src/storage/storage.interface.js';
 import { bootstrapRights } from './loop-rights.js';
 
-/** The settings that tests pass to the loops that they make themselves. */
+/** The settings for loops that tests create themselves. */
 export interface LoopPartsOptions {
   readonly storage: Storage;
   readonly registry: ResourceRegistry;
   readonly timers?: Timers;
   readonly admission?: WriteAdmission | undefined;
-  /** Default: the loops have the rights of the default policy. */
+  /** Default: an authorizer with the rights of the default policy. */
   readonly authorizer?: Authorizer;
   /** Receives the lines of the log. */
   readonly log?: (line: string) => void;
 }
 
-/** The parts of loops that run on one storage, as those of one process. */
+/** The dependencies of loops that run on one storage, as in one process. */
 export function loopParts(options: LoopPartsOptions): LoopDependencies {
   const { storage, registry, timers = systemTimers, admission, log = () => undefined } = options;
   const names = vendorNames('k8s.io');

@@ -5,7 +5,10 @@ import { bootstrapPolicy } from '../../src/server/authorization/rbac/bootstrap/b
 import { PolicyIndex } from '../../src/server/authorization/rbac/policy-index.js';
 import { RbacAuthorizer } from '../../src/server/authorization/rbac/rbac.authorizer.js';
 
-/** Gives everybody the rights of the default policy, and no others: a loop that passes its tests has all that it needs. */
+/**
+ * Gives everybody the rights of the default policy, and no others, so that a loop that passes its tests has all the
+ * rights that it needs.
+ */
 export function bootstrapRights(names: VendorNames): Authorizer {
   const index = new PolicyIndex();
   const policy = bootstrapPolicy(names);

@@ -26,15 +26,15 @@ const names = vendorNames('k8s.io');
 const user = { name: 'tester', uid: '', groups: ['system:masters'], extra: {} };
 const patienceMs = 60_000;
 
-/** Loops that run in a process of their own, until they are stopped. */
+/** Loops that run as a process of their own would, until they are stopped. */
 interface RunningLoops {
   readonly rest: RestingLoops;
   stop(): Promise<void>;
 }
 
 /**
- * A database with a client of the API's stores, and any number of processes that run control loops on it. Objects are
- * named as `deployments.apps` or `pods`; the vendor's suffix of a group is left out (`leases.coordination`).
+ * A database with a client of the API's stores, and any number of processes that run control loops on it. Resources are
+ * named like `deployments.apps` or `pods`, without the vendor's suffix of the group (`leases.coordination`).
  */
 export class LoopScene {
   private readonly stop = new AbortController();
@@ -43,7 +43,7 @@ export class LoopScene {
   private readonly clocks = new Set<ManualTimers>();
   private readonly informers: SharedInformers;
   private readonly client: LoopClient;
-  /** Lines that loops logged at level warn or above. */
+  /** Lines that loops logged at level warn or higher. */
   readonly logged: string[] = [];
 
   private constructor(
@@ -81,10 +81,10 @@ export class LoopScene {
   }
 
   /**
-   * Runs loops over a connection and with memory of their own, as another process would. They have the rights of the
-   * default policy.
+   * Runs loops with a connection and memory of their own, as another process would. They have the rights of the default
+   * policy.
    *
-   * @param admission the admission of their writes; default: everything is admitted
+   * @param admission the admission of the loops' writes; default: everything is admitted
    */
   async run(
     loops: readonly ControllerName[],
@@ -165,7 +165,7 @@ export class LoopScene {
     return found;
   }
 
-  /** The text of an object of a core resource in the store, with its managedFields, which loops never see. */
+  /** The stored text of an object of a core resource, with its managedFields, which loops never see. */
   async storedText(resource: string, namespace: string, name: string): Promise<string> {
     const stored = await this.storage.get({ resource, namespace, name });
     assert.ok(stored, `${resource} ${namespace}/${name} is missing`);
@@ -177,8 +177,8 @@ export class LoopScene {
   }
 
   /**
-   * Waits until `look` returns a result for the objects of the resource, and resolves with that. Calls it after every
-   * change.
+   * Waits until `look` returns a result for the objects of the resource, and resolves with that result. `look` is
+   * called after every change.
    */
   async until<T extends ApiObject, R>(
     resource: string,
@@ -213,8 +213,8 @@ export class LoopScene {
   }
 
   /**
-   * Resolves when the loops have seen every change and have nothing to do but wait. They do not rest while work fails
-   * again and again, unless the pauses between the tries grow.
+   * Resolves when the loops have seen every change and have nothing to do but wait. Loops whose work fails again and
+   * again do not rest, unless the pauses between their attempts grow.
    */
   async rest(): Promise<void> {
     const last = performance.now() + patienceMs;
@@ -232,8 +232,8 @@ export class LoopScene {
   }
 
   /**
-   * Advances time for the loops. They rest before, because work under way would count from when it ends and not from
-   * when it began; and they rest afterwards.
+   * Advances time for the loops, which rest before and afterwards. They rest before because work under way would
+   * otherwise count from its end instead of its beginning.
    */
   async pass(milliseconds: number, timers = this.timers): Promise<void> {
     assert.ok(timers instanceof ManualTimers);
@@ -242,13 +242,13 @@ export class LoopScene {
     await this.rest();
   }
 
-  /** Creates a body below an object (`pods/x/eviction`); false when the object is gone. */
+  /** Posts a body to a subresource of an object (`pods/x/eviction`); false when the object is gone. */
   async post(resource: string, namespace: string, name: string, path: string, body: object): Promise<boolean> {
     const live = await this.get(resource, namespace, name);
     return this.of(resource).post(this.work(), live, path, body);
   }
 
-  /** Puts a pod on a node, as a scheduler does. */
+  /** Binds a pod to a node, as a scheduler does. */
   async bind(namespace: string, name: string, node: string): Promise<void> {
     const store = this.stores.named('', 'pods');
     const path = store.resource.definition.subresources?.find((subresource) => subresource.name === 'binding');
@@ -265,7 +265,7 @@ export class LoopScene {
 
   /**
    * Calls `tell` with every object of the resource and after each change; the returned function stops that, and so does
-   * the end of the scene. An error of `tell` is among the logged lines.
+   * the end of the scene. An error of `tell` is added to the logged lines.
    */
   async follow<T extends ApiObject>(
     resource: string,

@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDataTemplate } from './test-postgres.js';
 
-/* Run by scripts/test.js before the tests, with the folder to make templates in. */
+/* scripts/test.js runs this before the tests, with the folder for the templates as argument. */
 
-/** Few test processes start more servers. */
+/** The number of templates. Few test processes start more servers. */
 const count = 3;
 
 const folder = process.argv[2] as string;

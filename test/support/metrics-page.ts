@@ -35,10 +35,10 @@ interface Registered {
   readonly labelNames?: readonly string[];
 }
 
-/** What the library's own metrics of the process are called. */
+/** The names of the library's own metrics of the process. */
 const ofLibrary = /^(?:nodejs_|process_)/;
 
-/** Everything that registers metrics, once. */
+/** Registers all metrics once, and returns them. */
 export function allMetrics(): { readonly all: readonly Registered[]; readonly slis: readonly Registered[] } {
   const metrics = new Metrics();
   const { registry } = metrics;

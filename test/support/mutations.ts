@@ -62,7 +62,7 @@ function put(container: Container, key: string, value: unknown): void {
   Object.defineProperty(container, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Exchanges, drops, adds or renames something at some place; the input is not changed. */
+/** Replaces, drops, adds or renames a random part of a value; the input is not changed. */
 export function mutateValue(random: Random, value: unknown): unknown {
   const copy: unknown = structuredClone(value);
   const found = places(copy);
@@ -95,7 +95,7 @@ export function mutateValue(random: Random, value: unknown): unknown {
   return copy;
 }
 
-/** A value whose JSON text contains things that a value can't hold: numbers out of range, double keys, deep nesting. */
+/** A JSON text with content that a value can't have: numbers out of range, duplicate keys, deep nesting. */
 export function mutateJsonText(random: Random, value: unknown): string {
   const copy: unknown = structuredClone(value);
   const [container, key] = random.pick(places(copy));
@@ -110,7 +110,7 @@ export function mutateJsonText(random: Random, value: unknown): string {
   });
 }
 
-/** Bytes that are not UTF-8, or strange in it. */
+/** Bytes that are invalid or unusual UTF-8. */
 const strangeBytes: readonly Buffer[] = [
   Buffer.from([0xff]),
   Buffer.from([0xc0, 0x80]),
@@ -126,7 +126,7 @@ const strangeBytes: readonly Buffer[] = [
   Buffer.alloc(2000, 0x0b),
 ];
 
-/** Cuts, flips, drops, doubles or inserts bytes, once to three times. */
+/** Cuts, flips, drops, doubles or inserts bytes, one to three times. */
 export function mutateBytes(random: Random, data: Buffer): Buffer {
   let mutated = Buffer.from(data);
   for (let times = 1 + random.below(3); times > 0; times--) {
@@ -155,7 +155,7 @@ export function mutateBytes(random: Random, data: Buffer): Buffer {
   return mutated;
 }
 
-/** YAML that needs more than plain values. */
+/** YAML with features that plain values don't need. */
 const strangeYaml: readonly string[] = [
   `a: &a [x,x,x,x,x,x,x,x,x]\n${['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
     .map((name, i) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[i]}`).join(',')}]`)
@@ -188,7 +188,7 @@ const strangeYaml: readonly string[] = [
   `a: ${'&x '.repeat(200)}y\n`,
 ];
 
-/** A YAML text with something strange before, after or inside it. */
+/** A YAML text with an unusual part before, after or inside it. */
 export function mutateYamlText(random: Random, text: string): string {
   const lines = text.split('\n');
   const at = random.pick([0, lines.length, random.below(lines.length)]);

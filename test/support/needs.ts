@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where programs of administrators are, which the path of a user may leave out. */
+/** Folders of administrators' programs, which a user's path may not contain. */
 const moreFolders = ['/usr/sbin', '/sbin'];
 
 function isThere(program: string): boolean {
@@ -12,8 +12,8 @@ function isThere(program: string): boolean {
 }
 
 /**
- * Why tests that need programs of the machine can't run, for `skip`; false if they can. What did not run is named in one line
- * at the end of `npm test`. Where all of it must run (`CI`), it is an error instead.
+ * Why tests that need programs of the machine can't run, for `skip`; false if they can. Skipped tests are listed in one
+ * line at the end of `npm test`. Where all tests must run (`CI`), a missing program is an error instead.
  *
  * @param needs names or paths of programs, or `root` for its rights
  */

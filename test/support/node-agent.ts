@@ -24,23 +24,23 @@ export interface AgentRequest {
 type UpgradeBehaviour = (socket: Duplex, request: IncomingMessage) => void;
 
 /**
- * The agent of a node, as far as streams go: it runs commands as processes of this machine, and forwards to its ports. It
- * serves only callers with a certificate of `callers`.
+ * A node agent with streams only: it runs commands as processes of this machine, and forwards to ports of this machine.
+ * It serves only callers with a certificate of `callers`.
  */
 export class NodeAgent {
   readonly requests: AgentRequest[] = [];
-  /** Answers to upgrades in place of the usual ones, by the path without its query. */
+  /** Answers to upgrades that replace the default ones, by the path without its query. */
   readonly upgrades = new Map<string, UpgradeBehaviour>();
   /** Answers to other requests, by the beginning of their path. */
   readonly answers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
-  /** Containers in which something runs; exec into other ones is refused. */
+  /** Existing containers; exec into other ones is refused. */
   readonly containers = new Set<string>();
   openStreams = 0;
   private readonly sockets = new Set<Socket>();
 
   private constructor(
     private readonly server: Server,
-    /** Signs the certificate of the agent. */
+    /** The authority that signed the certificate of the agent. */
     readonly authority: string,
   ) {}
 
@@ -154,7 +154,7 @@ function refuse(socket: Duplex, code: number, message: string): void {
   socket.end(`${head}\r\nconnection: close\r\n\r\n${message}`);
 }
 
-/** Runs a command of this machine with the streams of a client. */
+/** Runs a command on this machine with the streams of a client. */
 async function run(streams: CommandStreams, [program = '', ...args]: readonly string[]): Promise<void> {
   const child = spawn(program, args, { stdio: 'pipe' });
   endWithUs(child);

@@ -1,4 +1,4 @@
-/** The few parts of the library that tests use; it has no types of its own. */
+/** Declares the few parts of the library that tests use, since it has no types of its own. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 

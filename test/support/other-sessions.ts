@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { eventually } from '../e2e/support/test-cluster.js';
 
-/** Resolves when no program has a session in the database any more: a session ends some time after its connection. */
+/** Resolves when no program has a session in the database any more. Sessions end some time after their connections. */
 export async function untilNoSessions(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

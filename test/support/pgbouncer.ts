@@ -9,15 +9,21 @@ import { endWithUs, forgetFolder, removeWithUs } from './child-guard.js';
 import { answers, freePort } from './ports.js';
 
 export interface PgBouncerOptions {
-  /** Server connections per database and user; with few of them the transactions of all clients mix well. */
+  /**
+   * Server connections per database and user. With few of them, transactions of different clients often share a
+   * connection.
+   */
   readonly poolSize?: number;
-  /** Whether a client has a server connection for a transaction or for as long as it is connected; default `transaction`. */
+  /**
+   * Whether a client keeps a server connection for one transaction or for as long as it is connected; default
+   * `transaction`.
+   */
   readonly mode?: 'transaction' | 'session';
   /** Further settings of pgbouncer.ini. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** A pooler of one test, in front of one server. */
+/** A pooler for one test, in front of one server. */
 export class PgBouncer {
   private readonly process: ChildProcess;
   private readonly directory: string;
@@ -29,7 +35,7 @@ export class PgBouncer {
     this.port = port;
   }
 
-  /** Starts one in front of the server of the URL. Throws when the program is not installed. */
+  /** Starts a pooler in front of the server of the URL. Throws when the program is not installed. */
   static async start(targetUrl: string, options: PgBouncerOptions = {}): Promise<PgBouncer> {
     const { poolSize = 10, mode = 'transaction', settings: further = {} } = options;
     const program = locate();
@@ -47,7 +53,7 @@ export class PgBouncer {
       pool_mode: mode,
       default_pool_size: poolSize,
       max_client_conn: 1000,
-      // How soon it retries after a server outage.
+      // How soon the pooler retries after a server outage.
       server_login_retry: 1,
       ...further,
     };

@@ -21,7 +21,9 @@ export class Place {
     return new Place(scene, namespace);
   }
 
-  /** Waits until the objects of a resource in the namespace are as `look` wants them; resolves with what it finds. */
+  /**
+   * Waits until `look` returns a result for the objects of a resource in the namespace, and resolves with that result.
+   */
   until<T extends ApiObject, R>(
     resource: string,
     what: string,
@@ -32,17 +34,17 @@ export class Place {
     );
   }
 
-  /** Waits until the pods are as `look` wants them; resolves with them, sorted by name. */
+  /** Waits until `look` accepts the pods; resolves with the pods, sorted by name. */
   pods(what: string, look: (pods: readonly StoredPod[]) => boolean): Promise<StoredPod[]> {
     return this.until<StoredPod, StoredPod[]>('pods', what, (pods) => look(pods) && sortedByName(pods));
   }
 
-  /** Waits until one object is as `look` wants it; resolves with it. */
+  /** Waits until `look` accepts the object; resolves with it. */
   one<T extends ApiObject>(resource: string, what: string, look: (object: T) => boolean | undefined): Promise<T> {
     return this.until<T, T>(resource, what, (objects) => objects.find(look));
   }
 
-  /** Waits for at least `count` events of that reason; resolves with all there are. */
+  /** Waits for at least `count` events with that reason; resolves with all of them. */
   events(reason: string, count = 1): Promise<(Event & ApiObject)[]> {
     return this.until<Event & ApiObject, (Event & ApiObject)[]>('events', `events ${reason}`, (events) => {
       const found = events.filter((event) => event.reason === reason);

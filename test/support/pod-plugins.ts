@@ -8,7 +8,7 @@ type Name = keyof typeof podPlugins;
 
 const options = { defaultNotReadyTolerationSeconds: 300, defaultUnreachableTolerationSeconds: 200 };
 
-/** A plugin about pods, with the options of these tests. */
+/** A pod plugin with the options of these tests. */
 export function podPlugin(name: Name, world: TestWorld = {}): AdmissionPlugin {
   return podPlugins[name]({ ...admissionParts(world), options } as AdmissionDependencies);
 }
@@ -18,7 +18,7 @@ export function podOf(spec: object = {}) {
   return { metadata: { name: 'x' }, spec: { containers: [{ name: 'c', image: 'i', resources: {} }], ...spec } };
 }
 
-/** The fields of the spec after a plugin, or its refusal. */
+/** The fields of the spec after a plugin has changed them, or the refusal. */
 export async function specAfter(name: Name, spec: object, world: TestWorld = {}, request: TestRequest = {}) {
   const { object, problem } = await admit(podPlugin(name, world), { object: podOf(spec), ...request });
   return problem ?? object.spec;

@@ -5,7 +5,7 @@ import { type PodSpec, podSpec } from '../../src/objects/apis/core/v1/pod-spec.t
 import { validatePodSpec } from '../../src/objects/apis/core/v1/validation/pod-spec.validation.js';
 import { testNames } from './definition-tester.js';
 
-/** The texts of the naming rules, as clients get them. */
+/** The texts of the naming rules in error messages. */
 export const labelRule =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 export const subdomainRule =
@@ -27,7 +27,7 @@ export type PodCase = readonly [about: string, part: Record<string, unknown>, ca
 /** A container that breaks no rule. */
 export const validContainer = { name: 'c', image: 'img:1' } as const;
 
-/** A pod spec from its JSON form, with defaults. It has a valid container unless the part brings its own. */
+/** A pod spec from its JSON form, with defaults. It gets a valid container unless the part has containers. */
 export function podSpecOf(part: Record<string, unknown>): PodSpec {
   const spec = decode(podSpec, { containers: [validContainer], ...part }).value;
   applyPodSpecDefaults(spec);

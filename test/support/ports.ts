@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { withClient } from '../../src/base/database/with-client.js';
 import { removeWithUs } from './child-guard.js';
 
-/** Below the ports that systems give to outgoing connections and to listeners that ask for any. */
+/** These ports are below those that systems use for outgoing connections and for listeners without a fixed port. */
 const [lowest, highest] = [20_000, 32_000];
 
 /**
- * A TCP port that nobody uses at the moment. Nobody else in the same run of tests gets it while this process lives, so a
- * server can be stopped and started again on it.
+ * A TCP port that is free at the moment. Other processes of the same test run don't get it while this process lives, so
+ * a server can be stopped and started again on it.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 1_000; attempt++) {
@@ -21,7 +21,7 @@ export async function freePort(): Promise<number> {
   throw new Error('there is no free port');
 }
 
-/** The folder of temporary files is that of the run (scripts/test.js). */
+/** Reserves a port in the folder of temporary files, which is one per test run (scripts/test.js). */
 function reserve(port: number): boolean {
   const folder = join(tmpdir(), `plinth-port-${port}`);
   try {

@@ -4,27 +4,27 @@ import { join } from 'node:path';
 import type { ServiceUser } from '../../src/tools/local-postgres/embedded/service-user.js';
 import { identity } from '../../src/tools/local-postgres/embedded/service-user.js';
 
-/** Where to make a data directory, and as whom. */
+/** Where to create a data directory, and as which user. */
 export interface NewData {
   /** Is created. */
   readonly data: string;
   /** The program. */
   readonly initdb: string;
   readonly user: ServiceUser;
-  /** A folder that the user can enter. */
+  /** A working directory that the user may enter. */
   readonly cwd: string;
   readonly locale: string;
 }
 
 /**
- * Two servers of one process are never copies of the same one: each has an identity of its own, which distinguishes
- * them.
+ * Each template is used only once per process: two servers with the same template would have the same system
+ * identifier.
  */
 let templatesUsed = 0;
 
 /**
- * Makes the data directory of a new server. The first ones of a process are copies of what is in the folder
- * PLINTH_TEST_POSTGRES_TEMPLATES, if that is set, which takes a fraction of the time.
+ * Makes the data directory of a new server. The first ones of a process are copied from the folder
+ * PLINTH_TEST_POSTGRES_TEMPLATES if that is set, which takes a fraction of the time.
  *
  * @throws Error when that fails
  */
@@ -41,7 +41,7 @@ export function prepareData({ data, initdb, user, cwd, locale }: NewData): void 
   mustSucceed(initdb, ['-D', data, ...flags], options);
 }
 
-/** Copies the data directory of a server that does not run, with owners and permissions. */
+/** Copies the data directory of a stopped server, with owners and permissions. */
 export function copyData(from: string, to: string): void {
   mustSucceed('cp', ['-Rp', from, to], {});
 }

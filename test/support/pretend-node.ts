@@ -3,30 +3,30 @@ import type { StoredPod } from '../../src/loops/controllers/frame/indexes.js';
 import type { PodCondition, PodPhase } from '../../src/objects/apis/core/v1/pod.types.js';
 import type { LoopScene } from './loop-scene.js';
 
-/** What a {@link PretendNode} does by itself. */
+/** What a {@link PretendNode} does in the background. */
 export interface PretendNodeHabits {
-  /** Which new pods it makes ready. Default: all. */
+  /** Which new pods become ready. Default: all. */
   readonly ready?: (pod: StoredPod) => boolean;
 }
 
-/** Plays the agent of a node in specs: writes the status of pods, and ends pods that are being deleted. */
+/** Plays the role of a node's agent in specs: writes the status of pods, and ends pods that are being deleted. */
 export class PretendNode {
   constructor(
     private readonly scene: LoopScene,
     private readonly namespace = 'default',
   ) {}
 
-  /** Runs the pod and makes it ready. */
+  /** Marks the pod as running and ready. */
   ready(name: string): Promise<StoredPod> {
     return this.write(name, 'Running', true);
   }
 
-  /** Runs the pod without it being ready. */
+  /** Marks the pod as running but not ready. */
   unready(name: string): Promise<StoredPod> {
     return this.write(name, 'Running', false);
   }
 
-  /** Ends the containers of the pod. */
+  /** Marks the containers of the pod as ended. */
   finish(name: string, phase: 'Failed' | 'Succeeded' = 'Succeeded'): Promise<StoredPod> {
     return this.write(name, phase, false);
   }
@@ -76,7 +76,7 @@ function setCondition(conditions: PodCondition[], type: string, value: boolean, 
   else if (known.status !== status) Object.assign(known, { status, lastTransitionTime: time });
 }
 
-/** A pod may go while the node writes about it. */
+/** A pod may disappear while the node writes its status. */
 async function ignoreMissing(work: Promise<unknown>): Promise<void> {
   try {
     await work;

@@ -7,7 +7,10 @@ export function processorMs(): number {
   return (user + system) / 1000;
 }
 
-/** What one round of `work` takes on an idle machine of the kind that the bounds of tests were measured on. */
+/**
+ * Time of one round of `work`, in milliseconds, on an idle machine like the one on which the bounds of tests were
+ * measured.
+ */
 const idleMs = 4;
 const rounds = 5;
 const text = JSON.stringify(Array.from({ length: 3000 }, (_, i) => ({ name: `n${i}`, labels: { a: `${i}`, b: 'c' } })));
@@ -19,7 +22,7 @@ function work(): number {
 }
 
 /**
- * How many times slower this processor is now than the idle one that bounds were measured on, at least 1: a slower
+ * How many times slower this processor is now than the idle one on which the bounds were measured, at least 1: a slower
  * machine, or a core that shares its caches and units with other work, needs more processor time for the same work.
  */
 export function machinePace(): number {

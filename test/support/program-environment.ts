@@ -1,6 +1,6 @@
 /**
- * The environment of a program that no setting of the tests should reach. Only compiled code is kept where that of all
- * tests is (scripts/test.js): without it, each start compiles everything again.
+ * An environment for programs without any settings of the tests, except for the compile cache that all tests share
+ * (scripts/test.js): without it, each start compiles everything again.
  *
  * @param more further variables
  */

@@ -3,7 +3,7 @@ import type { Random } from './random.js';
 
 type JsonObject = Record<string, unknown>;
 
-/** How many values one object gets before only its required fields are filled in. */
+/** The number of values in one object after which only required fields are set. */
 const maxValues = 250;
 
 const texts = [
@@ -22,7 +22,7 @@ const texts = [
 ];
 const keys = ['a', 'b', 'app', 'a.example/b', '0', '10', '2', 'constructor', '__proto__', 'toString', 'ü', 'A', ''];
 
-/** Sets any key as data, even `__proto__`. */
+/** Sets any key as an own property, even `__proto__`. */
 function setKey(object: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -34,15 +34,15 @@ export class RandomValues {
   constructor(private readonly random: Random) {}
 
   /**
-   * A value of a whole type, with kind and apiVersion when it is a kind (kinds within it carry none, as in protobuf).
-   * Never null; lists and maps have members.
+   * A value of a type, with kind and apiVersion if the type is a kind (nested kinds have none, as in protobuf). Never
+   * null; lists and maps have members.
    */
   valueOf(type: SchemaType): unknown {
     this.left = maxValues;
     return this.value(type, 0);
   }
 
-  /** The same for a value inside a kind. */
+  /** Like {@link valueOf}, for a value inside a kind. */
   partOf(type: SchemaType): unknown {
     this.left = maxValues;
     return this.value(type, 1);
@@ -78,7 +78,7 @@ export class RandomValues {
           object.apiVersion = group === '' ? version : `${group}/${version}`;
         }
         for (const field of jsonFields(resolved).values()) {
-          // No reader ever sees a value of these.
+          // Values of dropped fields are never read.
           if (field.dropped) continue;
           const isGiven = field.presence === 'required' || this.random.chance(depth < 3 ? 0.6 : 0.3);
           if (isGiven && (depth < 2 || this.left > 0)) object[field.name] = this.value(field.type, depth + 1);
@@ -132,7 +132,7 @@ export class RandomValues {
     return String(this.random.below(10 ** count)).padStart(count, '0');
   }
 
-  /** Now and then with an offset, and in unusual years. */
+  /** A time, sometimes with an offset or in an unusual year. */
   private time(): string {
     const { random } = this;
     const year = random.chance(0.8) ? 1900 + random.below(200) : random.pick([0, 1, 99, 9998]);

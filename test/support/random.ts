@@ -31,12 +31,12 @@ export class Random {
   }
 }
 
-/** Prints the seed for running a test again. */
+/** The variable with the seed for repeating a test. */
 export const seedVariable = 'PLINTH_TEST_SEED';
 
 /**
- * The seeds a test runs with: always the same one, and a new one that is printed. The one in `PLINTH_TEST_SEED`, when
- * set, takes the place of both.
+ * The seeds a test runs with: a fixed one, and a new one that is printed. The seed in `PLINTH_TEST_SEED`, if set,
+ * replaces both.
  */
 export function testSeeds(title: string): readonly number[] {
   const given = process.env[seedVariable];

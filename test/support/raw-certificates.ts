@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node:crypto';
 
-/** Tags of the types of texts in names. */
+/** ASN.1 tags of the text types in names. */
 export const textTags = {
   utf8: 0x0c,
   numeric: 0x12,
@@ -21,7 +21,7 @@ const octetStringTag = 0x04;
 const ecdsaWithSha256 = tlv(sequenceTag, Buffer.from('06082a8648ce3d040302', 'hex'));
 const attributeTypes = { CN: '0603550403', O: '060355040a', OU: '060355040b' } as const;
 
-/** One node of ASN.1 with any content: nothing is checked, for tests of input that must be refused. */
+/** One ASN.1 node with any content. Nothing is checked, since tests need input that must be refused. */
 export function tlv(tag: number, ...content: readonly Buffer[]): Buffer {
   const body = Buffer.concat(content);
   const { length } = body;
@@ -29,7 +29,7 @@ export function tlv(tag: number, ...content: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.of(tag, ...size), body]);
 }
 
-/** A text in the bytes of its type. */
+/** A text, encoded as its type requires. */
 export function textNode(type: TextType, text: string): Buffer {
   const wide = (size: number) =>
     Buffer.concat(
@@ -44,7 +44,7 @@ export function textNode(type: TextType, text: string): Buffer {
   return tlv(textTags[type], Buffer.from(text, type === 'utf8' ? 'utf8' : 'latin1'));
 }
 
-/** One attribute of a name: its kind and the node of its value. */
+/** One attribute of a name: its type and the encoded value. */
 export type RawAttribute = readonly [kind: keyof typeof attributeTypes, value: Buffer];
 
 /** A name in DER. Each part has one attribute, or several. */
@@ -53,7 +53,7 @@ export function rawName(...parts: readonly (readonly RawAttribute[])[]): Buffer 
   return tlv(sequenceTag, ...parts.map((attributes) => tlv(setTag, ...attributes.map(attribute))));
 }
 
-/** A common name and organizations, all of one type of text. */
+/** A common name and organizations, all with the same text type. */
 export function nameOfType(type: TextType, commonName: string, ...organizations: readonly string[]): Buffer {
   const parts = organizations.map((text): RawAttribute[] => [['O', textNode(type, text)]]);
   return rawName(...parts, [['CN', textNode(type, commonName)]]);
@@ -64,26 +64,26 @@ export function rawExtension(id: string, value: Buffer): Buffer {
   return tlv(sequenceTag, tlv(0x06, Buffer.from(id, 'hex')), tlv(octetStringTag, value));
 }
 
-/** The attribute of a request that asks for extensions. */
+/** The attribute of a certificate request that requests extensions. */
 export function extensionRequest(...extensions: readonly Buffer[]): Buffer {
   const id = Buffer.from('06092a864886f70d01090e', 'hex');
   return tlv(sequenceTag, id, tlv(setTag, tlv(sequenceTag, ...extensions)));
 }
 
-/** Certificate or request in PEM, and its key. */
+/** A certificate or a request in PEM, and its key. */
 export interface RawPair {
   readonly pem: string;
   readonly key: string;
 }
 
-/** A well signed PKCS#10 request for a subject of any bytes. */
+/** A correctly signed PKCS#10 request whose subject may be any bytes. */
 export function rawRequest(subject: Buffer, ...attributes: readonly Buffer[]): RawPair {
   const { publicKey, privateKey } = newKeys();
   const info = tlv(sequenceTag, Buffer.of(2, 1, 0), subject, spki(publicKey), tlv(0xa0, ...attributes));
   return { pem: pemOf('CERTIFICATE REQUEST', signed(info, privateKey)), key: pkcs8(privateKey) };
 }
 
-/** A well signed client certificate for a subject of any bytes. */
+/** A correctly signed client certificate whose subject may be any bytes. */
 export function rawCertificate(
   issuer: { readonly cert: string; readonly key: string },
   subject: Buffer,
@@ -142,7 +142,7 @@ function time(fromNow: number): Buffer {
   return tlv(0x17, Buffer.from(`${digits.slice(2)}Z`, 'latin1'));
 }
 
-/** Roots of tests have one attribute, a common name. */
+/** The issuer's name. Roots in tests have only one attribute, a common name. */
 function issuerName(pem: string): Buffer {
   const name = new X509Certificate(pem).subject.replace(/^CN=/, '');
   return nameOfType(/^[A-Za-z0-9 -]*$/.test(name) ? 'printable' : 'utf8', name);

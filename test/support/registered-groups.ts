@@ -15,7 +15,9 @@ import { testNames, testRanges, testStores } from './definition-tester.js';
 @Module({})
 class TestGroupsModule {}
 
-/** Every API group as the program makes it, over a given store. Without a store only functions that need none work. */
+/**
+ * Every API group as the program registers it, on the given store. Without a store, only functions that need none work.
+ */
 export async function registeredGroups(storage?: Storage): Promise<ResourceStores> {
   const stores = testStores(storage);
   const providers = [

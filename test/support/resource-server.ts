@@ -17,8 +17,8 @@ import { testNames } from './definition-tester.js';
 import { registeredGroups } from './registered-groups.js';
 
 /**
- * Answers requests about the built-in kinds over a real store: the part of the program behind the guards. `alice`, who
- * sends all of them, may do everything; admission is one plugin of the test.
+ * Answers requests for the built-in kinds on a real store, with the part of the program behind the guards. `alice`
+ * sends all requests and may do everything; admission is a single plugin of the test.
  */
 export async function resourceServer(storage: Storage, plugin: AdmissionPlugin): Promise<FastifyInstance> {
   const stores = await registeredGroups(storage);

@@ -4,7 +4,7 @@ import type { QueueCounter } from '../../src/base/observability/queue-metrics.js
 import type { Informer } from '../../src/objects/registry/informers/informer.js';
 import { SharedInformers } from '../../src/objects/registry/informers/shared-informers.js';
 
-/** Records which resources have been requested. */
+/** Waits for the informers that have been requested. */
 class KnownInformers extends SharedInformers {
   private readonly known = new Set<Pick<Informer, 'reached'>>();
 
@@ -19,7 +19,7 @@ class KnownInformers extends SharedInformers {
   }
 }
 
-/** Knows whether there is work in a queue. */
+/** Tracks whether there is work in a queue. */
 class WatchedQueue implements QueueCounter {
   private isStarted = false;
   private waiting = 0;
@@ -53,7 +53,7 @@ class WatchedQueue implements QueueCounter {
   }
 }
 
-/** What the loops of one process follow and have to do, so that a test can wait until nothing is left. */
+/** The informers and queues of the loops of one process, so that a test can wait until no work is left. */
 export class RestingLoops {
   readonly informers: KnownInformers;
   private readonly known: WatchedQueue[] = [];
@@ -71,12 +71,12 @@ export class RestingLoops {
     this.informers = new KnownInformers(...parts);
   }
 
-  /** Whether the loops that work with queues have nothing to do but wait. */
+  /** Whether all queues of the loops are idle. */
   get isIdle(): boolean {
     return this.known.every((queue) => queue.isIdle);
   }
 
-  /** Whether work has failed since the last call, and so waits to be tried again. */
+  /** Whether work has failed since the last call, and is therefore waiting for a retry. */
   hasFailed(): boolean {
     const { retries } = this;
     this.retries = this.known.reduce((sum, queue) => sum + queue.retries, 0);

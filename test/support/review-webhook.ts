@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { serverAuth, TestIdentity } from './test-authority.js';
 
-/** The request that a test's webhook got. */
+/** A request that a test's webhook received. */
 export interface ReceivedReview {
   readonly authorization: string | undefined;
   /** Common name of the client certificate; undefined without one. */
@@ -12,10 +12,10 @@ export interface ReceivedReview {
   readonly body: any;
 }
 
-/** Its answer: a status with a body, or nothing at all on a connection that ends. */
+/** The webhook's answer: a status with a body, or no answer on a connection that ends. */
 export type ReviewAnswer = { readonly status?: number; readonly body: unknown } | 'cut';
 
-/** A remote service over TLS, under an authority of its own, that answers reviews as a test says. */
+/** A remote service over TLS, with an authority of its own, whose answers to reviews the test defines. */
 export class ReviewWebhook {
   readonly received: ReceivedReview[] = [];
   answer: (review: ReceivedReview) => ReviewAnswer | Promise<ReviewAnswer> = () => ({ status: 500, body: '' });
@@ -62,18 +62,18 @@ export class ReviewWebhook {
     return `https://127.0.0.1:${(this.server.address() as AddressInfo).port}/review`;
   }
 
-  /** The authority of its certificate, which is issued for the name `webhook.test`. */
+  /** The authority of the webhook's certificate, which is issued for the name `webhook.test`. */
   get ca(): string {
     return this.authority.cert;
   }
 
-  /** Certificate and key that it accepts from a client. */
+  /** A client certificate that the webhook accepts, with its key. */
   async clientIdentity(name: string): Promise<{ readonly cert: string; readonly key: string }> {
     const { chain, key } = await this.authority.issue({ subject: [{ CN: [name] }] });
     return { cert: chain, key };
   }
 
-  /** A client configuration for it in JSON, which is YAML too. */
+  /** A client configuration for the webhook in JSON, which is YAML too. */
   config(user: Readonly<Record<string, unknown>> = {}, cluster: Readonly<Record<string, unknown>> = {}): string {
     return JSON.stringify({
       apiVersion: 'v1',

@@ -2,10 +2,13 @@ import type { ScrapedSeries } from '../../src/base/observability/scrape/scrape.j
 
 export { readScrape, type ScrapedSeries } from '../../src/base/observability/scrape/scrape.js';
 
-/** A selector as in PromQL: values are equal, or match a whole regular expression. An absent label is empty. */
+/**
+ * A selector as in PromQL: a label equals a value, or matches a regular expression as a whole. A missing label is
+ * empty.
+ */
 export type Selector = Readonly<Record<string, string | RegExp>>;
 
-/** The series of this name that a selector finds. */
+/** The series of this name that match the selector. */
 export function select(series: readonly ScrapedSeries[], name: string, selector: Selector = {}): ScrapedSeries[] {
   const fits = (labels: ScrapedSeries['labels']) =>
     Object.entries(selector).every(([key, wanted]) => {

@@ -19,17 +19,17 @@ import {
 } from '../../src/storage/postgres/postgres-storage-options.js';
 
 export const names = vendorNames('k8s.io');
-/** The resource that allocations on addresses are stored under. */
+/** The resource under which allocations of addresses are stored. */
 export const addressResource = 'ipaddresses.networking.k8s.io';
 export const request = { requestInfo: { apiVersion: 'v1' }, warnings: [] } as unknown as RequestContext;
 
 interface ProcessOptions extends Omit<PostgresStorageOptions, 'databaseUrl' | 'observer'> {
-  /** Is called when the outcome of a batch could not be learned. */
+  /** Called when the outcome of a batch is unknown. */
   readonly onUnknownOutcome?: () => void;
 }
 
 /**
- * One server process, reduced to services. All processes of a test share a database and a clock that the test moves.
+ * One server process with services only. All processes of a test share a database and a clock that the test controls.
  */
 export class ServiceProcess {
   readonly context: AllocatorDependencies & SystemDependencies & { readonly registry: ResourceRegistry };
@@ -93,7 +93,7 @@ export class ServiceProcess {
     await this.store.delete(request, 'n', name, { dryRun: false }, async () => {});
   }
 
-  /** Names that are allocated, sorted. */
+  /** Names of allocations, sorted. */
   async allocated(resource: string): Promise<string[]> {
     const page = await this.storage.list({ resource });
     return page.items.map((item) => item.key.name).sort();

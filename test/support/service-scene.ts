@@ -45,7 +45,7 @@ export class ServiceScene {
     );
   }
 
-  /** `ready/others` of each subset. */
+  /** Describes each subset as `ready/others`. */
   static endpointsText(object: StoredEndpoints | undefined): string | undefined {
     return object && (object.subsets ?? []).map((s) => `${ips(s.addresses)}/${ips(s.notReadyAddresses)}`).join(' | ');
   }

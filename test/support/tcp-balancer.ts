@@ -4,8 +4,8 @@ import { createServer, connect as dial, type Server, type Socket } from 'node:ne
 const checkEveryMs = 100;
 
 /**
- * A virtual IP: connections go in turn to the backends that report ready. Open connections stay with their backend,
- * whatever it reports.
+ * A virtual IP: connections are distributed in turn to the backends that report ready. Open connections stay with their
+ * backend, whatever it reports.
  */
 export class TcpBalancer {
   private readonly sockets = new Set<Socket>();
@@ -36,7 +36,7 @@ export class TcpBalancer {
     return (this.listener.address() as { port: number }).port;
   }
 
-  /** Backends that were ready at the last check. */
+  /** The ports of backends that were ready at the last check. */
   get readyPorts(): readonly number[] {
     return this.ready;
   }

@@ -30,25 +30,25 @@ export class TcpProxy {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** The URL with the proxy's port in it. */
+  /** The URL with the proxy's port. */
   through(url: string): string {
     const proxied = new URL(url);
     proxied.port = String(this.port);
     return proxied.href;
   }
 
-  /** New connections lead there from now on; existing ones stay where they are (see `cut`). */
+  /** Connects new clients to another port; existing connections stay (see `cut`). */
   moveTo(targetPort: number): void {
     this.targetPort = targetPort;
   }
 
-  /** Requests still arrive at the server, its answers are held here. Applies to present and later connections. */
+  /** Holds the server's answers back, while requests still arrive there. Applies to present and later connections. */
   holdAnswers(): void {
     this.answersHeld = true;
     for (const { server } of this.pairs) server.pause();
   }
 
-  /** Nothing more arrives at the server. */
+  /** Holds requests back, so that nothing more arrives at the server. */
   holdRequests(): void {
     this.requestsHeld = true;
     for (const { client } of this.pairs) client.pause();
@@ -64,7 +64,7 @@ export class TcpProxy {
     }
   }
 
-  /** Cuts every connection; held data are lost. New connections work again unless `refuse` is set. */
+  /** Cuts every connection; data that is held back is lost. New connections work again unless `refuse` is set. */
   cut(refuse = false): void {
     this.answersHeld = false;
     this.requestsHeld = false;
@@ -76,7 +76,7 @@ export class TcpProxy {
     this.pairs.clear();
   }
 
-  /** Cuts only one side of every connection: the other one stays open without notice. */
+  /** Cuts only one side of every connection; the other side stays open and is not notified. */
   cutSilently(side: 'client' | 'server'): void {
     for (const pair of this.pairs) {
       pair.client.removeAllListeners('close');

@@ -1,33 +1,36 @@
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 
-/** The properties of a test's certificate; the rest is as in a good client certificate. */
+/** The properties of a test's certificate; missing ones are those of a good client certificate. */
 export interface TestCertificate {
   /** Attributes of the subject in order, e.g. `[{ O: ['a'] }, { CN: ['b'] }]`. */
   readonly subject: x509.JsonName;
   readonly authority?: boolean;
-  /** Undefined: the one for clients; empty: no such extension. */
+  /** Extended key usages. Undefined: the usage of clients; empty: no such extension. */
   readonly usages?: readonly string[];
   readonly notBefore?: Date;
   readonly notAfter?: Date;
-  /** Names its key and the signing key, as authorities of the same name need it. */
+  /**
+   * Whether the certificate identifies its key and the signing key, which is necessary for authorities with the same
+   * name.
+   */
   readonly keyIdentifiers?: boolean;
   /** Names or addresses of a server. */
   readonly names?: readonly x509.JsonGeneralName[];
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
-/** For the usages of a server's certificate. */
+/** The usage of a server's certificate. */
 export const serverAuth = '1.3.6.1.5.5.7.3.1';
 
 const dayMs = 86_400_000;
 
-/** A certificate with its key, which may sign further ones. */
+/** A certificate with its key, which may sign further certificates. */
 export class TestIdentity {
   private constructor(
     private readonly certificate: x509.X509Certificate,
     private readonly keys: { readonly publicKey: CryptoKey; readonly privateKey: CryptoKey },
-    /** The certificate and those of its authorities up to, but without, the root. */
+    /** The certificate and those of its authorities, without the root. */
     readonly chain: string,
     readonly key: string,
   ) {}
@@ -37,7 +40,7 @@ export class TestIdentity {
     return `${this.certificate.toString('pem')}\n`;
   }
 
-  /** An authority that signs itself. */
+  /** A self-signed authority. */
   static root(name: string, keyIdentifiers = false): Promise<TestIdentity> {
     return TestIdentity.make({ subject: [{ CN: [name] }], authority: true, keyIdentifiers }, undefined);
   }
@@ -52,7 +55,7 @@ export class TestIdentity {
     return TestIdentity.make(request, this, owner.keys);
   }
 
-  /** The list of certificates of this authority that are revoked, in DER. */
+  /** The revocation list of this authority, in DER. */
   async revocationList(
     revoked: readonly TestIdentity[],
     times: { readonly thisUpdate?: Date; readonly nextUpdate?: Date; readonly serials?: readonly string[] } = {},

@@ -29,43 +29,45 @@ export interface TestPostgres {
   startAgain(): Promise<void>;
   /** Makes a standby that follows this server. */
   createStandby(): Promise<TestStandby>;
-  /** Ends the server and removes its data. */
+  /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
 /** A server that replays what its primary writes, until it is promoted. */
 export interface TestStandby extends TestPostgres {
-  /** Resolves when everything the primary has written by now was replayed. */
+  /** Resolves when everything that the primary has written so far was replayed. */
   caughtUp(): Promise<void>;
   /** Cuts the stream from the primary: from now on the standby lags. */
   detach(): void;
-  /** Makes it a primary, on a timeline of its own. */
+  /** Promotes the standby to a primary with a timeline of its own. */
   promote(): Promise<void>;
 }
 
 export interface TestPostgresOptions {
-  /** Real durability, for tests that crash the server and for measurements. Default: off. */
+  /** Whether writes are durable, for tests that crash the server and for measurements. Default: off. */
   readonly fsync?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Folder of the programs of another PostgreSQL, which then has the settings it comes with; empty: ours. */
+  /** Folder of the programs of another PostgreSQL, which then runs with its default settings; empty for ours. */
   readonly programs?: string;
-  /** PEM texts; the server then offers TLS. */
+  /** PEM texts; if set, the server offers TLS. */
   readonly tls?: { readonly certificate: string; readonly privateKey: string };
 }
 
 /**
- * Folder of the programs of another PostgreSQL, such as /usr/lib/postgresql/15/bin. Servers made with it keep the
- * settings they come with, durability included, except for those that a test sets.
+ * Folder of the programs of another PostgreSQL, such as /usr/lib/postgresql/15/bin. Servers of that PostgreSQL keep its
+ * default settings, including durability, except for settings of the test.
  */
 const stockPrograms = process.env.PLINTH_TEST_POSTGRES_BIN ?? '';
 
-/** Where programs are copied to when the user that runs them can't reach them (a checkout below a private home). */
+/**
+ * Programs are copied to this folder when the user that runs them can't reach them (a checkout below a private home).
+ */
 const copyRoot = '/var/lib/plinth';
 
 /**
- * Starts a fresh Postgres from the installed binaries on a free port, as an unprivileged user when run by root. When
- * PLINTH_TEST_POSTGRES holds an admin URL and no options are given, that server is used instead and left running. Test
- * files that run in one process one after the other get the same server, unless they ask for options.
+ * Starts a fresh Postgres from the installed binaries on a free port, as an unprivileged user if the tests run as root.
+ * When PLINTH_TEST_POSTGRES holds an admin URL and no options are given, that server is used instead and left running.
+ * Test files that run in one process one after the other get the same server, unless they ask for options.
  */
 export async function startTestPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
   const shared = process.env.PLINTH_TEST_POSTGRES;
@@ -74,10 +76,13 @@ export async function startTestPostgres(options: TestPostgresOptions = {}): Prom
   return isPlain && process.env.PLINTH_TEST_GROUP === '1' ? processServer() : startOwnPostgres(options);
 }
 
-/** The server of this process, and how many use it at the moment. */
+/** The server of this process, and the number of its current users. */
 let kept: { readonly server: Promise<TestPostgres>; users: number } | undefined;
 
-/** Hands out the server of this process. One that was shut down, or that another copies, is not kept for the next user. */
+/**
+ * Returns the server of this process. A server that was shut down, or that has a standby, is not kept for the next
+ * user.
+ */
 async function processServer(): Promise<TestPostgres> {
   kept ??= { server: startOwnPostgres({}), users: 0 };
   const mine = kept;
@@ -123,8 +128,8 @@ async function startOwnPostgres(options: TestPostgresOptions): Promise<TestPostg
 }
 
 /**
- * Makes a data directory that one server of each process of a run is copied from (PLINTH_TEST_POSTGRES_TEMPLATES). It has
- * the database that test databases are copied from, too.
+ * Makes a data directory from which each process of a test run copies one server (PLINTH_TEST_POSTGRES_TEMPLATES). It
+ * includes the template for test databases.
  *
  * @param path is created
  */
@@ -173,7 +178,7 @@ async function serve(home: DataDirectory): Promise<TestPostgres & { readonly dat
     listen_addresses: '127.0.0.1',
     fsync: durable,
     full_page_writes: durable,
-    // Tests with many servers need more than the 100 that it comes with.
+    // Tests with many servers need more than the default of 100.
     max_connections: '200',
   };
   const settings: Record<string, string> = {
@@ -261,7 +266,7 @@ async function createStandby(home: DataDirectory, port: number, adminUrl: string
   removeWithUs(directory);
   giveTo(home.user, directory);
   const data = join(directory, 'data');
-  // The backup lasts as long as this connection.
+  // The backup ends with this connection.
   const primary = new pg.Client({ connectionString: adminUrl });
   primary.on('error', () => {});
   await primary.connect();
@@ -347,22 +352,22 @@ export async function createTestDatabase(adminUrl: string): Promise<string> {
   const name = `plinth_test_${randomBytes(8).toString('hex')}`;
   await asAdmin(adminUrl, async (admin) => {
     const template = await ensureTemplateDatabase(admin, adminUrl);
-    // The server's default writes the copy to its log as well, at three times the cost.
+    // The default strategy also writes the copy to the server's log, which takes three times as long.
     await admin.query(`create database ${name} template ${template} ${await fileCopy(admin)}`);
   });
   return databaseUrl(adminUrl, name);
 }
 
-/** The clause that has a database copied file by file; releases before 15 know no other way. */
+/** The clause that makes the server copy a database file by file; releases before 15 have no other strategy. */
 async function fileCopy(admin: pg.Client): Promise<string> {
   const { rows } = await admin.query<{ server_version_num: string }>('show server_version_num');
   return Number(rows[0]?.server_version_num) < 150_000 ? '' : 'strategy file_copy';
 }
 
-/** Makes the migrated database that others are copied from, unless there is one; resolves with its name. */
+/** Makes the migrated template for test databases if it does not exist; resolves with its name. */
 async function ensureTemplateDatabase(admin: pg.Client, adminUrl: string): Promise<string> {
   const template = `plinth_template_${schemaFingerprint()}`;
-  // Session lock: only one process builds the template, and none copies it half built.
+  // With a session lock, only one process builds the template, and no process copies it half built.
   await admin.query('select pg_advisory_lock(7811071)');
   const known = await admin.query('select from pg_database where datname = $1', [template]);
   if (known.rowCount === 0) {

@@ -5,7 +5,7 @@ import { endWithUs } from './child-guard.js';
 
 const patienceMs = 30_000;
 
-/** A shell at a terminal of its own, where `plinth` is a function that shows its arguments. */
+/** A shell in a terminal of its own, where `plinth` is a function that prints its arguments. */
 export class TypingShell {
   private readonly child: ChildProcess;
   private output = '';
@@ -26,14 +26,14 @@ export class TypingShell {
 
   /** Runs the lines of a script before anything is typed. */
   async run(...lines: readonly string[]): Promise<void> {
-    // The echo of the line must not be taken for its output.
+    // The quotes around `end` keep the echo of the line from being mistaken for its output.
     for (const line of [...lines, "plinth() { printf '<%s>' $# \"$@\"; printf '%s\\n' '<'end'>'; }", 'plinth ready']) {
       this.child.stdin?.write(`${line}\n`);
     }
     assert.deepEqual(await this.arguments(), ['ready']);
   }
 
-  /** Types a line and returns the arguments that the command got. */
+  /** Types a line and returns the arguments that the command received. */
   async type(keys: string): Promise<readonly string[]> {
     this.child.stdin?.write(`${keys}\n`);
     return this.arguments();

@@ -18,7 +18,7 @@ const webhooks = [
 ];
 const limited = { type: 'Limited', limited: { limitResponse: { type: 'Reject' } } };
 
-/** A signed request of `CN=test`. */
+/** A signed certificate request for `CN=test`. */
 const certificateRequest = [
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIS01IRUNBUUF3RHpFTk1Bc0dBMVVFQXhNRWRHVnpkREJaTUJN',
   'R0J5cUdTTTQ5QWdFR0NDcUdTTTQ5QXdFSApBMElBQkJhdWtDenZTMk1ucWdFVG13VFNpWk1hUm5LT0lPRG9WUjk0eTgzME1OcWM3',
@@ -27,7 +27,7 @@ const certificateRequest = [
   'blVlRElMM2RqRTQ2eGc9PQotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K',
 ].join('');
 
-/** A certificate of an authority, valid for a century. */
+/** The certificate of an authority, valid for a century. */
 const trustAnchor = [
   '-----BEGIN CERTIFICATE-----',
   'MIIBdDCCARugAwIBAgIUZqqlx5w1ggNtb3FR6AV/HWf6tfUwCgYIKoZIzj0EAwIw',
@@ -41,7 +41,7 @@ const trustAnchor = [
   '-----END CERTIFICATE-----',
 ].join('\n');
 
-/** A signed request without a subject. */
+/** A signed certificate request without a subject. */
 const podKeyRequest = [
   'MH8wMwIBADAAMCowBQYDK2VwAyEAigK/w8AyF8veQqFDRtDYplyZDFRl/h9yphomTeaovDigADAFBgMrZXADQQBOaIDwju6LlzbR',
   'nQUQDjNvAkid4WhhXDl4jPIxCHVOvh8PuCf5R9EMUP7rDSOEU9TVN1IloPzdPzvjL4WMKHYL',
@@ -52,7 +52,7 @@ const evictedPod = { pod: { name: 'p', uid: '123e4567-e89b-12d3-a456-42661417400
 
 const policyRule = { operations: ['CREATE'], apiGroups: ['example'], apiVersions: ['v1'], resources: ['shelves'] };
 
-/** The least that the rules of a kind require besides a name, in its first version, by resource and group. */
+/** The minimum content that the rules of a kind require besides a name, in its first version, by resource and group. */
 const bodies: Readonly<Record<string, Body>> = {
   configmaps: {},
   endpoints: {},
@@ -202,7 +202,7 @@ export function validObject(definition: ResourceDefinition, metadata: Body): Bod
   return fittingName(definition, { apiVersion, kind, metadata, ...structuredClone(body) });
 }
 
-/** An object whose name must agree with its spec; the spec is made to fit the name. */
+/** Adjusts the spec of kinds whose name must agree with their spec. */
 export function fittingName({ resource }: ResourceDefinition, object: Body): Body {
   const { name } = object.metadata as Body;
   if (typeof name !== 'string') return object;

@@ -57,7 +57,7 @@ export class WebDeployment {
     });
   }
 
-  /** Waits until the deployment, as its loop has seen it in its present generation, satisfies `look`. */
+  /** Waits until `look` accepts the deployment, once its loop has observed the current generation. */
   until(what: string, look: (deployment: StoredDeployment) => boolean | undefined): Promise<StoredDeployment> {
     return this.place.one<StoredDeployment>(
       deployments,

@@ -3,16 +3,16 @@ import { qualifiedRule, valueRule } from './pod-rules.js';
 /** A part of an object, and the causes for which it is refused. */
 export type Case = readonly [part: Record<string, unknown>, causes: readonly string[]];
 
-/** Parts that every workload of the group `apps` takes. */
+/** Fields that every workload of the group `apps` accepts. */
 export const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'img:1' }] } };
 export const selector = { matchLabels: { a: 'b' } };
 
-/** How kinds differ where a selector is missing or has faults. */
+/** The differences between kinds whose selector is missing or has faults. */
 export interface SelectorTexts {
-  /** As the refusal of an empty selector names it. */
+  /** The kind as the refusal of an empty selector names it. */
   readonly kind: string;
   readonly isRequired: boolean;
-  /** What a selector with faults causes besides them; default: nothing. */
+  /** An additional cause for a selector with faults; default: none. */
   readonly faulty?: (selector: string) => string;
 }
 

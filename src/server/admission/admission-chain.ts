@@ -4,7 +4,7 @@ import type { AdmissionMetrics, AdmissionPhase, AdmissionSeries } from './admiss
 import type { AdmissionPlugin } from './admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
 
-/** A plugin in one phase, with its series. */
+/** A plugin in one phase, with its metric series. */
 interface Step {
   readonly plugin: string;
   readonly run: (attributes: AdmissionAttributes) => Promise<void> | void;
@@ -40,12 +40,12 @@ export class AdmissionChain implements OnApplicationShutdown {
     return run(this.phases.validate, attributes);
   }
 
-  /** Before the objects of a namespace are deleted. */
+  /** Runs before the objects of a namespace are deleted. */
   async admitCollection(namespace: string): Promise<void> {
     for (const plugin of this.plugins) await plugin.admitCollection?.(namespace);
   }
 
-  /** Ends what plugins have under way, and closes their connections. */
+  /** Ends the work that plugins have under way, and closes their connections. */
   onApplicationShutdown(): void {
     for (const plugin of this.plugins) plugin.stop?.();
   }
@@ -76,7 +76,7 @@ function tracedStep(plugin: string, step: Step['run'], attributes: AdmissionAttr
 async function run(phase: Phase, attributes: AdmissionAttributes): Promise<void> {
   const { operation } = attributes;
   const begin = performance.now();
-  // The time of a step counts from the end of the one before, so each step reads the clock once.
+  // The time of a step is measured from the end of the previous step, so each step reads the clock once.
   let last = begin;
   let isRejected = true;
   let current: AdmissionSeries | undefined;

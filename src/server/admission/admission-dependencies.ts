@@ -17,13 +17,13 @@ export interface AdmissionDependencies {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;
   readonly namespaces: Pick<NamespaceLister, 'state' | 'get'>;
-  /** The present state of single objects, for what memory does not have yet. */
+  /** Reads the current state of single objects that memory does not have yet. */
   readonly objects: ObjectReader;
   /** Objects in memory. Only factories may request them. */
   readonly listers: Pick<SharedListers, 'of'>;
-  /** The same for data derived from all objects of a resource together. */
+  /** Data in memory that is derived from all objects of a resource together. Only factories may request it. */
   readonly countingListers: Pick<SharedListers, 'counting'>;
-  /** Objects in memory of resources that only a request names. */
+  /** Objects in memory of resources that are not known before a request names them. */
   readonly laterListers: Pick<SharedListers, 'later'>;
   /** Complete only once the program has started. */
   readonly registry: ResourceRegistry;

@@ -10,7 +10,7 @@ export type AdmissionSeries = Readonly<Record<AdmissionOperation, (rejected: boo
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 
-/** How long admission takes, under the names that operators of such servers know (specification 6.3). */
+/** Measures how long admission takes, under the metric names that operators of API servers know (specification 6.3). */
 export class AdmissionMetrics {
   private readonly plugins: SeriesHistogram;
   private readonly steps: SeriesHistogram;

@@ -7,14 +7,16 @@ import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
 export interface AdmissionPlugin {
   readonly name: string;
   handles(operation: AdmissionOperation): boolean;
-  /** In the second round (`attributes.reinvocation`) it sees an object that it may have changed itself before. */
+  /**
+   * In the second round (`attributes.reinvocation`), the object may contain changes that the plugin made in the first.
+   */
   admit?(attributes: AdmissionAttributes): Promise<void> | void;
   validate?(attributes: AdmissionAttributes): Promise<void> | void;
   /**
-   * Called once before the objects of a namespace are deleted, of which there may be none; it is then called for each
-   * object, too.
+   * Called once before the objects of a namespace are deleted, even if there are none. The plugin is then called for
+   * each object too.
    */
   admitCollection?(namespace: string): Promise<void> | void;
-  /** Closes its connections, at the end of the process. No request follows. */
+  /** Closes the plugin's connections at the end of the process. No request follows. */
   stop?(): void;
 }

@@ -88,7 +88,8 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
 };
 
 /**
- * The chain and the objects that plugins read from memory, wherever requests are answered. Includes the configuration.
+ * Providers of the chain and of the objects that plugins read from memory, for every thread that answers requests. They
+ * include the configuration.
  */
 export const admissionProviders: Provider[] = [
   {

@@ -48,7 +48,7 @@ export interface AdmissionAttributes {
   /** The second round of the mutating phase. */
   readonly reinvocation: Reinvocation;
   /**
-   * Lets the write go through a writer, which makes it together with others. Only a validating plugin may request this,
+   * Sends the write through a writer, which combines it with other writes. Only a validating plugin may request this,
    * for a create or an update of a stored object. It has no effect on a dry run.
    */
   writeThrough(writer: ObjectWriter): void;

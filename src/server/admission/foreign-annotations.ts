@@ -14,8 +14,8 @@ export interface LeftOut {
 
 /**
  * Adds annotations for the audit trail from a hook or another server. Their keys get a prefix, so that no writer
- * overwrites the annotations of others. Long values are cut. Returns what is left out: keys with faults, keys that
- * exist already, and all beyond a number.
+ * overwrites the annotations of others. Long values are cut. Returns which annotations were left out: those with a
+ * faulty key or a key that exists already, and those beyond the maximum number.
  */
 export function addForeignAnnotations(
   annotations: Map<string, string>,

@@ -8,7 +8,7 @@ import { AdmissionChain } from './admission-chain.js';
 import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
 import { Reinvocation } from './reinvocation.js';
 
-/** The chain for writes of the program itself: control loops pass the same plugins as clients. */
+/** The chain for writes of the program itself: writes of control loops pass the same plugins as those of clients. */
 @Injectable()
 export class OwnWriteAdmission implements WriteAdmission {
   constructor(@Inject(AdmissionChain) private readonly chain: AdmissionChain) {}
@@ -34,7 +34,7 @@ export class OwnWriteAdmission implements WriteAdmission {
   }
 }
 
-/** The objects are in the stored version, which is also the requested one. */
+/** The objects are in the stored version, which is also the requested version. */
 class OwnWriteAttributes implements AdmissionAttributes {
   readonly operation: AdmissionOperation;
   readonly resource: GroupVersionResource;

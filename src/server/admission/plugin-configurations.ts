@@ -1,14 +1,13 @@
 import type { AdmissionConfiguration, PluginConfiguration } from '../../base/config/admission-configuration.js';
 
-/** The configurations of the plugins, which plugins fetch while the chain is built. */
+/** The configurations of the plugins. Plugins fetch them while the chain is built. */
 export class PluginConfigurations {
   private readonly read = new Set<string>();
 
   constructor(private readonly configuration: AdmissionConfiguration) {}
 
   /**
-   * The configuration of a plugin; undefined when it has none. A plugin that never fetches its configuration takes
-   * none.
+   * The configuration of a plugin; undefined when it has none. A plugin that never calls this accepts no configuration.
    */
   of(plugin: string): PluginConfiguration | undefined {
     this.read.add(plugin);
@@ -16,8 +15,8 @@ export class PluginConfigurations {
   }
 
   /**
-   * The faults of the file, and the configurations that no plugin fetched: an administrator would believe them to be in
-   * force.
+   * The faults of the file, and the configurations that no plugin fetched, since an administrator would believe that
+   * those are in force.
    */
   problems(selected: readonly string[]): string[] {
     const unread = Object.entries(this.configuration.plugins).filter(([plugin]) => !this.read.has(plugin));

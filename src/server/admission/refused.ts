@@ -2,8 +2,8 @@ import { forbiddenError, type StatusError } from '../../base/machinery/status-er
 import type { AdmissionAttributes } from './attributes.js';
 
 /**
- * The 403 of a plugin. An object whose name is still to be generated is named by its `generateName`, as in other
- * servers.
+ * The 403 error with which a plugin refuses a request. An object whose name is still to be generated is named by its
+ * `generateName`, as in other servers.
  */
 export function refused(attributes: AdmissionAttributes, detail: string): StatusError {
   const { name, resource, object } = attributes;

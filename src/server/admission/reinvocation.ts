@@ -24,7 +24,7 @@ export class Reinvocation {
     return this.states.get(plugin) as T;
   }
 
-  /** Begins the second round, if there is to be one. */
+  /** Begins the second round, if one was requested. */
   begin(): boolean {
     if (!this.isRequested || this.isSecondRound) return false;
     this.isSecondRound = true;

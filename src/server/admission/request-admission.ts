@@ -4,7 +4,7 @@ import type { RequestContext, UserInfo } from '../../base/machinery/request-cont
 import type { AdmissionChain } from './admission-chain.js';
 import type { AdmissionAttributes } from './attributes.js';
 
-/** Admission as write requests see it. Both phases refuse by throwing a StatusError. */
+/** Admission for write requests. Both phases refuse by throwing a StatusError. */
 export class RequestAdmission {
   constructor(
     private readonly chain: AdmissionChain,
@@ -16,7 +16,7 @@ export class RequestAdmission {
     return this.chain.admit(attributes);
   }
 
-  /** Before a collection is deleted, whose objects then go through both phases. */
+  /** Runs before a collection is deleted, whose objects then go through both phases. */
   admitCollection(namespace: string): Promise<void> {
     return this.chain.admitCollection(namespace);
   }
@@ -41,7 +41,7 @@ export class RequestAdmission {
   }
 
   /**
-   * Whether the user still has the right to the request; true also when that can't be determined.
+   * Whether the user still has the right to make the request; true also when that can't be determined.
    *
    * @param verb replaces that of the request
    */

@@ -33,7 +33,7 @@ export class AdvertiseModule implements OnApplicationBootstrap, BeforeApplicatio
     @Inject(Logger) private readonly logger: Logger,
   ) {}
 
-  /** All resources are registered by now. */
+  /** Runs only now because all resources are registered. */
   async onApplicationBootstrap(): Promise<void> {
     const { names, stores } = this;
     if (this.serving.endpointReconcilerType !== 'none') {
@@ -52,7 +52,7 @@ export class AdvertiseModule implements OnApplicationBootstrap, BeforeApplicatio
     });
   }
 
-  /** Starts in the background; call it once the server listens. */
+  /** Starts publishing in the background; call it once the server listens. */
   start(): void {
     this.advertiser?.start();
     this.identity?.start();

@@ -5,7 +5,7 @@ import { FieldPath } from '../../base/machinery/field-error.js';
 import { validateNonSpecialIp } from '../../objects/apis/core/v1/validation/ip-address.validation.js';
 import { canonicalIp } from '../../objects/apis/networking/v1/validation/ip-network.js';
 
-/** Addresses reserved for documentation: they follow the default route and belong to nobody. */
+/** Addresses reserved for documentation: no host has them, so packets to them follow the default route. */
 const faraway = { udp4: '198.51.100.1', udp6: '2001:db8::1' } as const;
 
 /** The options that determine where a process is reached. */
@@ -15,7 +15,7 @@ export interface AddressOptions {
 }
 
 /**
- * The address under which others reach a process: the one to advertise if set, otherwise the one it listens on. For a
+ * The address at which others reach a process: the advertised address if set, otherwise the one it listens on. For a
  * process that listens on all addresses or only on loopback, it is the host's address on its default route. Undefined
  * when no address fits into Endpoints: a loopback address means a different host to each reader.
  */

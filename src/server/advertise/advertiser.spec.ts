@@ -69,7 +69,7 @@ describe('the published address of the API', () => {
       return `${metadata?.name}: ${addressType} ${addresses} ${ports?.map(({ port }) => port).join()}`;
     });
   };
-  /** All processes do their round, then time passes until the next. */
+  /** All processes run their round, then time passes until the next round. */
   const rounds = async (processes: readonly Advertiser[], count: number) => {
     for (let i = 0; i < count; i++) {
       for (const process of processes) await process.round();

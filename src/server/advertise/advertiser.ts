@@ -77,7 +77,7 @@ export class Advertiser {
     try {
       if (own !== undefined) await leases.renew(own);
       const { addresses, expired } = await leases.survey();
-      // If no process has an address for others, somebody else owns the objects.
+      // If no process has an address that others can reach, the objects belong to somebody else.
       if (addresses.length + expired > 0) await endpoints.publish(addresses);
       this.outage.worked();
     } catch (error) {

@@ -59,7 +59,8 @@ export class ApiEndpoints {
   }
 
   /**
-   * The group that the service itself routes to. Corrects the service's port when no process serves on it any longer.
+   * The group of addresses that the service itself routes to. Corrects the service's port when no process serves on it
+   * any longer.
    */
   private async mainGroup(groups: readonly Group[]): Promise<Omit<Group, 'ips'> | undefined> {
     const service = (await this.read(this.dependencies.services, serviceName)) as Service | undefined;

@@ -14,7 +14,7 @@ export interface AdvertiserContext {
   readonly stores: ResourceStores;
 }
 
-/** The advertiser for a process with these options. */
+/** Makes the advertiser for a process with these options. */
 export async function buildAdvertiser(
   context: AdvertiserContext,
   serving: Pick<SecureServingOptions, 'bindAddress' | 'advertiseAddress' | 'securePort'>,
@@ -25,7 +25,7 @@ export async function buildAdvertiser(
   return advertiserOf(context, own, logger, systemTimers);
 }
 
-/** The same for a known address. */
+/** Makes the advertiser for a known address. */
 export function advertiserOf(
   { names, stores }: AdvertiserContext,
   own: ServingAddress | undefined,

@@ -14,7 +14,7 @@ import { parseStored } from '../../objects/registry/store/object-codec.js';
 import type { Store } from '../../objects/registry/store/store.js';
 import type { Waits } from './advertiser.js';
 
-/** Leases of other processes are looked at this often, at most. */
+/** The longest interval between two checks of other processes' leases. */
 const longestSurveyMs = 600_000;
 /** The longest time that shutdown may wait for a renewal under way. */
 const endLimitMs = 5_000;
@@ -98,7 +98,7 @@ export class IdentityLease {
       await leases
         .delete(this.context(), names.systemNamespace, name, { dryRun: false, preconditions }, admitted)
         .catch((error: unknown) => {
-          // Another process was faster, or the owner is back.
+          // Another process removed the lease first, or its owner is back.
           if (!(error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason))) throw error;
         });
     }
@@ -159,6 +159,6 @@ export class IdentityLease {
 
 function isOver({ spec }: Lease, now: number): boolean {
   const renewed = Date.parse(spec?.renewTime ?? '');
-  // A lease without a time was not made by a server, or by a broken one.
+  // A lease without a time was not created by a server, or by a broken one.
   return Number.isNaN(renewed) || renewed + (spec?.leaseDurationSeconds ?? 0) * 1000 < now;
 }

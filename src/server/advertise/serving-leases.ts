@@ -5,7 +5,7 @@ import type { Storage, StoredObject } from '../../storage/storage.interface.js';
 import { StorageError } from '../../storage/storage-error.js';
 import type { StorageKey } from '../../storage/storage-key.js';
 
-/** Storage resource of the leases; no API shows it. */
+/** Storage resource of the leases; it is in no API. */
 export const leaseResource = 'serverleases.internal';
 
 /** Where a process serves the API. */
@@ -91,7 +91,7 @@ export class ServingLeases {
     return { addresses: [...addresses.values()].sort(byFamilyPortAndIp), expired };
   }
 
-  /** Forgets when each lease last changed: while the database was unreachable, nobody could renew one. */
+  /** Forgets when each lease last changed: while the database was unreachable, no process could renew its lease. */
   startOver(): void {
     this.seen = new Map();
   }

@@ -12,7 +12,7 @@ export interface KnownBackend {
   readonly backend: Backend;
   readonly resources: RemoteDocument<readonly RemoteResource[]>;
   readonly swagger: RemoteDocument<SwaggerParts>;
-  /** Path and query of its OpenAPI 3.0 document; empty: it has none. */
+  /** Path and query of the server's OpenAPI 3.0 document; empty if it has none. */
   readonly openApi3: RemoteDocument<string>;
 }
 
@@ -39,7 +39,7 @@ export class Aggregation {
     return this.of(service).backend;
   }
 
-  /** The state kept for the server of a group version; made again once its address or its certificates change. */
+  /** The state kept for the server of a group version; rebuilt when its address or its certificates change. */
   of(service: RemoteApiService): KnownBackend {
     this.forgetRemoved();
     const { name, remote } = service;
@@ -89,7 +89,10 @@ function keyOf({ namespace, service, port, insecureSkipTLSVerify, caBundle }: Re
   return JSON.stringify([namespace, service, port, insecureSkipTLSVerify, caBundle]);
 }
 
-/** The entry of a group version in an index of OpenAPI 3.0 documents, if it is about that group version. */
+/**
+ * The URL of a group version's document, from an index of OpenAPI 3.0 documents; empty if the index has none. A URL
+ * with an unexpected path is not used.
+ */
 function documentIn(value: unknown, path: string): string {
   const { paths } = (value ?? {}) as { paths?: Record<string, { serverRelativeURL?: unknown } | undefined> };
   if (typeof paths !== 'object' || paths === null) throw new Error('the answer is no index of documents');

@@ -3,7 +3,7 @@ import { type OrderedGroup, orderGroups } from './group-order.js';
 import { isRemote, type KnownApiService, type RemoteApiService } from './known-api-service.js';
 import type { ApiPriority, LocalPriorities } from './local-priorities.js';
 
-/** Which group versions other servers serve, and the order of all of them. Follows the APIServices. */
+/** Which group versions other servers serve, and the order of all group versions. Follows the APIServices. */
 export class ApiServiceIndex {
   private seen = -1;
   private byGroupVersion: ReadonlyMap<string, KnownApiService> = new Map();
@@ -20,7 +20,7 @@ export class ApiServiceIndex {
     return this.services.changes;
   }
 
-  /** The other server of a group version; undefined when this one serves it, or no server does. */
+  /** The other server of a group version; undefined when this server or none serves it. */
   remote(group: string, version: string): RemoteApiService | undefined {
     this.refresh();
     return this.remoteServices.length === 0 ? undefined : this.remoteByGroupVersion.get(`${group}/${version}`);
@@ -34,7 +34,7 @@ export class ApiServiceIndex {
 
   /**
    * Local and remote groups in the order of discovery: groups by their highest priority, then by name; versions by
-   * priority, then the more stable and newer first. An APIService decides, for local groups too.
+   * priority, then the more stable and newer first. An APIService sets the priorities, for local groups too.
    */
   ordered(local: readonly OrderedGroup[]): OrderedGroup[] {
     this.refresh();

@@ -3,7 +3,7 @@ import { CollectedMetric } from '../../base/observability/series.js';
 import type { RemoteApiService } from './known-api-service.js';
 
 /**
- * Which APIServices are unavailable, under the names that operators of such servers know. Each process reports the
+ * Metrics of unavailable APIServices, under the names that operators of API servers know. Each process reports the
  * state that it uses for requests; a change is counted when metrics are next read.
  */
 export class AvailabilityMetrics {
@@ -42,7 +42,7 @@ export class AvailabilityMetrics {
     );
   }
 
-  /** Nothing is known yet of a new APIService. */
+  /** Leaves out new APIServices, since nothing is known about their availability yet. */
   private judged(): RemoteApiService[] {
     return this.remotes().filter(({ isAvailable, reason }) => isAvailable || reason !== '');
   }

@@ -7,7 +7,7 @@ import type { RemoteApiService } from './known-api-service.js';
 /** Whether a group version can be used, and why. */
 export type Availability = Pick<APIServiceCondition, 'status' | 'reason' | 'message'>;
 
-/** The name of this server in requests for its own availability checks. */
+/** The user as which this server sends its availability checks. */
 export const aggregatorUser = Object.freeze({
   name: 'system:kube-aggregator',
   uid: '',
@@ -23,12 +23,10 @@ export const localAvailability: Availability = Object.freeze({
 
 const passed: Availability = Object.freeze({ status: 'True', reason: 'Passed', message: 'all checks passed' });
 const checkLimitMs = 5_000;
-/** More than the size of a list of resources. */
+/** More than a list of resources needs. */
 const mostDiscardedBytes = 1024 * 1024;
 
-/**
- * The content does not matter. Reading a short body keeps the connection for the next request; longer bodies end it.
- */
+/** Discards a body. Reading a short body keeps the connection open for the next request; a longer body closes it. */
 function leaveConnection(response: IncomingMessage): void {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {

@@ -19,12 +19,12 @@ export class BackendFault extends Error {}
 /** One request to an extension server. */
 export interface BackendCall {
   readonly method: string;
-  /** With the query, as it is sent. */
+  /** Path with the query, as it is sent. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
-  /** Streamed as it arrives; undefined: no body. */
+  /** The body, streamed as it arrives; undefined if there is none. */
   readonly body?: Readable | undefined;
-  /** Ends the call and its answer. */
+  /** Ends the call and the answer. */
   readonly signal: AbortSignal;
   /** How long the head of the answer may take, in milliseconds. */
   readonly headLimitMs: number;
@@ -34,7 +34,7 @@ export interface BackendCall {
 
 export type BackendAnswer = ExchangeAnswer;
 
-/** What all backends of a process share. */
+/** The dependencies that all backends of a process share. */
 export interface BackendDependencies {
   readonly services: ServiceResolver;
   readonly denied: DeniedAddresses;
@@ -45,15 +45,18 @@ export interface BackendDependencies {
 }
 
 const connectLimitMs = 10_000;
-/** Each new attempt may go to another endpoint. */
+/** Each attempt may go to another endpoint. */
 const maxAttempts = 3;
 
-/** Requests that one backend may have under way: more would only wait for that backend, and would fill the process. */
+/**
+ * Requests that one backend may have under way: more would only wait for that backend, and fill the memory of the
+ * process.
+ */
 export const backendSeats = { requests: 256, longRunning: 4096 } as const;
 
 /** The extension server behind a service, on kept-alive connections of its own. */
 export class Backend {
-  /** Host header of its requests. */
+  /** Host header of the backend's requests. */
   readonly host: string;
   private readonly serverName: string;
   private agent: { readonly own: ClientTls; readonly agent: GuardedAgent } | undefined;
@@ -72,7 +75,7 @@ export class Backend {
     return this.dependencies.identity.get();
   }
 
-  /** The head of a request for JSON that this server makes itself. */
+  /** The header for a JSON request that this server itself makes as a user. */
   async headersAs(user: UserInfo): Promise<OutgoingHttpHeaders> {
     return { ...identityHeaders(user, await this.identity()), host: this.host, accept: 'application/json' };
   }
@@ -92,8 +95,8 @@ export class Backend {
   }
 
   /**
-   * Sends a request. A request that could not be sent is tried again, perhaps at another endpoint; one that may have
-   * been received is not.
+   * Sends a request. Retries a request that could not be sent, perhaps at another endpoint, but not one that may have
+   * been received.
    *
    * @throws BackendFault; the reason of the signal when it is aborted.
    */
@@ -120,7 +123,7 @@ export class Backend {
     this.agent = undefined;
   }
 
-  /** Connections that show the certificate in force. */
+  /** Connections that present the current certificate. */
   private async connections(): Promise<GuardedAgent> {
     const own = await this.dependencies.credentials.tls();
     if (this.agent?.own === own) return this.agent.agent;
@@ -133,7 +136,7 @@ export class Backend {
       insecureSkipVerify: remote.insecureSkipTLSVerify,
     };
     const agent = new GuardedAgent(tls, {
-      // The seats limit the number of connections.
+      // No limit here, since the seats limit the number of connections.
       maxSockets: Number.POSITIVE_INFINITY,
       denied: dependencies.denied,
       target: () => dependencies.services.resolve(remote.namespace, remote.service, remote.port),

@@ -5,7 +5,7 @@ import { type IdentityFields, spelled } from './identity-fields.js';
 /** A user whose identity can't be written into a header without changing it. */
 export class UnspeakableUserError extends Error {}
 
-/** Fields that concern one connection only (RFC 9110 section 7.6.1), and those that are set anew. */
+/** Fields that concern one connection only (RFC 9110 section 7.6.1), and fields that this server sets itself. */
 const connectionFields: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -24,7 +24,7 @@ const connectionFields: ReadonlySet<string> = new Set([
 /** Prefix of the entry of `Sec-WebSocket-Protocol` in which browsers send a token. */
 const tokenProtocol = 'base64url.bearer.authorization.';
 
-/** A request on its way to another server. */
+/** A request that is forwarded to another server. */
 export interface PassedRequest {
   /** Names and values in turn, as the client sent them. */
   readonly rawHeaders: readonly string[];
@@ -34,7 +34,7 @@ export interface PassedRequest {
   /** The protocol that the client wants to switch to. */
   readonly upgrade: string | undefined;
   readonly hasBody: boolean;
-  /** Fields that may name a user; no client may send them. */
+  /** Fields that may name a user; clients must not send them. */
   readonly identities: IdentityFields;
 }
 
@@ -43,7 +43,7 @@ export interface ForwardedRequest extends PassedRequest {
 }
 
 /**
- * The head of a request on its way to an extension server, which identifies the user to it.
+ * The header of a request to an extension server, including the fields that identify the user.
  *
  * @throws UnspeakableUserError
  */
@@ -52,9 +52,8 @@ export function forwardedHeaders(request: ForwardedRequest): OutgoingHttpHeaders
 }
 
 /**
- * The head of a request on its way to another server. Whatever could identify the client in another way than as the
- * authenticated user is removed: its credentials, the fields of impersonation, and fields like those that name the
- * user.
+ * The header of a request to another server, without anything that could identify the client as another user than the
+ * authenticated one: its credentials, the fields of impersonation, and fields like those that name the user.
  */
 export function passedHeaders(request: PassedRequest): OutgoingHttpHeaders {
   const { rawHeaders, clientAddress, host, upgrade, hasBody, identities } = request;
@@ -81,8 +80,8 @@ export function passedHeaders(request: PassedRequest): OutgoingHttpHeaders {
 }
 
 /**
- * The fields that name a user to an extension server. Such servers treat keys of further fields that differ only in
- * case as one: its values are those of all of them.
+ * The fields that name a user to an extension server. Such servers ignore the case of extra keys, so the values of keys
+ * that differ only in case are joined.
  *
  * @throws UnspeakableUserError
  */
@@ -123,8 +122,8 @@ function namedByConnection(rawHeaders: readonly string[]): ReadonlySet<string> {
 }
 
 function add(headers: Record<string, string | string[]>, name: string, value: string): void {
-  // Names such as `constructor` are tokens like any other. One field, `__proto__`, gets lost here: no object can have
-  // it.
+  // Names such as `constructor` are valid field names. Only the field `__proto__` is lost here: assigning it does not
+  // create a property.
   const known = Object.hasOwn(headers, name) ? headers[name] : undefined;
   if (known === undefined || name === 'content-length') headers[name] = value;
   else if (typeof known === 'string') headers[name] = [known, value];
@@ -150,12 +149,12 @@ function hideToken(headers: Record<string, string | string[]>): void {
 }
 
 /**
- * The text as the bytes of its UTF-8 form. Blanks around a value would get lost on the way, and the server would see
- * another user.
+ * Encodes a text as UTF-8, one character per byte. Surrounding spaces would be lost in transit, and the server would
+ * see another user.
  */
 function spoken(text: string): string {
   const hasControls = [...text].some((character) => character < ' ' || character === '\u007f');
-  // A value that is not text would also arrive as another user.
+  // A value that is not well-formed text would also arrive as a different user.
   if (hasControls || !text.isWellFormed() || /^ | $/.test(text)) {
     throw new UnspeakableUserError('the user of the request has a name, group or field that no header can carry');
   }

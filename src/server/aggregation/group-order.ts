@@ -9,8 +9,8 @@ export interface OrderedGroup {
 
 /**
  * Sorts groups for discovery: by the highest priority among their versions, then by name; versions by priority, then
- * the more stable and newer first. When several groups have a resource of one name, clients take the first, so a custom
- * `deployments` must not come before the built-in one.
+ * the more stable and newer first. When several groups have a resource of the same name, clients take the first, so a
+ * custom `deployments` must not come before the built-in one.
  */
 export function orderGroups(
   groups: ReadonlyMap<string, Iterable<string>>,

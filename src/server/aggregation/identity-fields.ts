@@ -1,9 +1,9 @@
-/** The names under which extension servers may expect the user of a request, most preferred first. */
+/** The header fields in which extension servers may expect the user of a request, most preferred first. */
 export interface IdentityNames {
   readonly users: readonly string[];
   readonly uids: readonly string[];
   readonly groups: readonly string[];
-  /** Prefixes of the names of further fields. */
+  /** Prefixes of the names of extra fields. */
   readonly extraPrefixes: readonly string[];
 }
 
@@ -15,8 +15,8 @@ export interface IdentityFields {
   readonly group: string;
   readonly extraPrefix: string;
   /**
-   * The names that no client may send: besides the above, whatever extension servers may trust. In lower case, `-` for
-   * `_`.
+   * The names that clients must not send: the above, and all others that extension servers may trust. In lower case,
+   * with `-` for `_`.
    */
   readonly names: ReadonlySet<string>;
   readonly prefixes: readonly string[];
@@ -47,7 +47,7 @@ export function identityFields({ users, uids, groups, extraPrefixes }: IdentityN
   };
 }
 
-/** The names of both, those of the first one before those of the second. */
+/** The names of both, those of `a` before those of `b`. */
 export function joinedNames(a: IdentityNames, b: IdentityNames): IdentityNames {
   return {
     users: [...a.users, ...b.users],

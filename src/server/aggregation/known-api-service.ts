@@ -11,7 +11,7 @@ export interface RemoteApi {
   readonly insecureSkipTLSVerify: boolean;
 }
 
-/** The data that a process keeps of an APIService. */
+/** The data of an APIService that a process keeps. */
 export interface KnownApiService {
   readonly name: string;
   readonly group: string;
@@ -22,7 +22,7 @@ export interface KnownApiService {
   readonly remote: RemoteApi | undefined;
   /** Whether the condition Available is True. */
   readonly isAvailable: boolean;
-  /** The reason of that condition; empty while it was never checked. */
+  /** The reason of that condition; empty before the first check. */
   readonly reason: string;
 }
 
@@ -31,7 +31,7 @@ export interface RemoteApiService extends KnownApiService {
   readonly remote: RemoteApi;
 }
 
-/** Reduces an APIService to what requests need. */
+/** Reduces an APIService to the data that requests need. */
 export function knownApiService(object: ApiObject): KnownApiService {
   const { metadata, spec, status } = object as ApiObject & APIService;
   const { service } = spec;

@@ -58,7 +58,7 @@ export class LocalPriorities {
     return known && { group: known[0], version: known[1][version] ?? 1 };
   }
 
-  /** Whether the table itself names the group version. */
+  /** Whether the table itself contains the group version. */
   names(group: string, version: string): boolean {
     return group === this.ownGroup || this.groups.get(group)?.[1][version] !== undefined;
   }

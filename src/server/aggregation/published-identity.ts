@@ -1,7 +1,7 @@
 import { type IdentityFields, type IdentityNames, identityFields, joinedNames, noNames } from './identity-fields.js';
 
 export interface PublishedIdentityOptions {
-  /** The published names, written by any process, that extension servers read; undefined: nothing is published. */
+  /** Reads the names that the processes published for extension servers; undefined if none are published. */
   readonly read: () => Promise<IdentityNames | undefined>;
   /** The names that this process was started with. */
   readonly own: IdentityNames;
@@ -13,8 +13,8 @@ export interface PublishedIdentityOptions {
 const freshMs = 10_000;
 
 /**
- * The fields that name users to extension servers, as all processes together publish them: processes of control loops
- * have no such flags, and other serving processes may have other ones.
+ * The fields that name users to extension servers, as published by all processes together: control loop processes have
+ * no flags for them, and other serving processes may have other flags.
  */
 export class PublishedIdentity {
   private fields: IdentityFields | undefined;
@@ -26,7 +26,7 @@ export class PublishedIdentity {
     this.elapsed = options.elapsed ?? (() => performance.now());
   }
 
-  /** The fields as of some seconds ago at most, or of the last time that they could be read. Never throws. */
+  /** The fields, read at most some seconds ago or when they could last be read. Never throws. */
   async get(): Promise<IdentityFields> {
     if (this.elapsed() - this.readAt >= freshMs) this.pending ??= this.refresh();
     if (this.fields === undefined) await this.pending;
@@ -40,7 +40,7 @@ export class PublishedIdentity {
       this.readAt = this.elapsed();
     } catch (error) {
       onFault(error);
-      // Names that were read before stay in use; without any, the next request reads again.
+      // Names that were read before stay in use; if there are none, the next request reads again.
       if (this.fields !== undefined) this.readAt = this.elapsed();
     } finally {
       this.pending = undefined;

@@ -18,11 +18,11 @@ export interface RemoteContentReport {
 
 const callLimitMs = 30_000;
 const maxAnswerBytes = 16 * 1024 * 1024;
-/** For all calls of one server about one namespace. */
+/** Time limit for all calls to one server about one namespace. */
 const serverLimitMs = 60_000;
 const pageSize = 500;
 
-/** What a list shows about the objects of a namespace. */
+/** The data of a list that the deletion of a namespace needs. */
 interface Listed {
   readonly names: readonly string[];
   readonly finalizers: readonly string[];
@@ -30,7 +30,7 @@ interface Listed {
   readonly count: number;
 }
 
-/** The server answered, but not with the requested content. */
+/** The server answered, but without the requested content. */
 class RefusedError extends Error {}
 
 /** Deletes the objects of a namespace that extension servers keep. */
@@ -50,8 +50,8 @@ export class RemoteContent {
   }
 
   /**
-   * Requests the deletion of everything in the namespace and reports what is left. A server that is unavailable is
-   * reported: we don't know what it stores.
+   * Requests the deletion of everything in the namespace and reports what is left. An unavailable server is reported as
+   * a failure, since its content is unknown.
    *
    * @param check is called before each deletion; throws when the namespace is not the one to be deleted
    */
@@ -76,7 +76,7 @@ export class RemoteContent {
     return report;
   }
 
-  /** A server that does not answer gets no more requests this time: other namespaces wait, too. */
+  /** A server that does not answer gets no more requests this time, since other namespaces are waiting. */
   private async deleteFrom(
     remote: RemoteApiService,
     backend: Backend,
@@ -125,7 +125,7 @@ export class RemoteContent {
     return listed(text === '' ? {} : await parseText(text));
   }
 
-  /** The text of the answer; empty when the requested resource is not found. */
+  /** The text of the answer; empty when the server does not find the resource. */
   private async call(backend: Backend, method: 'GET' | 'DELETE', path: string, signal: AbortSignal): Promise<string> {
     const { response } = await backend.call({
       method,
@@ -142,7 +142,10 @@ export class RemoteContent {
   }
 }
 
-/** An answer that is no list has no objects. An object without a name must not be deleted: its path is that of all. */
+/**
+ * An answer that is not a list has no objects. An object without a name must not be deleted: its path would be that of
+ * the whole collection.
+ */
 function listed(value: unknown): Listed {
   const { items, metadata } = fieldsOf(value);
   const all = (Array.isArray(items) ? items : []).map((item) => fieldsOf(fieldsOf(item).metadata));

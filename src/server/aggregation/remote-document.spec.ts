@@ -62,7 +62,7 @@ it('is not current while its last copy can not be used, whatever tag that has', 
   ]);
   const { value } = await next();
   assert.deepEqual(await next(), { value, isCurrent: false });
-  // The tag of the copy in use.
+  // The server answers with the tag of the copy in use.
   assert.deepEqual(await next(), { value, isCurrent: true });
   for (let i = 0; i < 3; i++) assert.deepEqual(await next(), { value, isCurrent: false });
   assert.deepEqual(await next(), { value, isCurrent: true });

@@ -9,27 +9,27 @@ export interface RemoteDocumentOptions<T> {
   readonly path: string;
   /** Longer documents are refused. */
   readonly maxBytes: number;
-  /** Makes the value, in turns with other work; throws for a document that can't be used. */
+  /** Converts the document to its value, in turns with other work; throws for a document that can't be used. */
   readonly read: (value: unknown) => T | Promise<T>;
   readonly onFault: (error: unknown) => void;
   readonly user?: UserInfo;
-  /** Milliseconds from a fixed point. */
+  /** The current time in milliseconds from a fixed point. */
   readonly elapsed?: () => number;
 }
 
 /** A younger copy is used without a new request. */
 const freshMs = 10_000;
-/** An older copy is used only if no newer one comes soon. */
+/** An older copy is used only if no newer one arrives soon. */
 const oldMs = 60_000;
-/** The longest that a reader waits for the other server. */
+/** The longest time that a reader waits for the other server. */
 const patienceMs = 500;
 const fetchLimitMs = 10_000;
 const maxDepth = 100;
 const valuesPerStep = 1000;
 
 /**
- * A JSON document of an extension server, kept and fetched again when it is read. However slow the server is, readers
- * wait at most half a second for it.
+ * A JSON document of an extension server, cached and fetched again when it is read. Readers wait at most half a second,
+ * however slow the server is.
  */
 export class RemoteDocument<T> {
   private value: T | undefined;
@@ -57,7 +57,7 @@ export class RemoteDocument<T> {
     return this.last;
   }
 
-  /** The same without a request to the server. */
+  /** The last copy, without a request to the server. */
   get last(): { readonly value: T | undefined; readonly isCurrent: boolean } {
     return { value: this.value, isCurrent: this.value !== undefined && !this.isFailed };
   }

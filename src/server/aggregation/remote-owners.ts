@@ -6,12 +6,12 @@ import type { Aggregation } from './aggregation.js';
 import type { Backend } from './backend.js';
 import { parseText, readText } from './remote-text.js';
 
-/** What an extension server reports of an owner. `misplaced`: a cluster-scoped object can't have this owner. */
+/** What an extension server reports about an owner. `misplaced`: a cluster-scoped object can't have this owner. */
 export type RemoteOwnerState = 'solid' | 'waiting' | 'absent' | 'misplaced';
 
 const callLimitMs = 10_000;
 const maxAnswerBytes = 4 * 1024 * 1024;
-/** How long a server is not asked again about an existing owner. */
+/** How long the server is not asked again about an owner that exists. */
 const rememberedMs = 30_000;
 const mostRemembered = 10_000;
 /** How long a server is not asked again after it did not answer. */
@@ -48,8 +48,8 @@ export class RemoteOwners {
   }
 
   /**
-   * The fate of a reference from an object in `namespace`; undefined when no extension server serves the kind, or when
-   * the one that does is unavailable or answers anything but the object or that it is not found.
+   * The state of the owner that an object in `namespace` refers to; undefined when no extension server serves the kind,
+   * or when the server is unavailable or returns neither the object nor a proper 404.
    */
   async find(
     { apiVersion, kind, name, uid }: OwnerReference,
@@ -73,7 +73,7 @@ export class RemoteOwners {
     const groupVersion = `${group}/${version}`;
     if ((this.resting.get(groupVersion) ?? Number.NEGATIVE_INFINITY) > this.now()) return undefined;
     const state = await this.ask(backend, path, uid, signal).catch(() => {
-      // Waiting for it would hold up other objects, whose owners are elsewhere.
+      // Waiting for this server would hold up other objects, whose owners are elsewhere.
       this.resting.set(groupVersion, this.now() + restMs);
       return undefined;
     });
@@ -97,7 +97,7 @@ export class RemoteOwners {
     });
     const text = await readText(response, maxAnswerBytes);
     const answer = ((await parseText(text)) ?? {}) as Answer;
-    // A server that no longer knows the path has not said that the object is gone.
+    // A 404 from a server that no longer serves the path does not prove that the object is gone.
     if (response.statusCode === 404) {
       return answer.kind === 'Status' && answer.reason === 'NotFound' ? 'absent' : undefined;
     }

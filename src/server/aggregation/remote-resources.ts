@@ -14,7 +14,7 @@ export interface RemoteResource {
   }[];
 }
 
-/** Real servers have some hundreds at most. All of them are in every answer of discovery. */
+/** Real servers have a few hundred at most. Every discovery answer contains all of them. */
 const maxEntries = 5000;
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ type Entry = Readonly<Record<string, unknown>>;
 /**
  * The resources of an APIResourceList. Entries without a name or a kind are left out.
  *
- * @throws Error for anything that is no such list, or has thousands of resources.
+ * @throws Error for anything that is not an APIResourceList, or has thousands of resources.
  */
 export function readResourceList(value: unknown, group: string, version: string): RemoteResource[] {
   const { resources } = (value ?? {}) as { resources?: unknown };
@@ -37,7 +37,7 @@ export function readResourceList(value: unknown, group: string, version: string)
     version: isText(entry.version) ? entry.version : version,
     kind: entry.kind as string,
   });
-  // Of entries with the same name the first counts: all of them would have all subresources.
+  // Of entries with the same name only the first counts: otherwise each of them would get all subresources.
   const named = new Map(entries.toReversed().map((entry) => [entry.name as string, entry]));
   return entries
     .filter((entry) => !(entry.name as string).includes('/') && named.get(entry.name as string) === entry)

@@ -3,10 +3,13 @@ import { checkNesting } from '../../base/machinery/json/nesting.js';
 import { parseInTurns } from '../../base/machinery/json/parse-in-turns.js';
 import { BackendFault } from './backend.js';
 
-/** This many characters take a few milliseconds. */
+/** Parsing this many characters takes a few milliseconds. */
 const parsedAtOnce = 256 * 1024;
 
-/** The body of an answer of an extension server. @throws BackendFault for a longer one; it is not read further. */
+/**
+ * The body of an answer of an extension server. @throws BackendFault for a body longer than `maxBytes`, and stops
+ * reading it.
+ */
 export async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

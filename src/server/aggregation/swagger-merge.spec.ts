@@ -20,7 +20,7 @@ const objects = ({ paths, definitions }: SwaggerParts) => ({
 });
 const merge = (own: Parts, others: readonly Parts[]) => objects(atOnce(mergeSwagger(maps(own), others.map(maps))));
 
-/** The longest step in milliseconds, in the best of some runs: the machine may be busy. */
+/** The longest step in milliseconds, in the best of several runs, since the machine may be busy. */
 function longestStep(make: () => Generator): number {
   const run = () => {
     const steps = make();

@@ -3,7 +3,7 @@ import type { Steps } from '../../base/machinery/turns.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Paths and definitions of a Swagger 2.0 document: maps, since those can be read in steps. */
+/** Paths and definitions of a Swagger 2.0 document, as maps, since these can be read in steps. */
 export interface SwaggerParts {
   readonly paths: ReadonlyMap<string, unknown>;
   readonly definitions: ReadonlyMap<string, unknown>;
@@ -11,16 +11,19 @@ export interface SwaggerParts {
 
 const definitionPrefix = '#/definitions/';
 const parameterPrefix = '#/parameters/';
-/** A definition or path with more values is refused: each of them is compared and copied in one step. */
+/** A definition or path with more values is refused, since each is compared and copied in one step. */
 const maxValues = 20_000;
-/** More paths or definitions are refused: the names of an object are read in one step. Large servers have a thousand. */
+/**
+ * Documents with more paths or definitions are refused, since the names of an object are read in one step. Large
+ * servers have a thousand.
+ */
 const maxMembers = 10_000;
 const kindsField = 'x-kubernetes-group-version-kind';
 
 /**
  * The part of an extension server's document that describes one group version.
  *
- * @throws Error for anything that is no such document, has a huge definition or a huge number of them.
+ * @throws Error for anything that is not a Swagger document, has a huge definition or a huge number of definitions.
  */
 export function* swaggerOf(value: unknown, group: string, version: string): Steps<SwaggerParts> {
   const { paths, definitions = {}, parameters = {} } = (value ?? {}) as Record<string, unknown>;
@@ -53,7 +56,7 @@ export function* swaggerOf(value: unknown, group: string, version: string): Step
   return { paths: own, definitions: used };
 }
 
-/** A path with the parameters that its document describes once inlined; another document uses other names for them. */
+/** Inlines the shared parameters of a document into a path, since another document may use other names for them. */
 function withParameters(item: unknown, parameters: Json): unknown {
   const filled = (list: unknown): unknown =>
     Array.isArray(list)
@@ -77,7 +80,7 @@ function withParameters(item: unknown, parameters: Json): unknown {
 
 /**
  * Adds documents of other servers to our own. An existing path stays. A definition whose name is taken by a different
- * one is renamed, as are the definitions that refer to it. No added definition describes a kind that one of our own
+ * definition is renamed, as are the definitions that refer to it. No added definition claims a kind that one of our own
  * describes.
  */
 export function* mergeSwagger(own: SwaggerParts, others: readonly SwaggerParts[]): Steps<SwaggerParts> {
@@ -114,7 +117,7 @@ export function* mergeSwagger(own: SwaggerParts, others: readonly SwaggerParts[]
   return { paths, definitions };
 }
 
-/** The definitions that can't keep their names. */
+/** New names for the definitions that can't keep theirs. */
 function* newNames(
   taken: ReadonlyMap<string, unknown>,
   added: ReadonlyMap<string, unknown>,
@@ -136,8 +139,8 @@ function* newNames(
     }
     yield;
   }
-  // A definition that refers to a renamed one differs from the definition of the same name here. The loop also reaches
-  // the names that it adds.
+  // A definition that refers to a renamed one differs from our definition of the same name. The loop also visits the
+  // names that it adds.
   for (const name of names.keys()) {
     for (const referrer of referrers.get(name) ?? []) if (!names.has(referrer)) rename(referrer);
     yield;
@@ -176,8 +179,8 @@ function kindKey({ group, version, kind }: Json): string {
 }
 
 /**
- * Clients look definitions up by kind: another definition for a built-in kind could be mistaken for that of this
- * server.
+ * Removes the kinds in `taken`. Clients look definitions up by kind, and could mistake another server's definition of a
+ * built-in kind for this server's.
  */
 function withoutKinds(definition: unknown, taken: ReadonlySet<string>): unknown {
   const kinds = kindsOf(definition);

@@ -2,7 +2,7 @@ import type { RequestInfo, UserInfo } from '../../base/machinery/request-context
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { AuditLevel, AuditStage } from './policy.js';
 
-/** The content of an event, before it is written down. Texts of clients are kept as they were sent. */
+/** The content of an event, before it is serialized. Texts of clients are kept as they were sent. */
 export interface AuditInfo {
   readonly level: AuditLevel;
   readonly stage: AuditStage;
@@ -11,25 +11,25 @@ export interface AuditInfo {
   /** Unset when the sender could not be authenticated. */
   readonly user: UserInfo | undefined;
   readonly impersonatedUser: UserInfo | undefined;
-  /** The verb that bounded the impersonation. */
+  /** The verb that limited the impersonation. */
   readonly impersonationConstraint?: string | undefined;
   readonly sourceIPs: readonly string[];
   readonly userAgent: string;
   readonly requestInfo: RequestInfo;
-  /** From the object, where the path does not have them. */
+  /** Name and namespace come from the object where the path does not contain them. */
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly response: ResponseInfo | undefined;
-  /** JSON; undefined: not recorded. */
+  /** JSON of the object; undefined if it is not recorded. */
   readonly requestObject: string | undefined;
   readonly responseObject: string | undefined;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
   readonly at: number;
   readonly annotations: readonly (readonly [string, string])[];
-  /** Versions of objects after the writes of the request; only for the database. */
+  /** Resource versions that the request wrote; only for the database. */
   readonly written: readonly bigint[];
 }
 
@@ -65,7 +65,7 @@ export class AuditEvent {
     return this.head.length + this.objects.length + this.tail.length;
   }
 
-  /** Whether a backend with a limit can remove something. */
+  /** Whether a backend with a size limit can remove something. */
   get hasObjects(): boolean {
     return this.objects !== '';
   }
@@ -80,7 +80,7 @@ export class AuditEvent {
     return `{${this.head}${this.objects}${this.tail}}`;
   }
 
-  /** The same event without its objects; an annotation says so. */
+  /** A copy of the event without its objects; an annotation marks the omission. */
   truncated(): AuditEvent {
     return this.isTruncated ? this : new AuditEvent(this.facts, this.names, true);
   }
@@ -115,7 +115,7 @@ function tailOf({ receivedAt, at, annotations }: AuditInfo, truncatedBy: VendorN
   return entries.length === 0 ? times : `${times},"annotations":{${entries.join(',')}}`;
 }
 
-/** The same user object serves many requests. */
+/** Cached because the same user object serves many requests. */
 const userTexts = new WeakMap<UserInfo, string>();
 
 function userText(user: UserInfo | undefined): string {
@@ -155,7 +155,7 @@ function responseText({ code, status, reason, message }: ResponseInfo): string {
   return `${text},"code":${code}}`;
 }
 
-/** Other Unicode line separators stay: only U+000A ends a line of a file. */
+/** Other Unicode line separators are not escaped: only U+000A ends a line of a file. */
 const quoted = (text: string): string => JSON.stringify(text);
 
 let lastSecond = -1;

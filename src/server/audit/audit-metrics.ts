@@ -4,7 +4,7 @@ import type { AuditLevel } from './policy.js';
 /** Why a backend lost events. */
 export type AuditLoss = 'buffer' | 'failure' | 'size' | 'shutdown';
 
-/** The metrics of the audit trail; the first four have the names that operators of such servers know. */
+/** The metrics of the audit trail; the first four have the names that operators of API servers know. */
 export class AuditMetrics {
   private readonly events: Counter;
   private readonly errors: Counter<'plugin'>;
@@ -79,7 +79,7 @@ export class AuditMetrics {
     this.dropped.inc({ backend, reason }, count);
   }
 
-  /** Shows the number at every scrape. */
+  /** Reads the number of waiting events at every scrape. */
   watchWaiting(backend: string, count: () => number): void {
     const { waiting } = this;
     const before = this.waiting as unknown as { collect?: () => void };

@@ -25,7 +25,7 @@ function info(more: Partial<RequestInfo>): RequestInfo {
 
 const other = (path: string) => info({ isResourceRequest: false, path, resource: '', namespace: '', name: '' });
 
-/** Whether a policy of one rule wants events of a request. */
+/** Whether a policy with one rule records a request. */
 function wants(rule: object, requestInfo: RequestInfo, sender: UserInfo | undefined = user): boolean {
   const policy = readPolicy({ apiVersion, kind: 'Policy', rules: [{ level: 'Metadata', ...rule }] }, apiVersion);
   return policy.ruleFor({ user: sender, requestInfo }) !== undefined;

@@ -21,7 +21,9 @@ export interface AuditorDependencies {
   readonly metrics: AuditMetrics;
 }
 
-/** Decides by the policy what is recorded of a request, and passes its events to the backends (specification 6.2). */
+/**
+ * Decides by the policy how much of a request is recorded, and passes its events to the backends (specification 6.2).
+ */
 export class Auditor implements RequestAuditor {
   constructor(private readonly dependencies: AuditorDependencies) {}
 
@@ -34,7 +36,7 @@ export class Auditor implements RequestAuditor {
     return new RequestAudit(this, request);
   }
 
-  /** The rule for a request; undefined: nothing of it is recorded. */
+  /** The rule for a request; undefined if nothing of it is recorded. */
   ruleFor(subject: AuditSubject): PolicyRule | undefined {
     const rule = this.dependencies.policy().ruleFor(subject);
     this.dependencies.metrics.level(rule?.level ?? 'None');
@@ -42,7 +44,7 @@ export class Auditor implements RequestAuditor {
   }
 
   /**
-   * Passes an event to all backends. Its promise resolves when the backends that are waited for have it.
+   * Passes an event to all backends. The promise resolves when the blocking backends have it.
    *
    * @throws (or rejects with) a 500 when `mustSucceed` and a strict backend did not accept it.
    */
@@ -71,8 +73,8 @@ export class Auditor implements RequestAuditor {
   }
 
   /**
-   * Records a request that could not be read: its path is invalid, or its bytes are no HTTP request at all. It has no
-   * user and no resource, so only rules without such restrictions match.
+   * Records a request that could not be read: its path is invalid, or its bytes are not an HTTP request. It has no user
+   * and no resource, so only rules without such restrictions match.
    */
   unread({ raw, verb, code, reason }: UnreadRequest): void {
     const { url = '', headers = {}, socket } = raw;
@@ -109,9 +111,9 @@ export class Auditor implements RequestAuditor {
   }
 }
 
-/** A request without a context. */
+/** A request that could not be read, and so has no context. */
 export interface UnreadRequest {
-  /** What is known of the request. */
+  /** The known parts of the request. */
   readonly raw: Partial<AuditedRequest['raw']>;
   readonly verb: string;
   readonly code: number;

@@ -15,7 +15,7 @@ import { AuditEvent } from './audit-event.js';
 import { AuditMetrics } from './audit-metrics.js';
 import { buildLogBackend, buildWebhookBackend, checkAuditVersions } from './build-audit.js';
 
-// What each flag of the backends does, from the command line on (specification 8).
+// Tests the effect of each backend flag, starting from the command line (specification 8).
 
 const names = vendorNames('k8s.io');
 
@@ -144,7 +144,9 @@ describe('the flags of the audit webhook', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Posts events as the flags configure; returns the sizes of the posts, and the waits before them in milliseconds. */
+  /**
+   * Posts events as the flags configure. Returns the sizes of the posts, and the delays before them in milliseconds.
+   */
   async function post(events: readonly AuditEvent[], ...argv: string[]) {
     hook.received.length = 0;
     const waits: number[] = [];

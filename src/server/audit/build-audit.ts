@@ -21,9 +21,9 @@ const megabyte = 1024 * 1024;
 const defaultMaxMegabytes = 100;
 /** How long the end of the process waits for events being delivered. */
 const stopMs = 15_000;
-/** The events that are written to the database together. */
+/** Limits of a batch of events that is written to the database. */
 const databaseBatch = { events: 500, waitMs: 500, bytes: 8 * megabyte } as const;
-/** Posts under way at a time. */
+/** How many posts may be under way at a time. */
 const postsAtOnce = 8;
 const postPolicy = { timeoutMs: 30_000, attempts: 5, maxAnswerBytes: megabyte };
 
@@ -154,7 +154,7 @@ export function buildDatabaseBackend(
   );
 }
 
-/** A backend with something to start before it, and to close after it. */
+/** A backend with work that starts before it and ends after it. */
 export class ClosingBackend implements AuditBackend {
   constructor(
     private readonly backend: AuditBackend,

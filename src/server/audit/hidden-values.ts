@@ -5,14 +5,14 @@ import type { VendorNames } from '../../base/machinery/vendor.js';
 /** Replaces a secret in the trail. */
 export const hiddenText = '(hidden)';
 
-/** Returns what is recorded instead of an object that was made for the trail alone; may change that object. */
+/** Returns the object to record instead of a given one, which was made for the trail alone and may be changed. */
 export type Hide = (object: unknown) => unknown;
 
 type Entry = Record<string, unknown>;
 
 /**
- * What to remove from the bodies of a request before they are recorded; undefined when their kind holds no secrets.
- * Values of Secrets and tokens never reach the trail, whatever the policy says.
+ * The function that hides secrets in the bodies of a request; undefined when their kind holds none. Values of Secrets
+ * and tokens never reach the trail, whatever the policy says.
  */
 export function hiderFor({ apiGroup, resource, subresource }: RequestInfo, names: VendorNames): Hide | undefined {
   if (apiGroup === '' && resource === 'secrets') return hideSecret;
@@ -21,10 +21,10 @@ export function hiderFor({ apiGroup, resource, subresource }: RequestInfo, names
   return undefined;
 }
 
-/** Fields of a Secret that are shown. Named one by one, so that none is shown by oversight. */
+/** Fields of a Secret that are recorded. Listed one by one, so that no other field is recorded by oversight. */
 const shownFields = ['kind', 'apiVersion', 'type', 'immutable'] as const;
 
-/** A Secret, a list or a table of them, a patch of one, or the refusal of one. */
+/** Hides the values of a Secret, in lists, tables and patches of Secrets and in refusals too. */
 function hideSecret(value: unknown): unknown {
   // A JSON patch: a value may be a part of any field.
   if (Array.isArray(value)) {
@@ -46,7 +46,7 @@ function hideSecret(value: unknown): unknown {
   return shown;
 }
 
-/** A row of a table. Its cells are those of the kind's columns, which show no values. */
+/** Hides the object of a table row. The cells belong to the kind's columns, which contain no values. */
 function hideRow(row: unknown): unknown {
   return isEntry(row) && row.object !== undefined ? { ...row, object: hideSecret(row.object) } : row;
 }
@@ -57,7 +57,7 @@ function shownMetadata(metadata: Entry): Entry {
     : metadata;
 }
 
-/** Tokens are in `spec.token` of a review and in `status.token` of an answer. */
+/** Hides tokens: they are in `spec.token` of a review and in `status.token` of an answer. */
 function hideTokens(value: unknown): unknown {
   if (!isEntry(value)) return hiddenText;
   if (value.kind === 'Status') return withoutMessages(value);
@@ -68,7 +68,7 @@ function hideTokens(value: unknown): unknown {
   return value;
 }
 
-/** Messages of refusals quote the values that they refuse. */
+/** Removes messages, since messages of refusals quote the refused values. */
 function withoutMessages(status: Entry): Entry {
   if (status.status !== 'Failure') return status;
   const { details } = status;

@@ -25,7 +25,7 @@ function list(texts: readonly string[]): string {
   return texts.map((text) => JSON.stringify(text)).join(',');
 }
 
-/** Also escapes characters that JSON allows, and that terminals or readers of lines may obey. */
+/** Also escapes characters that JSON allows but that terminals or line readers may interpret. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -8,8 +8,8 @@ import { AuditPolicyError, readPolicy } from './policy-document.js';
 const flag = '--audit-policy-file';
 
 /**
- * The policy of a file, which is read again when it changes. A file that became unusable leaves the current policy in
- * force, and an error in the log.
+ * The policy of a file, which is read again when it changes. If the file becomes unusable, the current policy stays in
+ * force and an error is logged.
  *
  * @throws StartupError with all problems when the file is unusable now.
  */

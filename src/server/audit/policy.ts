@@ -11,7 +11,7 @@ export type AuditStage = (typeof auditStages)[number];
 /** Resources of one API group. */
 export interface GroupResources {
   readonly group: string;
-  /** `pods`, `pods/log`, `pods/*`, `*` followed by `/status`, or `*`; empty: all of the group. */
+  /** `pods`, `pods/log`, `pods/*`, `*` followed by `/status`, or `*`; empty for all resources of the group. */
   readonly resources: readonly string[];
   /** Empty: all names. */
   readonly resourceNames: readonly string[];
@@ -28,7 +28,7 @@ export interface PolicyRule {
   readonly namespaces: readonly string[];
   /** Paths; a trailing `*` matches any rest. */
   readonly nonResourceURLs: readonly string[];
-  /** Including those of the whole policy. */
+  /** Includes the stages that the whole policy omits. */
   readonly omitStages: ReadonlySet<AuditStage>;
   readonly omitManagedFields: boolean;
 }
@@ -44,7 +44,7 @@ export interface AuditSubject {
 export class AuditPolicy {
   constructor(readonly rules: readonly PolicyRule[]) {}
 
-  /** The rule for a request; undefined if none matches, or if the matching one wants no events. */
+  /** The rule for a request; undefined if none matches, or if the matching rule has the level `None`. */
   ruleFor(subject: AuditSubject): PolicyRule | undefined {
     for (const rule of this.rules) {
       if (matches(rule, subject)) return rule.level === 'None' ? undefined : rule;

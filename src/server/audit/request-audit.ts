@@ -11,26 +11,26 @@ import { sourceAddresses } from './source-addresses.js';
 /** Decides what is recorded of a request, and takes its events. */
 export interface RequestAuditor {
   readonly names: VendorNames;
-  /** The rule for a request; undefined: nothing of it is recorded. */
+  /** The rule for a request; undefined if nothing of it is recorded. */
   ruleFor(subject: AuditSubject): PolicyRule | undefined;
-  /** Passes an event on; rejects, or throws, a 500 when `mustSucceed` and it was not accepted. */
+  /** Passes an event on. If `mustSucceed` and the event was not accepted, throws a 500 or rejects with it. */
   emit(facts: AuditInfo, mustSucceed: boolean): Promise<void> | undefined;
 }
 
-/** Longer ones are cut, as upstream does. */
+/** Longer user agents are cut, as upstream does. */
 export const maxUserAgentLength = 1024;
 /** Longer objects are left out. Every single object fits; only lists are longer. */
 const maxObjectLength = 4 * 1024 * 1024;
-/** Longer lists whose objects would have to be changed are left out: that takes too much time at once. */
+/** Longer lists are left out if their objects would have to be changed: that takes too much time at once. */
 const maxChangedLength = 1536 * 1024;
-/** The most versions of written objects that are recorded: a delete of a collection writes many. */
+/** The most versions of written objects that are recorded, since deleting a collection writes many. */
 const maxWritten = 1000;
-/** How long the outcome is awaited when the client has left. */
+/** How long the outcome is awaited after the client has left. */
 const outcomePatienceMs = 10_000;
-/** As in the metrics: the client left, and there was no answer. */
+/** The code of requests whose client left before an answer, as in the metrics. */
 const clientLeft = 499;
 
-/** The parts of an HTTP request that events report. */
+/** The parts of an HTTP request that are recorded in events. */
 export interface AuditedRequest {
   readonly context: Omit<RequestContext, 'signal' | 'query'> & {
     readonly isLongRunning: boolean;
@@ -54,7 +54,7 @@ export type FollowedRule = Pick<PolicyRule, 'level' | 'omitManagedFields'>;
 
 type State = 'arrived' | 'ignored' | 'noted' | 'done';
 
-/** What the thread for large requests found out about one of them. Objects are ready for the trail. */
+/** What the thread for large requests knows about one of them. Objects are ready to be recorded. */
 export interface TrailPart {
   readonly annotations: readonly (readonly [string, string])[];
   readonly requestObject: string | undefined;
@@ -80,8 +80,9 @@ interface Answer {
 }
 
 /**
- * The trail of one request: collects the content of its events, and makes them at their moments. A request goes through
- * *arrived* (the sender is not known), then *ignored* (no rule wants events of it) or *noted*, and ends *done*.
+ * The trail of one request: collects the content of its events, and creates each event at its stage. The state of a
+ * request is first *arrived* (the sender is not known), then *ignored* (no rule records it) or *noted*, and finally
+ * *done*.
  */
 export class RequestAudit implements AuditTrail {
   private state: State = 'arrived';
@@ -96,13 +97,13 @@ export class RequestAudit implements AuditTrail {
   private pieces: string[] | undefined;
   private pieceLength = 0;
   private hasAllPieces = false;
-  /** Objects were too long, or are not known as a whole. */
+  /** Objects were too long, or were not received completely. */
   private isLeftOut = false;
   private identity: ObjectIdentity = { name: '', namespace: '', uid: '', resourceVersion: '' };
   private answer: Answer | undefined;
   private readonly written: bigint[] = [];
   private isIdentified = false;
-  /** This is a thread working for the process that owns the trail: events are made there. */
+  /** This thread works for the process that owns the trail, which creates the events. */
   private isPart = false;
   private isStarted = false;
   private isFault = false;
@@ -192,21 +193,23 @@ export class RequestAudit implements AuditTrail {
     if (resourceVersion !== undefined && this.written.length < maxWritten) this.written.push(resourceVersion);
   }
 
-  /** The head of the answer of a long-running request is about to be sent, or another protocol begins (101). */
+  /**
+   * Called when the head of the answer of a long-running request is about to be sent, or another protocol begins (101).
+   */
   started(code: number): void {
     if (this.isStarted || this.state !== 'noted') return;
     this.isStarted = true;
     void this.emit('ResponseStarted', this.responseFacts(code));
   }
 
-  /** Another protocol has answered; the request ends with its connection. */
+  /** Called after a switch to another protocol; the request ends with its connection. */
   upgraded(): void {
     this.answer = { code: 101, status: '', reason: '' };
     this.started(101);
   }
 
   /**
-   * The whole answer is about to be handed over. Returns a promise if the answer has to wait until the event is
+   * Called when the whole answer is about to be sent. Returns a promise if the answer has to wait until the event is
    * recorded.
    */
   ended(): Promise<void> | undefined {
@@ -218,16 +221,16 @@ export class RequestAudit implements AuditTrail {
     return this.endedEarly(statusCode);
   }
 
-  /** The connection (or stream) is gone, whether the answer was complete or not. */
+  /** Called when the connection (or stream) is closed, whether the answer was complete or not. */
   closed(): void {
     this.isClosed = true;
     if (this.isPart || this.state === 'done' || this.state === 'ignored') return;
     if (this.handlers === 0) this.abandon();
-    // The request's later work is a part of its trail.
+    // The work that the request still does belongs to its trail.
     else this.patience = setTimeout(() => this.abandon(), outcomePatienceMs).unref();
   }
 
-  /** What is known so far, for the process that this thread works for. */
+  /** What this thread has recorded so far, for the process that it works for. */
   part(): TrailPart {
     const { requestObject, identity, answer, written, isFault } = this;
     const annotations = [...this.request.context.auditAnnotations];
@@ -236,7 +239,7 @@ export class RequestAudit implements AuditTrail {
     return { annotations, requestObject, responseObject, identity, answer, written, isFault, isLeftOut };
   }
 
-  /** Takes over what another thread has found out. */
+  /** Takes over what another thread has recorded. */
   join(part: TrailPart): void {
     if (this.state !== 'noted') return;
     for (const [key, value] of part.annotations) this.request.context.auditAnnotations.set(key, value);
@@ -249,7 +252,7 @@ export class RequestAudit implements AuditTrail {
     this.isLeftOut ||= part.isLeftOut;
   }
 
-  /** Takes a rule over from another thread; nothing is emitted here. */
+  /** Adopts the rule that applies in another thread; this thread emits no events. */
   follow(rule: FollowedRule): void {
     this.isPart = true;
     this.rule = { ...emptyRule, ...rule };
@@ -257,14 +260,14 @@ export class RequestAudit implements AuditTrail {
     this.hide = hiderFor(this.request.context.requestInfo, this.auditor.names);
   }
 
-  /** The rule that applies, in a form that can be sent; undefined: none. */
+  /** The rule that applies, in a form that can be sent to a thread; undefined if there is none. */
   get followed(): FollowedRule | undefined {
     if (this.state !== 'noted' || this.rule === undefined) return undefined;
     const { level, omitManagedFields } = this.rule;
     return { level, omitManagedFields };
   }
 
-  /** Finds the rule for the request; false: nothing of it is recorded. */
+  /** Finds the rule for the request; returns false if nothing of it is recorded. */
   private choose(): boolean {
     const { context, raw, response } = this.request;
     this.rule = this.auditor.ruleFor({ user: context.user, requestInfo: context.requestInfo });
@@ -278,7 +281,8 @@ export class RequestAudit implements AuditTrail {
   }
 
   /**
-   * The answer to a request whose sender is not known. A refused login is recorded at the stage that upstream gives it.
+   * Called for the answer to a request whose sender is not known. A refused login is recorded at the same stage as
+   * upstream.
    */
   private endedEarly(code: number): Promise<void> | undefined {
     const facts = this.responseFacts(code);
@@ -313,7 +317,7 @@ export class RequestAudit implements AuditTrail {
 
   private responseFacts(code: number): ResponseInfo {
     const { status = '', reason = '' } = this.answer ?? {};
-    // An upgraded connection and a watch end with their connection, as they should.
+    // An upgraded connection or a watch normally ends with its connection.
     const isBroken = this.isClosed && code !== 101 && !(this.request.context.isLongRunning && this.isStarted);
     const how = this.request.context.isAborted
       ? 'the server cut its answer before it was complete'
@@ -373,7 +377,7 @@ export class RequestAudit implements AuditTrail {
   }
 
   private noteAnswer(code: number, value: unknown): void {
-    // From here on the head of the answer is made.
+    // The rule must be known before the head of the answer is built, which happens next.
     if (this.state === 'arrived') this.choose();
     const { kind, status, reason } = (value ?? {}) as { kind?: unknown; status?: unknown; reason?: unknown };
     const isStatus = kind === 'Status' && typeof status === 'string';
@@ -382,7 +386,7 @@ export class RequestAudit implements AuditTrail {
       status: isStatus ? status : '',
       reason: isStatus && typeof reason === 'string' ? reason : '',
     };
-    // The name that the server has chosen.
+    // A generated name is only known from the answer.
     if (!isStatus && this.identity.name === '' && this.request.context.requestInfo.verb === 'create') {
       this.identity.name = nameOf(value);
     }
@@ -400,7 +404,7 @@ export class RequestAudit implements AuditTrail {
     };
   }
 
-  /** JSON for the trail; undefined when it is too long. */
+  /** The JSON to record; undefined when it is too long. */
   private finished(json: string | undefined, hide: Hide | undefined): string | undefined {
     if (json === undefined) return undefined;
     const isChanged = hide !== undefined || this.omitsManagedFields;
@@ -418,7 +422,7 @@ export class RequestAudit implements AuditTrail {
     const { pieces } = this;
     if (pieces === undefined) return this.responseObject;
     this.pieces = undefined;
-    // A truncated JSON text is no JSON: nobody could read the event.
+    // An incomplete JSON text could not be parsed by readers of the event.
     if (this.hasAllPieces) this.responseObject = this.finished(pieces.join(''), this.hide);
     else this.isLeftOut = true;
     return this.responseObject;
@@ -442,7 +446,7 @@ function nameOf(value: unknown): string {
   return textOf(metadata?.name);
 }
 
-/** No name is longer; a longer text that a client sends as a name is not an identity. */
+/** Names are never longer; a longer text that a client sends as a name is not an identity. */
 function textOf(value: unknown): string {
   return typeof value === 'string' && value.length <= 512 ? value : '';
 }

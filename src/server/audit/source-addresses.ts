@@ -8,8 +8,8 @@ interface Fields {
 }
 
 /**
- * The addresses that a request came through: those that `X-Forwarded-For` and `X-Real-Ip` claim, then the one that the
- * connection comes from. Only the last one is certain.
+ * The addresses that a request passed through: those that `X-Forwarded-For` and `X-Real-Ip` claim, then the remote
+ * address of the connection. Only the last one is certain.
  */
 export function sourceAddresses(headers: Fields, remote: string | undefined): readonly string[] {
   const own = remote === undefined ? undefined : plainAddress(remote);
@@ -17,7 +17,7 @@ export function sourceAddresses(headers: Fields, remote: string | undefined): re
   const realIp = headers['x-real-ip'];
   if (forwarded === undefined && realIp === undefined) return own === undefined ? [] : [own];
   const found: string[] = [];
-  // Only the end can count, however long the field is.
+  // Only the end of the field is read, however long it is.
   const claimed = String(forwarded ?? '')
     .slice(-4096)
     .split(',');
@@ -31,7 +31,7 @@ export function sourceAddresses(headers: Fields, remote: string | undefined): re
   return found;
 }
 
-/** The address without a zone, which may contain anything; undefined for a text that is no address. */
+/** The address without its zone, which may contain any text; undefined for a text that is not an address. */
 function plainAddress(text: string): string | undefined {
   const zone = text.indexOf('%');
   const address = zone < 0 ? text : text.slice(0, zone);

@@ -5,13 +5,13 @@ import type { TokenUseCounters } from './service-account/service-account-token.a
 /** The outcome of a request's credentials. */
 export type AttemptResult = 'success' | 'failure' | 'error';
 
-/** From a millisecond, each twice the one before. */
+/** Bounds from a millisecond on, each twice the previous one. */
 const durationBounds = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
-/** The remaining validity of a certificate, in seconds: from half an hour to a year. */
+/** Bounds of a certificate's remaining validity, in seconds: from half an hour to a year. */
 const expirationBounds = [
   0, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000,
 ];
-/** Users with a label of their own; the label of all others is only their kind. */
+/** Users with a label of their own; other users are labelled only by their kind. */
 const ownLabels: ReadonlySet<string> = new Set([
   'admin',
   'client',
@@ -20,7 +20,7 @@ const ownLabels: ReadonlySet<string> = new Set([
   'system:serviceaccount:kube-system:default',
 ]);
 
-/** Counters of authentication, under the names that operators of such servers know. */
+/** Authentication metrics, under the names that operators of API servers know. */
 export class AuthenticationMetrics implements TokenUseCounters {
   private readonly attempts: Counter<'result'>;
   private readonly cache: Counter<'status'>;
@@ -121,7 +121,7 @@ export class AuthenticationMetrics implements TokenUseCounters {
     else this.other.inc();
   }
 
-  /** A request came with an accepted certificate that is valid for the given number of seconds. */
+  /** Counts a request with an accepted certificate that is valid for the given number of seconds. */
   certificateUsed(secondsLeft: number): void {
     this.certificates.observe(secondsLeft);
   }

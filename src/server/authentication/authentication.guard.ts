@@ -27,7 +27,7 @@ export class AuthenticationGuard implements CanActivate {
   ) {}
 
   async canActivate(host: ExecutionContext): Promise<boolean> {
-    // Not switchToHttp(), which makes three functions at each call.
+    // switchToHttp() would create three functions at each call.
     const request = host.getArgByIndex<FastifyRequest & { plinthContext: RequestContext }>(0);
     const context = request.plinthContext;
     const asked = new Credentials(request);
@@ -46,8 +46,8 @@ export class AuthenticationGuard implements CanActivate {
       await context.audit?.identified();
       return true;
     }
-    // Credentials that a method recognises and finds wrong never fall back to anonymous. Credentials that no method
-    // looks at, such as another scheme, count as none.
+    // Credentials that a method recognises as its own but rejects never fall back to anonymous. Credentials that no
+    // method handles, such as those of an unknown scheme, count as none.
     if (result.kind === 'rejected' || !this.allowsAnonymous(context.requestInfo.path)) {
       this.metrics.attempt('failure', secondsSince(begin));
       if (result.kind === 'rejected') {
@@ -80,8 +80,8 @@ export class AuthenticationGuard implements CanActivate {
 }
 
 /**
- * What authenticators may read. A class, since each object with a getter of its own is a shape of its own to the
- * engine, which keeps it and everything it references until old objects are collected.
+ * The data that authenticators may read. This is a class because each object literal with a getter has a shape of its
+ * own in the engine, which keeps it and everything it references until old objects are collected.
  */
 class Credentials implements AuthenticationRequest {
   readonly authorization: string | undefined;
@@ -96,7 +96,7 @@ class Credentials implements AuthenticationRequest {
     this.context = request.plinthContext;
   }
 
-  /** Most credentials are cached, and then no signal is needed. */
+  /** A getter, since most credentials are cached and then need no signal. */
   get signal(): AbortSignal {
     return this.context.signal;
   }
@@ -106,15 +106,13 @@ function secondsSince(begin: number): number {
   return (performance.now() - begin) / 1000;
 }
 
-/**
- * The socket, which is the same object for all requests of a connection. The one that an HTTP/2 request carries is not.
- */
+/** The socket: the same object for all requests of a connection, unlike the `socket` of an HTTP/2 request. */
 function connectionOf({ raw }: FastifyRequest): TLSSocket {
   const { stream } = raw as unknown as Http2ServerRequest;
   return (stream?.session?.socket ?? raw.socket) as TLSSocket;
 }
 
-/** Lets the client open a new connection, when the authorities have changed since this one was opened. */
+/** Asks the client to open a new connection, if the authorities have changed since this one was opened. */
 function askToReconnect(request: FastifyRequest, reply: FastifyReply): void {
   const { stream } = request.raw as unknown as Http2ServerRequest;
   if (stream?.session !== undefined) stream.session.close();

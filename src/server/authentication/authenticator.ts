@@ -9,12 +9,12 @@ export interface AuthenticationRequest {
   readonly socket: TLSSocket;
   /** Aborted when the request is over. */
   readonly signal: AbortSignal;
-  /** The whole head. A method removes the fields that are meant for it alone. */
+  /** The whole header. A method removes the fields that only it may read. */
   readonly head: RequestHead;
 }
 
 /**
- * - `user`: these are valid credentials of this user.
+ * - `user`: the credentials are valid and belong to this user.
  * - `none`: there are no credentials for this method; the next one may try.
  * - `rejected`: the credentials are for this method but not valid. Other methods may still accept them.
  */
@@ -30,7 +30,7 @@ export type AuthenticationResult =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'rejected';
-      /** Never carries any of the credentials. */
+      /** Never contains any part of the credentials. */
       readonly reason: string;
       /** A new connection might be accepted. */
       readonly reconnect?: boolean | undefined;

@@ -44,8 +44,8 @@ export interface AuthenticationDependencies {
   readonly registry: StoredResources;
   readonly clock: Clock;
   /**
-   * For the objects that tokens depend on. Reads go to the database itself, since a token dies with the objects it is
-   * bound to.
+   * Reads the objects that tokens depend on. Reads go to the database itself, since a token becomes invalid with the
+   * objects it is bound to.
    */
   readonly storage: Storage;
   readonly logger: Logger;
@@ -56,7 +56,7 @@ export interface AuthenticationDependencies {
   readonly servingKeyFile: string;
   /** The name of this process, for metrics. */
   readonly processId: string;
-  /** The store of secrets, asked for at a use. */
+  /** Returns the store of secrets; called when a token is used. */
   readonly secrets: SecretTokenUsesDependencies['secrets'];
   /** URL under which other parties find this server's key set. */
   readonly keySetUrl: string;
@@ -73,11 +73,11 @@ export interface Authentication {
   /** The documents that the issuer publishes about itself; undefined when it can't publish any. */
   readonly issuerDocuments: IssuerDocuments | undefined;
   readonly metrics: AuthenticationMetrics;
-  /** For which requests without credentials there is an anonymous user, at the moment. */
+  /** Decides for which requests without credentials the anonymous user is allowed at present. */
   readonly anonymous: AnonymousRule;
   /** Resolves once changes to stored objects are being followed; background work continues. */
   start(): Promise<void>;
-  /** Stops the background work; call it when no more requests come. */
+  /** Stops the background work; call it after the last request. */
   stop(): Promise<void>;
 }
 
@@ -112,7 +112,7 @@ export function buildAuthentication(
   const tokens: TokenCache = new TokenCache(new TokenUnion(tokenMethods, logger), clock, tokenCacheLimits, (hit) =>
     metrics.cacheLookup(hit),
   );
-  // Forget the cached tokens: their key may have been removed.
+  // Cached tokens are forgotten: their key may have been removed.
   accounts.files.onChange(() => tokens.missed());
   const now = () => clock.now();
   const revocations = buildRevocations(options, now, logger, dependencies.metrics);
@@ -161,7 +161,7 @@ function certificateMethods(
   const clientPool = tls.pool('client');
   const proxyPool = tls.pool('proxy');
   const methods: Authenticator[] = [];
-  // Proxies come before users: where a certificate could count as both, it is a proxy's.
+  // Proxies are checked before users: a certificate that could belong to both is a proxy's.
   if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now, revocations));
   if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now, metrics, revocations));
   return methods;
@@ -186,7 +186,7 @@ function buildInformers(
   );
 }
 
-/** The issuers of `--authentication-config`. @throws StartupError with everything that is wrong with the file. */
+/** The issuers of `--authentication-config`. @throws StartupError with all problems of the file. */
 function buildConfigured(
   { authenticationConfig: file, anonymousAuth }: AuthenticationOptions,
   { names, clock, logger, metrics, processId }: AuthenticationDependencies,

@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { closedTokens, TOKEN_ISSUER, TOKEN_REVIEWER } from '../../base/machinery/tokens.js';
 
-/** Replaces the authentication module in processes that take no requests: it knows no user and signs no token. */
+/**
+ * Replaces the authentication module in processes that take no requests: it authenticates no user and signs no token.
+ */
 @Module({
   providers: [
     { provide: TOKEN_REVIEWER, useValue: closedTokens },

@@ -38,7 +38,7 @@ describe('header fields', () => {
     assert.deepEqual(fieldValues(head(['x-a', 'jürgen ✓']), 'x-a'), ['jürgen ✓']);
     const broken: RequestHead = { headers: { 'x-a': 'j\u00fcrgen' }, rawHeaders: ['x-a', 'j\u00fcrgen'] };
     assert.throws(() => fieldValues(broken, 'x-a'), HeaderFieldError);
-    // Nobody reads this field, so there is no reason to refuse the request.
+    // The test reads no faulty field, so there is no reason to refuse the request.
     assert.deepEqual(fieldValues({ ...broken, headers: { ...broken.headers, 'x-b': '' } }, 'x-b'), []);
   });
 

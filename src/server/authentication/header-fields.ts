@@ -16,7 +16,7 @@ export class HeaderFieldError extends Error {}
  * The values of a field in the order they were sent, one per header line. Joining them, as `headers` does, would make a
  * comma inside a value look like the boundary between two.
  *
- * @param name in lower case. Only this exact spelling counts, in any case: `_` is not `-`.
+ * @param name in lower case. Field names match in any case, but only exactly: `_` is not `-`.
  */
 export function fieldValues({ headers, rawHeaders }: RequestHead, name: string): string[] {
   if (headers[name] === undefined) return [];
@@ -27,7 +27,7 @@ export function fieldValues({ headers, rawHeaders }: RequestHead, name: string):
   return values;
 }
 
-/** Every field whose name starts with `prefix` (in lower case): the rest of the name in lower case, and the value. */
+/** All fields whose names start with `prefix` (in lower case), as the rest of the name in lower case, and the value. */
 export function fieldsWithPrefix({ rawHeaders }: RequestHead, prefix: string): (readonly [string, string])[] {
   const found: (readonly [string, string])[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -57,8 +57,8 @@ export function removeFields(head: RequestHead, isRemoved: (name: string) => boo
 }
 
 /**
- * `%2F` -> `/`. Text that is not valid percent-encoding is returned unchanged. Names of extra fields are
- * percent-encoded.
+ * Decodes `%2F` to `/`, for example: names of extra fields are percent-encoded. Returns text that is not valid
+ * percent-encoding unchanged.
  */
 export function unescapeKey(text: string): string {
   try {

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../../base/machinery/request-context.js';
 
-/** The user that a token stands for, and how long this may be remembered. */
+/** The user that a token belongs to, and how long that may be cached. */
 export interface TokenIdentity {
   readonly kind: 'user';
   readonly user: UserInfo;
@@ -12,9 +12,9 @@ export interface TokenIdentity {
   readonly expiresAt?: number | undefined;
   /** Stored objects whose change invalidates the result, as named by {@link dependencyOf}. */
   readonly dependsOn?: readonly string[] | undefined;
-  /** What the client of each use is warned of. */
+  /** A warning that the client receives at each use. */
   readonly warning?: string | undefined;
-  /** The audit annotations for a use of the token at `now` (milliseconds). Calling it also counts the use. */
+  /** Returns the audit annotations for a use of the token at `now` (milliseconds), and counts the use. */
   readonly noteUse?: ((now: number) => Readonly<Record<string, string>> | undefined) | undefined;
 }
 
@@ -24,10 +24,12 @@ export type TokenResult =
   | { readonly kind: 'none' }
   | { readonly kind: 'rejected'; readonly reason: string };
 
-/** The token does not belong to this method. */
+/** The result for a token that does not belong to this method. */
 export const unknownToken: TokenResult = Object.freeze({ kind: 'none' });
 
-/** An invalid token of this method. `reason` may be shown to reviewers and contains no part of the token. */
+/**
+ * The result for an invalid token of this method. `reason` may be shown to reviewers and contains no part of the token.
+ */
 export function rejectedToken(reason: string): TokenResult {
   return { kind: 'rejected', reason };
 }
@@ -37,7 +39,7 @@ export interface TokenAuthenticator {
   /**
    * Never throws for bad tokens. An error means that the token can't be checked right now.
    *
-   * @param audiences acceptable audiences, of which the token needs one. Empty only if this server has none.
+   * @param audiences accepted audiences, of which the token needs at least one. Empty only if this server has none.
    */
   authenticateToken(
     token: string,

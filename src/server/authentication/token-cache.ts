@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/machinery/clock.js';
 import type { TokenAuthenticator, TokenIdentity, TokenResult } from './token-authenticator.js';
 
-/** How long and how many identities are remembered. */
+/** How long identities are cached, and how many. */
 export interface TokenCacheLimits {
   readonly ttlMs: number;
   readonly maxEntries: number;
@@ -24,7 +24,7 @@ interface Flight {
 }
 
 /**
- * Remembers for a short time which user a token belongs to, so a request of a known client costs a keyed hash and a
+ * Caches for a short time which user a token belongs to, so a request of a known client costs only a keyed hash and a
  * look-up.
  *
  * - An entry ends with its time to live, with the token, or when an object changes that the result depends on:
@@ -55,7 +55,7 @@ export class TokenCache implements TokenAuthenticator {
     return this.authenticateFor({ signal }, token, audiences);
   }
 
-  /** The same for a request whose signal is only made on demand: a remembered token needs none. */
+  /** Like {@link authenticateToken}, for a request that creates its signal on demand: a cached token needs none. */
   authenticateFor(
     request: { readonly signal: AbortSignal },
     token: string,
@@ -74,14 +74,14 @@ export class TokenCache implements TokenAuthenticator {
     return this.join(key, token, audiences, request.signal);
   }
 
-  /** An object changed: results that depend on it must be checked again. */
+  /** Called when an object changed: results that depend on it must be checked again. */
   changed(dependency: string): void {
     for (const flight of this.flights.values()) flight.changed.add(dependency);
     const entries = this.byDependency.get(dependency);
     if (entries !== undefined) for (const entry of [...entries]) this.remove(entry);
   }
 
-  /** Changes may have been missed: forgets everything. */
+  /** Called when changes may have been missed: forgets everything. */
   missed(): void {
     for (const flight of this.flights.values()) flight.missed = true;
     for (const entry of [...this.entries.values()]) if (entry.identity.dependsOn !== undefined) this.remove(entry);
@@ -133,7 +133,7 @@ export class TokenCache implements TokenAuthenticator {
       changed: new Set(),
       missed: false,
     };
-    // Waiting requests handle a failure. Without any, it can be ignored.
+    // Waiting requests handle a failure. Without waiting requests, it can be ignored.
     flight.result.catch(() => undefined);
     this.flights.set(key, flight);
     return flight;

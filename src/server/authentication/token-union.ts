@@ -35,7 +35,7 @@ export class TokenUnion implements TokenAuthenticator {
         }
         if (result.kind === 'rejected') reasons.push(result.reason);
       } catch (error) {
-        // The requests are gone, so nobody needs the message.
+        // The requests have ended, so the failure is not logged.
         if (!signal.aborted) this.outages[i]?.failed({ error });
         failure = error;
       }

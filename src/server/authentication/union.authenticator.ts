@@ -19,7 +19,7 @@ export class UnionAuthenticator implements Authenticator {
       const tried = method.authenticate(request);
       const result = tried instanceof Promise ? await tried : tried;
       if (result.kind === 'user') return { ...result, user: withAuthenticatedGroup(result.user) };
-      // Keep the hint that a new connection may help, even if another method has rejected before.
+      // Keep the hint that a new connection may help, even if another method rejected the request before.
       if (result.kind === 'rejected' && (rejected === undefined || result.reconnect === true)) rejected = result;
     }
     return rejected ?? noCredentials;

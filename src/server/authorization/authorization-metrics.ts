@@ -14,7 +14,7 @@ const shown: Readonly<Record<Outcome, string>> = {
   noOpinion: 'no-opinion',
   error: 'error',
 };
-/** From a millisecond, each twice the one before. */
+/** Bounds from a millisecond on, each twice the previous one. */
 const bounds = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
 
 interface OutcomeSeries {
@@ -22,7 +22,7 @@ interface OutcomeSeries {
   readonly seconds: LatencySeries;
 }
 
-/** Decisions about requests, under the names that operators of such servers know. */
+/** Metrics of decisions about requests, under the names that operators of API servers know. */
 export class AuthorizationMetrics {
   private readonly series: Readonly<Record<Outcome, OutcomeSeries>>;
 

@@ -59,7 +59,7 @@ export class AuthorizationGuard implements CanActivate {
   }
 }
 
-/** Only an explicit `allow` counts: without an opinion of any module, the request is denied. */
+/** Only an explicit `allow` counts: if no module has an opinion, the request is denied. */
 function allowed(
   context: RequestContext,
   attributes: AuthorizerAttributes,

@@ -49,8 +49,8 @@ export interface Authorization {
    */
   start(signal: AbortSignal): Promise<void>;
   /**
-   * Writes the objects that the modules need in a new cluster; call it once the system's namespaces exist. Ends with
-   * the abort.
+   * Writes the objects that the modules need in a new cluster; call it once the system's namespaces exist. Ends when
+   * the signal is aborted.
    */
   prepare(stores: ResourceStores, signal: AbortSignal): Promise<void>;
   /** Resolves when all background work has ended after the abort. */
@@ -89,7 +89,7 @@ function fixed(module: Authorizer & RuleResolver): ConfiguredMode {
 
 /**
  * Sets up the modules of `--authorization-mode` (specification 5.4). If any of them decides by a policy, members of
- * `system:masters` are allowed everything before it is asked.
+ * `system:masters` are allowed everything before that module is asked.
  */
 export function buildAuthorization(
   options: AuthorizationOptions,
@@ -115,7 +115,7 @@ export function buildAuthorization(
   };
 }
 
-/** The modes of `--authorization-config`. @throws StartupError with everything that is wrong with the file. */
+/** The modes of `--authorization-config`. @throws StartupError with all problems of the file. */
 function buildConfigured(
   file: string,
   options: AuthorizationOptions,
@@ -158,7 +158,7 @@ function buildConfigured(
   }
 }
 
-/** What the modes do besides answering, together. */
+/** The background work of all modes together. */
 function lifeOf(
   modules: readonly ConfiguredMode[],
 ): Pick<Authorization, 'start' | 'prepare' | 'stopped' | 'healthChecks'> {

@@ -1,10 +1,10 @@
 import { systemTimers, type Timers } from '../../base/machinery/timers.js';
 import { OutageLog, type OutageLogger } from '../../base/observability/outage-log.js';
 
-/** Time between two checks; clients in pods reach the API by one of the objects. */
+/** Time between two checks. It is short because clients in pods reach the API through one of the objects. */
 const roundMs = 10_000;
 
-/** Recreates objects that every cluster has, when a client has deleted them. */
+/** Recreates objects that every cluster must have when a client has deleted them. */
 export class SystemObjectsKeeper {
   private readonly outage: OutageLog;
   private running: Promise<void> | undefined;

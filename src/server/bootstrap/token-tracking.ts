@@ -13,7 +13,7 @@ const admitted = () => Promise.resolve();
 const races: ReadonlySet<string> = new Set(['AlreadyExists', 'NotFound', 'Conflict']);
 
 /**
- * Makes the ConfigMap that says since when the servers record the uses of tokens in secrets, or sets its day anew if that
+ * Creates the ConfigMap with the day since which the servers record uses of tokens in secrets, or replaces a day that
  * can't be read. Many processes may do so at once.
  *
  * @throws StatusError of the storage
@@ -46,7 +46,7 @@ export async function ensureTokenTracking(names: VendorNames, stores: ResourceSt
       },
     });
   } catch (error) {
-    // Another process was faster, or somebody made it immutable.
+    // Another process was faster, or somebody made the ConfigMap immutable.
     if (!(error instanceof StatusError) || !(races.has(error.reason) || error.reason === 'Invalid')) throw error;
   }
 }

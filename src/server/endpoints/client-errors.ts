@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { badRequestError, headersTooLargeError, requestHeadTimeoutError } from '../../base/machinery/status-error.js';
 import type { UnreadRequest } from '../audit/auditor.js';
 
-/** How long a client may keep sending bytes that are not read. */
+/** How long a refused client may keep sending bytes, which are discarded. */
 const lingerMs = 1_000;
 
 const answered = new WeakSet<Socket>();
@@ -22,7 +22,7 @@ export function answerClientError(
   socket: Socket,
   note: (refused: UnreadRequest) => void = () => undefined,
 ): void {
-  // The parser reports errors in the rest as well.
+  // The parser may report further errors in the rest of the bytes.
   if (answered.has(socket)) return;
   const current = (socket as Socket & { _httpMessage?: { headersSent?: boolean } | null })._httpMessage;
   // A response that has begun can't become an error, and a broken connection can't be written to.

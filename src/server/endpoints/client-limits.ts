@@ -10,8 +10,8 @@ export interface AddressLimits {
 }
 
 /**
- * Counts the open connections of each client address, and its open requests with watches, so one client can't use up
- * what others need. Addresses with nothing open take no memory.
+ * Counts the open connections of each client address, and its open requests including watches, so that one client can't
+ * use up what others need. Addresses with nothing open take no memory.
  */
 export class ClientLimits {
   private readonly connections = new Map<string, number>();
@@ -37,7 +37,7 @@ export class ClientLimits {
   /** Throws a 429 above the limit. Otherwise the request counts until the returned function is called, once. */
   enter(request: FastifyRequest): () => void {
     const { raw } = request;
-    // Read now: a closed socket no longer has its address.
+    // The address is read now, because a closed socket no longer has it.
     const address = this.limits.requests === 0 ? undefined : raw.socket.remoteAddress;
     if (address === undefined) return nothing;
     const count = this.requests.get(address) ?? 0;

@@ -4,13 +4,16 @@ import { Server as NetServer, type Socket } from 'node:net';
 
 /** How long open connections and requests may last when a server stops. */
 export interface DrainLimits {
-  /** Idle HTTP/1.1 connections are kept this long: a request may be on its way, and its answer says `close`. */
+  /**
+   * Idle HTTP/1.1 connections are kept this long: a request may be on its way, and its answer will contain `Connection:
+   * close`.
+   */
   readonly lingerMs: number;
   /** Requests still open after this time are cut. */
   readonly requestsMs: number;
   /** Ended watches whose clients don't read the last bytes are cut after this time, once no other request is open. */
   readonly watchesMs: number;
-  /** The number of open requests without watches. */
+  /** The number of open requests, excluding watches. */
   readonly requestsUnderWay: () => number;
 }
 
@@ -32,7 +35,7 @@ export class ConnectionTracker {
   private readonly leaving = new WeakSet<Socket>();
   private draining = false;
 
-  /** Ends all connections; nothing long-running may begin. */
+  /** Whether all connections are being ended; nothing long-running may begin then. */
   get isDraining(): boolean {
     return this.draining;
   }
@@ -43,8 +46,8 @@ export class ConnectionTracker {
   }
 
   /**
-   * Lets the connected clients reconnect, to spread over new processes: HTTP/2 connections finish their streams and
-   * close, HTTP/1.1 connections close after their next answer. Watches go on.
+   * Makes the connected clients reconnect, so that they spread over new processes: HTTP/2 connections close after their
+   * open streams, HTTP/1.1 connections after their next answer. Watches continue.
    */
   spread(): void {
     for (const socket of this.sockets) this.leaving.add(socket);
@@ -57,7 +60,7 @@ export class ConnectionTracker {
     server.on('session', (session: ServerHttp2Session) => {
       this.sessions.add(session);
       session.once('close', () => this.sessions.delete(session));
-      // The session has begun no request: its client learns that it may safely try elsewhere.
+      // The session has not begun any request, so its client learns that it can safely retry elsewhere.
       if (this.draining) session.close();
       closeWhenIdle(session);
     });
@@ -88,7 +91,9 @@ export class ConnectionTracker {
   }
 }
 
-/** Ends a connection that is idle while no request is open. Clients get a GOAWAY and lose nothing. */
+/**
+ * Closes a connection that has been idle for a while, unless a request is open. Clients get a GOAWAY and lose nothing.
+ */
 function closeWhenIdle(session: ServerHttp2Session): void {
   let open = 0;
   session.on('stream', (stream) => {

@@ -4,7 +4,7 @@ const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH';
 const requestHeaders =
   'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since';
 
-/** The headers for pages of other origins and browsers in every answer, by the flags of the server. */
+/** The flags for headers in every answer: those for pages of other origins and for browsers. */
 export interface BrowserRules {
   /** Regular expressions of `--cors-allowed-origins`, already checked. */
   readonly allowedOrigins: readonly string[];

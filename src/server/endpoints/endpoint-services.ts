@@ -33,7 +33,7 @@ export interface EndpointOptions {
   readonly listPageSize: number;
   /** The most concurrent deletes for one DELETE of a collection. */
   readonly deleteCollectionWorkers: number;
-  /** A garbage collector runs beside the server, so that deletes may leave dependents to it. */
+  /** Whether a garbage collector runs beside the server, so that deletes may leave dependents to it. */
   readonly garbageCollector: boolean;
   /** Default: every feature at its default. */
   readonly features?: FeatureGates;
@@ -45,7 +45,10 @@ export interface EndpointOptions {
   readonly random?: () => number;
 }
 
-/** What a process needs in addition to answer more than requests for objects; unset: it does not answer those. */
+/**
+ * The dependencies for requests that need more than stored objects; a process does not answer these requests if they
+ * are unset.
+ */
 export interface EndpointDependencies {
   /** Admission of writes and of connections. */
   readonly admission?: RequestAdmission | undefined;

@@ -221,7 +221,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.services.proxies?.stop();
     await this.services.largeRequests?.stop();
-    // Spans that a receiver has not accepted by then are lost; the stop continues.
+    // Spans that the receiver has not accepted by then are lost; the shutdown continues.
     await this.tracer?.stop().catch(() => undefined);
   }
 }

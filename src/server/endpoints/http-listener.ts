@@ -32,7 +32,7 @@ import { type RunningTracer, TRACER } from './tracing.module.js';
 import { UnreadAnswers } from './unread-answers.js';
 import { acceptWebSockets } from './web-sockets.js';
 
-/** Bytes that one connection may leave unread, besides the answers to requests made at the same moment. */
+/** Bytes that one connection may leave unread, not counting the answers to requests made at the same moment. */
 const maxUnreadBytes = 16 * 1024 * 1024;
 /** Bytes that all connections together may leave unread; above that, the connections with the most are cut. */
 const maxUnreadBytesInAll = 512 * 1024 * 1024;
@@ -123,12 +123,12 @@ export class HttpListener
     this.tls.start(server, this.state.ended);
   }
 
-  /** Lets clients reconnect, to spread over new processes (see `ConnectionTracker.spread`). */
+  /** Makes clients reconnect, so that they spread over new processes (see `ConnectionTracker.spread`). */
   spreadConnections(): void {
     this.connections.spread();
   }
 
-  /** Fails readiness before anything else stops. */
+  /** Makes readiness fail before anything else stops. */
   onModuleDestroy(): void {
     // An application that never listened has no clients to inform.
     if (!this.state.isStarted) return;

@@ -5,9 +5,9 @@ import type { HttpRequestContext } from './request-info/http-request-context.js'
 /** Does the work on large objects elsewhere, so that it does not hold the event loop of this process. */
 export interface LargeRequests {
   /**
-   * Answers the request, which is already authenticated and authorized; if its body was read, the context has it.
-   * `definitionsAt` is the version of the store that the registry of this process shows. Rejects with a 429 when too
-   * many requests wait, a 504 or 503 when the work had to be ended, and an AbortError when the client left before.
+   * Answers the request, which is already authenticated and authorized; if its body was read, it is in the context.
+   * `definitionsAt` is the store version that the registry of this process reflects. Rejects with a 429 when too many
+   * requests are waiting, a 504 or 503 when the work had to be ended, and an AbortError when the client left before.
    */
   forward(
     context: HttpRequestContext,
@@ -15,9 +15,9 @@ export interface LargeRequests {
     reply: FastifyReply,
     definitionsAt: bigint,
   ): Promise<void>;
-  /** Encodes an event of a watch. Rejects with a 504 or 503 when the work had to be ended. */
+  /** Encodes an event of a watch. Rejects with a 504 or 503 when the work had to be terminated. */
   encode(event: LargeEvent): Promise<Buffer>;
-  /** Refuses the requests under way. */
+  /** Stops, and refuses the requests under way. */
   stop(): Promise<void>;
 }
 

@@ -23,7 +23,7 @@ const maxHeaderFields = parsedHeaderBytes / 32;
  * connection.
  */
 const keepAliveMs = 120_000;
-/** A slower TLS handshake is not from a real client. */
+/** A handshake that takes longer is not from a real client. */
 const handshakeMs = 15_000;
 /** How long an HTTP/1.1 head may take. */
 const headMs = 60_000;
@@ -31,7 +31,7 @@ const headMs = 60_000;
 const refusedBodyMs = 30_000;
 /** When the system starts to probe a silent peer. */
 const probeAfterMs = 30_000;
-/** Default number of streams per HTTP/2 connection, as clients of this API expect. */
+/** Default number of streams per HTTP/2 connection, which clients of this API expect. */
 const defaultStreams = 250;
 /**
  * Memory that one HTTP/2 connection may use, in megabytes. All requests of a client share a connection, including long
@@ -60,7 +60,7 @@ export function keepAllFields(server: Http2SecureServer): void {
   (server as Http2SecureServer & { maxHeadersCount?: number }).maxHeadersCount = 0;
 }
 
-/** Offers clients HTTP/1.1 alone. The library has no option for that: it offers HTTP/2 on every listener that knows it. */
+/** Offers clients only HTTP/1.1. Node has no option for this: it offers HTTP/2 on every listener that supports it. */
 export function speakHttp1Only(server: Http2SecureServer): void {
   const name = 'http/1.1';
   (server as Http2SecureServer & { ALPNProtocols?: Buffer }).ALPNProtocols = Buffer.from([
@@ -76,7 +76,7 @@ export function routingOptions(maxBodyBytes: number, filter: Pick<StatusFilter, 
     exposeHeadRoutes: true,
     // The hook parses the query. A second copy of it would be kept as long as the request lasts.
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: true, querystringParser: () => noQuery },
-    // The hook creates what is needed; ids and similar defaults cost time on every request.
+    // The hook creates request ids itself; the defaults would cost time on every request.
     genReqId: () => '',
     // No route has a schema: without these, libraries that compile schemas would be loaded at every start.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },

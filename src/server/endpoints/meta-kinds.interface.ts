@@ -18,9 +18,10 @@ export interface MetaKinds {
   readonly apiGroupList: KindType;
   readonly apiResourceList: KindType;
   /**
-   * Field descriptions for declarations without their own. Loaded by the first call, which only OpenAPI documents make.
+   * Field descriptions for declarations that have none of their own. Loaded on the first call; only OpenAPI documents
+   * need them.
    */
   readonly descriptions: () => FieldDescriptions;
-  /** What the release publishes beside the declarations; loaded like descriptions. */
+  /** Further facts that the reference publishes beside the declarations; loaded like descriptions. */
   readonly published: () => PublishedFacts;
 }

@@ -24,8 +24,8 @@ import { handleConnect } from './streams/handle-connect.js';
 import { unknownPath } from './unknown-path.js';
 
 /**
- * Resolves a resource request and passes it to the handler of its verb, or to another thread if it involves something
- * large. Requests for a group version of an extension server go there.
+ * Resolves a resource request and passes it to the handler of its verb, or to another thread if it involves a large
+ * object. Requests for a group version of an extension server are forwarded to it.
  */
 export async function handleResource(
   services: EndpointServices,
@@ -131,8 +131,8 @@ function handleAnyPatch(request: ResourceRequest): Promise<void> {
 }
 
 /**
- * The error for a non-resource path. Reads were routed before, so this is another method on such a path, or an unknown
- * path.
+ * The error for a non-resource path. Reads have their own routes, so this is another method on such a path, or an
+ * unknown path.
  */
 function plainPathError(services: EndpointServices, path: string): Error {
   // As for reads, a trailing slash makes no difference.

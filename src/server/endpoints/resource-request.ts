@@ -88,7 +88,7 @@ export function resolveRequest(
   if (!definition.namespaced && info.namespace !== '' && !isNamespaceObject) throw unknownPathError();
   const onObject = info.parts.length >= 2;
   const subresource = findSubresource(resource, info);
-  // The text after the name of a proxy is the path on another server.
+  // In a proxy path, the text after the object's name is the path on another server.
   const isProxy = subresource?.type === 'connect' && subresource.target === 'proxy';
   if (info.parts.length > 3 && !isProxy) throw unknownPathError();
   if (definition.namespaced && info.namespace === '' && onObject) throw unknownPathError();
@@ -118,7 +118,7 @@ function findSubresource(resource: ServedResource, info: RequestInfo): Subresour
   return found;
 }
 
-/** The metric labels of a resource request: no values that clients can make up. */
+/** The metric labels of a resource request, without values that clients can make up. */
 export function requestLabels({ resource, verb, subresource, namespace, name }: ResourceRequest): RequestLabels {
   const { definition, served } = resource;
   return {

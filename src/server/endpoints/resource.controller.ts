@@ -45,7 +45,7 @@ export function groupController(prefix: string): Type<unknown> {
 }
 
 /**
- * Everything that no other route handles: kinds added at run time, and the 404 or 405 for unknown paths, behind the
+ * Handles everything that has no other route: kinds added at run time, and the 404 or 405 for unknown paths, behind the
  * guards.
  */
 @Controller()

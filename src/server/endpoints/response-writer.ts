@@ -7,8 +7,9 @@ import { cut, type UnreadAnswers } from './unread-answers.js';
 export type ResponseSink = FastifyReply['raw'];
 
 /**
- * Whether a write that called back was really made: a failed write may still be under way. The writes of a stream that
- * its client has reset call back without an error, though frames with their bytes may wait for the connection.
+ * Whether a write whose callback was called has really been sent: a failed write may still be in progress. Writes to a
+ * stream that the client has reset call back without an error, although their frames may still be queued in the
+ * connection.
  */
 export function wasSent(sink: ResponseSink, error: unknown): boolean {
   const { stream } = sink as { stream?: { readonly destroyed: boolean; readonly rstCode?: number } };
@@ -22,15 +23,15 @@ export function wasSent(sink: ResponseSink, error: unknown): boolean {
 export class ResponseWriter {
   private readonly target: NodeJS.WritableStream;
   private closed = false;
-  /** Wakes the write that waits for the client. */
+  /** Resumes the write that waits for the client. */
   private wake: (() => void) | undefined;
 
   constructor(
     private readonly sink: ResponseSink,
     private readonly unread: UnreadAnswers | undefined,
     /**
-     * The seat of a request that keeps it until its answer is complete: a client that does not read holds up nobody
-     * else.
+     * The seat of a request that keeps it until its answer is complete; others may take it while the client does not
+     * read.
      */
     private readonly seat?: Pick<Seat, 'waitForReader' | 'resume'>,
   ) {
@@ -42,7 +43,7 @@ export class ResponseWriter {
     });
   }
 
-  /** Whether the client left or took the whole answer. */
+  /** Whether the client left or the whole answer was handed over. */
   get isGone(): boolean {
     return this.closed || this.sink.destroyed === true || this.sink.writableEnded;
   }
@@ -54,16 +55,16 @@ export class ResponseWriter {
 
   /**
    * Resolves when more may be written, or when nothing can be written any longer. A chunk written while another write
-   * waits is buffered. Rejects when the request lost its place meanwhile and did not get one again in time. `onSent` is
-   * called when the bytes of the chunk are no longer needed, never if that is not certain.
+   * waits is buffered. Rejects when the request lost its seat meanwhile and did not get one again in time. `onSent` is
+   * called when the bytes of the chunk are no longer needed; it is not called if that is uncertain.
    */
   async write(chunk: string | Uint8Array, onSent?: () => void): Promise<void> {
     await this.send(chunk, undefined, onSent);
   }
 
   /**
-   * Like {@link write}, but undefined if more may be written at once. `connection`: where to write what is framed already,
-   * once the head was sent.
+   * Like {@link write}, but undefined if more may be written at once. A chunk that is already framed is written to
+   * `connection`, once the head was sent.
    */
   send(chunk: string | Uint8Array, connection?: Socket, onSent?: () => void): Promise<void> | undefined {
     if (this.isGone) return undefined;
@@ -75,13 +76,13 @@ export class ResponseWriter {
             if (wasSent(this.sink, error)) onSent();
           });
     if (mayGoOn || this.wake !== undefined) return undefined;
-    // The response does not report this for data that it did not write.
+    // The response emits no `drain` for data that was written to the connection.
     connection?.once('drain', () => this.wake?.());
     return this.untilRead(chunk.length);
   }
 
   private async untilRead(bytes: number): Promise<void> {
-    // No later write may ever come (a watch without changes), so a full buffer alone would not reveal a client that
+    // There may be no later write (a watch without changes), so a full buffer alone would not reveal a client that
     // doesn't read.
     this.unread?.add(this.sink, bytes);
     this.seat?.waitForReader();

@@ -21,11 +21,11 @@ import {
 } from './health/health-checks.js';
 import { readUnwanted } from './request-info/unwanted-body.js';
 
-/** More are not needed to check whether the server is ready. */
+/** Checking whether the server is ready needs no more connections. */
 const maxConnections = 500;
 /** Connections that do not finish their handshake, or send nothing, are closed after this time. */
 const patienceMs = 10_000;
-/** When the server itself takes over, arriving requests and begun answers get this long. */
+/** When the server itself takes over, requests that arrive and answers in progress get this much time. */
 const lingerMs = 200;
 
 /** The dependencies of the listener of a starting server. */
@@ -41,7 +41,7 @@ export interface StartingListenerOptions {
  * health checks, so probes and load balancers learn that the process is alive but not ready (specification 4.10). Every
  * other request gets a 503. It authenticates nobody and reads no body.
  *
- * A connection ends with its answer: one that is kept would be cut when the server itself takes over, perhaps with a request
+ * A connection ends with its answer: an open one would be cut when the server itself takes over, perhaps with a request
  * on its way.
  */
 export class StartingListener {
@@ -126,9 +126,9 @@ function send(response: Http2ServerResponse, code: number, contentType: string, 
   response.end(text);
 }
 
-/** The client learns that this was the last answer, and may send its next request elsewhere. */
+/** Closes the session after the answer: the client learns that it should send its next request elsewhere. */
 function closeAfter(stream: ServerHttp2Stream): void {
-  // A stream that has closed no longer reports.
+  // A closed stream no longer refers to its session.
   const { session } = stream;
   stream.once('close', () => session?.close());
 }

@@ -29,7 +29,7 @@ import { isTooLongToRead } from './request-info/unwanted-body.js';
 
 const newline = Buffer.from('\n');
 
-/** The error to answer with, for any thrown value. Faults of our own become a 500 that reveals no internals. */
+/** The error to answer with, for any thrown value. Faults of this program become a 500 that reveals no internals. */
 export function toAnswer(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   const code =
@@ -51,12 +51,12 @@ export function toAnswer(error: unknown): StatusError {
   return internalError(new Error('the server has an unexpected fault, see its log'));
 }
 
-/** Whether the answer contains everything there is to know. */
+/** Whether the answer contains all details of the error, so that it need not be logged. */
 function isExplained(error: unknown): boolean {
   return error instanceof StatusError && error.cause === undefined;
 }
 
-/** Whether the error only means that work on a request was given up, because its client left or its time is over. */
+/** Whether the error only means that a request was abandoned because its client left or its time was over. */
 function isOfAbandoned(error: unknown, context: HttpRequestContext | undefined): boolean {
   if (context?.isOver !== true || !(error instanceof Error)) return false;
   return isAbort(error) || (error instanceof StatusError && isAbort(error.cause));
@@ -66,7 +66,7 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** The one place where errors become answers: every failure is a `Status`, but for those of pages outside the API. */
+/** The one place where errors become answers: every failure becomes a `Status`, except on pages outside the API. */
 @Injectable()
 @Catch()
 export class StatusFilter implements ExceptionFilter {
@@ -150,7 +150,7 @@ export class StatusFilter implements ExceptionFilter {
     return accepted.mediaType === 'json' && !pretty ? Buffer.concat([bytes, newline]) : bytes;
   }
 
-  /** A request whose path is not even valid has no context, and is audited all the same. */
+  /** A request with an invalid path has no context, but is audited too. */
   private noteUnread({ raw, method }: FastifyRequest, { code, reason }: StatusError): void {
     this.auditor?.unread({ raw, verb: method.toLowerCase(), code, reason });
   }

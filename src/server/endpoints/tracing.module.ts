@@ -6,7 +6,7 @@ import type { OtlpSettings } from '../../base/observability/otlp-tracer.js';
 import type { RequestTracer } from '../../base/observability/trace-scope.js';
 import { versionInfo } from './discovery/version-info.js';
 
-/** Begins the traces of requests, and sends the rest when it stops. */
+/** Begins the traces of requests, and sends the remaining spans when it stops. */
 export interface RunningTracer extends RequestTracer {
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ const tracerProvider: FactoryProvider<RunningTracer | undefined> = {
 @Module({ providers: [tracingProvider, tracerProvider], exports: [TRACING, TRACER] })
 export class TracingModule {}
 
-/** What a process with this flag and name sends where. @throws OptionsError when the file can't be used. */
+/** The tracing settings of a process with this flag and name. @throws OptionsError when the file can't be used. */
 export function tracingSettings(
   file: string | undefined,
   names: VendorNames,

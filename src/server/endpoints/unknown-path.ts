@@ -1,12 +1,12 @@
 import { pageNotFoundError, type StatusError, unknownPathError } from '../../base/machinery/status-error.js';
 import type { EndpointServices } from './endpoint-services.js';
 
-/** Roots below which every answer is of the API. */
+/** Roots below which every answer has the format of the API. */
 const apiRoots: ReadonlySet<string> = new Set(['api', 'version']);
 
 /**
- * The 404 of a path that nothing serves: a `Status` below the core group and groups that are served, whatever their
- * versions, and a page elsewhere. Groups that only custom resources have are elsewhere.
+ * The 404 of a path that nothing serves: a `Status` below the core group and other served groups, whatever the version,
+ * and a plain page elsewhere. Groups that only custom resources have count as elsewhere.
  */
 export function unknownPath(services: Pick<EndpointServices, 'orderedGroups' | 'registry'>, path: string): StatusError {
   const [, root = '', group = ''] = path.split('/');

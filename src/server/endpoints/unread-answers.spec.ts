@@ -27,7 +27,7 @@ it('answers are cut when their time is over, longer ones later', async () => {
   unread.remove(taken);
   assert.ok(readingTime(10, 1_000_000) > 10_000);
   now = 11;
-  // The timer alone keeps no process alive.
+  // The timer of the answers keeps no process alive, so the test needs its own.
   const alive = setInterval(() => undefined, 1000);
   await once(short, 'cut');
   unread.stop();
@@ -41,7 +41,7 @@ it('a connection is full while it leaves too much unread', () => {
   unread.add(first, 800);
   assert.equal(unread.isFull(second), false);
   unread.add(second, 800);
-  // It counts once, however often it is handed over.
+  // A response counts once, however often its bytes are added.
   unread.add(second, 800);
   assert.equal(unread.isFull(first), true);
   assert.equal(unread.isFull(other), false);

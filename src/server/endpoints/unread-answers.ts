@@ -3,13 +3,13 @@ import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
 import { connectionOf } from './connection-of.js';
 
 type Response = FastifyReply['raw'] & { [answer]?: Place<UnreadAnswer> | typeof closed | undefined };
-/** Unread bytes of a connection are kept on it. */
+/** The number of unread bytes is stored on the connection itself. */
 interface Connection {
   [unreadBytes]?: number;
 }
 
 const answer = Symbol('unread answer');
-/** Stands for the answer of a response that was closed. */
+/** Marks a response that was closed. */
 const closed = Symbol('closed');
 const unreadBytes = Symbol('unread bytes');
 
@@ -39,13 +39,14 @@ interface UnreadAnswer {
 }
 
 /**
- * Answers that were handed over for sending but not yet read by their clients. An answer that is not read in time is
- * cut: its connection in HTTP/1.1, its stream in HTTP/2. Otherwise a client that opens streams and never lets them send
- * would fill the memory with answers. For the same reason all connections together have a limit: above it, the
- * connection with the most unread bytes loses its answers, so a client with a single answer in progress loses it last.
+ * Tracks answers that were handed over for sending but not yet read by their clients. An answer that is not read in
+ * time is cut by closing its connection (HTTP/1.1) or its stream (HTTP/2). Otherwise a client that opens streams and
+ * never lets them send would fill the memory with answers. For the same reason all connections together have a limit:
+ * above it, the connection with the most unread bytes loses its answers, so a client with a single answer in progress
+ * loses it last.
  */
 export class UnreadAnswers {
-  /** Those that have waited longest first. */
+  /** Unread answers, the one that has waited longest first. */
   private readonly answers = new LinkedItems<UnreadAnswer>();
   private total = 0;
   private sweeper: NodeJS.Timeout | undefined;
@@ -61,8 +62,8 @@ export class UnreadAnswers {
   }
 
   /**
-   * Records that the last `bytes` of an answer were handed over. Those of a closed response don't count: nothing would
-   * report when they are gone, and clients that leave before their answers would fill the limits of others.
+   * Records that the last `bytes` of an answer were handed over. Bytes of a closed response don't count: nothing would
+   * report when they are gone, and clients that leave early would use up the limits of others.
    */
   add(response: Response, bytes: number): void {
     if (response[answer] !== undefined) return;
@@ -75,7 +76,7 @@ export class UnreadAnswers {
     this.sweeper ??= setInterval(() => this.sweep(), Math.min(sweepMs, this.limits.patienceMs)).unref();
   }
 
-  /** Records that the client has read what was handed over. */
+  /** Records that the client has read all bytes that were handed over. */
   remove(response: Response): void {
     const place = response[answer];
     if (place === undefined || place === closed || place.item === undefined) return;
@@ -126,12 +127,12 @@ export class UnreadAnswers {
 /** Ends a response whose client does not read. */
 export function cut(response: Response): void {
   const { stream } = response as { stream?: { close?: (code: number) => void; destroy(): void } };
-  // A stream that is only destroyed may wait for its client's window forever.
+  // A stream that is destroyed without this code may wait for its client's window forever.
   if (stream?.close !== undefined) {
     stream.close(cancelled);
     stream.destroy();
   } else response.destroy();
 }
 
-/** CANCEL (RFC 9113 section 7). */
+/** The error code CANCEL (RFC 9113 section 7). */
 const cancelled = 8;

@@ -12,8 +12,8 @@ export interface Upgrade {
   readonly socket: Duplex;
   readonly head: Buffer;
   /**
-   * Whether the user is identified by a token alone. Browsers send a certificate for any page, so a token next to one
-   * may be made up, and the request would still run as the page's reader.
+   * Whether the user is identified by a token alone. Browsers send a certificate for any page, so a page can add a
+   * made-up token, and the request would still run as the page's reader.
    */
   readonly reliesOnToken: boolean;
 }
@@ -90,8 +90,8 @@ export function isWebSocket({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Whether the connection after the upgrade is one conversation. Another version of HTTP (`h2c`) would bring requests
- * that nobody has authenticated, on a connection that extension servers trust.
+ * Whether the upgraded connection carries a single stream. Another version of HTTP (`h2c`) would bring requests that
+ * nobody has authenticated, on a connection that extension servers trust.
  */
 function isStream({ headers }: IncomingMessage): boolean {
   return /^(?:websocket|spdy\/3(?:\.1)?)$/i.test(headers.upgrade ?? '');

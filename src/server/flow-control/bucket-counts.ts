@@ -18,7 +18,7 @@ export class BucketCounts {
   }
 }
 
-/** A number over time, as a histogram in which each value counts for the milliseconds that it lasted. */
+/** A number over time, as a histogram in which each value is weighted by the milliseconds for which it lasted. */
 export class TimedBuckets extends BucketCounts {
   private value = 0;
 
@@ -36,7 +36,7 @@ export class TimedBuckets extends BucketCounts {
     this.value = value;
   }
 
-  /** Counts the time up to now. */
+  /** Counts the current value up to `now`. */
   pass(now: number): void {
     if (now <= this.since) return;
     this.observe(this.value, now - this.since);

@@ -3,7 +3,7 @@ import type { FlowSchema, FlowSchemaCondition } from '../../objects/apis/flowcon
 
 const type = 'Dangling';
 
-/** The condition that a schema should have; undefined if it already has it. */
+/** The condition that a schema needs; undefined if the schema already has it. */
 export function changedDangling(
   { spec, status }: Pick<FlowSchema, 'spec' | 'status'>,
   isLevel: (name: string) => boolean,

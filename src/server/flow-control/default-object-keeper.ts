@@ -12,12 +12,12 @@ import { kept, upkeepOf, type WantedObject } from './upkeep.js';
 
 const admitted = () => Promise.resolve();
 
-/** Reasons for which a write fails when another process was faster. */
+/** Reasons why a write fails when another process was faster. */
 const overtaken: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict', 'NotFound']);
 
 /**
  * Maintains the default objects of one kind: creates missing ones, corrects those that the server owns, and removes
- * those that are no default any more. Safe for many processes at once.
+ * objects that are no longer defaults. Safe for many processes at once.
  */
 export class DefaultObjectKeeper {
   private readonly request: RequestContext;
@@ -33,7 +33,7 @@ export class DefaultObjectKeeper {
     this.request = serverContext(stores.clock.now(), signal);
   }
 
-  /** Goes through all objects once. Throws when the store can't be used. */
+  /** Checks all objects once. Throws when the store can't be used. */
   async keep(): Promise<void> {
     const { resource } = this.store;
     const { items } = await this.store.list({});

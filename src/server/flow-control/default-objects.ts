@@ -11,7 +11,10 @@ import type { PriorityLevelConfigurationSpec } from '../../objects/apis/flowcont
 export interface DefaultObject<Spec> {
   readonly name: string;
   readonly spec: Spec;
-  /** Nobody can change it: without it the server can't sort requests. The operator can take over other objects. */
+  /**
+   * Whether nobody may change the object, since the server can't classify requests without it. The operator can take
+   * over other objects.
+   */
   readonly isMandatory: boolean;
 }
 
@@ -39,7 +42,7 @@ const suggestedLevels: Readonly<Record<string, LevelShape>> = {
   'global-default': { shares: 20, lendable: 50, queues: 128, hand: 6 },
 };
 
-/** The levels that every server has, as upstream's newest release makes them. */
+/** The levels that every server has, as in upstream's newest release. */
 export function defaultLevels(): DefaultLevel[] {
   return [
     {
@@ -85,7 +88,7 @@ const everything: Pick<PolicyRulesWithSubjects, 'resourceRules' | 'nonResourceRu
   nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
 };
 
-/** The schemas that every server has, as upstream's newest release makes them. */
+/** The schemas that every server has, as in upstream's newest release. */
 export function defaultSchemas(names: VendorNames): DefaultSchema[] {
   const account = (name: string): Subject => ({
     kind: 'ServiceAccount',

@@ -52,7 +52,10 @@ export class FlowConfiguration {
     this.applyDefaults();
   }
 
-  /** Resolves when all objects are in effect. Follows them until the abort. Waits for a database that is not ready. */
+  /**
+   * Resolves when all objects are in effect. Follows them until the signal is aborted. Waits until the database is
+   * ready.
+   */
   async start(signal: AbortSignal): Promise<void> {
     const { stores, logger } = this.dependencies;
     const { registry, storage } = stores;
@@ -70,7 +73,7 @@ export class FlowConfiguration {
 
   /**
    * Creates the missing default objects. Call it before the first request: a ready server writes nothing on its own.
-   * Throws when the store can't be used, and can be called again then.
+   * Throws when the store can't be used, and can then be called again.
    */
   async prepare(signal: AbortSignal): Promise<void> {
     if (this.informers === undefined) return;
@@ -78,7 +81,7 @@ export class FlowConfiguration {
     await this.writeStatuses(signal, await this.storedSchemas());
   }
 
-  /** Puts every change into effect from now on, and maintains the default objects, until the abort. */
+  /** Puts every change into effect from now on, and maintains the default objects, until the signal is aborted. */
   maintain(signal: AbortSignal): void {
     const { informers } = this;
     if (informers === undefined || signal.aborted) return;
@@ -97,7 +100,7 @@ export class FlowConfiguration {
   private applySoon(signal: AbortSignal): void {
     if (this.isDue) return;
     this.isDue = true;
-    // Objects that arrive together are put into effect together.
+    // Objects that arrive together are applied together.
     setImmediate(() => {
       this.isDue = false;
       if (signal.aborted) return;
@@ -143,7 +146,7 @@ export class FlowConfiguration {
     const annotation = `apf.${names.labelPrefix}/autoupdate-spec`;
     const keep = (resource: string, defaults: readonly DefaultObject<unknown>[]) =>
       new DefaultObjectKeeper(stores, stores.named(this.group, resource), defaults, annotation, signal).keep();
-    // Levels first, so that no schema is without its level even for a moment.
+    // Levels come first, so that no schema is ever without its level.
     await keep(levels, defaultLevels());
     await keep(schemas, defaultSchemas(names));
   }
@@ -169,7 +172,7 @@ export class FlowConfiguration {
     const store = this.schemaStore();
     try {
       const level = spec.priorityLevelConfiguration.name;
-      // Levels and schemas are followed apart from each other: only the store knows what is missing.
+      // Levels and schemas are followed separately, so only the store knows whether the level exists.
       const isFound = await this.isStoredLevel(level);
       await store.update(serverContext(stores.clock.now(), signal), '', metadata.name ?? '', {
         dryRun: false,
@@ -177,7 +180,7 @@ export class FlowConfiguration {
         validate: () => Promise.resolve(),
         transform: (live) => {
           const schema = live as FlowSchema & ApiObject;
-          // The schema has changed meanwhile; the change will be reported.
+          // The schema has changed meanwhile; the change will be processed separately.
           if (schema.spec.priorityLevelConfiguration.name !== level) return schema;
           const condition = changedDangling(schema, () => isFound, stores.clock.now());
           return condition === undefined ? schema : (withDangling(schema, condition) as FlowSchema & ApiObject);

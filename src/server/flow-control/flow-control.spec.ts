@@ -58,7 +58,7 @@ describe('flow control', () => {
     time.advance(10_000);
     assert.ok(busy.currentSeats > 200, String(busy.currentSeats));
     assert.equal(busy.requests.running, 200);
-    // The others keep what they do not lend.
+    // The other levels keep the seats that they do not lend.
     assert.ok(level('leader-election').currentSeats >= 25);
     assert.ok(level('node-high').currentSeats >= 73);
     await Promise.all(seats.map(({ granted }) => granted));

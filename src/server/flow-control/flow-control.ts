@@ -24,7 +24,7 @@ export const FLOW_CONTROL = Symbol('FlowControl');
 
 export type RequestKind = 'readOnly' | 'mutating';
 
-/** The limits of a server without flow control, whose sum is its seats with it. */
+/** The request limits of a server without flow control; with it, their sum is the number of seats. */
 export interface InFlightSeats {
   readonly readOnly: number;
   readonly mutating: number;
@@ -40,21 +40,21 @@ export interface FlowRequest {
   readonly kind: RequestKind;
   /** The time limit of the whole request, in milliseconds. */
   readonly timeLimitMs: number;
-  /** A place in another count, which is given up together with the seats. */
+  /** A seat in another limit, which is released together with the seats. */
   readonly other?: Seat | undefined;
 }
 
 const ratioBounds = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 const tickMs = 1000;
-/** Ticks between two adjustments of the limits. */
+/** Number of ticks between two adjustments of the limits. */
 const adjustmentTicks = 10;
-/** A request waits at most this part of its time, and no longer than this in milliseconds. */
+/** A request may wait for this part of its time limit, but no longer than this many milliseconds. */
 const waitingPart = 1 / 4;
 const longestWaitMs = 15_000;
 
 /**
  * Sorts requests into flows and levels, and gives them seats: API priority and fairness (specification 8). Holds the
- * configuration in effect in this process; its owner passes changed configuration to {@link apply}.
+ * configuration in effect in this process; changes are passed to {@link apply}.
  */
 export class FlowControl implements FlowInfo {
   private readonly byName = new Map<string, PriorityLevel>();
@@ -103,7 +103,7 @@ export class FlowControl implements FlowInfo {
 
   /**
    * Puts a configuration into effect: all existing levels and schemas. Requests under way keep their seats and their
-   * places in queues. Schemas whose level is missing do not count. The mandatory objects always exist.
+   * places in queues. Schemas whose level is missing are ignored. The mandatory objects always exist.
    */
   apply(levels: readonly LevelSettings[], schemas: readonly SchemaSettings[]): void {
     const wanted = new Map(levels.map((level) => [level.name, level]));
@@ -132,15 +132,15 @@ export class FlowControl implements FlowInfo {
   /** The schema of a request: the first that matches. */
   schemaOf(user: UserInfo, info: RequestInfo): SchemaInEffect {
     for (const schema of this.schemas) if (schema.matches(user, info)) return schema;
-    // Everybody is in one of the groups of the last schema, except for users from an unusual authenticator.
+    // Every user is in one of the groups of the last schema, except for users from an unusual authenticator.
     const last = this.schemas.at(-1);
     if (last === undefined) throw new Error('flow control has no configuration yet');
     return last;
   }
 
   /**
-   * Requests the seats of a request. The result has them, or waits for them: see {@link FlowSeat.granted}. Throws a 429
-   * for a request that may not even wait.
+   * Requests the seats of a request. The result has the seats or waits for them: see {@link FlowSeat.granted}. Throws a
+   * 429 for a request that may not wait either.
    */
   enter(schema: SchemaInEffect, request: FlowRequest): FlowSeat {
     const { user, info, kind } = request;
@@ -204,7 +204,7 @@ export class FlowControl implements FlowInfo {
     if (++this.ticks % adjustmentTicks === 0) this.adjust();
   }
 
-  /** Lets busy levels borrow from the others, by their demand since the last time. */
+  /** Lets busy levels borrow seats from the others, according to demand since the last adjustment. */
   private adjust(): void {
     const levels = [...this.byName.values()];
     for (const level of levels) {
@@ -226,7 +226,7 @@ export class FlowControl implements FlowInfo {
     }
   }
 
-  /** Each busy level gets a part, by its share, of the number of requests that may run side by side. */
+  /** Divides the number of requests that may run concurrently among the busy levels, in proportion to their shares. */
   private setPace(): void {
     const { running } = this.pressure;
     const limited = [...this.byName.values()].filter(({ share }) => !share.isExempt);
@@ -292,7 +292,7 @@ export class FlowControl implements FlowInfo {
       series.running++;
       series.runningSeats += work.initialSeats;
       this.countRunning(kind, 1);
-      // The request's seats were taken meanwhile, and it is counted already.
+      // The request lost its seats and got new ones, and was counted already.
       if (hasRun) return;
       series.dispatched++;
       level.counts.dispatched++;
@@ -322,7 +322,7 @@ export class FlowControl implements FlowInfo {
     this.overTime.executing[kind].set(this.running[kind] / Math.max(1, this.seats[kind]), this.timers.elapsed());
   }
 
-  /** Whether requests may hold each other up, to the harm of someone who did not send them. */
+  /** Whether requests may delay requests of other flows. */
   private readonly isBusy = (): boolean => {
     const { readOnly, mutating } = this.running;
     if (!this.severalFlows.at(this.timers.elapsed())) return false;

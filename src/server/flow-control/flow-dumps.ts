@@ -28,7 +28,7 @@ export function formatTable({ head, rows }: FlowTable): string {
     .join('');
 }
 
-/** The tables of several processes as one, whose last column has the number of the process. */
+/** Joins the tables of several processes into one, whose last column is the number of the process. */
 export function joinTables(tables: readonly { readonly worker: number; readonly table: FlowTable }[]): FlowTable {
   return {
     head: [...(tables[0]?.table.head ?? []), 'Worker'],
@@ -159,7 +159,7 @@ function seatSeconds(value: number): string {
   return `${value.toFixed(8)}ss`;
 }
 
-/** A user may have any name: no name may create another row or column. */
+/** Escapes a user name, which may contain any text, so that it can't create another row or column. */
 function safe(text: string): string {
   return /[\p{Cc},"]/u.test(text) ? JSON.stringify(text).replaceAll(',', '\\u002c') : text;
 }

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** A number that identifies the flow of a request; two halves, because one has too few bits for a large hand. */
+/** A number that identifies the flow of a request, in two halves, because one has too few bits for a large hand. */
 export class FlowHash {
   private hand: readonly number[] = [];
   private deckSize = 0;
@@ -13,9 +13,8 @@ export class FlowHash {
   ) {}
 
   /**
-   * The queues of the flow: `handSize` different numbers below `deckSize`, remembered while the same sizes are
-   * requested. Flows of one neighbourhood have their queues in the same third of the queues, or in twice as many queues
-   * as a hand has.
+   * The queues of the flow: `handSize` different numbers below `deckSize`, cached while the same sizes are requested.
+   * Flows of one neighbourhood share a third of all queues, or twice the size of a hand if that is more.
    */
   dealt(deckSize: number, handSize: number): readonly number[] {
     if (deckSize !== this.deckSize || handSize !== this.hand.length) {
@@ -33,15 +32,15 @@ export class FlowHash {
   }
 }
 
-/** Queues of a neighbourhood; a hand from this many is dealt quickly. */
+/** The most queues of a neighbourhood; dealing a hand from this many is fast. */
 const mostNearby = 64;
-/** Flows and neighbourhoods that are remembered. */
+/** Flows and neighbourhoods that are cached. */
 const remembered = 1000;
 const accountPrefix = 'system:serviceaccount:';
 
 /**
- * Hashes flows with a secret, so that nobody can search for names that share the queues of somebody else. Each process
- * has its own secret: where two flows share their queues by chance, they do so in one process only.
+ * Hashes flows with a secret, so that nobody can search for names that share the queues of another user. Each process
+ * has its own secret: if two flows share their queues by chance, they do so in one process only.
  */
 export class FlowHasher {
   private readonly neighbourhoods = new Map<string, FlowHash>();
@@ -50,7 +49,7 @@ export class FlowHasher {
   constructor(private readonly secret: Uint8Array = randomBytes(32)) {}
 
   /**
-   * The hash of a flow. Service accounts of one namespace are neighbours: anyone who may make one there can make
+   * The hash of a flow. Service accounts of one namespace are neighbours: a user who may create one there can create
    * thousands, and must not fill all queues with them.
    */
   ofUser(schema: string, user: string): FlowHash {
@@ -81,20 +80,20 @@ export class FlowHasher {
 }
 
 /**
- * The queues of a flow: `handSize` different numbers below `deckSize`, the same for the same hash, as random as the hash
- * is. So two flows rarely share all of their queues.
+ * The queues of a flow: `handSize` different numbers below `deckSize`, the same for the same hash, as random as the
+ * hash, so that two flows rarely share all of their queues.
  */
 export function dealHand({ high, low }: Pick<FlowHash, 'high' | 'low'>, deckSize: number, handSize: number): number[] {
   const hand: number[] = [];
   let a = high;
   let b = low;
   for (let dealt = 0; dealt < handSize; dealt++) {
-    // A small generator of 64 bits of state (xoroshiro's shape), enough to spread flows.
+    // A small generator with 64 bits of state (like xoroshiro), enough to spread flows.
     b ^= a;
     a = ((a << 26) | (a >>> 6)) ^ b ^ (b << 9);
     b = (b << 13) | (b >>> 19);
     let card = ((Math.imul(a, 0x9e3779bb) >>> 0) + dealt * 0x9e3779b9) % (deckSize - dealt);
-    // The card-th of the remaining numbers, without a list of them.
+    // Picks the remaining number at position `card`, without a list of the remaining numbers.
     const taken = [...hand].sort((x, y) => x - y);
     for (const other of taken) if (other <= card) card++;
     hand.push(card);

@@ -79,7 +79,7 @@ describe('the default schemas', () => {
       { name: 'z', uid: '', spec: spec(5) },
       { name: 'b', uid: '', spec: spec(7) },
       { name: 'a', uid: '', spec: spec(7) },
-      // It has no level, so it does not count.
+      // This schema has no level, so it is ignored.
       { name: 'dangling', uid: '', spec: spec(2, 'none') },
     ];
     const firstOf = (all: typeof schemas) => {

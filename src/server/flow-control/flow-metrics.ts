@@ -7,7 +7,7 @@ import type { PriorityLevel } from './priority-level.js';
 type Labels = Readonly<Record<string, string>>;
 type Value = { readonly value: number; readonly labels: Labels; readonly metricName?: string };
 
-/** What the metrics are read from, at each scrape. */
+/** The data that the metrics are computed from at each scrape. */
 export interface FlowInfo {
   series(): Iterable<FlowSeries>;
   levels(): Iterable<PriorityLevel>;
@@ -41,7 +41,7 @@ export function registerFlowMetrics(registry: Registry, facts: FlowInfo): void {
         aggregator: 'sum',
         values: [...values()],
       } as unknown as MetricObjectWithValues<MetricValue<string>>);
-    // The registry uses only the name and get() of a metric.
+    // The registry uses only the name and the get() function of a metric.
     registry.registerMetric({ name, type, help, labelNames, get, reset: () => undefined } as unknown as Metric);
   };
   const flow = ({ schema, level }: FlowSeries): Labels => ({ priority_level: level, flow_schema: schema });

@@ -12,7 +12,10 @@ interface Waiter {
 
 /** The seats of one request in its level, or its place in a queue. */
 export class FlowSeat implements Seat {
-  /** Undefined if it has its seats. Otherwise resolves when it has them, and rejects when it will not get them. */
+  /**
+   * Undefined if the request has its seats. Otherwise resolves when it gets them, and rejects when it will not get
+   * them.
+   */
   readonly granted: Promise<void> | undefined;
   private waiter: Waiter | undefined;
 
@@ -31,7 +34,7 @@ export class FlowSeat implements Seat {
     this.granted = ticket.state === 'waiting' ? this.wait() : undefined;
   }
 
-  /** Also gives up a place in a queue. */
+  /** Releases the seats, or leaves the queue. */
   leave(): void {
     this.other?.leave();
     if (this.ticket.state === 'waiting') this.giveUp('cancelled');
@@ -43,7 +46,7 @@ export class FlowSeat implements Seat {
   }
 
   waitForBody(): void {
-    // The seats of an exempt request take nothing from others.
+    // An exempt request takes no seats from others.
     if (!this.level.share.isExempt) this.level.requests.beginIdle(this.ticket);
   }
 

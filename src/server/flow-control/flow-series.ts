@@ -7,7 +7,10 @@ const lengthBounds = [0, 10, 25, 50, 100, 250, 500, 1000];
 const watcherBounds = [0, 1, 10, 100, 1000, 10_000];
 const seatBounds = [1, 2, 4, 10];
 
-/** The counts of the requests of one schema in its level. Plain numbers: they are updated for every request. */
+/**
+ * The counts of the requests of one schema in its level. These are plain numbers, since they are updated for every
+ * request.
+ */
 export class FlowSeries {
   dispatched = 0;
   blocked = 0;
@@ -21,13 +24,13 @@ export class FlowSeries {
     'time-out': 0,
     cancelled: 0,
   };
-  /** Seconds in a queue, for requests that were answered in the end and for the others. */
+  /** Seconds in a queue, for requests that got seats and for those that did not. */
   readonly waited = { true: new BucketCounts(waitBounds), false: new BucketCounts(waitBounds) };
   /** Seconds with seats. */
   readonly executed = { regular: new BucketCounts(executionBounds), watch: new BucketCounts(executionBounds) };
   readonly queueLengths = new BucketCounts(lengthBounds);
   readonly seats = new BucketCounts(seatBounds);
-  /** Watches that receive a write. */
+  /** How many watches receive a write. */
   readonly watchers = new BucketCounts(watcherBounds);
 
   constructor(

@@ -1,9 +1,9 @@
 import type { RequestInfo, UserInfo } from '../../base/machinery/request-context.js';
 import type { FlowSeries } from './flow-series.js';
 
-/** The request behind a ticket, as far as reports and counts need it. */
+/** The request of a ticket, with the data that reports and counts need. */
 export interface FlowSubject {
-  /** The schema that sorted it. */
+  /** The schema that matched the request. */
   readonly schema: {
     readonly name: string;
     readonly series: FlowSeries;

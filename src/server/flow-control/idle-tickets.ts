@@ -4,7 +4,7 @@ import type { QueueTimers } from './queue-timers.js';
 
 /** A request waits this long for its client before it can lose its seats to others, in milliseconds. */
 export const idlePatienceMs = 100;
-/** The longest total wait: a client that sends a little now and then holds up others as well. */
+/** The longest total wait, since a client that sends a little now and then delays others too. */
 export const idleAllowanceMs = 1000;
 
 /** Requests with seats that wait for their clients, the longest wait first. */
@@ -23,12 +23,12 @@ export class IdleTickets<T> {
     return this.tickets.size;
   }
 
-  /** Those among them that take more than one seat. */
+  /** The number of them that take more than one seat. */
   get wideSize(): number {
     return this.wide;
   }
 
-  /** Puts a request among them, or takes it out. Repetition does no harm. */
+  /** Adds a request that waits for its client, or removes one. May be repeated. */
   set(ticket: Ticket<T>, isIdle: boolean): void {
     const { idlePlace } = ticket;
     if ((idlePlace !== undefined) === isIdle) return;
@@ -37,13 +37,13 @@ export class IdleTickets<T> {
     if (ticket.work.initialSeats > 1) this.wide += isIdle ? 1 : -1;
   }
 
-  /** Those that may lose their seats now. */
+  /** The requests that may lose their seats now. */
   due(): Ticket<T>[] {
     const now = this.timers.elapsed();
     return [...this.tickets].filter((ticket) => patienceWith(ticket, now) <= 0);
   }
 
-  /** Reports when the next of them has waited long enough. */
+  /** Calls `onDue` when the next request has waited long enough. */
   checkLater(): void {
     if (this.tickets.size === 0 || this.cancelCheck !== undefined) return;
     const now = this.timers.elapsed();
@@ -56,7 +56,7 @@ export class IdleTickets<T> {
   }
 }
 
-/** How long a request that waits for its client can still keep its seats, in milliseconds. */
+/** How much longer a request that waits for its client keeps its seats, in milliseconds. */
 function patienceWith({ idleSince, idledMs }: Ticket<unknown>, now: number): number {
   const waited = now - (idleSince ?? now);
   return Math.max(0, Math.min(idlePatienceMs, idleAllowanceMs - idledMs) - waited);

@@ -2,14 +2,14 @@ import type { UserInfo } from '../../base/machinery/request-context.js';
 import { StatusError } from '../../base/machinery/status-error.js';
 import { tenantOf } from '../../base/machinery/tenant-of.js';
 
-/** How long a client should wait for memory that is free only when long-running requests end, in seconds. */
+/** How long a client should wait, in seconds, since memory is freed only when long-running requests end. */
 const retryAfterSeconds = 10;
 
 /**
  * The memory that long-running requests hold for as long as they last: their heads, parsed selectors and connections.
  * All share one limit, and one tenant (a user, or the service accounts of a namespace) may have half of what the others
- * leave free, so that there is always something left for one more. Administrators count, but are never refused, because
- * they must be able to fix the problem.
+ * leave free, so that some memory is always left for another tenant. Administrators count, but are never refused,
+ * because they must be able to fix the problem.
  */
 export class LastingMemory {
   private readonly byTenant = new Map<string, number>();
@@ -19,7 +19,7 @@ export class LastingMemory {
   /** @param limitBytes 0: no limit */
   constructor(readonly limitBytes: number) {}
 
-  /** The memory of all of them, in bytes; an estimate. */
+  /** The memory of all long-running requests, in bytes; an estimate. */
   get bytes(): number {
     return this.total;
   }
@@ -60,9 +60,9 @@ export class LastingMemory {
 
 /** The memory of one request. */
 export interface LastingShare {
-  /** Counts more for the request. @throws a 429 when it does not fit; what was counted before still counts */
+  /** Adds memory to the request. @throws a 429 when it does not fit; the memory added before still counts */
   add(bytes: number): void;
-  /** The request has ended. May be called more than once. */
+  /** Called when the request has ended; may be called more than once. */
   leave(): void;
 }
 

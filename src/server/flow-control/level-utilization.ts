@@ -4,7 +4,7 @@ import type { QueueSet } from './queue-set.js';
 const ratioBounds = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 const demandBounds = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6];
 
-/** The present state of a level. */
+/** The current state of a level. */
 interface MeasuredLevel {
   readonly requests: Pick<QueueSet<unknown>, 'seatsInUse' | 'seatsWaiting' | 'waiting' | 'running'>;
   readonly limits: { readonly nominal: number };
@@ -27,7 +27,7 @@ export class LevelUtilization {
     this.executing = new TimedBuckets(ratioBounds, since);
   }
 
-  /** Call it after each change of the level. */
+  /** Must be called after each change of the level. */
   update({ requests, limits, currentSeats, mostWaiting }: MeasuredLevel): void {
     const now = this.now();
     const nominal = Math.max(1, limits.nominal);

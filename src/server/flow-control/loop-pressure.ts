@@ -3,13 +3,13 @@ import type { QueueTimers } from './queue-timers.js';
 
 /** How often the event loop is measured while requests are under way, in milliseconds. */
 const sampleMs = 20;
-/** The event loop should turn to each event after this time at most, in milliseconds. */
+/** The longest acceptable turn of the event loop, in milliseconds. */
 const wantedTurnMs = 2;
-/** With this many requests under way there is nothing to hold back. */
+/** Up to this many concurrent requests are never held back. */
 export const leastRunning = 4;
 
 /**
- * Finds out how many requests may run side by side in one process before they hold each other up. A process has one
+ * Determines how many requests may run concurrently in one process before they delay each other. A process has one
  * thread: every request under way adds a step to each turn of the event loop, and all others wait for the whole turn.
  * So while turns are too long, fewer requests are admitted, and the rest wait in their queues, where order is fair.
  * Requests that wait for something else, such as a webhook, do not make turns longer, and are not held back. Turns that
@@ -34,12 +34,12 @@ export class LoopPressure {
     this.allowed = most;
   }
 
-  /** How many requests may run side by side. */
+  /** The number of requests that may run concurrently. */
   get running(): number {
     return this.allowed;
   }
 
-  /** Measures the event loop from now on, as long as `isBusy` returns true. */
+  /** Measures the event loop for as long as `isBusy` returns true. */
   watch(isBusy: () => boolean): void {
     if (this.cancelSample !== undefined) return;
     this.processor.take();

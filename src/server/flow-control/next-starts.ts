@@ -7,8 +7,8 @@ export interface Bounds {
 }
 
 /**
- * The least and the most, over all queues with waiting requests, of the virtual time at which their next request
- * begins; `discounted` by the expected work of running requests. Undefined when nothing waits.
+ * The minimum and maximum, over all queues with waiting requests, of the virtual time at which their next request
+ * begins. In `discounted`, the expected work of running requests is subtracted. Undefined when no request waits.
  */
 export function nextStarts<T>(set: QueueSet<T>): { readonly next: Bounds; readonly discounted: Bounds } | undefined {
   const next: number[] = [];

@@ -54,21 +54,24 @@ export class PriorityLevel {
   readonly requests: QueueSet<FlowSubject>;
   readonly demand: SeatDemand;
   readonly utilization: LevelUtilization;
-  /** Most requests that can wait, in all queues together. */
+  /** The most requests that can wait, in all queues together. */
   mostWaiting = 0;
   uid = '';
   share: SeatShare;
   limits: SeatLimits = { nominal: 0, lower: 0, upper: 0 };
   bounds: SeatBounds = seatBounds(0);
   isQuiescing = false;
-  /** Seats that it may use at the moment, more or fewer than its nominal limit. Has no meaning for an exempt level. */
+  /**
+   * Seats that the level may use at the moment, which may be more or fewer than its nominal limit. Has no meaning for
+   * an exempt level.
+   */
   currentSeats = 0;
   targetSeats = 0;
   smoothedDemand = 0;
-  /** The demand before the last adjustment. */
+  /** The demand in the period before the last adjustment. */
   lastDemand = { average: 0, deviation: 0, highest: 0 };
   readonly counts = { dispatched: 0, rejected: 0, timedOut: 0, cancelled: 0 };
-  /** Refused since the last adjustment. */
+  /** Requests refused since the last adjustment. */
   private refusals = 0;
   private retryAfter = 1;
 
@@ -94,7 +97,7 @@ export class PriorityLevel {
     this.uid = uid;
   }
 
-  /** Takes over changed settings; those of requests under way stay unchanged. */
+  /** Applies changed settings; those of requests under way stay unchanged. */
   configure({ uid, spec }: LevelSettings): void {
     this.uid = uid;
     this.share = shareOf(spec);
@@ -104,7 +107,7 @@ export class PriorityLevel {
     this.requests.setQueuing(queuing);
   }
 
-  /** Takes over new fixed limits, from which the current one starts. */
+  /** Applies new fixed limits, which also reset the current limit. */
   setLimits(limits: SeatLimits): void {
     const { nominal, lower, upper } = this.limits;
     if (limits.nominal === nominal && limits.lower === lower && limits.upper === upper) return;
@@ -129,7 +132,7 @@ export class PriorityLevel {
     return this.retryAfter;
   }
 
-  /** Call it every second: the more requests are refused, the later clients are asked to retry. */
+  /** Must be called every second: the more requests are refused, the later clients are asked to retry. */
   adjustRetryAfter(): void {
     const refused = this.refusals;
     this.refusals = 0;

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** Measures for how much of its busy time the thread had a processor. */
+/** Times of a thread: with a processor, and active in total. */
 export interface LoopClock {
   /** Milliseconds of processor time of this thread. */
   cpuMs(): number;
@@ -18,9 +18,9 @@ const ownClock: LoopClock = {
 };
 
 /**
- * On a busy machine the event loop turns slowly because other processes have the processors. Then it does not help to
- * admit fewer requests. Between two calls of {@link take}, this is the part of the active time that was the thread's
- * own work.
+ * Measures which part of its active time the thread had a processor, between two calls of {@link take}. On a busy
+ * machine the event loop is slow because other processes have the processors, and admitting fewer requests does not
+ * help.
  */
 export class ProcessorShare {
   private cpu: number;
@@ -31,7 +31,7 @@ export class ProcessorShare {
     this.active = clock.activeMs();
   }
 
-  /** Between 0 and 1, since the last call. */
+  /** Returns the part since the last call, between 0 and 1. */
   take(): number {
     const [cpu, active] = [this.clock.cpuMs(), this.clock.activeMs()];
     const passed = active - this.active;

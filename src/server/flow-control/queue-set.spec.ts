@@ -114,13 +114,13 @@ describe('fairness, simulated', () => {
     for (const { name } of mice) {
       const mouse = outcomes.get(name) as FlowOutcome;
       assert.equal(mouse.refused, 0, name);
-      // At worst, one request of each elephant is ahead of it: when all begin at the same time.
+      // At worst, when all flows begin at the same time, one request of each elephant is ahead of the mouse.
       assert.ok(worst(mouse) <= 350, `${name} waited ${worst(mouse)} ms`);
       assert.ok(mouse.done > 200, `${name}: ${mouse.done}`);
     }
     const waits = mice.flatMap(({ name }) => (outcomes.get(name) as FlowOutcome).waits).sort((a, b) => a - b);
     const most = waits[Math.floor(waits.length * 0.99)] as number;
-    // No more than two other mice.
+    // No more than two other mice were ahead.
     assert.ok(most <= 4, `one of a hundred waited ${most} ms`);
   });
 
@@ -152,7 +152,7 @@ describe('a queue set', () => {
     assert.equal(set.waiting, 3);
     time.advance(100);
     set.leave(first);
-    // The other flow has taken nothing yet.
+    // The other flow has used no seats yet, so it comes first.
     assert.deepEqual([second.state, other.state], ['waiting', 'running']);
     set.leave(other);
     set.leave(second);
@@ -218,7 +218,7 @@ describe('a queue set', () => {
     );
     assert.equal(ticket('d', wide(2)).state, 'waiting');
     assert.equal(set.seatsInUse, 22);
-    // Requests with extra seats keep nobody from the seats of the level.
+    // Requests with extra seats do not block the seats of the level.
     set.leave(lists[0] as Ticket<string>);
     assert.equal(set.seatsInUse, 16);
     assert.ok([third, again].every(({ state }) => state === 'running'));
@@ -302,7 +302,7 @@ describe('a queue set', () => {
         const last = ticket('slow');
         assert.equal(set.endIdle(slow), 'waiting');
         set.leave(other);
-        // It had its turn before those that came after it.
+        // The slow request gets its turn before later requests of its flow.
         assert.deepEqual([slow.state, last.state], ['running', 'waiting']);
         set.leave(slow);
         set.leave(last);
@@ -341,7 +341,7 @@ describe('a queue set', () => {
     }
     assert.deepEqual([slow.state, other.state], ['parked', 'running']);
     assert.ok(passed >= idleAllowanceMs && passed < idleAllowanceMs + idlePatienceMs, String(passed));
-    // It continues when its turn comes, and does not keep its seat for another wait.
+    // The slow request continues when its turn comes, and loses its seat at once if it waits again.
     assert.equal(set.endIdle(slow), 'waiting');
     set.leave(other);
     assert.equal(slow.state, 'running');
@@ -357,7 +357,7 @@ describe('a queue set', () => {
     assert.ok(before < 5000, String(before));
     const tickets = Array.from({ length: 300 }, (_, i) => ticket(`flow-${i}`));
     assert.ok(made() > before);
-    // A request that comes back to its queue finds it.
+    // The queue of a parked request is kept, so that it can come back.
     const [first] = tickets as [Ticket<string>];
     set.beginIdle(first);
     time.advance(idlePatienceMs);
@@ -392,7 +392,7 @@ describe('a queue set', () => {
       lists.map(({ state }) => state),
       ['running', 'running', 'running', 'running', 'waiting'],
     );
-    // A request whose client does not read uses no turns.
+    // A request whose client does not read uses no turns of the event loop.
     set.beginIdle(lists[0] as Ticket<string>);
     assert.equal(lists[4]?.state, 'running');
   });
@@ -491,7 +491,7 @@ describe('the hand of a flow', () => {
     const [known, real] = secrets as [FlowHasher, FlowHasher];
     const handOf = (hasher: FlowHasher, name: string) => hasher.ofUser('schema', name).dealt(128, 6);
     const wanted = new Set(handOf(known, 'victim'));
-    // With the secret, one finds names that share most queues of the victim.
+    // An attacker with the secret finds names that share most queues of the victim.
     const names = Array.from({ length: 200_000 }, (_, i) => `name-${i}`);
     const shared = (hasher: FlowHasher, name: string, of: ReadonlySet<number>) =>
       handOf(hasher, name).filter((queue) => of.has(queue)).length;

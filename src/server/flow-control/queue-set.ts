@@ -9,20 +9,20 @@ import { expectedSeconds, totalWork, type WorkEstimate } from './work.js';
 /** Receives events of requests. */
 export interface QueueSetObserver<T> {
   queued?(ticket: Ticket<T>, queueLength: number): void;
-  /** The request left its queue, to be answered or not. */
+  /** The request left its queue, whether to run or not. */
   unqueued?(ticket: Ticket<T>): void;
   dispatched?(ticket: Ticket<T>): void;
-  /** Its initial seats are free again. */
+  /** The initial seats of the request are free again. */
   left?(ticket: Ticket<T>): void;
-  /** The request is first in line, and its seats are not free. */
+  /** The request is first in line, but its seats are not free. */
   blocked?(ticket: Ticket<T>): void;
   /** Seats in use or wanted have changed. */
   changed?(seatsInUse: number, seatsWaiting: number): void;
 }
 
 /**
- * The extra seats, as a part of the limit, for narrow requests of flows that have little under way. Flows share them, so
- * that one which sends gets steadily does not wait until a long list of another one ends.
+ * The extra seats, as a part of the limit, for narrow requests of flows that have little under way. Flows share these
+ * seats, so that a flow with a steady stream of gets does not wait until a long list of another flow ends.
  */
 const besidePart = 0.1;
 
@@ -40,7 +40,7 @@ const keptQueues = 1024;
  * a request joins the least loaded of these. The queues share the seats as if each were served continuously at the same
  * rate: virtual time R advances by the seat-seconds that each active queue could have had, a queue's next request
  * begins at `nextDispatchR`, and the queue whose next request would finish first is served. So a flow with many or wide
- * requests waits behind itself.
+ * requests only delays itself.
  *
  * The queue set has no clock of its own, and no metrics.
  */
@@ -49,14 +49,14 @@ export class QueueSet<T> {
   private readonly queues = new Map<number, Queue<T>>();
   /** Queues with waiting requests. */
   private readonly filled = new Set<Queue<T>>();
-  /** Requests without a queue that have their seats. */
+  /** Running requests that belong to no queue. */
   private readonly unqueued = new LinkedItems<Ticket<T>>();
   private readonly idle: IdleTickets<T>;
   private active = 0;
   private inUse = 0;
   /** Requests under way that take more than one seat. */
   private wide = 0;
-  /** Seats in use that do not count against the limit. */
+  /** Extra seats in use, which do not count against the limit. */
   private beside = 0;
   private wanted = 0;
   private waitingCount = 0;
@@ -109,13 +109,13 @@ export class QueueSet<T> {
     return this.limit;
   }
 
-  /** The present virtual time, in seat-seconds. */
+  /** The current virtual time, in seat-seconds. */
   get currentR(): number {
     this.advance();
     return this.r;
   }
 
-  /** Whether no request is or will be under way. Parked requests come back. */
+  /** Whether no request runs, waits, or is parked and will come back. */
   get isIdle(): boolean {
     return this.waitingCount === 0 && this.runningCount === 0 && this.parked === 0;
   }
@@ -125,7 +125,7 @@ export class QueueSet<T> {
     yield* this.queues.values();
   }
 
-  /** For reports: requests without a queue, which have their seats. */
+  /** Running requests that belong to no queue, for reports. */
   *withoutQueue(): IterableIterator<Ticket<T>> {
     yield* this.unqueued;
   }
@@ -138,7 +138,7 @@ export class QueueSet<T> {
   }
 
   /**
-   * Lets at most this many requests run side by side, whatever their seats. Above that target each queue may start its
+   * Lets at most this many requests run concurrently, whatever their seats. Above that target each queue may start its
    * part of a few narrow requests, so that flows with small requests do not wait for flows with large ones; a queue
    * that has nothing running may start a wide request, while fewer wide ones run than the target.
    */
@@ -157,8 +157,8 @@ export class QueueSet<T> {
   }
 
   /**
-   * Admits a request: it runs at once or waits, or is refused with a reason. The caller sets `onDispatch` of a waiting
-   * one.
+   * Admits a request: it runs at once, waits, or is refused with a reason. For a waiting request, the caller sets
+   * `onDispatch`.
    */
   enter(flow: FlowHash, work: WorkEstimate, subject: T): Ticket<T> | RejectReason {
     this.advance();
@@ -174,7 +174,7 @@ export class QueueSet<T> {
     const mayRun = this.fits(work.initialSeats) && this.isInPace(queue, work);
     if (queue.waiting.length >= queuing.queueLengthLimit && !mayRun) return 'queue-full';
     const ticket = new Ticket<T>(subject, work, queue, now, this.r);
-    // Requests of one flow keep no order between them: a get need not wait for the list before it.
+    // Requests of one flow are not ordered: a get need not wait for the list before it.
     const isNext = narrowIn(queue) === undefined;
     ticket.isBeside = isNext && !(this.waitingCount === 0 && mayRun) && this.mayRunBeside(queue, work);
     if (!queue.isActive) {
@@ -202,12 +202,15 @@ export class QueueSet<T> {
     this.settle(queue);
     this.observer.unqueued?.(ticket);
     this.report();
-    // The next request in the queue may be narrower.
+    // The next request in the queue may need fewer seats.
     this.dispatch();
     return true;
   }
 
-  /** The request is answered. Its final seats, if it has any, stay occupied for a while. Further calls do nothing. */
+  /**
+   * Called when the request is answered. Its final seats, if any, stay occupied for a while. Further calls have no
+   * effect.
+   */
   leave(ticket: Ticket<T>): void {
     if (ticket.state === 'parked') {
       this.unpark(ticket);
@@ -233,19 +236,19 @@ export class QueueSet<T> {
     this.dispatch();
   }
 
-  /** The request waits for its client. After a moment it loses its seats when others wait for seats. */
+  /** Called when the request waits for its client. After a moment it can lose its seats to waiting requests. */
   beginIdle(ticket: Ticket<T>): void {
     if (ticket.state !== 'running') return;
     ticket.idleSince = this.timers.elapsed();
     this.idle.set(ticket, true);
     if (this.waitingCount === 0) return;
     this.idle.checkLater();
-    // The request no longer counts against the concurrency target.
+    // The idle request no longer counts against the concurrency target.
     this.advance();
     this.dispatch();
   }
 
-  /** The client has responded. `waiting`: the request has lost its seats and is first in its queue. */
+  /** Called when the client has responded. `waiting`: the request has lost its seats and is now first in its queue. */
   endIdle(ticket: Ticket<T>): 'running' | 'waiting' | 'gone' | 'concurrency-limit' {
     if (ticket.idleSince !== undefined) ticket.idledMs += this.timers.elapsed() - ticket.idleSince;
     ticket.idleSince = undefined;
@@ -299,15 +302,15 @@ export class QueueSet<T> {
     return queue;
   }
 
-  /** A request that is wider than the level runs alone. */
+  /** Whether the seats are free. A request that is wider than the level runs alone. */
   private fits(seats: number): boolean {
     const taken = this.inUse - this.beside;
     return taken === 0 || taken + seats <= this.limit;
   }
 
   /**
-   * Whether a flow that has little under way starts a narrow request, although wide ones of others occupy the seats. A
-   * few such requests have their seats beside those of the level, so that nobody waits for them.
+   * Whether a flow that has little under way may start a narrow request while wide requests of others occupy the seats.
+   * A few such requests get extra seats beside those of the level, so that nobody waits for them.
    */
   private mayRunBeside(queue: Queue<T>, work: WorkEstimate): boolean {
     const { initialSeats } = work;
@@ -322,8 +325,8 @@ export class QueueSet<T> {
     // Requests that wait for their clients use no turns of the event loop.
     if (this.runningCount - this.idle.size < this.pace) return true;
     if (initialSeats === 1) {
-      // The slow requests of one flow may use up the whole concurrency target for seconds: short requests of other
-      // flows continue meanwhile.
+      // The slow requests of one flow may use up the whole concurrency target for seconds, while short requests of
+      // other flows must continue.
       const part = this.active > 1 ? Math.floor(narrowAbovePace / this.active) : 1;
       return queue.running.size < Math.max(1, part);
     }
@@ -372,7 +375,7 @@ export class QueueSet<T> {
     this.report();
   }
 
-  /** Takes the initial seats back, and charges the queue for the time they were really occupied. */
+  /** Releases the initial seats, and charges the queue for the time they were really occupied. */
   private stop(ticket: Ticket<T>): void {
     const { queue, work, runningPlace } = ticket;
     this.idle.set(ticket, false);
@@ -400,7 +403,7 @@ export class QueueSet<T> {
     this.dropIfDone(queue);
   }
 
-  /** Extra queues are dropped once empty. */
+  /** Drops an extra queue once it is empty. */
   private dropIfDone(queue: Queue<T>): void {
     const isKept = queue.index < this.kept;
     if (!isKept && !queue.isActive && queue.parked === 0) this.queues.delete(queue.index);
@@ -464,7 +467,7 @@ export class QueueSet<T> {
   /** Takes seats from requests that wait for their clients, until `seats` fit. */
   private reclaim(seats: number): boolean {
     for (const ticket of this.idle.due()) {
-      // First, so that its queue stays.
+      // Parks the request before its seats are released, so that its queue is kept.
       this.park(ticket);
       this.stop(ticket);
       this.report();

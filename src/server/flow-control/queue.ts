@@ -8,7 +8,7 @@ export interface Queuing {
   readonly queueLengthLimit: number;
 }
 
-/** Why a request does not get its seats. */
+/** Why a request gets no seats. */
 export type RejectReason = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled';
 
 /**
@@ -19,19 +19,19 @@ export class Ticket<T> {
   state: 'waiting' | 'running' | 'final' | 'parked' | 'gone' = 'waiting';
   /** When the request got its seats, in milliseconds of the timers; undefined before. */
   startedAt: number | undefined;
-  /** Whether the request had its seats before, and lost them to others. */
+  /** Whether the request once had its seats and lost them to others. */
   hasRun = false;
-  /** Whether its seats do not count against the limit. */
+  /** Whether its seats are extra seats, which do not count against the limit. */
   isBeside = false;
-  /** When it began to wait for its client; undefined while it does not wait. */
+  /** When the request began to wait for its client; undefined while it does not wait. */
   idleSince: number | undefined;
-  /** How long it waited for its client in earlier waits, in milliseconds. */
+  /** How long the request waited for its client in earlier waits, in milliseconds. */
   idledMs = 0;
   /** Notifies the waiting request that it has its seats now. */
   onDispatch: (() => void) | undefined;
-  /** Its index among the running requests of its queue, or among those without a queue. */
+  /** Its place among the running requests of its queue, or among those without a queue. */
   runningPlace: Place<Ticket<T>> | undefined;
-  /** Its index among the requests that wait for their clients. */
+  /** Its place among the requests that wait for their clients. */
   idlePlace: Place<Ticket<T>> | undefined;
 
   constructor(
@@ -43,7 +43,7 @@ export class Ticket<T> {
   ) {}
 }
 
-/** Requests of a few flows in their order. */
+/** The waiting and running requests of a few flows, in order. */
 export class Queue<T> {
   readonly waiting: Ticket<T>[] = [];
   readonly running = new LinkedItems<Ticket<T>>();
@@ -51,7 +51,7 @@ export class Queue<T> {
   /** Expected work of all waiting requests, in seat-seconds. */
   waitingWork = 0;
   waitingSeats = 0;
-  /** Requests that lost their seats while they waited for their clients, and come back. */
+  /** Number of requests that lost their seats while they waited for their clients, and will come back. */
   parked = 0;
   /** The virtual time at which the next request may begin, in seat-seconds. */
   nextDispatchR = 0;
@@ -63,7 +63,10 @@ export class Queue<T> {
   }
 }
 
-/** A queue gets no credit for the time before its first request came. */
+/**
+ * Moves the start of the next request up to the current virtual time: a queue gets no credit for the time without
+ * requests.
+ */
 export function boundNextDispatch<T>(queue: Queue<T>): void {
   const [oldest] = queue.waiting;
   if (oldest !== undefined && queue.nextDispatchR < oldest.arrivalR) queue.nextDispatchR = oldest.arrivalR;

@@ -13,7 +13,7 @@ export interface SchemaSettings {
   readonly spec: FlowSchema['spec'];
 }
 
-/** Flows whose hash is remembered for each schema. */
+/** How many flow hashes each schema caches. */
 const rememberedFlows = 1000;
 
 /** A schema that sorts requests into a level. */
@@ -39,7 +39,7 @@ export class SchemaInEffect {
     this.distinguish = spec.distinguisherMethod?.type as 'ByUser' | 'ByNamespace' | undefined;
   }
 
-  /** What distinguishes the flow of the request from others of the schema. */
+  /** The value that distinguishes the flow of the request from other flows of the schema. */
   distinguisherOf(user: UserInfo, { namespace }: RequestInfo): string {
     if (this.distinguish === 'ByUser') return user.name;
     return this.distinguish === 'ByNamespace' ? namespace : '';
@@ -57,7 +57,7 @@ export class SchemaInEffect {
   }
 }
 
-/** Lower precedence first; of equal ones, by name. */
+/** Sorts by precedence, lowest first; of equal ones, by name. */
 export function compareSchemas(a: SchemaInEffect, b: SchemaInEffect): number {
   return a.spec.matchingPrecedence - b.spec.matchingPrecedence || (a.name < b.name ? -1 : 1);
 }

@@ -1,12 +1,12 @@
-/** What a level's spec defines about its share of the seats. */
+/** The share of the seats that a level's spec defines. */
 export interface SeatShare {
   /** Its share of the server's seats, in proportion to the shares of all levels. */
   readonly shares: number;
   /** The part of its seats that others may borrow, in per cent. */
   readonly lendablePercent: number;
-  /** How many seats it may borrow, in per cent of its own; undefined: as many as there are. */
+  /** How many seats the level may borrow, in per cent of its own; undefined for no limit. */
   readonly borrowingLimitPercent: number | undefined;
-  /** The level takes what it needs, whatever its limit. */
+  /** Whether the level takes as many seats as it needs, whatever its limit. */
   readonly isExempt: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface SeatLimits {
   readonly upper: number;
 }
 
-/** The limits of all levels of a server that has `total` seats. A limited level has one seat at least. */
+/** The limits of all levels of a server that has `total` seats. A limited level has at least one seat. */
 export function seatLimits(total: number, levels: readonly SeatShare[]): SeatLimits[] {
   const allShares = levels.reduce((sum, { shares }) => sum + shares, 0);
   return levels.map(({ shares, lendablePercent, borrowingLimitPercent }) => {
@@ -48,9 +48,9 @@ export interface SeatAllocation {
 }
 
 /**
- * Shares the seats by demand: a level with little to do lends seats to the busy ones. Each level keeps what it needs up
- * to its nominal limit, and what it does not lend in any case. The rest is divided among the levels in proportion to
- * their demand, within their upper limits.
+ * Divides the seats by demand: levels with little to do lend seats to busy ones. Each level keeps the seats that it
+ * needs up to its nominal limit, but at least those that it never lends. The rest is divided among the levels in
+ * proportion to their demand, within their upper limits.
  */
 export function allocateSeats(levels: readonly LevelDemand[]): SeatAllocation {
   const total = levels.reduce((sum, { nominal }) => sum + nominal, 0);

@@ -1,9 +1,9 @@
 import type { FlowHash } from './flow-hash.js';
 
-/** How long a flow counts after its last request, in milliseconds. */
+/** How long a flow counts as present after its last request, in milliseconds. */
 const presentMs = 1000;
 
-/** Detects whether requests of more than one flow came lately, without a list of flows. */
+/** Detects whether requests of more than one flow arrived lately, without a list of flows. */
 export class SeveralFlows {
   private last: FlowHash | undefined;
   private changedAt = Number.NEGATIVE_INFINITY;

@@ -20,9 +20,9 @@ type Live = ApiObject & { readonly spec?: unknown };
 const leave: Upkeep = Object.freeze({ kind: 'leave' });
 
 /**
- * What to do with a live object. The annotation defines its owner: with `true` the server owns it, and keeps its
- * content equal to the default or removes an object that is no default any more; with `false` the operator does.
- * Without it, the server owns an object that was never changed. The server owns mandatory objects, whatever the
+ * What to do with a live object. The annotation defines its owner: with `true` it is the server, which keeps the object
+ * equal to the default, or removes an object that is no longer a default; with `false` it is the operator. Without the
+ * annotation, the server owns an object that was never changed. The server owns mandatory objects, whatever the
  * annotation.
  */
 export function upkeepOf(live: Live, wanted: WantedObject | undefined, annotation: string): Upkeep {
@@ -36,13 +36,13 @@ export function upkeepOf(live: Live, wanted: WantedObject | undefined, annotatio
   return { kind: 'write', annotation: wantedMark, spec: spec ?? live.spec };
 }
 
-/** How many seats the level of administrators lends is up to the operator. */
+/** Compares with the default. For the level of administrators, the operator decides how many seats it lends. */
 function isSameSpec({ metadata, spec }: Live, wanted: WantedObject): boolean {
   const isExemptLevel = metadata.name === exemptName && (spec as { type?: unknown }).type === 'Exempt';
   return isExemptLevel || deepEqual(spec, wanted.spec);
 }
 
-/** The live object with the changes of the upkeep. */
+/** The live object after the upkeep. */
 export function kept(live: ApiObject, { annotation: mark, spec }: Upkeep & { kind: 'write' }, name: string): ApiObject {
   const copy = cloneJson(live) as ApiObject & { spec?: unknown };
   copy.metadata.annotations = { ...copy.metadata.annotations, [name]: mark };

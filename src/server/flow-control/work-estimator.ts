@@ -1,17 +1,17 @@
 import type { RequestInfo } from '../../base/machinery/request-context.js';
 import { oneSeat, unwatchedWrite, type WorkEstimate } from './work.js';
 
-/** What is known about the objects that a request concerns. */
+/** The known facts about the objects of a request. */
 export interface ResourceUsage {
-  /** How many there are in the namespace, or, if that is unknown, in all; undefined if they were never counted. */
+  /** The number of objects in the namespace or, if that is unknown, in total; undefined if they were never counted. */
   readonly objects: number | undefined;
-  /** Whether lists of them are answered from memory. */
+  /** Whether lists of the objects are answered from memory. */
   readonly isInMemory: boolean;
-  /** Watches that receive a change to one of them. */
+  /** The number of watches that receive a change to one of the objects. */
   readonly watchers: number;
 }
 
-/** Looks up what is known about a resource; `namespace` and `name` are empty for all and for unknown names. */
+/** Looks up the usage of a resource; `namespace` and `name` are empty for all objects and for unknown names. */
 export type FindUsage = (info: Pick<RequestInfo, 'apiGroup' | 'resource' | 'namespace' | 'name'>) => ResourceUsage;
 
 /** Bounds on the seats of one request. */
@@ -22,18 +22,18 @@ export interface SeatBounds {
 
 const objectsPerSeat = 100;
 const watchersPerSeat = 10;
-/** Characters of selectors that take as long to parse as the objects of a seat take to handle. */
+/** Parsing this many characters of selectors takes as long as handling the objects of one seat. */
 const selectorCharactersPerSeat = 8 * 1024;
 /** How long it takes to notify the watchers of one seat, in milliseconds. */
 const tellingMs = 5;
-/** For a review that shows all rules of a user, of which there may be thousands. */
+/** Seats of a review that lists all rules of a user, of which there may be thousands. */
 const rulesReviewSeats = 10;
 const mostListSeats = 100;
 const mostMutatingSeats = 10;
-/** One request gets at most this part of its level, so that several run side by side. */
+/** One request gets at most this part of its level's seats, so that several can run concurrently. */
 const mostOfLevel = 0.15;
 
-/** The bounds for the requests of a level with a nominal limit. */
+/** The bounds for the requests of a level with this nominal limit. */
 export function seatBounds(nominalSeats: number): SeatBounds {
   const part = Math.max(1, Math.ceil(nominalSeats * mostOfLevel));
   return { list: Math.min(part, mostListSeats), mutating: Math.min(part, mostMutatingSeats) };
@@ -74,7 +74,7 @@ function startsWithObjects(query: URLSearchParams): boolean {
   return version === '' || version === '0';
 }
 
-/** Whether a create changes nothing that anybody could watch: tokens and reviews. */
+/** Whether a create changes nothing that a watch could show: tokens and reviews. */
 function isQuestion({ verb, resource, subresource }: RequestInfo): boolean {
   return verb === 'create' && (subresource === 'token' || resource.endsWith('reviews'));
 }
@@ -95,7 +95,7 @@ function listSeats(query: URLSearchParams, { objects, isInMemory }: ResourceUsag
   const sent = limit > 0 ? Math.min(limit, objects) : objects;
   const isSelected = Boolean(query.get('labelSelector')) || Boolean(query.get('fieldSelector'));
   const examined = isSelected ? objects : sent;
-  // Memory has the objects at hand, storage has to read them first.
+  // Objects in memory are at hand, while storage has to read them first.
   const handled = isInMemory ? Math.max(examined, sent) : examined + sent;
   return handled / objectsPerSeat;
 }
@@ -104,6 +104,6 @@ function writeWork(watchers: number, most: number): WorkEstimate {
   if (watchers === 0) return unwatchedWrite;
   const wanted = Math.ceil(watchers / watchersPerSeat);
   const finalSeats = Math.min(wanted, most);
-  // Fewer seats are taken for longer: the work is the same.
+  // Fewer seats are occupied for longer, so the total work is the same.
   return { initialSeats: 1, finalSeats, additionalLatencyMs: (tellingMs * wanted) / finalSeats, watchers };
 }

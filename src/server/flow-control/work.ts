@@ -6,7 +6,7 @@ export interface WorkEstimate {
   readonly finalSeats: number;
   /** How long the final seats are occupied, in milliseconds. */
   readonly additionalLatencyMs: number;
-  /** For a write: the watches that receive it. */
+  /** For a write: the number of watches that receive it. */
   readonly watchers?: number;
 }
 

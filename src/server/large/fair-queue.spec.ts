@@ -8,7 +8,7 @@ it('lets owners take turns, and none fill the queue', () => {
     ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((job) => queue.add(job[0] as string, job)),
     [undefined, undefined, undefined, 'a4', undefined, undefined, 'a3'],
   );
-  // An owner with fewer jobs takes the place of the one with most; an owner who would have as many takes none.
+  // An owner with fewer jobs takes a place from the owner with most; an owner who would then have as many does not.
   assert.deepEqual(
     ['d1', 'e1', 'f1'].map((job) => queue.add(job[0] as string, job)),
     ['a2', 'b2', 'f1'],
@@ -20,7 +20,7 @@ it('lets owners take turns, and none fill the queue', () => {
   assert.equal(queue.next()?.job, 'a2');
   assert.equal(queue.next(), undefined);
   queue.done('b');
-  // Both places of the first owner are in use.
+  // The first owner already has the maximum of two running jobs.
   assert.equal(queue.next()?.job, 'b2');
   assert.equal(queue.next(), undefined);
   queue.done('b');

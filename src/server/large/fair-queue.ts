@@ -5,7 +5,7 @@ export interface FairQueueLimits {
   /** Jobs that run at once, in total and per owner. */
   readonly running: number;
   readonly runningOfOwner: number;
-  /** Jobs that wait, in total and per owner. */
+  /** Jobs that may wait, in total and per owner. */
   readonly waiting: number;
   readonly waitingOfOwner: number;
   /** This owner may have any number of waiting jobs; they don't count against the total. */
@@ -13,8 +13,8 @@ export interface FairQueueLimits {
 }
 
 /**
- * A queue in which the owners of jobs take turns: an owner with many jobs delays only their own, and can't fill the
- * queue for others. When it is full, a job of an owner with few takes the place of the newest job of the owner with most.
+ * A queue in which the owners of jobs take turns: an owner with many jobs delays only itself, and can't fill the queue
+ * for others. When the queue is full, a job of an owner with few jobs replaces the newest job of the owner with most.
  */
 export class FairQueue<Job> {
   private readonly waiting = new PartyQueue<{ readonly job: Job }>();
@@ -23,7 +23,7 @@ export class FairQueue<Job> {
 
   constructor(private readonly limits: FairQueueLimits) {}
 
-  /** Adds a job. Returns the job that doesn't fit, if any: this one, or one of another owner. */
+  /** Adds a job. Returns the job that doesn't fit, if any: the added one, or one of another owner. */
   add(owner: string, job: Job): Job | undefined {
     const own = this.waiting.sizeOf(owner);
     const { waiting, waitingOfOwner, unlimitedOwner } = this.limits;

@@ -5,7 +5,7 @@ import { writePieces } from '../endpoints/negotiation/compression.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import type { LargeRequestAnswer, LargeRequestMessage } from './large-request-messages.js';
 
-/** Headers that belong to the connection or that are set anew for the other thread. */
+/** Headers that belong to the connection or that are set again for the other thread. */
 const ownFields: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -24,7 +24,7 @@ interface AnswersRequests {
   answer(request: LargeRequestMessage, signal: AbortSignal): Promise<LargeRequestAnswer>;
 }
 
-/** Has a request answered by the other thread and writes the answer. Passes the body along if it was read. */
+/** Lets the other thread answer a request, and writes the answer. Passes the body along if it was read. */
 export async function forward(
   thread: AnswersRequests,
   context: HttpRequestContext,
@@ -36,7 +36,7 @@ export async function forward(
   for (const [name, value] of Object.entries(request.raw.headers)) {
     if (value !== undefined && !name.startsWith(':') && !ownFields.has(name)) headers[name] = value;
   }
-  // Without this header, the other thread would make up its own.
+  // Without this header, the other thread would use a default user agent.
   headers['user-agent'] = context.userAgent;
   // The context has replaced the original header.
   if (context.contentType !== undefined) headers['content-type'] = context.contentType;
@@ -59,7 +59,7 @@ export async function forward(
     context.signal,
   );
   context.waitedMs += answer.waitedMs;
-  // The spans of a trace come from the thread itself.
+  // If the request is traced, the thread sends the spans itself.
   if (context.trace === undefined) notePhases(context, begunAt, answer.phases);
   if (answer.audit !== undefined) context.audit?.join(answer.audit);
   if (reply.sent) return;

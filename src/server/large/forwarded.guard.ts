@@ -5,7 +5,7 @@ import { type FollowedRule, RequestAudit, type TrailPart } from '../audit/reques
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import type { LargeRequestAnswer, LargeRequestMessage } from './large-request-messages.js';
 
-/** Set on every request in the thread, replacing any header that a client sent under this name. */
+/** Name of a header that is set on every request in the thread, replacing one that a client sent under this name. */
 export const idHeader = 'x-plinth-large-request';
 
 interface Entered {
@@ -15,7 +15,7 @@ interface Entered {
   context: HttpRequestContext | undefined;
 }
 
-/** What is known of a request after its answer. */
+/** The facts known about a request after its answer. */
 export interface LeftRequest {
   readonly audit: TrailPart | undefined;
   readonly waitedMs: number;
@@ -30,14 +30,14 @@ export class ForwardedGuard implements CanActivate {
 
   constructor(@Inject(VENDOR_NAMES) private readonly names: VendorNames) {}
 
-  /** Registers a request; `left` ends it, as when a client leaves. */
+  /** Registers a request. Aborting `left` ends it, as if its client had left. */
   enter(request: LargeRequestMessage, left: AbortSignal): string {
     const id = String(++this.lastId);
     this.requests.set(id, { request, left, audit: undefined, context: undefined });
     return id;
   }
 
-  /** Forgets a request, and returns its outcome. */
+  /** Removes a request, and returns its outcome. */
   leave(id: string): LeftRequest {
     const { audit, context } = this.requests.get(id) ?? {};
     this.requests.delete(id);
@@ -67,7 +67,7 @@ export class ForwardedGuard implements CanActivate {
     return true;
   }
 
-  /** Collects what the audit trail of the process needs to know. */
+  /** Collects the data that the audit trail of the process needs. */
   private follow(rule: FollowedRule, context: HttpRequestContext, { raw }: FastifyRequest, reply: FastifyReply) {
     const silent = { names: this.names, ruleFor: () => undefined, emit: () => undefined };
     const audit = new RequestAudit(silent, { context, raw, response: reply.raw });

@@ -34,7 +34,7 @@ import { StatusFilter } from '../endpoints/status.filter.js';
 import { ForwardedGuard } from './forwarded.guard.js';
 import type { LargeRequestTarget, LargeRequestThreadSettings } from './large-request-messages.js';
 
-/** Calls the process of the thread. */
+/** Calls a function of the process to which the thread belongs. */
 export type LargeRequestCall = (
   target: LargeRequestTarget,
   method: string,
@@ -42,8 +42,8 @@ export type LargeRequestCall = (
 ) => Promise<unknown>;
 
 /**
- * The program in a thread, as far as it answers requests for objects. Storage, authorization and tokens are those of
- * its process, which it calls by messages. Requests arrive authenticated.
+ * The parts of the program that answer requests for objects, in a thread. Storage, authorization and tokens are those
+ * of its process, which the thread calls by messages. Requests arrive authenticated.
  */
 @Module({
   providers: [
@@ -74,7 +74,7 @@ export class LargeRequestAppModule {
   }
 }
 
-/** Replaces the modules of a serving process with calls to it, and with the parts that the thread has itself. */
+/** Replaces the modules of a serving process with calls to that process, and with parts of the thread itself. */
 @Module({})
 class RemoteProcessModule {
   static of(settings: LargeRequestThreadSettings, storage: Storage, call: LargeRequestCall): DynamicModule {
@@ -137,7 +137,7 @@ class RemoteProcessModule {
   }
 }
 
-/** Parts of the serving process that the thread asks by calls. */
+/** Parts of the serving process that the thread uses by calls. */
 function providersByCall(call: LargeRequestCall, issuer: LargeRequestThreadSettings['issuer']): Provider[] {
   return [
     {

@@ -22,7 +22,7 @@ export interface LargeRequestThreadSettings {
   readonly listPageSize: number;
   readonly deleteCollectionWorkers: number;
   readonly garbageCollector: boolean;
-  /** Where the spans of traced requests go; undefined: nothing is traced. */
+  /** The destination of spans of traced requests; undefined if nothing is traced. */
   readonly tracing: OtlpSettings | undefined;
   /** The token issuer's settings; undefined when this process has none. */
   readonly issuer: { readonly audiences: readonly string[]; readonly maxExpirationSeconds?: number } | undefined;
@@ -36,9 +36,9 @@ export interface LargeRequestMessage {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly user: UserInfo;
   readonly impersonator: UserInfo | undefined;
-  /** How much of the request is recorded in the audit trail; undefined: nothing. */
+  /** How much of the request is recorded in the audit trail; undefined for nothing. */
   readonly audit: FollowedRule | undefined;
-  /** The version of the store that the registry of the process shows: the thread must be at least as current. */
+  /** The version of the store that the registry of the process reflects: the thread must be at least as current. */
   readonly definitionsAt: bigint;
 }
 
@@ -49,11 +49,11 @@ export interface LargeRequestAnswer {
   readonly audit: TrailPart | undefined;
   /** Milliseconds that the request spent in calls of webhooks. */
   readonly waitedMs: number;
-  /** The phases that ended in the thread, each with its length in milliseconds. */
+  /** The phases that ended in the thread, each with its duration in milliseconds. */
   readonly phases: readonly (readonly [name: string, ms: number])[];
 }
 
-/** Errors in a form that can be sent. Any other error is a fault of our own. */
+/** Errors in a form that can be sent. Any other error is a fault of this program. */
 export type PackedError =
   | { readonly kind: 'storage'; readonly code: string; readonly message: string; readonly details: StorageErrorDetails }
   | {
@@ -83,7 +83,7 @@ export type LargeRequestTarget = (typeof largeRequestTargets)[number];
 export type ToThread =
   | { readonly type: 'request'; readonly id: number; readonly request: LargeRequestMessage }
   | { readonly type: 'event'; readonly id: number; readonly event: LargeEvent }
-  /** No client waits for the answer to this request any longer. */
+  /** No client is waiting for the answer to this request any longer. */
   | { readonly type: 'left'; readonly id: number }
   | { readonly type: 'returned'; readonly id: number; readonly value: unknown }
   | { readonly type: 'threw'; readonly id: number; readonly error: PackedError }
@@ -94,7 +94,7 @@ export type FromThread =
   | { readonly type: 'answer'; readonly id: number; readonly answer: LargeRequestAnswer }
   | { readonly type: 'encoded'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
-  /** What the thread has counted since it began. */
+  /** The counts of the thread since it began. */
   | { readonly type: 'counted'; readonly counts: MetricFamilies }
   | {
       readonly type: 'call';

@@ -19,20 +19,20 @@ import { LargeRequestAppModule, type LargeRequestCall } from './large-request-ap
 import type { LargeRequestAnswer, LargeRequestMessage, LargeRequestThreadSettings } from './large-request-messages.js';
 import { countsOf } from './large-request-thread-counts.js';
 
-/** The process gives up on a request before this time. */
+/** Never reached, since the process gives up on a request earlier. */
 const requestTimeoutMs = 600_000;
 
 /** Answers requests without listening. */
 export interface LargeRequestServer {
-  /** `left` is aborted when no client waits for the answer any longer. */
+  /** Answers a request. `left` is aborted when no client is waiting for the answer any longer. */
   answer(request: LargeRequestMessage, left: AbortSignal): Promise<LargeRequestAnswer>;
-  /** What the thread alone has counted of its requests. */
+  /** The counts that only the thread can make of its requests. */
   counts(): Promise<MetricFamilies>;
   /** Encodes an event of a watch. */
   encode(event: LargeEvent): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Builds the program as it answers requests, with storage and authorization left to another thread. */
+/** Builds the part of the program that answers requests, with storage and authorization in another thread. */
 export async function buildLargeRequestServer(
   settings: LargeRequestThreadSettings,
   storage: Storage,
@@ -72,7 +72,7 @@ export async function buildLargeRequestServer(
   };
 }
 
-/** Continues the traces of the process, and begins none. */
+/** The tracer of the thread, which continues the traces of the process and begins none. */
 async function innerTracer(settings: OtlpSettings): Promise<RequestTracer> {
   const { OtlpTracer } = await import('../../base/observability/otlp-tracer.js');
   const tracer = new OtlpTracer(settings);

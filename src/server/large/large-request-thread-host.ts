@@ -41,7 +41,7 @@ export interface LargeRequestThreadHostDependencies {
 export class LargeRequestThreadHost {
   private readonly decisions = new Map<number, (decision: UpdateDecision | undefined) => void>();
   private readonly failures = new Set<(error: Error) => void>();
-  /** What the thread's informers follow, by the number that the thread knows it by. */
+  /** The subscriptions of the thread's informers, by the number that the thread uses for each. */
   private readonly subscriptions = new Map<number, ChangeSubscription>();
   private lastSubscription = 0;
   private isOver = false;
@@ -57,7 +57,7 @@ export class LargeRequestThreadHost {
     else if (message.type === 'call') void this.answer(message);
   }
 
-  /** The thread has ended: it will make no more decisions. */
+  /** Called when the thread has ended: it will make no more decisions. */
   fail(error: Error): void {
     this.isOver = true;
     for (const reject of [...this.failures]) reject(error);
@@ -92,7 +92,7 @@ export class LargeRequestThreadHost {
     const object = this.dependencies[target] as unknown as Readonly<
       Record<string, (...args: readonly unknown[]) => unknown>
     >;
-    // A call is not aborted by itself: it ends with its request.
+    // A single call is not aborted: it ends with its request.
     const given = target === 'tokens' ? [...args, new AbortController().signal] : args;
     return object[method]?.(...given);
   }
@@ -123,7 +123,7 @@ export class LargeRequestThreadHost {
     const shown = end < 0 ? page.items : page.items.slice(0, end);
     const left = page.items.length - shown.length;
     const remaining = page.remaining === undefined ? {} : { remaining: page.remaining + left };
-    // Not the forms, which stay in this thread.
+    // The forms are left out, since they stay in this thread.
     return {
       resourceVersion: page.resourceVersion,
       items: shown.map(plainObject),
@@ -153,7 +153,7 @@ export class LargeRequestThreadHost {
   }
 }
 
-/** Informers don't look at the state before a change, and copying it takes time. */
+/** Removes the states before the changes: informers don't use them, and copying takes time. */
 function withoutPrevious({ changes, position }: ChangeBatch): ChangeBatch {
   return { changes: changes.map((change) => ({ ...change, previousJson: undefined })), position };
 }

@@ -31,7 +31,7 @@ const settings: LargeRequestThreadSettings = {
 
 const path = '/api/v1/namespaces/default/configmaps';
 
-/** The rules of the kind refuse this object, so no store is read. */
+/** A request whose object the rules of the kind refuse, so that no store is read. */
 function request(user: string, body = '{"metadata":{"name":"-"}}'): LargeRequestMessage {
   return {
     method: 'POST',
@@ -45,7 +45,7 @@ function request(user: string, body = '{"metadata":{"name":"-"}}'): LargeRequest
   };
 }
 
-/** What the thread's informers read: the namespace of the requests, and nothing else ever. */
+/** The storage that the thread's informers read: the namespace of the requests, without any changes. */
 function oneNamespace(): Partial<Storage> {
   const name = 'default';
   const json = JSON.stringify({ kind: 'Namespace', apiVersion: 'v1', metadata: { name, uid: 'n' } });

@@ -22,8 +22,8 @@ export interface LargeRequestThreadOptions {
   /** An idle thread ends after this time, in milliseconds. */
   readonly idleMs: number;
   /**
-   * The computing time of the thread for one request, in milliseconds; after that the thread ends along with the
-   * request. It is processor time, so a busy machine does not shorten it.
+   * The computing time of the thread for one request, in milliseconds; after that the thread is ended along with the
+   * request. It is processor time, so other load on the machine does not count.
    */
   readonly requestCpuMs: number;
   /** Memory of the thread for objects, in MiB. */
@@ -47,7 +47,9 @@ interface Job {
   begunAt: number | undefined;
 }
 
-/** Events belong to no single user: together they take turns as one user would. No user has this name. */
+/**
+ * The owner of all events, which belong to no single user and take turns like one user together. No user has this name.
+ */
 const ownerOfEvents = '';
 /** Limits within which users take turns. */
 const queueLimits = {
@@ -67,7 +69,7 @@ interface RunningThread {
   readonly host: LargeRequestThreadHost;
 }
 
-/** `none`: the next request starts a thread; `stopped`: no request is taken any more. */
+/** `none`: the next request starts a thread; `stopped`: no more requests are accepted. */
 type ThreadState = { readonly kind: 'none' } | RunningThread | { readonly kind: 'stopped' };
 
 /**
@@ -81,7 +83,7 @@ export class LargeRequestThread implements LargeRequests {
   private readonly running = new Map<number, { readonly job: Job; readonly owner: string }>();
   private idle: NodeJS.Timeout | undefined;
   private lastId = 0;
-  /** What the threads have counted of their requests. */
+  /** The counts of the threads' requests. */
   readonly counts = new LargeRequestThreadCounts();
 
   constructor(
@@ -152,7 +154,7 @@ export class LargeRequestThread implements LargeRequests {
     return this.state.kind === 'running' ? this.state.thread : undefined;
   }
 
-  /** Queues the job; false when it was rejected. */
+  /** Adds the job to the queue; returns false when it was rejected. */
   private add(owner: string, job: Job): boolean {
     if (this.state.kind === 'stopped') {
       job.reject(serviceUnavailableError('the server is shutting down'));
@@ -215,7 +217,7 @@ export class LargeRequestThread implements LargeRequests {
     if (entry === undefined) return;
     this.running.delete(id);
     this.queue.done(entry.owner);
-    // The computing time so far was for this job.
+    // The computing time so far was used by the finished job, so the measurement starts again for the others.
     for (const { job } of this.running.values()) job.begunAt = undefined;
     settle(entry.job);
     this.advance();
@@ -223,7 +225,7 @@ export class LargeRequestThread implements LargeRequests {
 
   private async checkTime(thread: Worker): Promise<void> {
     if (this.running.size === 0) return;
-    // The thread has ended: its usage is unknown.
+    // The usage of a thread that has ended is unknown.
     const usage = await thread.cpuUsage().catch(() => undefined);
     if (usage === undefined || thread !== this.thread) return;
     const now = (usage.user + usage.system) / 1000;
@@ -246,7 +248,7 @@ export class LargeRequestThread implements LargeRequests {
     this.advance();
   }
 
-  /** Ends the thread and rejects its running jobs. Waiting jobs go to the next thread. */
+  /** Ends the thread and rejects its running jobs. Waiting jobs are left to the next thread. */
   private giveUp(error: () => Error): void {
     const { state } = this;
     this.state = { kind: 'none' };

@@ -16,7 +16,10 @@ import { buildLargeRequestServer } from './large-request-server.js';
 import { packError, unpackError } from './packed-error.js';
 import { RemoteStorage } from './remote-storage.js';
 
-/* The other thread: the same program on the storage of its process, for requests that would hold up all others. */
+/*
+ * Entry point of the other thread: it runs the same program on the storage of its process, for requests that would
+ * delay all others.
+ */
 
 const port = parentPort;
 if (port === null) throw new Error('this is the entry of a thread');
@@ -30,7 +33,7 @@ type Decide = (current: StoredObject | undefined) => Promise<UpdateDecision | un
 
 const calls = new Map<number, Pending>();
 const decisions = new Map<number, Decide>();
-/** By request number: aborted when no client waits for the answer any longer. */
+/** By request number: aborted when no client is waiting for the answer any longer. */
 const requests = new Map<number, AbortController>();
 /** The signal of the request being worked on. */
 const leaving = new AsyncLocalStorage<AbortSignal>();
@@ -41,7 +44,7 @@ function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
 }
 
 async function call(target: LargeRequestTarget, method: string, args: readonly unknown[]): Promise<unknown> {
-  // A call of a hook counts even if its client has left.
+  // A call about hooks must be counted even if the client has left.
   if (target !== 'hookCalls') leaving.getStore()?.throwIfAborted();
   const id = ++lastId;
   return new Promise((resolve, reject) => {
@@ -68,7 +71,7 @@ const storage = new RemoteStorage(
   (method, ...args) => call('changes', method, args),
 );
 
-// The start itself already needs answers of the process, so messages are received from now on.
+// The start itself already needs answers of the process, so it begins while messages can be received.
 const starting = buildLargeRequestServer(workerData as LargeRequestThreadSettings, storage, call);
 
 async function serve(id: number, request: LargeRequestMessage): Promise<void> {
@@ -77,7 +80,7 @@ async function serve(id: number, request: LargeRequestMessage): Promise<void> {
   try {
     const server = await starting;
     const answer = await leaving.run(left.signal, () => server.answer(request, left.signal));
-    // Before the answer: whoever has the answer finds the request counted.
+    // Sent before the answer, so that the request is counted once its answer has arrived.
     send({ type: 'counted', counts: await server.counts() });
     send({ type: 'answer', id, answer }, [answer.body.buffer]);
   } catch (error) {
@@ -127,8 +130,8 @@ port.on('message', (message: ToThread) => {
       return;
   }
 });
-// A start that fails ends the thread.
+// A failed start ends the thread.
 await starting;
-// Not before: requests wait for the start, which is short.
+// Not earlier, since requests wait for the start, which is short.
 yieldToMainThread();
 send({ type: 'ready' });

@@ -25,7 +25,7 @@ import { listPageSize, maxBodyBytes } from '../endpoints/limits.js';
 import { TRACING, TracingModule } from '../endpoints/tracing.module.js';
 import { LargeRequestThread } from './large-request-thread.js';
 
-/** The handler answers in another thread, which uses the parts of this process. */
+/** The provider of the handler, which answers in another thread that uses the parts of this process. */
 const largeRequests: FactoryProvider<OpenLargeRequests> = {
   provide: LARGE_REQUESTS,
   inject: [
@@ -90,8 +90,8 @@ function factsOf({ audiences, maxExpirationSeconds }: ServiceAccountTokenIssuer)
 }
 
 /**
- * Gives the endpoints the thread for large requests. It is global, because the endpoints know only the interface: the
- * thread runs the endpoints themselves.
+ * Provides the thread for large requests to the endpoints. The module is global because the endpoints know only the
+ * interface: the thread runs the endpoints themselves.
  */
 @Global()
 @Module({

@@ -24,22 +24,22 @@ import { ThrownInThread } from './packed-error.js';
 /** Calls the other thread. */
 export type Call = (method: string, ...args: readonly unknown[]) => Promise<unknown>;
 
-/** Registers an update's decision function under a number, by which the other thread calls it. */
+/** Registers an update's decision function under a number, with which the other thread calls it. */
 export type RegisterDecision = (decide: (current: StoredObject | undefined) => Promise<UpdateDecision | undefined>) => {
   readonly id: number;
   readonly release: () => void;
 };
 
 /**
- * The store of the process, used from another thread: texts are copied, functions stay in this thread. A request whose
- * client has left makes no more decisions.
+ * The store of the process, used from another thread: texts are copied, while functions stay in this thread. A request
+ * whose client has left makes no more decisions.
  */
 export class RemoteStorage implements Storage {
   constructor(
     private readonly call: Call,
     private readonly register: RegisterDecision,
     private readonly leftOf: () => AbortSignal | undefined = () => undefined,
-    /** Calls a subscription of the other thread by its number. */
+    /** Calls a method of a subscription in the other thread by its number. */
     private readonly callChanges: Call = () => Promise.reject(new Error('no changes are followed here')),
   ) {}
 
@@ -51,7 +51,7 @@ export class RemoteStorage implements Storage {
     return this.call('get', key, notOlderThan) as Promise<StoredObject | undefined>;
   }
 
-  /** Filters in this thread, as predicates on objects can't be sent. */
+  /** Filters in this thread, since predicates on objects can't be sent. */
   async list(query: ListQuery): Promise<ListPage> {
     const { select, limit, ...rest } = query;
     if (select === undefined) return (await this.call('list', query)) as ListPage;
@@ -117,20 +117,20 @@ export class RemoteStorage implements Storage {
     return this.call('ping') as Promise<void>;
   }
 
-  /** For the informers of the thread: the changes come without the state before them. */
+  /** For the informers of the thread: changes do not contain the previous state. */
   async watch({ resource, namespace, name }: WatchScope, from: bigint): Promise<ChangeSubscription> {
-    // The components of a selection can't be sent to the other thread.
+    // Leaves out the selection, whose components can't be sent to the other thread.
     const scope: ListScope = { resource, namespace, name };
     return new RemoteSubscription((await this.call('watch', scope, from)) as number, this.callChanges);
   }
 
-  /** The serving thread takes care of it. */
+  /** The serving thread handles lost versions. */
   lostVersions(): LostVersions | undefined {
     return undefined;
   }
 }
 
-/** A stream of changes that the other thread follows. */
+/** A stream of changes in the other thread. */
 class RemoteSubscription implements ChangeSubscription {
   private isClosed = false;
   private readonly onFailures: (() => void)[] = [];
@@ -150,14 +150,17 @@ class RemoteSubscription implements ChangeSubscription {
     }
   }
 
-  /** Calls back once the failed stream is read: informers always wait for the next batch. */
+  /**
+   * The listener is called only when the failed stream is read, which is enough: informers always wait for the next
+   * batch.
+   */
   onFailure(listener: () => void): void {
     this.onFailures.push(listener);
   }
 
   close(): void {
     this.isClosed = true;
-    // The other side ends it as well when the thread ends.
+    // A failure does no harm: the other thread closes the subscription when this thread ends.
     this.call('close', this.id).catch(() => undefined);
   }
 }

@@ -10,17 +10,17 @@ import { type Target } from '../../base/outgoing/https-connections.js';
 import { NodeAgentClient } from '../../base/outgoing/node-agent-client.js';
 import type { ReadNode } from './read-node.js';
 
-/** The port of an agent whose node does not name one. */
+/** The port of an agent whose node does not specify one. */
 const usualPort = 10_250;
 
-/** The agents of nodes, and where they are. */
+/** The agents of nodes, and their addresses. */
 export class NodeAgents {
   constructor(
     readonly client: NodeAgentClient,
     private readonly addressTypes: readonly NodeAddressKind[],
   ) {}
 
-  /** Where a node's agent is. Throws a 500 when the node names no usable address. */
+  /** The address of a node's agent. Throws a 500 when the node has no usable address. */
   addressOf({ status }: ReadNode): Target {
     const addresses = status?.addresses ?? [];
     for (const wanted of this.addressTypes) {
@@ -35,7 +35,7 @@ export class NodeAgents {
   }
 }
 
-/** Whether a text is a name or an address; a node's own report may contain anything. */
+/** Whether a text is a host name or an IP address; a node's own report may contain anything. */
 function isHost(text: string): boolean {
   return isIP(text) !== 0 || /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})$/.test(text);
 }

@@ -7,22 +7,22 @@ import { readBody } from './read-body.js';
 import type { ReadNode } from './read-node.js';
 import { type Counters, type Reading, readResourceMetrics } from './read-resource-metrics.js';
 
-/** Younger measurements are not made again. */
+/** Measurements are not repeated within this time. */
 const freshMs = 15_000;
-/** A measurement that failed or found nothing is made again after this. */
+/** A measurement that failed or found nothing is repeated after this time. */
 const retryMs = 3_000;
-/** Older readings are no beginning of a measurement: the use at that time says nothing about now. */
+/** Older readings are not used as the start of a measurement, since usage at that time says nothing about now. */
 const oldestMs = 120_000;
-/** How long the first measurement of a node takes. */
+/** Time between the two readings of a node's first measurement. */
 const firstWindowMs = 1_000;
 const answerMs = 10_000;
 const mostBytes = 8 * 1024 * 1024;
-/** Nodes that are read at a time. */
+/** The most nodes that are read at a time. */
 const mostAtOnce = 64;
 const forgetMs = 600_000;
 
 interface Sampled {
-  /** When the measurement began, on the clock that never goes back. */
+  /** When the measurement began, on a monotonic clock. */
   readonly begunAt: number;
   readonly work: Promise<MeasuredNode | undefined>;
   reading: Reading | undefined;
@@ -37,8 +37,9 @@ export interface SamplerDependencies {
 }
 
 /**
- * Measures nodes by two readings of their agents' counters. Nothing is read while nobody asks: the first measurement of a node
- * takes a second, and each later one compares with the reading before. All who ask at a time share the measurements.
+ * Measures nodes by two readings of their agents' counters. Nodes are read only on demand: the first measurement of a
+ * node takes a second, and each later one compares with the previous reading. Concurrent requests share the
+ * measurements.
  */
 export class NodeSampler implements NodeUsage {
   private readonly known = new Map<string, Sampled>();
@@ -97,7 +98,8 @@ export class NodeSampler implements NodeUsage {
     const after = await this.read(node);
     const now = timers.elapsed();
     const measured = usageBetween(before, after);
-    // Agents that count seldom still show the same as before: the older reading stays the beginning.
+    // Agents that rarely update their counters may report the same values again: then the older reading remains the
+    // start.
     const hasMoved = measured.total !== undefined || measured.containers.size > 0;
     sampled.reading = hasMoved ? after : before;
     sampled.readAt = now;
@@ -125,7 +127,7 @@ export class NodeSampler implements NodeUsage {
   }
 }
 
-/** What was used between two readings. What began anew between them is left out. */
+/** The usage between two readings, without containers that restarted in between. */
 function usageBetween(before: Reading, after: Reading): MeasuredNode {
   const containers = new Map<string, Usage>();
   for (const [key, counters] of after.containers) {

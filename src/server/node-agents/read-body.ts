@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The text of an answer. @throws Error for one that is longer, which ends the answer */
+/** The text of an answer. @throws Error for a text longer than `mostBytes`, and closes the answer */
 export async function readBody(answer: IncomingMessage, mostBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,7 +1,7 @@
 import { containerKey } from '../../base/machinery/node-usage.js';
 import type { Steps } from '../../base/machinery/turns.js';
 
-/** The counters of one machine or container at one time. */
+/** The counters of a machine or container at one time. */
 export interface Counters {
   /** Since some start. */
   readonly cpuSeconds: number;
@@ -35,7 +35,7 @@ const fields: Readonly<Record<string, 'cpu' | 'memory'>> = {
 /**
  * Reads the text of `/metrics/resource` of a node agent, in steps. Lines that can't be read are skipped.
  *
- * @param now the time of values without one
+ * @param now the time of values that have none
  */
 export function* readResourceMetrics(text: string, now: number): Steps<Reading> {
   const node: Part = {};

@@ -9,7 +9,7 @@ export class AgentProcess {
 
   private constructor(readonly process: ChildProcess) {}
 
-  /** Resolves when the API has the node. */
+  /** Resolves when the node is registered with the API. */
   static async start(flags: readonly string[]): Promise<AgentProcess> {
     const child = spawn(process.execPath, [mainFile, 'node', ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
     endWithUs(child);

@@ -11,7 +11,7 @@ export interface ApiResponse {
 
 export interface ApiRequest {
   readonly body?: unknown;
-  /** Sent unchanged; takes precedence over `body`. */
+  /** A body that is sent unchanged; takes precedence over `body`. */
   readonly raw?: string | Buffer;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,10 +28,15 @@ export interface Credentials {
 // biome-ignore lint/suspicious/noExplicitAny: see ApiResponse
 export type WatchEvent = { readonly type: string; readonly object: any };
 
-/** Longer than any server lets a request take. A request without an answer by then fails, so the test does not hang. */
+/**
+ * Longer than the time limit of any server. A request without an answer by then fails, so that the test does not hang.
+ */
 const answerMs = 75_000;
 
-/** A server closes connections that were idle for two minutes. A test that waits for kubectl does not hear of it. */
+/**
+ * Idle connections are not reused after this time: a server closes them after two minutes, which a test that waits for
+ * kubectl does not notice.
+ */
 const idleMs = 60_000;
 
 /** A plain client of one server over HTTP/1.1 with keep-alive. */
@@ -79,7 +84,7 @@ export class ApiClient {
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
-    // The list of OpenAPI documents is JSON that calls itself text.
+    // The list of OpenAPI documents is JSON with a text Content-Type.
     const isJson = (response.headers['content-type'] ?? '').startsWith('application/json') || path === '/openapi/v3';
     const body: unknown = isJson && text !== '' ? JSON.parse(text) : undefined;
     return { status: response.statusCode ?? 0, headers: response.headers, text, body };
@@ -142,7 +147,7 @@ export class WatchStream {
     this.iterator = readEvents(response);
   }
 
-  /** The next event, or undefined when the stream ended. Rejects when none comes within `timeoutMs`. */
+  /** The next event, or undefined when the stream ended. Rejects when no event arrives within `timeoutMs`. */
   async next(timeoutMs = 60_000): Promise<WatchEvent | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {

@@ -9,15 +9,13 @@ import { eventually, TestCluster } from './test-cluster.js';
 const group = 'rbac.authorization.k8s.io';
 const rbac = `/apis/${group}/v1`;
 
-/**
- * The rights of attackers and the objects in their reach: one process that decides by roles and by the needs of nodes.
- */
+/** Attackers with few rights and the objects within their reach, on one server with the modes Node and RBAC. */
 export class AttackScene {
   private readonly clients: ApiClient[] = [];
 
   private constructor(
     readonly cluster: TestCluster,
-    /** The authority of users' certificates. */
+    /** The authority of the users' certificates. */
     readonly users: TestIdentity,
   ) {}
 
@@ -64,12 +62,12 @@ export class AttackScene {
     });
   }
 
-  /** Resolves when the bearer of the token may read a path. */
+  /** Resolves once the bearer of the token may read a path. */
   async mayRead(path: string, token: string): Promise<void> {
     await eventually(async () => (await this.admin.get(path, { token })).status === 200, `${path} can be read`);
   }
 
-  /** A client with a certificate for a subject. */
+  /** A client with a certificate for the given subject. */
   async agent(subject: readonly Record<string, string[]>[]): Promise<ApiClient> {
     const identity = await this.users.issue({ subject: [...subject] });
     const credentials = { ca: this.cluster.pki.authority, cert: identity.chain, key: identity.key };

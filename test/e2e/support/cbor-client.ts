@@ -4,7 +4,7 @@ import type { WatchEvent } from './api-client.js';
 import { ProtobufClient } from './protobuf-client.js';
 
 export const cbor = 'application/cbor';
-/** What client-go accepts once it prefers CBOR. */
+/** The Accept header of client-go when it prefers CBOR. */
 export const preferred = 'application/json;q=0.9,application/cbor;q=1';
 
 export interface CborResponse {
@@ -16,13 +16,16 @@ export interface CborResponse {
 }
 
 export interface CborRequest {
-  /** Sent in CBOR; bytes are sent unchanged. */
+  /** The body, encoded in CBOR; bytes are sent unchanged. */
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
 }
 
-/** A client as client-go is with `ClientsPreferCBOR`. Every answer has to be CBOR, behind the tag that says so. */
+/**
+ * A client that behaves like client-go with `ClientsPreferCBOR`. Every answer must be CBOR and begin with the
+ * self-described tag.
+ */
 export class CborClient extends ProtobufClient {
   async ask(method: string, path: string, options: CborRequest = {}): Promise<CborResponse> {
     const { body, contentType = cbor, accept = preferred } = options;
@@ -34,7 +37,7 @@ export class CborClient extends ProtobufClient {
     return { status, contentType: type, bytes, body: readTagged(bytes) };
   }
 
-  /** Opens a watch and yields its events; `return()` on it closes the connection. */
+  /** Opens a watch and yields its events; calling `return()` closes the connection. */
   async *events(path: string, accept = preferred): AsyncGenerator<WatchEvent> {
     const response = await this.open('GET', path, { accept });
     assert.equal(response.headers['content-type'], 'application/cbor-seq');
@@ -58,7 +61,7 @@ function readTagged(bytes: Buffer): unknown {
   return decodeCbor(bytes);
 }
 
-/** Where the first of several items ends; undefined while it is incomplete. */
+/** The offset at which the first of several items ends; undefined while the item is incomplete. */
 function endOfFirst(bytes: Buffer): number | undefined {
   try {
     decodeCbor(bytes);

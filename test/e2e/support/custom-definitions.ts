@@ -6,7 +6,7 @@ import { eventually } from './test-cluster.js';
 
 export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** A version of a definition in a test: the schema of the object, and everything else that a version has. */
+/** A version of a definition in a test: the schema of the object, and other fields of a version. */
 export interface TestVersion {
   readonly name: string;
   readonly schema?: object;
@@ -21,7 +21,7 @@ export interface TestNames {
   readonly [name: string]: unknown;
 }
 
-/** A definition; the first version is stored unless one says that it is. */
+/** A definition. The first version is the stored one unless another is marked as stored. */
 export function customDefinition(named: TestNames, versions: readonly TestVersion[], more: object = {}) {
   const { group = 'test.example', scope = 'Namespaced', plural, kind, ...others } = named;
   const hasStorage = versions.some(({ storage }) => storage === true);
@@ -46,7 +46,7 @@ export function customDefinition(named: TestNames, versions: readonly TestVersio
 
 type Definition = ReturnType<typeof customDefinition>;
 
-/** Where the objects of a version are; of a namespaced kind, in namespace `default`. */
+/** The path of the objects of a version; for a namespaced kind, those in the namespace `default`. */
 export function objectsPath({ spec }: Definition, version = spec.versions[0]?.name): string {
   const base = `/apis/${spec.group}/${String(version)}`;
   return spec.scope === 'Namespaced'

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
 /**
- * Makes every version so far too old for lists and watches, as log upkeep does after the time of `--watch-history`.
+ * Makes all existing versions too old for lists and watches, as log upkeep does after the time of `--watch-history`.
  * Returns the oldest version that is left.
  */
 export async function expireHistory(databaseUrl: string): Promise<bigint> {
@@ -17,10 +17,11 @@ export async function expireHistory(databaseUrl: string): Promise<bigint> {
     };
     const { head } = await bounds();
     for (let round = 1; ; round++) {
-      // One round closes the partition in use, the next raises the compact revision over it. A server may be at it itself.
+      // One round closes the partition in use, the next raises the compact revision past it. A server may be doing the
+      // same.
       await client.query(`select plinth.keep_changes('0', '-1 second', 3)`);
       const { oldest } = await bounds();
-      // Servers may have written meanwhile, for example their leases.
+      // There may be newer versions, since servers write their leases, for example.
       if (oldest >= head) return oldest;
       if (round === 100) throw new Error(`not expired: ${oldest} is below ${head}`);
       await delay(50);

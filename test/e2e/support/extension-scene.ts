@@ -11,7 +11,7 @@ const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices';
 export const serviceName = 'flavours';
 export const serviceNamespace = 'extensions';
 
-/** A cluster with control loops, and an extension server that its processes reach. */
+/** A cluster with control loops, and an extension server that its processes can reach. */
 export class ExtensionScene {
   private constructor(
     readonly cluster: TestCluster,
@@ -67,7 +67,9 @@ export class ExtensionScene {
     return this.cluster.second;
   }
 
-  /** Registers the extension server. Resolves when it is available, unless told otherwise. */
+  /**
+   * Registers the extension server. Resolves when its condition Available has the status `available`, by default True.
+   */
   async register(spec: object = {}, available: string | undefined = 'True'): Promise<void> {
     const { client } = this.first;
     const name = `${version}.${group}`;
@@ -98,7 +100,7 @@ export class ExtensionScene {
     }
   }
 
-  /** Resolves with the condition once all processes know a state of it. */
+  /** Resolves with the condition Available once it has this status and all processes know it. */
   async whenAvailable(status: string): Promise<{ reason: string; message: string }> {
     let seen = '';
     const condition = await eventually(async () => {

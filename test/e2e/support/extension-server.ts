@@ -18,7 +18,7 @@ export interface Arrived {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly rawHeaders: readonly string[];
-  /** Common name of the certificate that the caller showed and that the request-header authority signed. */
+  /** Common name of the caller's certificate if the request-header authority signed it. */
   readonly caller: string | undefined;
 }
 
@@ -30,15 +30,15 @@ interface Flavour {
 
 /**
  * An extension server: a namespaced resource `flavours` with get, list, watch, create, delete and deletecollection,
- * discovery, OpenAPI, and an upgrade at the subresource `taste`, where it echoes. It serves everything only to
- * callers with a certificate of its request-header authority. Tests can replace the answer of a path.
+ * discovery, OpenAPI, and an upgrade at the subresource `taste`, where it echoes. It serves only callers with a
+ * certificate of its request-header authority. Tests can replace the answer of a path.
  */
 export class ExtensionServer {
   readonly arrived: Arrived[] = [];
-  /** By path without the query. */
+  /** Answers that tests replaced, by path without the query. */
   readonly behaviours = new Map<string, Handler>();
   readonly sockets = new Set<Socket>();
-  /** Connections since the start. */
+  /** The number of connections since the start. */
   connections = 0;
   resources: Record<string, unknown>[] = [
     {
@@ -57,7 +57,7 @@ export class ExtensionServer {
       properties: { metadata: { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' } },
       'x-kubernetes-group-version-kind': [{ group, version, kind: 'Flavour' }],
     },
-    // Differs from the server's own.
+    // This definition differs from the server's own.
     'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta': { type: 'object', description: 'Of the extension.' },
   };
   private readonly objects = new Map<string, Flavour>();
@@ -75,7 +75,7 @@ export class ExtensionServer {
     const identity = await authority.issue({
       subject: [{ CN: ['flavours'] }],
       usages: [serverAuth],
-      // Only the name of the service: the address alone must not be enough.
+      // The certificate has only the name of the service, so that clients can't verify it by the address.
       names: names.map((value) => ({ type: 'dns', value }) as const),
     });
     const server = createServer({
@@ -96,7 +96,7 @@ export class ExtensionServer {
       extension.upgrade(request, socket, head),
     );
     server.on('tlsClientError', () => undefined);
-    // It is given up and taken again, so nobody else may get it.
+    // A fixed port, because restart() releases it and uses it again.
     server.listen(await freePort(), '127.0.0.1');
     await once(server, 'listening');
     return extension;
@@ -119,7 +119,7 @@ export class ExtensionServer {
     return this.watchers.size;
   }
 
-  /** Goes away with all its connections, and comes back at the same address. */
+  /** Stops, closing all connections, and starts again at the same address. */
   async restart(whileAway: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const { port } = this;
     await this.stop();

@@ -1,4 +1,4 @@
-/** Loaded into a server under test. At SIGUSR2 it throws and rejects where nobody catches it. */
+/** Loaded into a server under test. At SIGUSR2 it causes an uncaught exception and an unhandled rejection. */
 process.on('SIGUSR2', () => {
   setTimeout(() => {
     throw new Error('thrown on purpose');

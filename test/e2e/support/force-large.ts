@@ -2,8 +2,8 @@ import { largeLimits } from '../../../src/base/machinery/large-work.js';
 import { LargeRequestThread } from '../../../src/server/large/large-request-thread.js';
 
 /**
- * Loaded into a server under test. All work that its other thread can do goes there. At SIGUSR2 it prints to standard
- * error how much went there.
+ * Loaded into a server under test. Moves all work that the other thread can do to that thread. At SIGUSR2 it prints to
+ * standard error how much work was moved.
  */
 Object.assign(largeLimits, { small: 0, long: 0, structure: 0, listItem: 0, wholeList: 0 });
 

@@ -3,7 +3,7 @@ import { eventually, type TestCluster } from './test-cluster.js';
 const integer = { type: 'integer' };
 const properties = { size: { type: 'number' }, teeth: { ...integer, format: 'int64' }, note: { type: 'string' } };
 
-/** The definition of a kind with numbers of both types. */
+/** The definition of a kind with fields of both number types. */
 export const gears = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -25,7 +25,7 @@ export const gears = {
 
 export const gearsPath = '/apis/cbor.example/v1/namespaces/default/gears';
 
-/** Waits until every server of a cluster serves the kind. */
+/** Waits until every server of a cluster serves the kind of gears. */
 export async function servesGears(cluster: TestCluster): Promise<void> {
   await eventually(
     async () => {

@@ -21,7 +21,7 @@ export class Http2Client {
 
   static async connect(url: string, ca: string, token: string): Promise<Http2Client> {
     const session = connect(url, { ca, maxSendHeaderBlockLength: 1 << 20 });
-    // Faults reach every caller with a request under way.
+    // Errors are reported to every caller with a request under way.
     session.on('error', () => undefined);
     await new Promise<void>((resolve, reject) => {
       session.once('remoteSettings', () => resolve());
@@ -30,7 +30,7 @@ export class Http2Client {
     return new Http2Client(session, token);
   }
 
-  /** Opens a stream; nothing has been sent as body yet. */
+  /** Opens a stream without sending any of the body. */
   open(method: string, path: string, headers: OutgoingHttpHeaders = {}, endStream = true): ClientHttp2Stream {
     return this.session.request(
       { ':method': method, ':path': path, authorization: `Bearer ${this.token}`, 'user-agent': 'e2e/1.0', ...headers },
@@ -38,7 +38,7 @@ export class Http2Client {
     );
   }
 
-  /** One whole request. Rejects when the stream is reset or the connection ends. */
+  /** Sends one complete request. Rejects when the stream is reset or the connection ends. */
   async send(
     method: string,
     path: string,

@@ -15,7 +15,7 @@ export interface KubectlResult {
   readonly stderr: string;
 }
 
-/** The kubectl of the machine, in a home of its own, from the root of the repository. */
+/** The kubectl of the machine, run from the root of the repository with a home folder of its own. */
 export class Kubectl {
   private readonly environment: NodeJS.ProcessEnv;
 
@@ -28,7 +28,7 @@ export class Kubectl {
     this.environment = { PATH: process.env.PATH, HOME: home, KUBECONFIG: kubeconfig };
   }
 
-  /** Minor release of the program, such as 20 or 32. */
+  /** Minor version of the program, such as 20 or 32. */
   minorVersion(): number {
     const { clientVersion } = JSON.parse(this.ok(['version', '--client', '-o', 'json'])) as {
       readonly clientVersion: { readonly minor: string };
@@ -52,14 +52,14 @@ export class Kubectl {
     return { code: done.status, stdout: done.stdout, stderr: done.stderr };
   }
 
-  /** Runs one command that has to succeed and returns its output. */
+  /** Runs one command that must succeed and returns its output. */
   ok(args: readonly string[], input?: string): string {
     const { code, stdout, stderr } = this.run(args, input);
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}:\n${stderr}${stdout}`);
     return stdout;
   }
 
-  /** {@link run} without holding this process, for commands that end up here. */
+  /** Like {@link run} without blocking this process, for commands that call this process. */
   async runBeside(args: readonly string[], input = ''): Promise<KubectlResult> {
     const child = spawn(this.program, args, { env: this.environment, cwd: repository, stdio: 'pipe' });
     endWithUs(child);

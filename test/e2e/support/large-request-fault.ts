@@ -4,7 +4,10 @@ import { isMainThread, workerData } from 'node:worker_threads';
 export const throwsInThread = 'throw in the thread';
 export const growsInThread = 'grow in the thread';
 
-/** Loaded into a server under test and its threads: faults of the thread for large requests, asked for by a body. */
+/**
+ * Loaded into a server under test and its threads: causes faults in the thread for large requests, depending on a text
+ * in the body.
+ */
 if (!isMainThread && (workerData as { continueKey?: unknown } | null)?.continueKey !== undefined) {
   const { parse } = JSON;
   JSON.parse = (text: string, ...rest: []) => {

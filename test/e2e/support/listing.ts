@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import type { ApiClient, ApiResponse } from './api-client.js';
 import type { TestCluster } from './test-cluster.js';
 
-/* What the suites about lists do, each against two server processes. */
+/* Functions for the suites about lists, each of which uses two server processes. */
 
 let counter = 0;
 
-/** The ConfigMaps of a new namespace. */
+/** Creates a namespace and returns the path of its ConfigMaps. */
 export async function ownCollection(client: ApiClient): Promise<string> {
   const name = `list-${counter++}`;
   const made = await client.post('/api/v1/namespaces', { metadata: { name } });
@@ -36,7 +36,7 @@ export const namesOf = (list: ApiResponse['body']): string[] =>
 export const withQuery = (path: string, query: Readonly<Record<string, string>>) =>
   `${path}?${new URLSearchParams(query)}`;
 
-/** All pages after the first request, each from the other process than the one before. */
+/** All pages of a list, alternately requested from both processes. */
 export async function allPages(
   cluster: TestCluster,
   path: string,
@@ -53,7 +53,8 @@ export async function allPages(
 }
 
 /**
- * Runs work with a process that started after the history was gone. Others may remember some of it, and may use that.
+ * Runs work with a new process, which has no expired history in memory. Other processes may still have and use some of
+ * it.
  */
 export async function withNewServer(cluster: TestCluster, work: (client: ApiClient) => Promise<void>): Promise<void> {
   const server = await cluster.addServer();

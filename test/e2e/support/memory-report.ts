@@ -2,12 +2,12 @@ import { eventually, type TestServer } from './test-cluster.js';
 
 /** Memory of a process in bytes. */
 export interface MemoryReport {
-  /** The size of its heap, and of the buffers that the heap holds, without garbage. */
+  /** The size of the heap and of the buffers that it references, without garbage. */
   readonly retained: number;
   readonly resident: number;
 }
 
-/** Starts something whose processes {@link memoryOf} can ask. */
+/** Starts processes that report their memory to {@link memoryOf}. */
 export async function memoryReporting<T>(start: () => Promise<T>): Promise<T> {
   const { NODE_OPTIONS } = process.env;
   process.env.NODE_OPTIONS = `--expose-gc --import=${new URL('./report-memory.js', import.meta.url)}`;
@@ -19,11 +19,11 @@ export async function memoryReporting<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Collecting takes long on a busy machine. */
+/** The time limit for a report. Collecting garbage takes long on a busy machine. */
 const reportMs = 120_000;
 const reportLine = /^memory (\{.*\})$/gm;
 
-/** Lets the server collect its garbage and returns the memory that is left. */
+/** Makes the server collect its garbage and returns the memory that is left. */
 export async function memoryOf(server: TestServer): Promise<MemoryReport> {
   const seen = server.log.length;
   server.process.kill('SIGUSR2');

@@ -5,20 +5,20 @@ import { endWithUs } from '../../support/child-guard.js';
 import { mainFile } from '../../support/main-file.js';
 import { programEnvironment } from '../../support/program-environment.js';
 
-/** What a command of the program left. */
+/** The result of a command of the program. */
 export interface ProgramEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command of the program under way. */
+/** A running command of the program. */
 export interface RunningProgram {
   readonly child: ChildProcess;
   readonly ended: Promise<ProgramEnd>;
 }
 
-/** Starts a command of the program without any settings of ours. */
+/** Starts a command of the program without any settings of the tests. */
 export function startProgram(...args: readonly string[]): RunningProgram {
   const child = spawn(process.execPath, [mainFile, ...args], {
     env: programEnvironment(),
@@ -31,12 +31,15 @@ export function startProgram(...args: readonly string[]): RunningProgram {
   return { child, ended };
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it ends. */
 export function runProgram(...args: readonly string[]): Promise<ProgramEnd> {
   return startProgram(...args).ended;
 }
 
-/** Runs a command in a terminal of its own, types an answer when it asks a question, and resolves with what the terminal showed. */
+/**
+ * Runs a command in a terminal of its own, types an answer when it asks a question, and resolves with the text on the
+ * terminal.
+ */
 export async function answerInTerminal(
   answer: string,
   ...args: readonly string[]

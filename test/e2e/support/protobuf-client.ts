@@ -28,7 +28,7 @@ export interface BytesRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A client that sends and reads bytes, protobuf ones unless told otherwise. */
+/** A client that sends and reads bytes, by default protobuf. */
 export class ProtobufClient {
   constructor(
     private readonly url: string,
@@ -43,7 +43,7 @@ export class ProtobufClient {
     return { status: response.statusCode ?? 0, headers: response.headers, bytes: Buffer.concat(chunks) };
   }
 
-  /** Opens a watch and yields type and envelope of each event; `return()` on it closes the connection. */
+  /** Opens a watch and yields type and envelope of each event; calling `return()` closes the connection. */
   async *watch(path: string): AsyncGenerator<{ type: string; object: Envelope; contentType: string }> {
     const response = await this.open('GET', path, {});
     const contentType = response.headers['content-type'] ?? '';
@@ -81,7 +81,7 @@ export class ProtobufClient {
   }
 }
 
-/** An event: field 1 its type, field 2 a message whose field 1 is the object's body. */
+/** Decodes an event: field 1 is its type, field 2 a message whose field 1 is the object's body. */
 function readEvent(data: Buffer): { type: string; object: Envelope } {
   const type = field(data, 1).toString('utf8');
   return { type, object: decodeEnvelope(field(field(data, 2), 1)) };

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Far more questions than anybody waits for: something hangs. */
+/** The most checks: if more are needed, something hangs. */
 const most = 1_000;
 
 /**
- * Asks until it is so, with a pause before each further question, and resolves with how often it asked.
+ * Calls `isSo` until it resolves with true, with a pause between the calls, and resolves with the number of calls.
  *
- * The count tells how long something took in a way that holds on a busy machine: what slows it down slows down the questions
- * as well. On a quiet one `n` questions take at least `n - 1` pauses.
+ * On a busy machine the count is a better measure of duration than the time, since the load slows the calls down as
+ * well. On an idle machine `n` calls take at least `n - 1` pauses.
  */
 export async function questionsUntil(isSo: () => Promise<boolean>, what: string, pauseMs: number): Promise<number> {
   for (let asked = 1; asked <= most; asked++) {

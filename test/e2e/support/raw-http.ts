@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 
-/** The answer over one connection. */
+/** The answer on one connection. */
 export interface RawAnswer {
-  /** Code of the first response; 0 when the connection was closed without any. */
+  /** Code of the first response; 0 when the connection was closed without a response. */
   readonly status: number;
   /** Everything after the first head, unchanged, including further responses. */
   readonly body: string;
@@ -11,12 +11,12 @@ export interface RawAnswer {
   readonly statuses: readonly number[];
 }
 
-/** A busy server may take its time for the beginning of an answer. */
+/** How long the beginning of an answer may take, since the server may be busy. */
 const patienceMs = 60_000;
 
 /**
- * Sends bytes unchanged over one TLS connection with HTTP/1.1, and reads until the server closes it or, once it has begun to
- * answer, has been silent for `idleMs`. Characters stand for bytes.
+ * Sends bytes unchanged over one TLS connection with HTTP/1.1, and reads until the server closes it or, once it has
+ * begun to answer, has been silent for `idleMs`. Each character is sent as one byte.
  */
 export async function send(url: string, ca: string, parts: readonly string[], idleMs = 500): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);

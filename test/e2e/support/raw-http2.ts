@@ -8,16 +8,16 @@ const endStream = 1;
 const endHeaders = 4;
 const acknowledgement = 1;
 const initialWindowSize = 4;
-/** What may be sent on a connection at first (RFC 9113 section 6.9.2). */
+/** The number of bytes that may be sent on a connection at first (RFC 9113 section 6.9.2). */
 export const connectionWindow = 65_535;
 
 /** The answer on one stream; its head is not read. */
 export class RawAnswer {
   readonly chunks: Buffer[] = [];
   length = 0;
-  /** Whether its head has come, which no window holds up. */
+  /** Whether the header of the answer has arrived, which no window delays. */
   hasHead = false;
-  /** Undefined while it is open. */
+  /** How the stream ended; undefined while it is open. */
   end: 'complete' | 'reset' | 'connection lost' | undefined;
   /** Called for each piece of the body, and at the end. */
   onChange: () => void = () => undefined;
@@ -42,10 +42,10 @@ export class RawAnswer {
   }
 }
 
-/** An HTTP/2 connection of which the caller sends each frame. */
+/** An HTTP/2 connection on which the caller sends each frame. */
 export class RawHttp2 {
   readonly answers = new Map<number, RawAnswer>();
-  /** Streams that the server has reset, also after their answers. */
+  /** Streams that the server has reset, including resets after their answers. */
   readonly resets = new Set<number>();
   private readonly pongs: (() => void)[] = [];
   private nextStream = 1;
@@ -54,7 +54,7 @@ export class RawHttp2 {
   private constructor(
     readonly socket: TLSSocket,
     private readonly token: string,
-    /** Lets the server send as much again on the connection as came. */
+    /** Whether the connection's window is widened by every byte that arrives. */
     private readonly readsConnection: boolean,
   ) {
     socket.on('data', (chunk: Buffer) => this.receive(chunk));
@@ -90,12 +90,12 @@ export class RawHttp2 {
     return answer;
   }
 
-  /** Sends more of a body; the windows are not looked at. */
+  /** Sends more of a body without regard to the windows. */
   sendBody(stream: number, piece: string): void {
     this.send(frameTypes.data, 0, stream, Buffer.from(piece));
   }
 
-  /** Resolves when the server has taken all that was sent before. */
+  /** Resolves when the server has received everything sent before. */
   pong(): Promise<void> {
     this.send(frameTypes.ping, 0, 0, Buffer.alloc(8));
     return new Promise((resolve) => this.pongs.push(resolve));
@@ -108,12 +108,12 @@ export class RawHttp2 {
     this.send(frameTypes.settings, 0, 0, setting);
   }
 
-  /** Stream 0 is the connection. */
+  /** Widens the window of a stream; stream 0 is the connection. */
   widen(stream: number, bytes: number): void {
     this.send(frameTypes.windowUpdate, 0, stream, uint32(bytes));
   }
 
-  /** Resets a stream; it is the caller's no longer. */
+  /** Resets a stream; its answer is no longer tracked. */
   reset(stream: number, code: number): void {
     this.answers.delete(stream);
     this.send(frameTypes.reset, 0, stream, uint32(code));
@@ -202,7 +202,7 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** A field that is in no table (RFC 7541 section 6.2.2). */
+/** A header field that is in no table (RFC 7541 section 6.2.2). */
 function literal(name: string, value: string): Buffer {
   return Buffer.concat([Buffer.of(0), hpackString(name), hpackString(value)]);
 }

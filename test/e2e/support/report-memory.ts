@@ -5,7 +5,7 @@ import { memoryUsage } from 'node:process';
  * error.
  */
 process.on('SIGUSR2', () => {
-  // Objects held by finalizers go only with the second collection.
+  // Several collections, since objects with finalizers are only freed by the second.
   for (let i = 0; i < 3; i++) (globalThis as { gc?: () => void }).gc?.();
   const { heapUsed, external, rss } = memoryUsage();
   process.stderr.write(`\nmemory ${JSON.stringify({ retained: heapUsed + external, resident: rss })}\n`);

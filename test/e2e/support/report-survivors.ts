@@ -1,9 +1,9 @@
 import { type HeapProfiler, Session } from 'node:inspector';
 
 /**
- * Loaded into a server under test. From the first SIGUSR2 on it samples what is allocated; at the next one it prints to
- * standard error how many bytes of that have survived a collection of young objects, whether they are garbage by now or
- * not.
+ * Loaded into a server under test. From the first SIGUSR2 on it samples allocations; at the next one it prints to
+ * standard error how many of the allocated bytes have survived a collection of young objects, even if they are garbage
+ * by now.
  */
 const session = new Session();
 let isSampling = false;

@@ -7,7 +7,7 @@ import { service } from '../../../src/objects/apis/core/v1/service.types.js';
 import { ingress } from '../../../src/objects/apis/networking/v1/ingress.types.js';
 import { clusterRole } from '../../../src/objects/apis/rbac/v1/role.types.js';
 
-/** A kind, where its objects are, and a valid one. */
+/** A kind, the path of its objects, and a valid object. */
 export interface SampleKind {
   readonly type: KindType;
   /** Path of the collection. */
@@ -15,7 +15,7 @@ export interface SampleKind {
   readonly make: (name: string) => Record<string, unknown>;
 }
 
-/** One valid object each of kinds that look different, in a namespace. */
+/** One valid object of each of several very different kinds, in a namespace. */
 export function sampleKinds(namespace: string): readonly SampleKind[] {
   const core = `/api/v1/namespaces/${namespace}`;
   const podSpec = {

@@ -26,7 +26,7 @@ export async function sendFields(
     ...(token === undefined ? [] : [['authorization', `Bearer ${token}`] as const]),
     ...(payload === undefined ? [] : [['content-type', 'application/json'] as const]),
   ];
-  // Node sends each character of a head as one byte.
+  // Node sends each character of a header as one byte.
   const all = [...own, ...lines].map(([name, value]) => [name, Buffer.from(value).toString('latin1')] as const);
   return http === 1 ? overHttp1(url, tls, all, payload) : overHttp2(url, tls, all, payload);
 }
@@ -43,7 +43,7 @@ function overHttp1(url: string, tls: object, lines: FieldLines, payload: string 
       resolve({ status: response.statusCode ?? 0, body: parsed(chunks) });
     });
     sent.on('error', reject);
-    // A text would be sent together with the head, in the encoding of the head.
+    // As bytes, since a text would be sent together with the header, in the header's encoding.
     sent.end(payload === undefined ? undefined : Buffer.from(payload));
   });
 }

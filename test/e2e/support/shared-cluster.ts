@@ -10,7 +10,7 @@ import { TestCluster, type TestClusterOptions, type TestServer } from './test-cl
  * one run in one process.
  */
 const kinds = {
-  /** Two servers that let everybody do everything, without control loops. */
+  /** Two servers that allow everybody everything, without control loops. */
   plain: () => ({ servers: 2 }),
   /** Three such servers. */
   watches: () => ({ servers: 3 }),
@@ -21,7 +21,10 @@ const kinds = {
     servers: 2,
     flags: ['--vendor=example.dev', '--runtime-config=admissionregistration.example.dev/v1beta1'],
   }),
-  /** The mode Node beside RBAC, what restricts nodes at admission, and tokens that are signed with a key of their own. */
+  /**
+   * A cluster with the modes Node and RBAC, the admission plugins that restrict nodes, and a separate key for service
+   * account tokens.
+   */
   nodes: () => ({
     servers: 2,
     flags: [
@@ -41,7 +44,7 @@ function newSigningKey(): string {
   return file;
 }
 
-/** A cluster of this process, and the servers that it started with. */
+/** A cluster of this process, with its first servers. */
 interface KeptCluster {
   readonly cluster: TestCluster;
   readonly servers: readonly TestServer[];
@@ -50,10 +53,10 @@ interface KeptCluster {
 const kept = new Map<keyof typeof kinds, Promise<KeptCluster>>();
 
 /**
- * A running cluster that the files of this process use one after the other: each in namespaces of its own, and with names of
- * its own for whatever has no namespace. What changes how the servers work for everybody, such as policies and webhooks, has to
- * be gone at the end. Its `stop` hands it back; servers that the file added end then. It is not handed out again when one of the
- * first servers has ended. A file that runs alone gets a cluster of its own.
+ * A running cluster that the files of this process use one after the other: each in namespaces of its own, and with
+ * names of its own for whatever has no namespace. Objects that change the servers for everybody, such as policies and
+ * webhooks, must be removed at the end. `stop` gives the cluster back and ends servers that the file added. A cluster
+ * is not used again if one of its first servers has ended. A file that runs alone gets a cluster of its own.
  */
 export async function sharedCluster(kind: keyof typeof kinds): Promise<TestCluster> {
   if (process.env.PLINTH_TEST_GROUP !== '1') return TestCluster.start(kinds[kind]());
@@ -81,7 +84,9 @@ async function handBack(kind: keyof typeof kinds, { cluster, servers }: KeptClus
   await Promise.all(added.map((server) => server.stop()));
 }
 
-/** The process calls this after the last file, and the database that they share ends after the clusters. */
+/**
+ * Registers a function that the process calls after the last file: the clusters end first, then their shared database.
+ */
 function endWithProcess(): void {
   const ends = globalThis as { [endShared]?: () => Promise<void> };
   const before = ends[endShared];

@@ -56,7 +56,7 @@ export class StreamScene {
     return this.first.client;
   }
 
-  /** A node whose agent is at this machine. */
+  /** Creates a node whose agent is on this machine. */
   async makeNode(name: string, port: number, address = '127.0.0.1'): Promise<void> {
     await this.make('/api/v1/nodes', {
       metadata: { name },
@@ -84,7 +84,7 @@ export class StreamScene {
     assert.equal(answer.status, 201, answer.text);
   }
 
-  /** A WebSocket to a path, as the administrator unless told otherwise. */
+  /** Opens a WebSocket to a path, by default as the administrator. */
   open(path: string, protocols: string[], options: ClientOptions = {}): WebSocket {
     const headers = { authorization: `Bearer ${tokens.admin}`, ...options.headers };
     const url = `${this.first.url.replace('https', 'wss')}${path}`;
@@ -93,7 +93,7 @@ export class StreamScene {
     return socket;
   }
 
-  /** A connection that asks for SPDY, and the head of the answer. */
+  /** Opens a connection, requests SPDY, and returns the head of the answer. */
   async spdy(path: string, versions: readonly string[], method = 'POST', token: string = tokens.admin): Promise<Spdy> {
     const socket = await dial(this.cluster, this.first);
     socket.on('error', () => undefined);
@@ -116,7 +116,10 @@ export class StreamScene {
     return { socket, head: bytes.subarray(0, end).toString('latin1'), rest: bytes.subarray(end) };
   }
 
-  /** Also checks that no server has called anything that its clients did, or agents that are away, an error of its own. */
+  /**
+   * Stops all servers. Also checks that no server logged actions of its clients, or missing agents, as errors of its
+   * own.
+   */
   async stop(): Promise<void> {
     const servers = [...this.cluster.servers];
     await this.agent.stop();
@@ -133,17 +136,17 @@ export class StreamScene {
 export interface Spdy {
   readonly socket: TLSSocket;
   readonly head: string;
-  /** What came behind the head. */
+  /** The bytes after the head. */
   readonly rest: Buffer;
 }
 
-/** What came on the channels of a WebSocket, as text, and how it closed. */
+/** The texts received on the channels of a WebSocket, and its close code. */
 export interface ChannelTexts {
   readonly texts: readonly string[];
   readonly closeCode: number;
 }
 
-/** Collects what comes until the end. */
+/** Collects all messages until the WebSocket closes. */
 export async function channelsOf(socket: WebSocket): Promise<ChannelTexts> {
   const texts: string[] = [];
   socket.on('message', (data: Buffer) => {

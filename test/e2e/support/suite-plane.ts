@@ -11,16 +11,16 @@ import { freePort } from '../../support/ports.js';
 import { ApiClient } from './api-client.js';
 import { eventually } from './test-cluster.js';
 
-/** Where a plane has its programs and files, and what its processes know of the machine. */
+/** The programs, folders and environment of a control plane. */
 export interface SuitePlaneOptions {
   /** The folder that `plinth assets` wrote. */
   readonly assets: string;
-  /** Parent of the folders that a suite makes. */
+  /** Parent of the folders that a suite creates. */
   readonly temporary: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** A control plane as test suites start it: etcd, then kube-apiserver, each waited for on its health check. */
+/** A control plane as test suites start it: etcd, then kube-apiserver, waiting for the health check of each. */
 export class SuitePlane {
   readonly children: ChildProcess[] = [];
   log = '';
@@ -96,7 +96,7 @@ export class SuitePlane {
     ]);
   }
 
-  /** Ends the processes as suites do, the server first; resolves with their exit codes. */
+  /** Stops the processes as suites do, the server first; resolves with their exit codes. */
   async stop(): Promise<(number | null)[]> {
     this.client.close();
     const codes: (number | null)[] = [];
@@ -125,7 +125,7 @@ export class SuitePlane {
   }
 }
 
-/** The exit code of a process, now or when it has one and everything that it wrote is here. */
+/** Resolves with the exit code of a process once it has ended and all of its output has arrived. */
 export async function exitOf(child: ChildProcess): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
   return child.exitCode;

@@ -25,38 +25,39 @@ const tokenFile = [
 ].join('\n');
 
 export interface TestClusterOptions {
-  /** How many serving processes; default 2. */
+  /** The number of serving processes; default 2. */
   readonly servers?: number;
   readonly flags?: readonly string[];
-  /** Also run the control loops in a process of their own. */
+  /** Whether the control loops run too, in a process of their own. */
   readonly controllers?: boolean;
   /**
-   * Whether pods need a service account; by default if the control loops run. Without the loop that makes the accounts
-   * named `default`, tests about other things could create no pods.
+   * Whether pods need a service account; by default if the control loops run. Without the loop that creates the
+   * accounts named `default`, tests about other things could not create pods.
    */
   readonly accounts?: boolean;
-  /** Flags of that process, besides those that let it sign with the authority of the cluster. */
+  /** Flags of the control loops, besides those that let the process sign with the authority of the cluster. */
   readonly controllerFlags?: readonly string[];
-  /** Real durability of the database, for tests that crash it. */
+  /** Whether writes to the database are durable, for tests that crash it. */
   readonly fsync?: boolean;
   /** Folder of the programs of the database server, as in `TestPostgresOptions`. */
   readonly programs?: string;
   /**
    * Puts a pooler between the processes and the database, in session mode or in transaction mode; with `direct-listen`
-   * they have a direct connection for notifications, with `polling` none. Default: PLINTH_TEST_POOLER, so that any test can be run behind one.
+   * the processes have a direct connection for notifications, with `polling` none. Default: PLINTH_TEST_POOLER, so that
+   * any test can be run with a pooler.
    */
   readonly pooler?: PoolerMode;
   /** How the processes reach the database, if not directly; takes precedence over `pooler`. */
   readonly route?: (postgres: TestPostgres, databaseUrl: string) => Promise<Route>;
-  /** The compiled program to run, if it is not the one of this tree. */
+  /** The compiled program to run instead of the one of this tree. */
   readonly mainFile?: string;
-  /** Flags of the engine for the serving processes. */
+  /** Node.js flags of the serving processes. */
   readonly nodeFlags?: readonly string[];
 }
 
 export type PoolerMode = 'none' | 'session' | 'direct-listen' | 'polling';
 
-/** The way of the processes to the database. */
+/** How the processes reach the database. */
 export interface Route {
   readonly databaseUrl: string;
   readonly listenDatabaseUrl?: string;
@@ -71,7 +72,7 @@ function poolerMode(): PoolerMode {
 
 async function pooledRoute(mode: PoolerMode, postgres: TestPostgres, databaseUrl: string): Promise<Route> {
   if (mode === 'none') return { databaseUrl, stop: async () => {} };
-  // Each client of a session pooler keeps its connection.
+  // In session mode each client keeps its server connection.
   const options = mode === 'session' ? ({ mode, poolSize: 150 } as const) : {};
   const pooler = await PgBouncer.start(postgres.adminUrl, options);
   return {
@@ -88,9 +89,9 @@ export class TestServer {
   /** What it wrote to its log. */
   log = '';
   readonly client: ApiClient;
-  /** Resolves once the process has ended and everything that it wrote is here. */
+  /** Resolves once the process has ended and all of its output has arrived. */
   readonly ended: Promise<unknown>;
-  /** Resolves once the process has logged that it serves. */
+  /** Resolves once the process has logged that it serves requests. */
   readonly serving: Promise<void>;
   hasLoggedServing = false;
 
@@ -126,13 +127,16 @@ export class TestServer {
   }
 }
 
-/** How often a server is asked whether it is ready before it has logged that it serves: some log nothing of that. */
+/**
+ * How often to check whether a server is ready before it has logged that it serves requests, since some log no such
+ * line.
+ */
 const startPollMs = 500;
 
-/** Longer than a stop may take that lets requests finish; a process that is still there is killed, and the test fails. */
+/** Longer than an orderly stop may take. A process that still runs then is killed, and the test fails. */
 const stopMs = 90_000;
 
-/** Resolves once the process has ended and everything that it wrote is here. */
+/** Resolves once the process has ended and all of its output has arrived. */
 async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'close');
@@ -227,7 +231,7 @@ export class TestCluster {
       try {
         return await this.serve(await freePort(), flags, readyStatus);
       } catch (error) {
-        // Somebody else may take a free port first.
+        // Another program may take a free port first.
         if (attempt === 3 || !String(error).includes('EADDRINUSE')) throw error;
       }
     }
@@ -266,7 +270,7 @@ export class TestCluster {
     return server;
   }
 
-  /** Runs the control loops in a process of their own, which signs with the authority of the cluster unless told otherwise. */
+  /** Runs the control loops in a process of their own, which by default signs with the authority of the cluster. */
   startControllers(flags: readonly string[] = []): ChildProcess {
     const signing = [
       `--cluster-signing-cert-file=${this.pki.authorityFile}`,
@@ -276,9 +280,9 @@ export class TestCluster {
   }
 
   /**
-   * Runs another command of the program on the database of the cluster, until the end or until somebody kills it.
+   * Runs another command of the program on the database of the cluster, until the cluster stops or the test kills it.
    *
-   * @param nodeFlags flags of the engine
+   * @param nodeFlags flags of Node.js
    */
   startProgram(command: string, flags: readonly string[], nodeFlags: readonly string[] = []): ChildProcess {
     const child = spawn(process.execPath, [...nodeFlags, this.mainFile, command, ...flags], {
@@ -290,13 +294,13 @@ export class TestCluster {
     return child;
   }
 
-  /** Resolves when the control loops have made the first account, so that tests can create pods. */
+  /** Resolves when the control loops have created the first account, so that tests can create pods. */
   private async defaultAccount(): Promise<void> {
     const path = '/api/v1/namespaces/default/serviceaccounts/default';
     await eventually(async () => (await this.first.client.get(path)).status === 200, 'the default account');
   }
 
-  /** Processes that start from now on run this program, such as another release. */
+  /** Makes processes that start from now on run this program, such as another release. */
   useProgram(mainFile: string): void {
     this.mainFile = mainFile;
   }
@@ -320,7 +324,7 @@ export class TestCluster {
   }
 
   async stop(): Promise<void> {
-    // All end, even if one of them fails to.
+    // All processes are stopped, even if one of them fails to stop.
     const ended = await Promise.allSettled([
       ...this.servers.map((server) => server.stop()),
       ...this.children.map((child) => end(child, 'SIGTERM')),
@@ -332,7 +336,7 @@ export class TestCluster {
     for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** How the processes find the database. */
+  /** The environment with which the processes find the database. */
   private get environment(): NodeJS.ProcessEnv {
     const { databaseUrl, listenDatabaseUrl } = this.route;
     return {
@@ -343,7 +347,7 @@ export class TestCluster {
   }
 
   private async ready(server: TestServer, readyStatus: number): Promise<void> {
-    // A busy machine takes its time. A server that does not start ends, which is noticed at once.
+    // The limit is long because the machine may be busy. A server that fails to start ends, which is noticed at once.
     const deadline = performance.now() + 120_000;
     for (;;) {
       if (server.process.exitCode !== null || server.process.signalCode !== null) {
@@ -353,21 +357,21 @@ export class TestCluster {
       const answer = await server.client.get('/readyz').catch(() => undefined);
       if (answer?.status === readyStatus) return;
       if (performance.now() > deadline) throw new Error(`the server is not ready:\n${server.log}`);
-      // While a server starts, each question costs both sides a new connection.
+      // Before the server serves, checks are rare, since each costs both sides a new connection.
       if (server.hasLoggedServing) await delay(10);
       else await Promise.race([server.serving, server.ended, delay(startPollMs, undefined, { ref: false })]);
     }
   }
 }
 
-/** The shortest and the longest pause between two checks of `eventually`. */
+/** The shortest and the longest pause between two checks of `eventually`, in milliseconds. */
 const pauseMs = { least: 30, most: 500 } as const;
-/** A pause takes so many times as long as the check before it. */
+/** A pause takes this many times as long as the check before it. */
 const pauseTimes = 4;
 
 /**
- * Polls until `check` gives a value other than undefined and false; rejects after `timeoutMs`. Pauses longer after a check
- * that took long, so that what is waited for gets most of the processor.
+ * Polls until `check` returns a value other than undefined and false; rejects after `timeoutMs`. The pause is longer
+ * after a slow check, so that the checks take only a small part of the processor time.
  */
 export async function eventually<T>(
   check: () => Promise<T | undefined | false> | T | undefined | false,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { WatchStream } from './api-client.js';
 import type { TestCluster, TestServer } from './test-cluster.js';
 
-/** The pause after a request that failed: a server without its database refuses at once. */
+/** The pause after a failed request, since a server without its database refuses requests at once. */
 const retryMs = 20;
 
 /** The objects of the load. */
@@ -11,7 +11,7 @@ export interface ConfigMap {
   readonly data?: { readonly n?: string };
 }
 
-/** What any acknowledged writer or watch saw under each version. */
+/** The content of each version, as seen by acknowledged writes and watches. */
 export class Contents {
   newest = 0n;
   readonly contradictions: string[] = [];
@@ -62,9 +62,9 @@ export class LoadWriter {
   }
 }
 
-/** The state of a client that lists and watches, and lists again when it is told to. */
+/** The state of a client that lists and watches, and lists again when its version has expired. */
 export class Mirror {
-  /** How often it had to list again because its version is gone. */
+  /** How often the client had to list again because its version had expired. */
   restarts = 0;
   private readonly objects = new Map<string, string>();
   private stream: WatchStream | undefined;
@@ -95,7 +95,7 @@ export class Mirror {
     this.stream?.close();
   }
 
-  /** Returns the version to go on from; undefined: list again. */
+  /** Returns the version to continue from; undefined if the client must list again. */
   private async follow(from: string | undefined): Promise<string | undefined> {
     const client = this.cluster.servers[this.server]?.client as TestServer['client'];
     let version = from;

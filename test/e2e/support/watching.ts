@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ApiClient, WatchEvent, WatchStream } from './api-client.js';
 
-/* What the suites about watches do to ConfigMaps, and how they read events. */
+/* Functions for the suites about watches of ConfigMaps. */
 
 export type Labels = Readonly<Record<string, string>>;
 
 let counter = 0;
 
-/** The ConfigMaps of a new namespace. */
+/** Creates a namespace and returns the path of its ConfigMaps. */
 export async function ownCollection(client: ApiClient): Promise<string> {
   const name = `watch-${counter++}`;
   const made = await client.post('/api/v1/namespaces', { metadata: { name } });
@@ -50,7 +50,7 @@ export async function watch(client: ApiClient, path: string, query: string, acce
   return stream;
 }
 
-/** Every event until the server ends the watch. */
+/** All events until the server ends the watch. */
 export async function readAll(stream: WatchStream, timeoutMs = 60_000): Promise<WatchEvent[]> {
   const events: WatchEvent[] = [];
   for (let event = await stream.next(timeoutMs); event !== undefined; event = await stream.next(timeoutMs)) {
@@ -60,7 +60,8 @@ export async function readAll(stream: WatchStream, timeoutMs = 60_000): Promise<
 }
 
 /**
- * Every event of watches that end soon, and so have a bookmark soon. Each goes on where the one before ended, until `isDone`.
+ * All events of successive short watches, which therefore send bookmarks early. Each watch continues where the one
+ * before ended, until `isDone`.
  */
 export async function follow(
   open: (query: string) => Promise<WatchStream>,
@@ -77,7 +78,7 @@ export async function follow(
   return events;
 }
 
-/** Every event up to the first that shows `version` or a newer one; then closes the stream. */
+/** All events up to the first one at `version` or a newer version; then closes the stream. */
 export async function readUpTo(stream: WatchStream, version: string): Promise<WatchEvent[]> {
   const events: WatchEvent[] = [];
   for (;;) {
@@ -92,7 +93,7 @@ export async function readUpTo(stream: WatchStream, version: string): Promise<Wa
 
 export const isBookmark = ({ type }: WatchEvent): boolean => type === 'BOOKMARK';
 
-/** Writes one more object and reads until it arrives, with everything that has to come before it. */
+/** Writes one more object and reads until its event arrives, with all events that must come before it. */
 export async function readUpToMark(
   client: ApiClient,
   stream: WatchStream,
@@ -110,7 +111,7 @@ export async function readUpToMark(
   }
 }
 
-/** Whether it is the bookmark at the end of the initial events. */
+/** Whether the event is the bookmark at the end of the initial events. */
 export const isEnd = (event: WatchEvent): boolean =>
   event.object.metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 /** The query of a watch with initial events. */

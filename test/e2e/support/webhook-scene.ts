@@ -9,14 +9,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const pauseMs = 30;
 
-/** Webhooks on a server of this process, and two servers that ask them about ConfigMaps of a namespace. */
+/** Webhooks in this process, and two API servers that call them for ConfigMaps of a namespace. */
 export class WebhookScene {
   /** The path of the API group. */
   static readonly group = '/apis/admissionregistration.example.dev';
 
   readonly maps: string;
   private configurations = 0;
-  /** How often servers were asked until a configuration was in force. */
+  /** How many checks it took on each server until a configuration was in force. */
   private readonly questions: number[] = [];
 
   private constructor(
@@ -63,7 +63,7 @@ export class WebhookScene {
     return { metadata: { name, labels: { hook } }, ...more };
   }
 
-  /** A webhook whose path on the server is its own name; objects choose it by the label `hook`. */
+  /** A webhook whose path is its own name; objects select it with the label `hook`. */
   webhook(name: string, fields: Fields = {}): Fields {
     return {
       name: `${name}.hooks.test`,
@@ -78,8 +78,8 @@ export class WebhookScene {
   }
 
   /**
-   * Stores a configuration through the first server and waits until both have it in force, as a further hook shows that
-   * refuses its own label.
+   * Stores a configuration through the first server and waits until it is in force on both. A further hook, which
+   * refuses objects with its own label, shows that.
    */
   async configure(kind: 'mutating' | 'validating', webhooks: readonly Fields[], name?: string): Promise<string> {
     const configuration = name ?? `${this.namespace}-${++this.configurations}`;
@@ -102,7 +102,10 @@ export class WebhookScene {
     return client.post(this.maps, WebhookScene.configMap(name, hook));
   }
 
-  /** Fails if configurations were not in force everywhere within a second. A busy machine may be late once. */
+  /**
+   * Fails if it usually took a second or more until configurations were in force. The median is used, since a busy
+   * machine may be late once.
+   */
   assertQuick(): void {
     const sorted = this.questions.toSorted((a, b) => a - b);
     assert.ok((sorted[Math.floor(sorted.length / 2)] ?? 0) * pauseMs < 1000, this.questions.join());

@@ -17,7 +17,10 @@ export class StrictFields {
     this.problems.push(`${this.source}: ${problem}`);
   }
 
-  /** An object with only known fields; empty when it is something else. `at` is its path, empty for the whole. */
+  /**
+   * An object with only known fields; an empty object when the value is no object. `at` is its path, empty for the
+   * whole document.
+   */
   object(value: unknown, at: string, known: readonly string[]): Fields {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       this.report(at === '' ? 'must be an object' : `${at} must be an object`);

@@ -9,7 +9,7 @@ import {
 import { AnswerPending } from './answers.js';
 import { EvaluationTurns } from './evaluation-turns.js';
 
-/** An expression has no value for this request. */
+/** Why an expression has no value for this request. */
 export interface EvaluationFailure {
   readonly error: string;
   /** The budget is used up, so no further expression can be evaluated. */
@@ -63,7 +63,7 @@ export class ExpressionRun {
   }
 }
 
-/** Runs the preparation of an evaluation when it is the turn of evaluations. */
+/** Runs the preparation of an evaluation once evaluations have their turn. */
 export async function inEvaluationTurn<T>(work: () => T): Promise<T> {
   const turn = turns.next();
   if (turn !== undefined) await turn;

@@ -29,7 +29,8 @@ export type MatchResult = 'match' | 'no match' | { readonly error: string };
 /** Conditions prepared for many requests. */
 export interface MatchConditions {
   /**
-   * Whether a request fulfils all conditions. One that is false decides, whatever errors others have. Never rejects.
+   * Whether a request fulfils all conditions. A false condition decides, even if others fail with errors. Never
+   * rejects.
    *
    * @param more values of further variables that the environment declares
    */
@@ -52,8 +53,8 @@ export function compileMatchConditions(conditions: readonly MatchCondition[], au
 }
 
 /**
- * Compiles the conditions of a webhook, or those of a policy with its environment, one in each step. Stored conditions may
- * be older than the checks of today: one that can't be compiled is an error of every request.
+ * Compiles the conditions of a webhook, or those of a policy with its environment, one in each step. Stored conditions
+ * may be older than today's checks: one that can't be compiled is an error for every request.
  */
 export function* matchConditionsInSteps(
   conditions: readonly MatchCondition[],

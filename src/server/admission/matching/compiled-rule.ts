@@ -8,7 +8,7 @@ export interface ResourceRule {
   readonly apiVersions?: readonly string[] | undefined;
   readonly resources?: readonly string[] | undefined;
   readonly scope?: string | undefined;
-  /** Only in rules of policies: names of the objects; none or empty: all. */
+  /** Names of the objects, only in rules of policies; all objects if missing or empty. */
   readonly resourceNames?: readonly string[] | undefined;
 }
 
@@ -19,7 +19,7 @@ const all = '*';
 
 interface ResourcePattern {
   readonly resource: string;
-  /** Empty: the resource itself. `*` covers the resource itself too. */
+  /** Empty for the resource itself. `*` covers the resource itself too. */
   readonly subresource: string;
 }
 

@@ -21,7 +21,7 @@ interface SelectorObject {
 /** Which requests a webhook or a policy applies to (specification 5.10). */
 export interface MatchCriteria {
   readonly rules: readonly ResourceRule[];
-  /** Requests that match one of these do not match, whatever the rules say. Only policies have them. */
+  /** Requests that match one of these rules are excluded, even if another rule matches. Only policies have them. */
   readonly excludeRules?: readonly ResourceRule[] | undefined;
   /** `Exact`, or `Equivalent`: other groups and versions of the same resource match too. Default: Equivalent. */
   readonly matchPolicy?: string | undefined;
@@ -33,7 +33,7 @@ export interface MatchCriteria {
   readonly matchesWithoutRules?: boolean;
 }
 
-/** The part of the attributes that decides. */
+/** The request attributes that matching uses. */
 export type MatchAttributes = Pick<
   AdmissionAttributes,
   'operation' | 'resource' | 'subresource' | 'kind' | 'namespace' | 'name' | 'object' | 'oldObject'
@@ -54,8 +54,8 @@ export interface MatchingDependencies {
 }
 
 /**
- * The criteria of one webhook or policy, prepared for many requests. Throws a SelectorError for a selector that can't be
- * used; stored ones have been checked.
+ * The criteria of one webhook or policy, prepared for many requests. Throws a SelectorError for a selector that can't
+ * be used; stored selectors have been checked.
  */
 export class RequestMatcher {
   private readonly rules: readonly CompiledRule[];
@@ -79,8 +79,8 @@ export class RequestMatcher {
 
   /**
    * The resource and kind in which a request is to be shown: the requested one, or an equivalent one that a rule names.
-   * Undefined when the request does not match. Answers at once unless the namespace must be read from the store. Throws
-   * a 404 for a request in a namespace that does not exist, if its labels would decide.
+   * Undefined when the request does not match. Returns a promise only if the namespace must be read from the store.
+   * Throws a 404 for a request in a namespace that does not exist, if its labels would decide.
    */
   match(attributes: MatchAttributes): ResourceAndKind | undefined | Promise<ResourceAndKind | undefined> {
     const matched = this.matchRules(attributes);
@@ -109,7 +109,7 @@ export class RequestMatcher {
     return undefined;
   }
 
-  /** Either the new or the old object, so that removing a label does not evade a rule. */
+  /** Whether the new or the old object matches, so that removing a label does not evade a rule. */
   private matchesObject({ object, oldObject }: MatchAttributes): boolean {
     if (this.objects === everything) return true;
     const matches = (one: ApiObject | undefined) => one !== undefined && this.objects.matches(one.metadata?.labels);

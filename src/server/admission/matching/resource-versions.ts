@@ -18,9 +18,9 @@ const none: readonly ResourceAndKind[] = [];
 
 type Equivalents = Map<string, readonly ResourceAndKind[]>;
 
-/** The ways to the same objects under other groups and versions, and conversions between them. */
+/** The other groups and versions under which the same objects are served, and conversions between them. */
 export class ResourceVersions {
-  /** By resource and by its views at that time, then by subresource: custom resources come, change and go. */
+  /** By resource, by its views at that time, then by subresource: custom resources are added, changed and removed. */
   private readonly known = new WeakMap<ServedResource, WeakMap<readonly ServedResource[], Equivalents>>();
 
   constructor(private readonly registry: Pick<ResourceRegistry, 'find' | 'servedViews'>) {}
@@ -67,7 +67,7 @@ export class ResourceVersions {
     return found === undefined ? [] : bodiesOf(found, subresource);
   }
 
-  /** Fills in the defaults of a decoded body in place, as for a body that a client sends. */
+  /** Sets the defaults of a decoded body in place, as for a client's body. */
   applyDefaults({ group, version, resource }: GroupVersionResource, subresource: string, object: ApiObject): void {
     const found = this.registry.find(group, version, resource);
     if (found !== undefined && !hasOwnKind(found, subresource)) applyDefaults(found, object);
@@ -76,7 +76,7 @@ export class ResourceVersions {
   /**
    * A canonical object of one path in the form of an equivalent one. The result is a copy, unless both paths have the
    * same kind and version, as those with a kind of their own do (`scale`); then it is the object itself. Returns a
-   * promise where an external converter is involved.
+   * promise if an external converter is involved.
    */
   convert(
     object: ApiObject,

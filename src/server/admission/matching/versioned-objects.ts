@@ -3,15 +3,15 @@ import { formatApiVersion, type GroupVersionResource } from '../../../base/machi
 import type { AdmissionAttributes } from '../attributes.js';
 import type { ResourceAndKind, ResourceVersions } from './resource-versions.js';
 
-/** Both objects of a request in one version. Nobody may change them. */
+/** Both objects of a request in one version. They must not be changed. */
 export interface ObjectsInVersion {
   readonly object: ApiObject | undefined;
   readonly oldObject: ApiObject | undefined;
 }
 
 /**
- * The objects of one request in the versions that webhooks and policies want, each converted once. Made anew when the
- * object of the request changes.
+ * The objects of one request in the versions that webhooks and policies want, each converted once. A changed object
+ * needs a new instance.
  */
 export class VersionedObjects {
   private readonly converted = new Map<string, ObjectsInVersion>();
@@ -24,7 +24,7 @@ export class VersionedObjects {
     private readonly versions: ResourceVersions,
   ) {}
 
-  /** Prepares the result of {@link as}. Undefined when there is nothing to wait for. */
+  /** Prepares the result of {@link as}. Returns undefined when it is ready. */
   prepare({ resource }: Pick<ResourceAndKind, 'resource'>): Promise<void> | undefined {
     const key = keyOf(resource);
     if (this.converted.has(key)) return undefined;

@@ -5,7 +5,7 @@ import type { ObjectReader } from '../../../objects/registry/store/storage-reade
 import type { AdmissionAttributes } from '../attributes.js';
 import { refused } from '../refused.js';
 
-/** A pod that changes, with the node that it is on. */
+/** A changed pod, with the node that it is on. */
 export interface PlacedPod {
   readonly pod: Pod & ApiObject;
   readonly old: Pod & ApiObject;

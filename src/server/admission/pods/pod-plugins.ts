@@ -16,7 +16,7 @@ import { SecurityContextDeny } from '../plugins/security-context-deny/security-c
 import { ServiceAccountAdmission } from '../plugins/service-account/service-account-admission.js';
 import { TaintNodesByCondition } from '../plugins/taint-nodes-by-condition/taint-nodes-by-condition.js';
 
-/** Makes the plugins about pods and where they run. */
+/** Makes the plugins that concern pods and the nodes they run on. */
 export const podPlugins = {
   AlwaysPullImages: () => new AlwaysPullImages(),
   DefaultTolerationSeconds: ({ names, options }) => new DefaultTolerationSeconds(names, options),

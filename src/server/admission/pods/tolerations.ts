@@ -1,9 +1,12 @@
 import type { Toleration } from '../../../objects/apis/core/v1/affinity.types.js';
 
-/** Lists whose total length is greater are only joined: comparing every pair would take too long. */
+/** Longer lists (by total length) are only concatenated: comparing every pair would take too long. */
 const maxCompared = 400;
 
-/** Field by field: lists are compared in pairs, and a comparison of any two values would take a hundred times as long. */
+/**
+ * Compares field by field: lists are compared in pairs, and a generic deep comparison would take a hundred times as
+ * long.
+ */
 function isSame(a: Toleration, b: Toleration): boolean {
   return (
     a.key === b.key &&
@@ -27,7 +30,7 @@ export function coversToleration(a: Toleration, b: Toleration): boolean {
   return (b.operator || 'Equal') === 'Equal' && value === (b.value ?? '');
 }
 
-/** Both lists, the first one first, without tolerations that another one covers; of equal ones the first stays. */
+/** Joins both lists in this order, without tolerations that another one covers; of equal ones the first stays. */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second];
   if (all.length > maxCompared) return all;

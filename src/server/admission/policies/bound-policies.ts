@@ -14,7 +14,7 @@ interface NamedBinding {
 }
 
 /**
- * The policies in force, in memory: those that a binding names. Each is prepared once for every change of its object.
+ * The policies in force (those that a binding names), in memory. Each is prepared once for every change of its object.
  */
 export class BoundPolicies<P extends { readonly name: string }, B extends NamedBinding> {
   private readonly policies: ReadLister<P>;
@@ -31,7 +31,7 @@ export class BoundPolicies<P extends { readonly name: string }, B extends NamedB
     this.bindings = listers.of({ group, resource: resources.bindings }, make.binding);
   }
 
-  /** All pairs, by the names of policies and bindings; undefined if there is none. */
+  /** All pairs, sorted by the names of policies and bindings; undefined if there is none. */
   all(): readonly Bound<P, B>[] | undefined {
     let found: Bound<P, B>[] | undefined;
     for (const binding of this.bindings.inNamespace('')) {

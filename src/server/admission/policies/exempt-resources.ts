@@ -17,7 +17,10 @@ const reviews: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Whether no policy applies to a resource: those that hold policies, so that a bad one can be removed, and reviews. */
+/**
+ * Whether no policy applies to a resource: policies themselves and their bindings, so that a bad one can be removed,
+ * and reviews.
+ */
 export function exemptResources(names: VendorNames): (resource: GroupVersionResource) => boolean {
   const exempt = new Map<string, ReadonlySet<string>>([[groupName('admissionregistration', names), new Set(policies)]]);
   for (const [group, resources] of Object.entries(reviews)) exempt.set(groupName(group, names), new Set(resources));

@@ -6,7 +6,7 @@ const buckets = [0.0000005, 0.001, 0.01, 0.1, 1];
 /** Why a policy could not decide. */
 export type PolicyErrorType = 'no_error' | 'compile_error' | 'invalid_error' | 'out_of_budget';
 
-/** Checks of policies, under the names that operators know (specification 6.3). */
+/** Counts and times checks of policies, under the metric names that operators know (specification 6.3). */
 export class PolicyMetrics {
   private readonly total: Counter<(typeof labelNames)[number]>;
   private readonly seconds: Histogram<(typeof labelNames)[number]>;

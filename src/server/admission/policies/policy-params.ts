@@ -15,25 +15,27 @@ import type { ObjectReader } from '../../../objects/registry/store/storage-reade
 
 /** The parameters of a policy for one request. */
 export type FoundParams =
-  /** One evaluation for each. Each entry returns what to show; it is undefined if the policy has no parameters. */
+  /**
+   * The policy is evaluated once per entry. Each entry returns a parameter; undefined if the policy has no parameters.
+   */
   | { readonly params: readonly (() => ApiObject | undefined)[] }
   /** The binding does not apply, since it has no parameters and allows that. */
   | { readonly params: 'skip' }
   | { readonly fault: string };
 
 interface Known extends LaterLister<ApiObject> {
-  /** Milliseconds from a fixed point. */
+  /** Time of the last use, in milliseconds from a fixed point. */
   usedAt: number;
-  /** By object of the lister: its form in the version that the policy wants. */
+  /** By object of the lister: the object in the version that the policy wants. */
   readonly served: WeakMap<ApiObject, ApiObject>;
 }
 
-/** Parameters that no request needed for this long are dropped as soon as those of another kind are needed. */
+/** Parameters that no request needed for this long are dropped when a request needs parameters of another kind. */
 const idleMs = 10 * 60_000;
 
 /**
- * Finds the parameters of policies. Objects of a kind of parameters are kept in memory from the first request that
- * needs one, until their kind changes or goes, or nobody has needed them for a while.
+ * Finds the parameters of policies. Objects of a parameter kind are kept in memory from the first request that needs
+ * one until the kind is changed or removed, or no request has needed them for a while.
  */
 export class PolicyParams {
   private readonly known = new Map<string, Known>();
@@ -50,8 +52,8 @@ export class PolicyParams {
   }
 
   /**
-   * The parameters that a binding names, in the version of the policy's kind. `namespace` is that of the request. Waits
-   * only for the first request with a kind of parameters.
+   * The parameters that a binding names, in the version of the policy's kind. `namespace` is that of the request. Only
+   * the first request with a parameter kind has to wait.
    */
   async find(kind: ParamKind | undefined, ref: ParamRef | undefined, namespace: string): Promise<FoundParams> {
     if (kind === undefined || ref === undefined) return { params: [() => undefined] };
@@ -69,7 +71,7 @@ export class PolicyParams {
     }
     const known = this.listerOf(resource);
     await known.filled;
-    // The lister was dropped meanwhile: the kind has changed, or is gone.
+    // The lister was dropped meanwhile: the kind was changed or removed.
     if (this.known.get(keyOf(resource.definition, resource.served.version)) !== known) {
       return this.find(kind, ref, namespace);
     }
@@ -128,10 +130,13 @@ function keyOf(definition: ResourceDefinition, version: string): string {
 
 type SelectorObject = Parameters<typeof labelSelectorFromObject>[0];
 
-/** Sorting more would hold up other work; the order only decides which of several refusals is reported. */
+/** Sorting more parameters would hold up other work; the order only decides which of several refusals is reported. */
 const mostSorted = 5_000;
 
-/** The selected parameters by their names, searched in turns: their authors may make very many. */
+/**
+ * The selected parameters, sorted by name. The search gives other work its turn, since there may be very many
+ * parameters.
+ */
 async function selected(
   lister: ReadLister<ApiObject>,
   namespace: string,

@@ -33,7 +33,7 @@ export class LazyVariables extends LazyObject {
       this.known.set(field, value);
       return value;
     } catch (error) {
-      // An interrupted evaluation is repeated, and a used up budget ends everything.
+      // Other errors are not kept: an interrupted evaluation is repeated, and an exceeded budget ends everything.
       if (error instanceof CelError) this.known.set(field, error);
       throw error;
     }

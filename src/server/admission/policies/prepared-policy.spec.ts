@@ -8,7 +8,7 @@ import type { MatchingDependencies } from '../matching/request-matcher.js';
 import { compiledPolicy } from '../plugins/validating-admission-policy/compiled-policy.js';
 
 const authorizer: Authorizer = { authorize: () => ({ decision: 'deny', reason: '' }) };
-/** As large as policies may be. */
+/** A policy of the largest allowed size. */
 const validations = Array.from({ length: 250 }, (_, i) => ({
   expression: `object.spec.a${i} == ${i} && ${Array(10).fill('object.metadata.name != "x"').join(' && ')}`,
 }));

@@ -10,14 +10,14 @@ import { compilations } from '../expressions/compilations.js';
 import { type MatchingDependencies, RequestMatcher } from '../matching/request-matcher.js';
 import { criteriaOf } from './match-criteria.js';
 
-/** What both kinds of policies share. */
+/** The fields that both kinds of policies share. */
 interface PolicySpec {
   readonly paramKind?: ParamKind | undefined;
   readonly matchConstraints?: MatchResources | undefined;
   readonly failurePolicy?: string | undefined;
 }
 
-/** What both kinds of bindings share. */
+/** The fields that both kinds of bindings share. */
 interface BindingSpec {
   readonly policyName?: string | undefined;
   readonly paramRef?: ParamRef | undefined;
@@ -25,8 +25,8 @@ interface BindingSpec {
 }
 
 /**
- * A policy of either kind prepared for requests. From its arrival on its expressions are compiled in turns with other
- * work, so that neither the arrival of many policies nor the first request holds the event loop.
+ * A policy of either kind, prepared for requests. Its expressions are compiled on arrival, in turns with other work, so
+ * that neither the arrival of many policies nor the first request blocks the event loop.
  */
 export class PreparedPolicy<S extends PolicySpec, E> {
   readonly name: string;

@@ -15,7 +15,7 @@ import type { ReviewWriter } from './review-writer.js';
 /** One hook that applies to a request. */
 export interface Invocation {
   readonly hook: Hook;
-  /** Place of the hook among all of its kind. */
+  /** Position of the hook among all hooks of its kind. */
   readonly index: number;
   /** The version and kind in which the hook wants the request. */
   readonly matched: ResourceAndKind;
@@ -40,12 +40,11 @@ export class HookCaller {
   ) {}
 
   /**
-   * Calls a hook and lets `use` process its consent. Returns undefined when there was no usable answer and the hook's
-   * policy is to continue.
+   * Calls a hook and passes its consent to `use`. Returns undefined when there was no usable answer and the hook's
+   * failure policy is `Ignore`.
    *
    * @throws HookRefusal when the hook refuses, HookCallError when it gave no usable answer, other status errors when
-   * the
-   *   request has to end for another reason
+   *   the request has to end for another reason
    */
   async call<T>(invocation: Invocation, use: (answer: ReviewAnswer) => T | Promise<T>): Promise<T | undefined> {
     const { hook, attributes } = invocation;
@@ -87,7 +86,7 @@ export class HookCaller {
     const answer = await readAnswer(text, { uid, version, group: this.dependencies.group, hook: hook.kind });
     this.annotate(attributes, hook, answer.auditAnnotations);
     for (const warning of answer.warnings) {
-      // As for other warnings: an answer can't show text with control characters.
+      // As with other warnings: an answer can't contain text with control characters.
       if (warning === '' || controlCharacters.test(warning)) continue;
       if (!addWarning(context, warning)) break;
     }

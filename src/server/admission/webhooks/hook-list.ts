@@ -5,7 +5,7 @@ const none: readonly Hook[] = [];
 
 /**
  * The hooks of one kind that are in force: those of all configurations, sorted by the names of the configurations, and
- * within one in its own order. Prepared again only after a change.
+ * within one by its own order. The list is rebuilt only after a change.
  */
 export class HookList {
   private hooks = none;

@@ -5,7 +5,7 @@ import type { Hook } from './hook.js';
 import type { HookErrorType } from './hook-errors.js';
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
-/** Codes above this are shown as this, so that hooks can't create any number of series. */
+/** Higher codes are reported as this one, so that hooks can't create any number of series. */
 const maxCode = 600;
 
 /** One call of a hook as the metrics see it. */
@@ -13,13 +13,13 @@ export interface HookCall {
   readonly hook: Pick<Hook, 'name' | 'kind'>;
   readonly operation: AdmissionOperation;
   readonly seconds: number;
-  /** HTTP code of the answer; of a refusal, the hook's own; 0: none. */
+  /** HTTP code of the answer, or for a refusal the hook's own code; 0: none. */
   readonly code: number;
-  /** Why the write ended here; undefined: it continued. */
+  /** Why the write ended here; undefined if it continued. */
   readonly rejection: HookErrorType | undefined;
 }
 
-/** Counts calls of hooks. Where requests are answered in another thread, that of their process counts. */
+/** Counts calls of hooks. A thread that answers requests reports its calls to the counter of its process. */
 export interface HookCallCounter {
   count(call: HookCall): void;
   countFailedOpen(hook: HookCall['hook']): void;
@@ -29,7 +29,7 @@ export interface HookCallCounter {
 /** Injection token of the {@link HookCallCounter}. */
 export const HOOK_CALL_COUNTER = Symbol('HookCallCounter');
 
-/** Metrics of hooks, under the names that operators of such servers know (specification 6.3). */
+/** Metrics of hooks, under the names that operators of API servers know (specification 6.3). */
 export class HookMetrics implements HookCallCounter {
   private readonly durations: Histogram<'name' | 'type' | 'operation' | 'rejected'>;
   private readonly requests: Counter<'name' | 'type' | 'operation' | 'code' | 'rejected'>;

@@ -42,8 +42,8 @@ export async function applyHookPatch(
 }
 
 /**
- * The object of a request after a plugin for rules of clients has changed it: decoded like a client's body, with the
- * defaults of the version that the rule saw, and back in the requested version.
+ * The object of a request after a plugin has changed it by a rule that clients define: decoded like a client's body,
+ * with the defaults of the version that the rule saw, and back in the requested version.
  *
  * @param patched the changed object; not canonical
  * @param before the object as the rule saw it; not changed
@@ -72,9 +72,9 @@ export async function changedObject(
   if (oversized !== undefined) throw refuse(`left an invalid object: ${oversized.field}: ${oversized.message}`);
   const object = decoded(body.type, patched, refuse);
   for (const field of identity) {
-    // Options of connections have no metadata.
+    // The options objects of connections have no metadata.
     const was = before.metadata?.[field] ?? '';
-    // A hook may choose the name instead of a generated one.
+    // A hook may set the name where one would be generated.
     const isFree = was === '' && field === 'name';
     if (!isFree && (object.metadata?.[field] ?? '') !== was) throw refuse(`attempted to change metadata.${field}`);
   }
@@ -97,7 +97,7 @@ function patchedBody(before: ApiObject, operations: readonly unknown[]): unknown
     return applyJsonPatch(before, operations);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    // The message for a client's own patches would blame the wrong side.
+    // The message for a client's own patches would blame the client.
     throw new HookMistake(error.fault, error);
   }
 }

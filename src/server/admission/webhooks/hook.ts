@@ -28,17 +28,17 @@ export interface HookDependencies extends MatchingDependencies {
   readonly authorizer: Authorizer;
 }
 
-/** Servers before 1.28 can't report the user. */
+/** A prepared webhook. Servers before 1.28 can't report the user. */
 export class Hook {
   readonly name: string;
-  /** Fail and Ignore are the two policies for calls without a usable answer. */
+  /** Whether calls without a usable answer are ignored (failure policy `Ignore`, not `Fail`). */
   readonly isIgnored: boolean;
   readonly timeoutMs: number;
   /** Whether calls have no effects, at least in dry runs. */
   readonly allowsDryRun: boolean;
-  /** Whether it wants to see changes that others made after it (`IfNeeded`). */
+  /** Whether the hook wants to see changes that were made after its call (`IfNeeded`). */
   readonly isReinvocable: boolean;
-  /** The first of its review versions that this server can send. */
+  /** The first of the hook's review versions that this server can send. */
   readonly version: ReviewVersion | undefined;
   private readonly matcher: RequestMatcher | Error;
   private readonly conditions: MatchConditions | undefined;
@@ -47,10 +47,10 @@ export class Hook {
     readonly kind: HookKind,
     /** Name of the configuration object. */
     readonly configuration: string,
-    /** The same for every generation of the hook, and different from those of all others of the kind. */
+    /** Remains the same in every generation of the hook, and differs from the ids of all other hooks of the kind. */
     readonly id: string,
     webhook: Webhook,
-    /** Why there is no client, if there is none. */
+    /** The client, or the reason why there is none. */
     private readonly client: HookClient | Error,
     dependencies: HookDependencies,
   ) {
@@ -74,8 +74,8 @@ export class Hook {
   }
 
   /**
-   * Whether a request that matches fulfils the match conditions too. Undefined when there are none. A condition that
-   * can't be evaluated excludes the hook if calls without an answer are ignored too.
+   * Whether a matching request fulfils the match conditions too. Undefined when there are none. A condition that can't
+   * be evaluated excludes the hook if calls without an answer are ignored too.
    *
    * @throws a StatusError (403) for such a condition otherwise
    */
@@ -99,7 +99,7 @@ export class Hook {
     throw forbiddenError(attributes.resource, attributes.name, result.error);
   }
 
-  /** {@link HookClient.ask} within the time limit of the hook. */
+  /** Calls {@link HookClient.ask} within the time limit of the hook. */
   ask(write: () => Buffer, signal: AbortSignal): Promise<string> {
     if (this.client instanceof Error) {
       throw new HookFault(`could not get REST client: ${this.client.message}`, 0, this.client);
@@ -110,7 +110,7 @@ export class Hook {
   }
 }
 
-/** A failed call in the words by which clients and dashboards distinguish it from an unusable answer. */
+/** Words a failed call so that clients and dashboards can distinguish it from an unusable answer. */
 function unanswered(error: unknown): unknown {
   return error instanceof HookFault
     ? new HookFault(`failed to call webhook: ${error.message}`, error.status, error)

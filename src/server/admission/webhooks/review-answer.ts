@@ -16,7 +16,7 @@ export interface ReviewAnswer {
   readonly status: Infer<typeof admissionResponse>['status'];
   /** Operations of a JSON patch, not checked yet; empty for none. Always empty from validating hooks. */
   readonly patch: readonly unknown[];
-  /** Characters of the patch in base64. */
+  /** Length of the patch in base64 characters. */
   readonly patchLength: number;
   readonly warnings: readonly string[];
   readonly auditAnnotations: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ export interface Asked {
 }
 
 /**
- * Reads the answer of a hook. Everything that does not clearly answer the review is refused, except that hooks of
+ * Reads the answer of a hook. Every answer that does not clearly answer the review is refused, except that hooks of
  * v1beta1 may omit kind, id and type of the patch.
  *
  * @throws HookFault for an unusable answer
@@ -73,7 +73,7 @@ function checkKind({ apiVersion = '', kind = '' }: Readonly<Record<string, unkno
   const expected = `${asked.group}/${asked.version}`;
   if (apiVersion === expected && kind === 'AdmissionReview') return;
   if (asked.version === 'v1beta1' && apiVersion === '' && kind === '') return;
-  // Neither String nor JSON.stringify can show every value that JSON can hold.
+  // Values of other types are not shown: neither String nor JSON.stringify can handle every JSON value.
   const shown = (value: unknown) => (typeof value === 'string' ? value : `a value of type ${typeof value}`);
   const got = `${shown(apiVersion) || '/'}, Kind=${shown(kind)}`;
   throw new InvalidResponse(`expected webhook response of ${expected}, Kind=AdmissionReview, got ${cut(got)}`);
@@ -117,7 +117,7 @@ async function readPatch({ patch = '', patchType }: Response, asked: Asked): Pro
 
 async function parsed(text: string, what = 'failed to call webhook: the answer'): Promise<unknown> {
   try {
-    // Parsing in turns assumes that the text is valid. What it makes of invalid text fails the checks that follow.
+    // Parsing in turns assumes valid text. The result for invalid text fails the checks that follow.
     return isLarge(text) ? await parseInTurns(text, true) : parseJson(text);
   } catch (error) {
     throw new HookFault(`${what} is not JSON`, 0, error);

@@ -16,8 +16,8 @@ export interface Review {
 }
 
 /**
- * Writes the reviews of one request (specification 4.11): several hooks share the text of the objects, which is made
- * once for each version. Made anew when the object of the request may have changed.
+ * Writes the reviews of one request (specification 4.11): several hooks share the text of the objects, which is written
+ * once per version. Once the object of the request may have changed, a new writer is needed.
  */
 export class ReviewWriter {
   readonly objects: VersionedObjects;
@@ -50,7 +50,7 @@ export class ReviewWriter {
       operation: attributes.operation,
       userInfo: userInfoOf(attributes.userInfo),
     };
-    // The options of a connection are its object.
+    // The options of a connection are already sent as its object.
     const options = attributes.operation === 'CONNECT' ? null : attributes.options;
     const rest = { dryRun: attributes.dryRun, options };
     const text = `{"kind":"AdmissionReview","apiVersion":"${this.group}/${version}","request":${opened(facts)},"object":${this.textOf(object)},"oldObject":${this.textOf(oldObject)},${continued(rest)}}`;
@@ -68,12 +68,12 @@ export class ReviewWriter {
   }
 }
 
-/** The text of an object that continues. */
+/** The JSON text of an object without its closing brace. */
 function opened(fields: object): string {
   return JSON.stringify(fields).slice(0, -1);
 }
 
-/** The text of the rest of an object. */
+/** The JSON text of an object without its opening brace. */
 function continued(fields: object): string {
   return JSON.stringify(fields).slice(1);
 }

@@ -69,7 +69,7 @@ function event(id: string, more: Partial<AuditInfo> = {}): AuditEvent {
   return new AuditEvent(facts, names);
 }
 
-/** A backend of batches with a delivery that the test controls, and its counts. */
+/** A batch backend whose delivery the test controls, and its counts. */
 function batches(deliver: Deliver, options: Partial<BatchOptions> = {}) {
   const registry = new Registry();
   const metrics = new AuditMetrics(registry);
@@ -251,7 +251,7 @@ describe('a backend of batches', () => {
     const limits = { eventBytes: 2000, batchBytes: 10_000 };
     const { backend, lines, value } = batches(deliver, { bufferSize: 20, limits });
     for (let i = 0; i < 10; i++) backend.take(event(String(i)));
-    // The first batch is on its way and stays there.
+    // The first delivery has begun and does not end.
     while (calls === 0) await new Promise((resolve) => setImmediate(resolve));
     for (let i = 0; i < 25; i++) backend.take(event(String(i)));
     assert.equal(await value('waiting_events', {}), 30);

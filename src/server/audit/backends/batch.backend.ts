@@ -13,28 +13,28 @@ export interface BatchOptions {
   readonly maxSize: number;
   /** How long the first event of a batch waits for more. */
   readonly maxWaitMs: number;
-  /** Batches per second; undefined: no limit. */
+  /** Batches per second; undefined for no limit. */
   readonly throttle: { readonly perSecond: number; readonly burst: number } | undefined;
-  /** Undefined: events of any length. */
+  /** Undefined for events of any length. */
   readonly limits: SizeLimits | undefined;
-  /** Deliveries at a time. More than one may change the order of events. */
+  /** Concurrent deliveries. More than one may change the order of events. */
   readonly atOnce: number;
   /** How long the end of the process waits for deliveries under way. */
   readonly stopMs: number;
 }
 
-/** Characters of waiting events, whatever their number: long ones must not fill the memory. */
+/** The most characters of waiting events, whatever their number: long events must not fill the memory. */
 const maxWaitingLength = 128 * 1024 * 1024;
 
 /**
- * Delivers events, or rejects when they are lost. Resolves with the number of events that were lost all the same, and
- * counted. Has its own time limit, and ends soon after the signal.
+ * Delivers events; rejects when all of them are lost. Resolves with the number of events that were lost and have
+ * already been counted. Has its own time limit, and ends soon after the signal.
  */
 export type Deliver = (events: readonly AuditEvent[], signal: AbortSignal) => Promise<number>;
 
 /**
- * Takes events without delay and delivers them together, outside the path of requests. Events that don't fit into the
- * buffer, or are not delivered, are counted and reported.
+ * Takes events without delay and delivers them in batches, without holding up requests. Events that don't fit into the
+ * buffer, or are not delivered, are counted and logged.
  */
 export class BatchBackend implements AuditBackend {
   readonly isStrict = false;
@@ -47,7 +47,7 @@ export class BatchBackend implements AuditBackend {
   private readonly givingUp = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private isPumping = false;
-  /** Resolves the waits of pumps for a free place. */
+  /** Wakes the pumps that wait for a free delivery slot. */
   private wake: (() => void) | undefined;
 
   constructor(
@@ -113,8 +113,8 @@ export class BatchBackend implements AuditBackend {
   }
 
   /**
-   * Starts deliveries for full batches, and with `isDue` for the rest. One pump runs at a time, besides that of the
-   * end.
+   * Starts deliveries for full batches, and with `isDue` for the rest. One pump runs at a time, plus one at the end of
+   * the process.
    */
   private async pump(isDue: boolean): Promise<void> {
     this.isPumping = true;

@@ -9,7 +9,7 @@ import type { Losses } from './losses.js';
 const firstRetryMs = 500;
 const longestRetryMs = 15_000;
 const upkeepMs = 3_600_000;
-/** Soon again after a failure: there may be no partition for tomorrow. */
+/** Delay after a failure; it is short because there may be no partition for tomorrow. */
 const failedUpkeepMs = 60_000;
 
 /**
@@ -17,8 +17,8 @@ const failedUpkeepMs = 60_000;
  * A batch that the database refuses is tried event by event, so that an event that can't be stored does not take others
  * with it.
  *
- * An event may be stored twice when the connection broke before the database confirmed it; its `audit_id` and `stage`
- * are the same then.
+ * An event may be stored twice when the connection broke before the database confirmed it; both copies have the same
+ * `audit_id` and `stage`.
  */
 export function databaseDelivery(
   store: Pick<AuditStore, 'insert'>,
@@ -63,7 +63,7 @@ export function databaseDelivery(
   return deliver;
 }
 
-/** Makes partitions ahead of time and drops old ones, until the abort. */
+/** Creates partitions ahead of time and drops old ones, until the signal is aborted. */
 export async function keepAuditPartitions(
   store: Pick<AuditStore, 'keep'>,
   retentionMs: number,

@@ -12,7 +12,7 @@ export interface LineSink {
   close(): Promise<void>;
 }
 
-/** Standard output. A slow reader holds up the process, as nothing may be lost. */
+/** Standard output. A slow reader blocks the process, since no event may be lost. */
 export const standardOutput: LineSink = {
   append: (lines) => {
     const bytes = Buffer.from(lines);
@@ -31,7 +31,7 @@ export const standardOutput: LineSink = {
 
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
-/** An event as a line, with its end. */
+/** An event as a line, including the line break. */
 export function lineOf(event: AuditEvent, format: 'json' | 'legacy'): string {
   return `${format === 'json' ? event.document : legacyLine(event.facts)}\n`;
 }

@@ -33,7 +33,7 @@ export class Losses {
     }, reportMs).unref();
   }
 
-  /** Reports the losses not yet reported. */
+  /** Logs the losses that have not been logged yet. */
   stop(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -17,7 +17,7 @@ export interface RotatedFilesOptions {
 const dayMs = 86_400_000;
 /** Other processes write to a rotated file until they notice, so it is left alone for this long. */
 const settleMs = 5_000;
-/** A file that a process left half compressed when it died. */
+/** Older half-compressed files were left by a process that died. */
 const staleMs = 3_600_000;
 const stamp = /^-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3})(?:-\d+)?$/;
 
@@ -46,7 +46,7 @@ export class RotatedFiles {
     private readonly settleForMs = settleMs,
   ) {}
 
-  /** Begins a round, or another one after the present one. */
+  /** Begins a round; if one is running, another follows. */
   tidy(): void {
     this.isWanted = true;
     this.round ??= this.rounds().finally(() => {
@@ -107,8 +107,8 @@ export class RotatedFiles {
   }
 
   /**
-   * An incomplete file is never left under the final name. Another process that works on the same file is not
-   * disturbed.
+   * Never leaves an incomplete file under the final name, and does not disturb another process that works on the same
+   * file.
    */
   private async compress(name: string, signal: AbortSignal): Promise<void> {
     const half = `${name}.gz.part`;
@@ -123,7 +123,7 @@ export class RotatedFiles {
       await pipeline(source, createGzip(), createWriteStream(half, { flags: 'wx', mode: 0o600 }), { signal });
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // Another process has begun with it, or has removed it.
+      // Another process is compressing the file, or has removed it.
       if (code === 'EEXIST') return;
       await rm(half, { force: true });
       if (code === 'ENOENT') return;

@@ -5,27 +5,27 @@ import type { Logger } from '../../../base/observability/logger.js';
 import { backupName, RotatedFiles, type RotatedFilesOptions } from './rotated-files.js';
 
 export interface RotatingFileOptions extends RotatedFilesOptions {
-  /** Size in bytes at which the file gets another name and a new one begins. */
+  /** Size in bytes at which the file is renamed and a new one begins. */
   readonly maxBytes: number;
 }
 
-/** How often it is checked whether another process has rotated the file. */
+/** How often to check whether another process has rotated the file. */
 const checkMs = 250;
-/** A lock counts for this long if its process died while rotating. */
+/** A lock is considered stale after this time, since its process may have died while rotating. */
 const staleLockMs = 10_000;
 const mode = 0o600;
 
 /**
- * A file that several processes of a machine append to. A write is one system call, which puts it whole at the end of
- * the file, whoever else writes. A process that finds the file full rotates it, under a lock; the others notice within
- * a moment, and what they write until then goes to the end of the rotated file.
+ * A file that several processes of a machine append to. A write is one system call, which appends the whole text, even
+ * if other processes write too. A process that finds the file full rotates it, under a lock; the others notice soon,
+ * and append to the rotated file until then.
  */
 export class RotatingFile {
   private descriptor: number | undefined;
   private inode = 0;
   private checkedAt = 0;
   private size = 0;
-  /** A write failed halfway: the next one begins a new line. */
+  /** A write failed halfway: the next write begins a new line. */
   private isTorn = false;
   private readonly rotated: RotatedFiles;
 
@@ -68,7 +68,7 @@ export class RotatingFile {
     await this.rotated.stop();
   }
 
-  /** Makes sure that the open file is the current one, and has space. */
+  /** Makes sure that the open file is the current one, and has space left. */
   private keepUp(bytes: number): void {
     const now = this.now();
     if (this.descriptor === undefined) this.reopen();
@@ -83,7 +83,7 @@ export class RotatingFile {
   private rotate(): void {
     const lock = `${this.path}.lock`;
     if (!takeLock(lock, this.now())) {
-      // Another process is rotating it.
+      // Another process is rotating the file.
       if (!this.isPresent()) this.reopen();
       return;
     }
@@ -107,7 +107,7 @@ export class RotatingFile {
   }
 
   /**
-   * A file that was moved is still written while no new one can be made; in a file that was removed, lines would be
+   * Reopens the file. If that fails, a renamed file remains in use; a removed one does not, since its lines would be
    * lost.
    */
   private reopenOrStay(): void {
@@ -142,7 +142,7 @@ function takeLock(lock: string, now: number): boolean {
     return true;
   } catch {
     try {
-      // Its next holder tries again.
+      // The next call can take the lock.
       if (now - statSync(lock).mtimeMs > staleLockMs) rmSync(lock, { force: true });
     } catch {
       // The file is gone already.

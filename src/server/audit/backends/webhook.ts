@@ -6,10 +6,10 @@ import type { Deliver } from './batch.backend.js';
 import { fitted, type SizeLimits } from './event-size.js';
 import type { Losses } from './losses.js';
 
-/** How long a request waits for its event, in the blocking modes; the event is posted all the same. */
+/** How long a request waits for its event in the blocking modes; after that, the event is still posted. */
 const requestPatienceMs = 10_000;
 
-/** Posts events as an `EventList`. Any 2xx counts as delivered, whatever its body. */
+/** Posts events as an `EventList`. Any 2xx status counts as delivered, whatever the body. */
 export function webhookDelivery(client: Pick<WebhookClient, 'send'>, names: VendorNames): Deliver {
   const head = `{"kind":"EventList","apiVersion":"audit.${names.suffix}/v1","metadata":{},"items":[`;
   return async (events, signal) => {
@@ -19,7 +19,7 @@ export function webhookDelivery(client: Pick<WebhookClient, 'send'>, names: Vend
   };
 }
 
-/** Posts each event by itself while its request waits. */
+/** Posts each event on its own while its request waits. */
 export class BlockingWebhookBackend implements AuditBackend {
   readonly name = 'webhook';
   private readonly stopping = new AbortController();

@@ -8,10 +8,10 @@ import type { TokenResult } from '../token-authenticator.js';
 import type { TokenCache } from '../token-cache.js';
 import { bearerToken } from './bearer-token.js';
 
-/** Longer tokens are refused unread: real ones have a few kilobytes at most. */
+/** Longer tokens are refused unread: real tokens have a few kilobytes at most. */
 export const maxTokenLength = 16 * 1024;
 
-/** Tokens contain no spaces (RFC 6750 section 2.1). With several words it would be unclear which one is meant. */
+/** Tokens contain no spaces (RFC 6750 section 2.1). With several words it would be unclear which one is the token. */
 const hasSpace = /\s/;
 
 const badToken: AuthenticationResult = Object.freeze({ kind: 'rejected', reason: 'invalid bearer token' });

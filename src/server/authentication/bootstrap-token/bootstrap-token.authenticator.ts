@@ -29,13 +29,13 @@ export interface BootstrapTokenDependencies {
   readonly names: VendorNames;
   readonly registry: StoredResources;
   readonly clock: Clock;
-  /** Read for every token that isn't remembered: deleting a secret ends its token. */
+  /** Secrets are read for every token that isn't cached: deleting a secret revokes its token. */
   readonly storage: Pick<Storage, 'get'>;
   readonly logger: { debug(text: string, fields?: object): void };
 }
 
 /**
- * Tokens for joining nodes (specification 2.8, 5.2). The secret `bootstrap-token-<id>` in the system namespace says
+ * Tokens for joining nodes (specification 2.8, 5.2). The secret `bootstrap-token-<id>` in the system namespace defines
  * whether a token may authenticate, until when, and for which groups. The reason for a refusal is logged but never sent
  * to the client, so nobody learns which ids exist.
  */

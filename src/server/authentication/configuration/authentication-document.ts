@@ -16,14 +16,14 @@ export interface ValidationRule {
   readonly message: string;
 }
 
-/** One issuer of tokens, and what its tokens mean. */
+/** One issuer of tokens, and how its tokens map to users. */
 export interface JwtIssuer {
-  /** Equal issuers have equal keys: only their fields decide about tokens. */
+  /** Issuers with equal fields have equal keys. */
   readonly key: string;
   readonly url: string;
-  /** The document that says where the issuer's keys are, if not below its own address. */
+  /** The address of the discovery document with the issuer's keys, if it is not below the issuer's own address. */
   readonly discoveryUrl: string | undefined;
-  /** PEM; undefined: the authorities of the host. */
+  /** PEM; undefined for the authorities of the host. */
   readonly certificateAuthority: string | undefined;
   readonly audiences: readonly string[];
   readonly requiredClaims: readonly (readonly [claim: string, value: string])[];
@@ -35,31 +35,31 @@ export interface JwtIssuer {
   readonly userRules: readonly ValidationRule[];
 }
 
-/** For which requests without credentials there is an anonymous user. */
+/** Which requests without credentials run as the anonymous user. */
 export interface AnonymousRule {
   readonly isEnabled: boolean;
-  /** Only for these paths; empty: for all. */
+  /** The paths to which this applies; empty for all. */
   readonly paths: readonly string[];
 }
 
 /** The content of `--authentication-config`. */
 export interface AuthenticationConfiguration {
   readonly issuers: readonly JwtIssuer[];
-  /** Undefined: as `--anonymous-auth` says. */
+  /** Undefined if `--anonymous-auth` decides. */
   readonly anonymous: AnonymousRule | undefined;
 }
 
 const maxIssuers = 64;
-/** All expressions of a file together; compiling them takes at most some tens of milliseconds. */
+/** The limit for all expressions of a file together; compiling them takes at most some tens of milliseconds. */
 const maxCompileWork = 20_000;
 
-/** What a document must not contain, for reasons outside of it. */
+/** Values that a document must not contain because of other settings of the server. */
 export interface AuthenticationDocumentOptions {
   /** Suffix of the names of API groups. */
   readonly suffix: string;
   /** Issuers of service account tokens, which no other method may accept. */
   readonly serviceAccountIssuers: readonly string[];
-  /** Domains of keys that are this server's own. */
+  /** Domains of keys that this server reserves for itself. */
   readonly reservedDomains: readonly string[];
 }
 
@@ -115,7 +115,7 @@ class IssuerReader {
     private readonly work: CompileWork,
   ) {}
 
-  /** The issuer; undefined parts stand for problems. */
+  /** Reads the issuer; parts with problems are undefined. */
   read(fields: DocumentFields): Partial<JwtIssuer> {
     const { problems } = this;
     const issuer = fields.object('issuer');
@@ -311,7 +311,7 @@ class IssuerReader {
     return undefined;
   }
 
-  /** A user name made of an email address requires a check that the address is verified. */
+  /** Reports a user name made from an email address without a check that the address is verified. */
   private checkEmail(
     { username, extra }: { readonly username?: ClaimSource | undefined; readonly extra: JwtIssuer['extra'] },
     rules: readonly ValidationRule[],
@@ -326,13 +326,13 @@ class IssuerReader {
   }
 }
 
-/** Whether an expression selects a claim, outside of its string literals or as a key. */
+/** Whether an expression selects a claim, as a name outside of its string literals or as a key. */
 function names(text: string, claim: string): boolean {
   const selected = new RegExp(`\\bclaims\\s*(?:\\.\\s*\\??\\s*${claim}\\b|\\[\\s*\\??\\s*["']${claim}["'])`);
   return selected.test(text);
 }
 
-/** A text with all fields; expressions are represented by their texts. */
+/** A text of all fields; expressions are represented by their source texts. */
 function keyOf(issuer: object): string {
   return JSON.stringify(issuer, (name, value: unknown) => (name === 'program' ? undefined : value));
 }

@@ -35,7 +35,7 @@ const userEnvironment = {
   },
 };
 
-/** The result of an expression. */
+/** The type of result that an expression must have. */
 export type ExpressionResult = 'condition' | 'text' | 'texts';
 
 const resultTypes: Readonly<Record<ExpressionResult, readonly CelType[]>> = {
@@ -50,7 +50,7 @@ export interface ClaimExpression {
   readonly program: Program;
 }
 
-/** An expression has no usable value for a token. The message contains nothing of the token. */
+/** An expression has no usable value for a token. The message contains no part of the token. */
 export class ExpressionError extends Error {}
 
 /** Compiles an expression over `claims` or `user`; a fault becomes an error at `path`. */

@@ -10,7 +10,7 @@ export function issuerUrlProblem(text: string, path: FieldPath): FieldError | un
   if (url === undefined) return invalid(path, text, 'must be a URL');
   if (url.protocol !== 'https:') return invalid(path, text, 'URL scheme must be https');
   if (url.username !== '' || url.password !== '') {
-    // The value would show a password.
+    // The full value would reveal a password.
     return invalid(path, `${url.protocol}//${url.host}`, 'URL must not contain a username or password');
   }
   if (text.includes('?')) return invalid(path, text, 'URL must not contain a query');
@@ -28,7 +28,7 @@ export function certificatesProblem(pem: string, path: FieldPath): FieldError | 
   }
 }
 
-/** A key of `extra` must be `domain/path` in lower case, in a domain of somebody else. */
+/** A key of `extra` must be `domain/path` in lower case, in a domain that this server does not reserve. */
 export function extraKeyProblem(key: string, reserved: readonly string[], path: FieldPath): FieldError | undefined {
   if (key !== key.toLowerCase()) return invalid(path, key, 'key must be lowercase');
   const slash = key.indexOf('/');

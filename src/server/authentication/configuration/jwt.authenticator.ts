@@ -33,7 +33,7 @@ export interface JwtDependencies extends Omit<ProviderDependencies, 'get' | 'wai
 
 /**
  * The tokens of one issuer of `--authentication-config`. All expressions about one token share a budget, so together
- * they hold the process no longer than one expression may.
+ * they block the process no longer than one expression may.
  */
 export class JwtAuthenticator {
   private readonly stopping = new AbortController();

@@ -10,7 +10,7 @@ import { JwtAuthenticator, type JwtDependencies } from './jwt.authenticator.js';
 /** A changed file takes effect once all of its issuers answer, or not at all. */
 const readyMs = 60_000;
 
-/** What identities of configured issuers depend on, for caches. */
+/** The dependency by which caches forget identities of configured issuers. */
 export const configurationDependency = 'authentication configuration';
 
 /** Dependencies of the {@link LiveAuthentication}. */
@@ -21,7 +21,7 @@ export interface LiveAuthenticationDependencies extends JwtDependencies {
   readonly metrics: Pick<ReloadMetrics, 'reloaded'>;
   /** Reads the file; throws a DocumentError for an unusable one. */
   readonly load: () => AuthenticationConfiguration;
-  /** Called when other issuers are in force: tokens accepted before may be invalid now. */
+  /** Called when the issuers in force change: tokens accepted before may be invalid now. */
   readonly onChange: () => void;
   readonly wait?: Delay;
 }
@@ -29,15 +29,15 @@ export interface LiveAuthenticationDependencies extends JwtDependencies {
 type Issuers = ReadonlyMap<string, JwtAuthenticator>;
 
 /**
- * The issuers of `--authentication-config`, as its file now names them. A changed file replaces them as a whole, after all
- * of its new issuers have been found. An unusable file, or one with an issuer that can't be found within a minute, changes
- * nothing. Issuers that stay keep their keys.
+ * The issuers that the file of `--authentication-config` names at present. A changed file replaces them as a whole,
+ * after all of its new issuers have been found. An unusable file, or one with an issuer that can't be found within a
+ * minute, changes nothing. Unchanged issuers keep their keys.
  */
 export class LiveAuthentication implements TokenAuthenticator {
   private readonly files: LiveFiles<AuthenticationConfiguration>;
   private issuers: Issuers;
   private rule: AnonymousRule | undefined;
-  /** Ends waiting for the issuers of a file that was replaced again. */
+  /** Stops waiting for the issuers of a file that has been replaced again. */
   private change = new AbortController();
   private changing: Promise<void> = Promise.resolve();
   private signal: AbortSignal | undefined;
@@ -66,7 +66,7 @@ export class LiveAuthentication implements TokenAuthenticator {
     this.files.onChange((configuration) => this.changed(configuration));
   }
 
-  /** For which requests there is an anonymous user; undefined: as the flag says. */
+  /** The rule for the anonymous user; undefined if the flag decides. */
   get anonymous(): AnonymousRule | undefined {
     return this.rule;
   }
@@ -92,7 +92,7 @@ export class LiveAuthentication implements TokenAuthenticator {
     const audiences = ownAudiences(asked, this.dependencies.apiAudiences);
     if (audiences === undefined) return unknownToken;
     const result = await issuer.authenticate(token, audiences, signal);
-    // The issuer may have been dropped or changed while it was asked.
+    // The issuer may have been dropped or changed during the check.
     if (this.issuers.get(issuer.issuer.url) !== issuer) return unknownToken;
     return result.kind === 'user' ? { ...result, dependsOn: [configurationDependency] } : result;
   }

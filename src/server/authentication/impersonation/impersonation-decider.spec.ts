@@ -18,13 +18,13 @@ const agent: UserInfo = {
 const onUser = 'impersonate-on:user-info:list pods';
 const asCarol = 'impersonate:user-info authentication.k8s.io/users carol';
 
-/** A right or a question in short: verb, group and resource, name. */
+/** A permission in short form: verb, group and resource, name. */
 const textOf = ({ verb, apiGroup, resource, subresource, name }: AuthorizerAttributes) =>
   [verb, (apiGroup === '' ? '' : `${apiGroup}/`) + resource + (subresource && `/${subresource}`), name]
     .filter((part) => part !== '')
     .join(' ');
 
-/** What becomes of a wish to list pods as another user, by one who has these rights. */
+/** The outcome when a user with these rights tries to list pods as another user. */
 async function outcome(sender: UserInfo, rights: readonly string[], fields: Record<string, string[]>, hasModes = true) {
   const asked: string[] = [];
   const authorizer: Authorizer = {

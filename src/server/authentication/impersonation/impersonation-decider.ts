@@ -9,16 +9,16 @@ import { type ImpersonationRequest, impersonatedUser } from './impersonation-req
 const privilegedGroup = 'system:masters';
 const nodesGroup = 'system:nodes';
 
-/** What a permitted request goes on as. */
+/** The user as which a permitted request continues. */
 export interface Impersonated {
   readonly user: UserInfo;
-  /** The verb that bounds it, for the audit trail; undefined without bounds. */
+  /** The verb that limits the impersonation, for the audit trail; undefined without limits. */
   readonly constraint?: string;
 }
 
 /**
- * Decides who may act as whom: first by the rights that also say what may be done as the other user, then by the verb
- * `impersonate`, which allows everything (specification 5.4).
+ * Decides who may act as whom: first by the rights that also limit what may be done as the other user, then by the verb
+ * `impersonate`, which has no limits (specification 5.4).
  */
 export class ImpersonationDecider {
   private readonly group: string;
@@ -37,7 +37,7 @@ export class ImpersonationDecider {
   }
 
   /**
-   * Throws the first refusal when nothing allows it.
+   * Decides on an impersonation. Throws the first refusal when no right allows it.
    *
    * @param request the request itself, as its sender's
    */
@@ -64,13 +64,13 @@ export class ImpersonationDecider {
     wanted: ImpersonationRequest,
     request: AuthorizerAttributes,
   ): Promise<StatusError | undefined> {
-    // Which node it is has been checked: the right is about the node of whoever asks.
+    // The sender's node has been checked; the right is about any sender's own node, so the node is left out.
     const sender = mode === 'associated-node' ? this.withoutNode(request.user) : request.user;
     const on = await this.refusal({ ...request, user: sender, verb: `impersonate-on:${mode}:${request.verb}` });
     return on ?? this.firstRefusal(this.boundedQuestions(sender, mode, wanted));
   }
 
-  /** The permissions that one mode needs, and refusals of what no right of it allows. */
+  /** The permissions that one mode needs, and refusals of values that none of its rights allow. */
   private *boundedQuestions(
     user: UserInfo,
     mode: ImpersonationMode,
@@ -150,7 +150,7 @@ export class ImpersonationDecider {
     };
   }
 
-  /** A service account without the fields of its token, but for their names. */
+  /** A service account with only the names of the extra fields of its token. */
   private withoutNode(user: UserInfo): UserInfo {
     return { ...user, extra: { [this.nodeKeysKey]: Object.keys(user.extra).sort() } };
   }

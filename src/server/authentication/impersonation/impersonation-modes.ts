@@ -5,15 +5,15 @@ import type { UserInfo } from '../../../base/machinery/request-context.js';
 import type { ImpersonationRequest } from './impersonation-request.js';
 
 /**
- * A way to act as another user that rights name: by verbs `impersonate:<mode>` for the user, and
- * `impersonate-on:<mode>:<verb>` for what is done as that user.
+ * A limited way to act as another user, as named in rights: by the verb `impersonate:<mode>` for the user, and
+ * `impersonate-on:<mode>:<verb>` for the actions as that user.
  */
 export type ImpersonationMode = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info';
 
 const nodePrefix = 'system:node:';
 const keyPath = FieldPath.of('extra', 'key');
 
-/** The node that a user name stands for. */
+/** The node that a user name belongs to; undefined if it is not a node's. */
 export function nodeOf(userName: string): string | undefined {
   if (!userName.startsWith(nodePrefix)) return undefined;
   const name = userName.slice(nodePrefix.length);
@@ -21,8 +21,8 @@ export function nodeOf(userName: string): string | undefined {
 }
 
 /**
- * The modes in which a sender may ask to be a user, narrowest first. Nodes and service accounts are named alone: what
- * else they are is fixed.
+ * The modes in which a sender may request to act as a user, narrowest first. For nodes and service accounts, only the
+ * user name may be requested: their other fields are fixed.
  *
  * @param nodeKey the extra field of a service account's token that names the node of its pod
  */
@@ -40,7 +40,7 @@ function isOnNode({ name, extra }: UserInfo, node: string, nodeKey: string): boo
   return name.startsWith('system:serviceaccount:') && named.length === 1 && named[0] === node;
 }
 
-/** Why no right allows to have these extra fields, except that to impersonate without bounds. */
+/** Why these extra fields are refused unless the impersonation is unlimited; undefined if they are allowed. */
 export function extraProblem(extra: ImpersonationRequest['extra']): string | undefined {
   for (const [key, values] of extra) {
     const [error] = validateDomainPrefixedPath(key, keyPath);

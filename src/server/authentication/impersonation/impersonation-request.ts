@@ -71,7 +71,7 @@ function read(head: RequestHead): ImpersonationRequest | undefined {
   return { userName, groups, uid, extra, account: accountOf(userName) };
 }
 
-/** A user without a name, in the words of the release. */
+/** Describes a user without a name, in the same words as the reference. */
 function describeUser(groups: readonly string[], uid: string, extra: ReadonlyMap<string, readonly string[]>): string {
   const textsOf = (values: readonly string[]) => `[]string{${values.map((value) => JSON.stringify(value)).join(', ')}}`;
   const shownGroups = groups.length === 0 ? '[]string(nil)' : textsOf(groups);

@@ -5,12 +5,12 @@ import type { OidcProvider } from './provider.js';
 
 const maxIssuers = 16;
 
-/** The source that a token names for its claims does not provide them correctly. */
+/** The claim source that a token names does not provide the claims correctly. */
 export class ClaimSourceError extends Error {}
 
 /**
  * Resolves claims that are not in the token itself (OpenID Connect Core 1.0 section 5.6.2): they are in a JWT inside
- * the token (aggregated) or in one that a server returns (distributed). Either JWT must be signed by its issuer and
+ * the token (aggregated) or in a JWT that a server returns (distributed). Either JWT must be signed by its issuer and
  * made for the same client. If the claims can't be resolved, the token is refused: an incomplete set of groups is
  * worthless.
  */
@@ -26,7 +26,7 @@ export class ClaimSources {
     private readonly providerOf: (issuer: string) => OidcProvider,
   ) {}
 
-  /** The claim from the source that `claims` names for it; undefined when they name none. */
+  /** The claim from the source that `claims` name for it; undefined when they name no source. */
   async resolve(claims: Readonly<Record<string, unknown>>, name: string, signal: AbortSignal): Promise<unknown> {
     const source = sourceOf(claims, name);
     if (source === undefined) return undefined;

@@ -76,9 +76,9 @@ function read(url: URL, agent: Agent, signal: AbortSignal, bearer: string | unde
         resolve({ body, maxAgeSeconds: age === undefined ? undefined : Number(age) });
       });
     });
-    // An unrequested change of the protocol ends the request without a response or an error unless somebody listens.
+    // Without a listener, an unrequested change of protocols ends the request with neither a response nor an error.
     sent.on('upgrade', (response, socket) => {
-      // Nobody else owns the connection any more.
+      // Nothing else closes the connection.
       socket.destroy();
       fail(new Error(`it answers ${response.statusCode}`));
     });

@@ -136,15 +136,13 @@ export function claim(claims: Claims, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
-/**
- * Rejects an email address that the provider calls unverified. Without a statement about it, the address is accepted.
- */
+/** Rejects an email address that the provider marks as unverified. Without such a mark, the address is accepted. */
 export function checkEmail(claims: Claims): void {
   const verified = claim(claims, 'email_verified');
   if (verified !== undefined && verified !== true) throw new ClaimError('the email address is not verified');
 }
 
-/** The issuer that a token names, verified or not; undefined when it is no JWT. */
+/** The issuer that a token names, verified or not; undefined when the token is not a JWT. */
 export function claimedIssuer(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;

@@ -10,7 +10,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const firstRetryMs = 1_000;
 const lastRetryMs = 30_000;
 /**
- * A token with an unknown key triggers reading the keys, as the key may be new. The reads are limited: this many in a
+ * A token with an unknown key triggers a read of the keys, as the key may be new. The reads are limited: this many in a
  * row, then one per interval.
  */
 const burst = 3;
@@ -28,7 +28,7 @@ export interface ProviderDependencies {
   readonly logger: { info(text: string, fields?: object): void; warn(text: string, fields?: object): void };
 }
 
-/** A JWT whose signature can't be accepted. The message contains nothing of the token. */
+/** A JWT whose signature can't be accepted. The message contains no part of the token. */
 export class SignatureError extends Error {}
 
 type VerifyingKey = CryptoKey | KeyObject | Uint8Array;
@@ -37,7 +37,7 @@ type VerifyingKey = CryptoKey | KeyObject | Uint8Array;
  * The keys of one OpenID Connect provider (OpenID Connect Discovery 1.0, RFC 7517).
  *
  * - `start` looks for the provider in the background; until it is found, every token is refused.
- * - A token with an unknown key makes the keys be read again, with a limit on how often.
+ * - A token with an unknown key triggers another read of the keys, within a rate limit.
  * - While the provider is unreachable, the known keys stay in use.
  */
 export class OidcProvider {
@@ -56,7 +56,7 @@ export class OidcProvider {
     readonly issuer: string,
     private readonly algorithms: readonly string[],
     private readonly dependencies: ProviderDependencies,
-    /** Where the configuration is read, if not below the issuer's own address. */
+    /** Address of the configuration, if it is not below the issuer's own address. */
     private readonly discoveryUrl?: string,
   ) {
     this.refilledAt = dependencies.clock.now();

@@ -93,7 +93,7 @@ function mergeCertificates(texts: readonly string[], now: number): string {
       const certificate = new X509Certificate(block);
       if (Date.parse(certificate.validTo) > now) kept.set(certificate.fingerprint256, block);
     } catch {
-      // Drop the unreadable certificate: no other reader could use it either.
+      // Drops an unreadable certificate: no other reader could use it either.
     }
   }
   return [...kept.values()].map((block) => `${block}\n`).join('');

@@ -23,8 +23,8 @@ export class AuthorityPublisher {
   ) {}
 
   /**
-   * Publishes the authorities in force, which may differ from the files if a change was refused. Throws when the
-   * database is unreachable.
+   * Publishes the authorities in force, which differ from the files if a change was refused. Throws when the database
+   * is unreachable.
    */
   async publish(): Promise<void> {
     const { tls } = this;

@@ -13,7 +13,7 @@ import { ServiceAccountTokenAuthenticator, type TokenUseCounters } from './servi
 import { readSigningKey, type SigningKey, TokenIssuer } from './token-issuer.js';
 import { KeyFileError, readVerificationKeys, type VerificationKey } from './verification-keys.js';
 
-/** Service account tokens, set up as the options say. */
+/** Service account tokens, set up according to the options. */
 export interface ServiceAccounts {
   readonly methods: readonly TokenAuthenticator[];
   readonly issuer: ServiceAccountTokenIssuer | undefined;
@@ -109,7 +109,7 @@ function readKeys(options: AuthenticationOptions, { servingKeyFile, logger }: Pa
   return { signing, verification: [...new Map(found.map((key) => [key.id, key])).values()] };
 }
 
-/** The serving key as a verification key. If it is of a kind that signs no tokens, the server starts without it. */
+/** The serving key as a verification key; empty if its type can't sign tokens, since the server must start anyway. */
 function servingKeys(file: string, logger: Logger): VerificationKey[] {
   try {
     return readVerificationKeys(file);

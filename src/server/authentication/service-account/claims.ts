@@ -13,7 +13,7 @@ export interface AccountClaims {
   readonly pod?: ObjectClaim | undefined;
   readonly secret?: ObjectClaim | undefined;
   readonly node?: ObjectClaim | undefined;
-  /** Seconds since the epoch. Later uses are recorded; only in tokens that live longer than requested. */
+  /** Seconds since the epoch. Uses after this time are recorded. Only in tokens that live longer than requested. */
   readonly warnAfter?: number | undefined;
 }
 

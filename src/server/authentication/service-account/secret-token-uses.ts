@@ -9,13 +9,13 @@ export interface SecretTokenUsesDependencies {
   readonly names: VendorNames;
   readonly clock: Clock;
   readonly logger: { warn(text: string, fields?: object): void };
-  /** The store of secrets; it may not be there yet when this object is made. */
+  /** Returns the store of secrets, which may not exist yet when this object is created. */
   readonly secrets: () => Pick<Store, 'update'>;
 }
 
 const admitted = () => Promise.resolve();
 const dayMs = 86_400_000;
-/** Writes under way at a time: a user may have many secrets, and uses come again. */
+/** The most concurrent writes: a user may have many secrets, and a skipped use is recorded at the next one. */
 const mostWrites = 4;
 
 /** Records in labels of secrets on which day their tokens were last used, at most once a day each. */
@@ -24,7 +24,7 @@ export class SecretTokenUses {
 
   constructor(private readonly dependencies: SecretTokenUsesDependencies) {}
 
-  /** Writes in the background; what fails is done at a later use. */
+  /** Writes in the background. A failed write is repeated at a later use. */
   record({ metadata }: ApiObject): void {
     const { names, clock } = this.dependencies;
     const { uid = '' } = metadata;

@@ -11,8 +11,8 @@ export interface SecretTokenClaims {
 }
 
 /**
- * Signs a token for a secret of the account. It has no expiry and no audience, and dies with its secret (specification
- * 5.3).
+ * Signs a token for a secret of the account. The token has no expiry and no audience, and becomes invalid with its
+ * secret (specification 5.3).
  */
 export function signSecretToken(claims: SecretTokenClaims, key: SigningKey, names: VendorNames): Promise<string> {
   const prefix = claimPrefix(names);
@@ -28,7 +28,10 @@ export function signSecretToken(claims: SecretTokenClaims, key: SigningKey, name
     .sign(key.key);
 }
 
-/** Decodes the claims of such a token; undefined when one is missing. The signature must have been checked before. */
+/**
+ * Decodes the claims of a token in a secret; undefined when one is missing. The signature must have been checked
+ * before.
+ */
 export function decodeSecretToken(
   payload: Readonly<Record<string, unknown>>,
   names: VendorNames,

@@ -32,9 +32,12 @@ export interface TokenUseCounters {
   validToken(): void;
   staleToken(): void;
   secretToken(): void;
-  /** Such a token whose account lists its secret, as it lists those that were made for it; or one that does not. */
+  /**
+   * A token in a secret was used: `itself` if its account lists the secret, as it does for generated ones, otherwise
+   * `hand`.
+   */
   secretTokenMade(by: 'itself' | 'hand'): void;
-  /** A token that was marked invalid. */
+  /** A token that is marked invalid was used. */
   invalidSecretToken(): void;
 }
 
@@ -46,7 +49,7 @@ export interface ServiceAccountTokenSettings {
   readonly issuers: readonly string[];
   /** Audiences of this server; they also apply to tokens that name none. */
   readonly apiAudiences: readonly string[];
-  /** Whether a token kept in a secret dies with its secret and its account. */
+  /** Whether a token kept in a secret becomes invalid with its secret and its account. */
   readonly lookup: boolean;
   readonly storage: Storage;
   readonly registry: StoredResources;
@@ -134,7 +137,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     await objects.account(namespace, account);
     if (secret !== undefined) await objects.bound('secrets', namespace, secret);
     if (pod !== undefined) await objects.bound('pods', namespace, pod);
-    // In a pod's token the node only records where the pod ran.
+    // In a pod's token the node is only a record of where the pod ran.
     if (node !== undefined && pod === undefined && secret === undefined) await objects.bound('nodes', '', node);
     const user = this.userOf(claims, typeof jti === 'string' ? jti : undefined);
     return {

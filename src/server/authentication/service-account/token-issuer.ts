@@ -23,7 +23,7 @@ export function readSigningKey(path: string): SigningKey {
   try {
     key = createPrivateKey(pem);
   } catch {
-    // Leave out the cause: it could quote the key.
+    // No cause here, since it could quote the key.
     throw new KeyFileError(`${path} has no private key in PEM`);
   }
   return { key, verification: verificationKey(createPublicKey(key), path) };
@@ -35,9 +35,9 @@ export interface TokenIssuerSettings {
   readonly signingKey: () => SigningKey;
   readonly issuer: string;
   readonly audiences: readonly string[];
-  /** Extends tokens mounted into pods to a year. They record when the requested lifetime ends. */
+  /** Whether tokens mounted into pods live for a year. These record when the requested lifetime ends. */
   readonly extendExpiration: boolean;
-  /** Undefined: requests may ask for any lifetime. */
+  /** Undefined if requests may ask for any lifetime. */
   readonly maxExpirationSeconds: number | undefined;
   readonly names: VendorNames;
   readonly clock: Clock;

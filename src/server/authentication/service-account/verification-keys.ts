@@ -24,14 +24,14 @@ const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g;
 /** A block that some tools write before an EC private key. */
 const ignoredBlock = 'EC PARAMETERS';
 
-/** An unusable key file. The message names the file and contains nothing of a key. */
+/** An unusable key file. The message names the file and contains no part of a key. */
 export class KeyFileError extends Error {}
 
 /**
  * The public keys of a PEM file: public keys, the public halves of private keys, and the keys of certificates.
  *
- * @throws KeyFileError when there is none, or one that is neither RSA of 2048 bits or more nor ECDSA on P-256, P-384 or
- *   P-521.
+ * @throws KeyFileError when the file has no key, or one that is neither RSA of 2048 bits or more nor ECDSA on P-256,
+ *   P-384 or P-521.
  */
 export function readVerificationKeys(path: string): VerificationKey[] {
   const keys: VerificationKey[] = [];
@@ -61,7 +61,7 @@ export function signingAlgorithm(key: KeyObject, source: string): SigningAlgorit
   throw new KeyFileError(`${source} has a key that is neither RSA nor ECDSA on P-256, P-384 or P-521`);
 }
 
-/** The public form for a key set document (RFC 7517). */
+/** The key in the format of a key set document (RFC 7517). */
 export function toJwk({ key, id, algorithm }: VerificationKey): JWK {
   const jwk = key.export({ format: 'jwk' }) as JWK;
   return { use: 'sig', ...jwk, kid: id, alg: algorithm };
@@ -80,7 +80,7 @@ function publicKeyOf(block: string, path: string): KeyObject {
   try {
     return createPublicKey(block);
   } catch (error) {
-    // Leave out the cause: it could quote the block.
+    // No cause here, since it could quote the block.
     throw new KeyFileError(
       `${path} has a key that can't be read: ${(error as NodeJS.ErrnoException).code ?? 'bad PEM'}`,
     );

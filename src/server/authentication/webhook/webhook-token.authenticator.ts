@@ -17,9 +17,9 @@ export type TokenReviewVersion = 'v1' | 'v1beta1';
 /** How to call the webhook, and how long to keep its answers. */
 export interface WebhookTokenSettings {
   readonly version: TokenReviewVersion;
-  /** 0: answers are not cached. */
+  /** How long answers are cached; 0: not at all. */
   readonly cacheTtlMs: number;
-  /** For accepted and for refused tokens each. */
+  /** The limit for each of accepted and refused tokens. */
   readonly maxCachedAnswers: number;
   readonly apiAudiences: readonly string[];
 }
@@ -91,11 +91,11 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
   private resultOf(status: ReviewStatus, asked: readonly string[]): TokenResult {
     const { user, error } = status;
     if (user === undefined) return error === '' ? unknownToken : rejectedToken(error);
-    // A webhook that does not know audiences vouches for tokens of this server.
+    // A webhook that does not know audiences accepts tokens for this server.
     const given = status.audiences.length === 0 ? this.settings.apiAudiences : status.audiences;
     const audiences = intersectAudiences(asked, given);
     if (audiences.length === 0 && asked.length > 0) return unknownToken;
-    // Without an expiry, the cache in front would extend the life of the answer.
+    // Without an expiry, the cache in front would keep the answer for longer.
     return { kind: 'user', user, audiences, expiresAt: this.dependencies.clock.now() + this.settings.cacheTtlMs };
   }
 
@@ -117,7 +117,7 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
   }
 }
 
-/** Answers in the order of arrival, which is also the order of expiry. */
+/** Caches answers in the order of arrival, which is also the order of expiry. */
 class AnswerCache {
   private readonly entries = new Map<string, { readonly result: TokenResult; readonly until: number }>();
 
@@ -149,7 +149,7 @@ interface ReviewStatus {
   readonly error: string;
 }
 
-/** The status of a review; undefined for any other answer, since an incomplete identity must not be believed. */
+/** The status of a review; undefined for any other answer, since an incomplete identity must not be trusted. */
 function reviewStatus(answer: unknown): ReviewStatus | undefined {
   if (!isRecord(answer) || answer.kind !== 'TokenReview' || !isRecord(answer.status)) return undefined;
   const { authenticated = false, user = {}, audiences, error = '' } = answer.status;

@@ -43,7 +43,9 @@ export class CertificatePool {
     return verdict;
   }
 
-  /** Whether the other pool trusts an authority of this one: it contains the authority itself or one that signed it. */
+  /**
+   * Whether the other pool trusts an authority of this pool: it contains the authority itself or one that signed it.
+   */
   isVouchedForBy(other: CertificatePool): boolean {
     for (const anchors of this.anchors.values()) {
       if (anchors.some((anchor) => other.vouchesFor(anchor))) return true;
@@ -74,8 +76,8 @@ export function signedChain(chain: readonly X509Certificate[]): readonly X509Cer
 }
 
 /**
- * Whether a certificate is an authority. Old roots don't say so: they count if self-signed, and only matter in a pool.
- * Equal names alone make no root.
+ * Whether a certificate is an authority. Old roots lack the extension that marks authorities: they count if
+ * self-signed, and only matter in a pool. Equal names of subject and issuer are not enough.
  */
 function isAuthority(certificate: X509Certificate): boolean {
   return certificate.ca || isSigned(certificate, certificate);

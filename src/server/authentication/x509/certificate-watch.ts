@@ -5,9 +5,9 @@ import { systemDelay } from '../../../base/config/file-poll.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** How long before its end a certificate causes a warning. */
+/** How long before its expiry a certificate causes a warning. */
 const certificateNoticeMs = 30 * dayMs;
-/** The same for a revocation list, which is replaced every few days or hours. */
+/** How long before its expiry a revocation list causes a warning. Lists are replaced every few days or hours. */
 const listNoticeMs = 6 * hourMs;
 const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
@@ -40,8 +40,8 @@ export interface CertificateWatchDependencies {
 }
 
 /**
- * Shows when the server's certificate, the authorities of its clients and the revocation lists end, in a metric and, from 30
- * days (lists: six hours) before the end, once a day in the log.
+ * Reports when the server's certificate, the authorities of its clients and the revocation lists expire: in a metric
+ * and, from 30 days (lists: six hours) before, once a day in the log.
  */
 export class CertificateWatch {
   private loop: Promise<void> | undefined;

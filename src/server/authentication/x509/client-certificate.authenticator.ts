@@ -124,7 +124,7 @@ function chainOf(end: DetailedPeerCertificate): X509Certificate[] {
   const chain: X509Certificate[] = [];
   const seen = new Set<DetailedPeerCertificate>();
   let at: DetailedPeerCertificate | undefined = end;
-  // The last certificate of a chain is its own issuer.
+  // Stops at the root, which is its own issuer.
   while (at?.raw !== undefined && !seen.has(at)) {
     seen.add(at);
     chain.push(new X509Certificate(at.raw));

@@ -14,7 +14,7 @@ import { RevocationMetrics } from './revocation-metrics.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Times of lists are whole seconds. */
+/** Revocation lists have times in whole seconds. */
 const now = Math.floor(Date.now() / 1000) * 1000;
 let root: TestIdentity;
 let carol: TestIdentity;

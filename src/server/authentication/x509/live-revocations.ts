@@ -13,7 +13,7 @@ interface Judgement {
   readonly goodUntil: number;
 }
 
-/** What the lists are read from. */
+/** The files that the lists are read from. */
 export interface RevocationFiles {
   readonly lists: string;
   /** Files of the authorities whose client certificates are accepted. */
@@ -23,7 +23,7 @@ export interface RevocationFiles {
 
 /**
  * The revocation lists in force, read again when their file or the authorities change. Connections are checked again
- * with each new state. Unusable lists are logged and leave the former ones in force.
+ * after each change. Unusable lists are logged, and the previous ones stay in force.
  */
 export class LiveRevocations {
   private readonly files: LiveFiles<Revocations>;
@@ -65,7 +65,7 @@ export class LiveRevocations {
     metrics?.follow(() => this.files.current.size);
   }
 
-  /** The ends of the lists in force. */
+  /** The expiry times of the lists in force. */
   expiring(): readonly Expiring[] {
     return this.files.current.expiries().map(({ issuer, nextUpdate }) => ({
       use: 'client-crl',
@@ -74,7 +74,7 @@ export class LiveRevocations {
     }));
   }
 
-  /** Why a peer's certificates are refused at a time; undefined when no list revokes them. */
+  /** Why a peer's certificates are refused at the given time; undefined when no list revokes them. */
   problem(peer: PeerIdentity, now: number): string | undefined {
     const { current } = this.files;
     let judgement = this.judgements.get(peer);

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ReloadStatus } from '../../../base/observability/reload-metrics.js';
 
-/** Shows how the revocation lists of client certificates follow their file. */
+/** Metrics of reading the revocation lists of client certificates from their file. */
 export class RevocationMetrics {
   private readonly reloads: Counter<'status'>;
   private readonly lastReload: Gauge<'status'>;

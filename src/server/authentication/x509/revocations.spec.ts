@@ -12,7 +12,7 @@ import { readCertificate } from '../../../base/machinery/x509/read-certificate.j
 import { Revocations } from './revocations.js';
 
 let root: TestIdentity;
-/** What the administrator should know about the use of deprecated values, a line each, with their end. */
+/** Another authority with the name of `root`. */
 let twin: TestIdentity;
 let department: TestIdentity;
 let good: TestIdentity;
@@ -65,10 +65,10 @@ describe('revocation lists', () => {
       () => Revocations.read(Buffer.from(`${twin.cert}${department.cert}${pem(der)}`), twin.cert, Date.now()),
       /from an unknown authority/,
     );
-    // A revoked authority takes everything below with it.
+    // A revoked authority revokes all certificates below it.
     const above = read(await root.revocationList([department]));
     assert.ok(above.judge(chain(deep, department, root)).isRevoked);
-    // An ordinary certificate signs no lists.
+    // An ordinary certificate must not sign lists.
     await assert.rejects(async () => read(good.cert + pem(await good.revocationList([bad]))), /is not signed by/);
   });
 
@@ -129,7 +129,7 @@ describe('revocation lists', () => {
       lists = read;
     });
     while (lists === undefined) {
-      // Processor time of this thread: a busy machine doesn't count.
+      // Measures processor time of this thread, which does not depend on other load of the machine.
       const began = processorMs();
       await Promise.race([setImmediate(), reading]);
       longestMs = Math.max(longestMs, processorMs() - began);
@@ -139,7 +139,7 @@ describe('revocation lists', () => {
   });
 });
 
-/** A list made without a library, which would take minutes for so many entries. */
+/** A list that is encoded by hand, since a library would take minutes for so many entries. */
 function largeList(authority: TestIdentity, count: number): Buffer {
   const ecdsaWithSha256 = tlv(0x30, Buffer.from('06082a8648ce3d040302', 'hex'));
   const time = (offset: number) =>

@@ -5,7 +5,7 @@ import { readCertificate } from '../../../base/machinery/x509/read-certificate.j
 import { type RevocationList, readRevocationList, serialText } from '../../../base/machinery/x509/revocation-list.js';
 import { CertificatePool } from './certificate-pool.js';
 
-/** Larger files are refused: some of the work on a file is done in one go. */
+/** Larger files are refused, since some of the work on a file is done in one step. */
 const maxFileBytes = 24 * 1024 * 1024;
 /** An issuer's clock may be ahead of ours by this much. */
 const leewayMs = 300_000;
@@ -22,7 +22,7 @@ interface SignedList {
 /** The consequence of a list that is past its next update. */
 export type ExpiredListPolicy = 'Refuse' | 'Use';
 
-/** The end of a list's time, for warnings. */
+/** When a list expires, for warnings. */
 export interface ListExpiry {
   readonly issuer: string;
   /** Milliseconds since the epoch. */
@@ -46,7 +46,7 @@ export class Revocations {
     return atOnce(Revocations.reading(content, authorities, now));
   }
 
-  /** The same in turns with other work, however long the lists are. */
+  /** Like {@link read}, but in turns with other work, however long the lists are. */
   static readInTurns(content: Buffer, authorities: string, now: number): Promise<Revocations> {
     return inTurns(Revocations.reading(content, authorities, now));
   }
@@ -102,7 +102,7 @@ export class Revocations {
     );
   }
 
-  /** The lists that concern a chain of certificates, and whether one of them is revoked. */
+  /** Whether a list revokes a certificate of the chain, and until when the lists of its authorities are valid. */
   judge(chain: readonly X509Certificate[]): { readonly isRevoked: boolean; readonly goodUntil: number } {
     let isRevoked = false;
     let goodUntil = Number.POSITIVE_INFINITY;

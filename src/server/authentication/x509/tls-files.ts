@@ -67,7 +67,7 @@ export class TlsFiles {
     return i < 0 ? undefined : String(this.contents[i + 2]);
   }
 
-  /** The ends of the certificates in force: the listener's own and the authorities of each purpose. */
+  /** The expiry times of the certificates in force: the listener's own and the authorities of each purpose. */
   expiring(): readonly Expiring[] {
     const [own, , ...authorities] = this.contents;
     return [
@@ -129,7 +129,7 @@ export class TlsFiles {
       ca: ca.map((content) => content.toString('utf8')),
       // An intermediate authority may be trusted alone, without its root.
       allowPartialTrustChain: true,
-      // A resumed session would keep the verdict of its first connection, and its chain would be lost.
+      // A resumed session would keep the result of its first connection's check, and its chain would be lost.
       secureOptions: constants.SSL_OP_NO_TICKET,
     };
   }

@@ -15,11 +15,11 @@ const allow: AuthorizationDecision = Object.freeze({ decision: 'allow', reason: 
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: 'No policy matched.' });
 const readVerbs: readonly string[] = ['get', 'list', 'watch'];
 const allVerbs: readonly string[] = ['*'];
-/** The verbs that an ordinary line allows in rules; granting and acting as others are left out. */
+/** The verbs that an ordinary line shows in rules; those for granting rights and acting as others are left out. */
 const ordinaryVerbs: readonly string[] = [...readVerbs, 'create', 'update', 'patch', 'delete', 'deletecollection'];
 /** For these resources, the right to write must not include granting rights that one does not have. */
 const guardedResources: readonly string[] = ['roles', 'clusterroles'];
-/** Acting as somebody else, and vouching for somebody else's certificates. */
+/** Verbs for acting as somebody else, and for vouching for somebody else's certificates. */
 const namedVerbs: readonly string[] = ['impersonate', 'approve', 'sign'];
 const everything = '*';
 
@@ -84,7 +84,7 @@ function matchesResource(policy: AbacPolicy, { namespace, resource, apiGroup }: 
 }
 
 /**
- * Whether a line holds as a rule for a namespace, or for all namespaces when `asked` is empty. A line without a
+ * Whether a line is listed as a rule for a namespace, or for all namespaces when `asked` is empty. A line without a
  * namespace applies to requests without one, so it is not a rule for all namespaces. No line applies to a subresource
  * alone.
  */
@@ -101,13 +101,13 @@ function verbsOf(policy: AbacPolicy): readonly string[] {
 
 /**
  * Lines have no verbs. Granting rights that one does not have, acting as somebody else and approving somebody else's
- * certificates would each make all other lines pointless. So only lines about everything allow them; lines that name
- * the resource allow all of them but the first.
+ * certificates would each make all other lines pointless. So only lines about everything allow these actions; lines
+ * that name the resource allow all of them except granting.
  */
 function allowsVerb(policy: AbacPolicy, verb: string): boolean {
   if (policy.readonly) return readVerbs.includes(verb);
   if (verb === 'escalate' || verb === 'bind') return isAboutEverything(policy);
-  // `impersonate:<mode>` and `impersonate-on:<mode>:<verb>` are rights of the same sort.
+  // `impersonate:<mode>` and `impersonate-on:<mode>:<verb>` are rights of the same kind.
   if (namedVerbs.includes(verb) || /^impersonate(?:-on)?:/.test(verb))
     return policy.resource !== everything || isAboutEverything(policy);
   return true;

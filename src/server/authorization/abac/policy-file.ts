@@ -6,9 +6,9 @@ import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
  * without a namespace applies to cluster-scoped resources.
  */
 export interface AbacPolicy {
-  /** Empty: any user, provided that there is a group. */
+  /** If empty, any user matches, provided that there is a group. */
   readonly user: string;
-  /** Empty: any group, provided that there is a user. */
+  /** If empty, any group matches, provided that there is a user. */
   readonly group: string;
   /** Only get, list and watch. */
   readonly readonly: boolean;
@@ -23,7 +23,7 @@ export interface AbacPolicy {
 /** The policies of a file, in order. */
 export interface AbacPolicies {
   readonly policies: readonly AbacPolicy[];
-  /** The number of lines in the old form, which names no version. */
+  /** The number of lines in the old form, which has no version. */
   readonly unversionedLines: number;
 }
 
@@ -97,7 +97,7 @@ function versionedPolicy(value: Entry, names: VendorNames, problem: Problem): Ab
 }
 
 /**
- * In lines of the old form an empty field allows more: an empty subject matches every authenticated user, and an empty
+ * In lines of the old form, an empty field allows more: an empty subject matches every authenticated user, and an empty
  * resource matches everything.
  */
 function unversionedPolicy(value: Entry, problem: Problem): AbacPolicy {

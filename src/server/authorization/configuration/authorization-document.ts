@@ -10,14 +10,14 @@ import { compileCondition, conditionWork } from './request-conditions.js';
 
 /** A webhook of the file. Times are in milliseconds. */
 export interface WebhookSettings {
-  /** Equal webhooks have equal keys. */
+  /** Webhooks with equal settings have equal keys. */
   readonly key: string;
   readonly name: string;
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
   readonly timeoutMs: number;
   readonly version: SubjectAccessReviewVersion;
-  /** What a review without an answer counts as. */
+  /** The decision when a review gets no answer. */
   readonly failurePolicy: 'NoOpinion' | 'Deny';
   readonly connection: ClientConfig;
   readonly conditions: readonly Program[];
@@ -35,7 +35,7 @@ const dnsName = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9
 /**
  * Reads a document of kind `AuthorizationConfiguration`, and the client configurations that it names.
  *
- * @param suffix of the names of API groups
+ * @param suffix suffix of the names of API groups
  * @throws DocumentError with all their problems.
  */
 export function readAuthorizationConfiguration(document: unknown, suffix: string): readonly AuthorizerEntry[] {

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
 
-/** Counters of configured authorizers, under the names that operators of such servers know. */
+/** Counters of configured authorizers, under the names that operators of API servers know. */
 export class AuthorizationMetrics {
   private readonly decisions: Counter<'type' | 'name' | 'decision'>;
   private readonly failedConditions: Counter<'type' | 'name'>;

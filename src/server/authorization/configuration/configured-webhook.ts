@@ -26,8 +26,8 @@ export interface ConfiguredWebhookDependencies {
 }
 
 /**
- * A webhook of `--authorization-config`: it is called only for requests that meet its conditions, and a review without
- * an answer counts as its failure policy says.
+ * A webhook of `--authorization-config`: it is called only for requests that meet its conditions, and its failure
+ * policy decides if a review gets no answer.
  */
 export class ConfiguredWebhook implements Authorizer, RuleResolver {
   private readonly client: WebhookClient;

@@ -43,9 +43,9 @@ interface Chain {
 }
 
 /**
- * The authorizers of `--authorization-config`, in the order in which its file now names them. A changed file takes
- * effect as a whole, for later requests; an unusable one changes nothing. It may add, change and drop webhooks, and
- * drop or move the modes that were there at the start, but add no others: those follow stored objects from the start
+ * The authorizers of `--authorization-config`, in the current order of its file. A changed file takes effect as a
+ * whole, for later requests; an unusable one changes nothing. A change may add, change and drop webhooks, and drop or
+ * move the modes that were there at the start, but not add other modes, which must follow stored objects from the start
  * on.
  */
 export class LiveAuthorization implements Authorizer, RuleResolver {
@@ -103,7 +103,10 @@ export class LiveAuthorization implements Authorizer, RuleResolver {
     this.files.start(signal);
   }
 
-  /** Resolves when following the file has ended after the abort. Not before that: requests still need answers. */
+  /**
+   * Resolves when following the file has ended after the abort. Webhooks stop only then, since requests still need
+   * answers.
+   */
   async stopped(): Promise<void> {
     await this.files.stopped();
     for (const webhook of this.chain.webhooks.values()) webhook.stop();
@@ -123,7 +126,7 @@ export class LiveAuthorization implements Authorizer, RuleResolver {
     this.dependencies.logger.info('changed authorization configuration is in use', { authorizers });
   }
 
-  /** Lets the reviews under way have their answers. */
+  /** Stops a replaced webhook only after the reviews under way have ended. */
   private retire(webhook: ConfiguredWebhook): void {
     const timer = setTimeout(() => {
       this.retired.delete(webhook);

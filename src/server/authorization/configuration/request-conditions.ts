@@ -46,7 +46,7 @@ const request: CelType = objectOf('SubjectAccessReviewSpec', {
 });
 const environment = { functions: apiFunctions, variables: { request } };
 
-/** All conditions of a file together; compiling them takes some tens of milliseconds at most. */
+/** The limit for all conditions of a file together; compiling them takes some tens of milliseconds at most. */
 const maxCompileWork = 20_000;
 
 /** The limit for compiling the conditions of one file. */
@@ -66,7 +66,7 @@ export function compileCondition(text: string, path: FieldPath, work: CompileWor
 /** Whether a request is for a webhook; `error` when no condition is false and one has no value. */
 export type ConditionResult = { readonly matches: boolean } | { readonly error: unknown };
 
-/** Evaluates the conditions under one budget: a false one decides, whatever the others give. */
+/** Evaluates the conditions under one budget: a false one decides, whatever the others return. */
 export function matchConditions(conditions: readonly Program[], attributes: AuthorizerAttributes): ConditionResult {
   if (conditions.length === 0) return { matches: true };
   const variables = { request: requestValue(attributes) };

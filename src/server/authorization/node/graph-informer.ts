@@ -85,7 +85,7 @@ export class GraphInformer {
     const done = new AbortController();
     const limit = delay(this.options.maxCatchUpMs, undefined, { signal: done.signal, ref: false });
     const work = Promise.race([this.readToHead(), limit])
-      // If the store can't be read, the graph stays as it is: that allows nothing.
+      // If the store can't be read, the graph stays as it is, which allows nothing new.
       .catch(() => undefined)
       .finally(() => {
         this.underWay = undefined;
@@ -102,7 +102,7 @@ export class GraphInformer {
   }
 }
 
-/** The text before the node in the stored text of a pod that has one. */
+/** The text before the node's name in the stored text of a scheduled pod. */
 const nodeNameKey = '"nodeName":';
 
 /** An object reduced to its names and the data that the graph keeps. */
@@ -145,7 +145,7 @@ function podSink(graph: NodeGraph, mirror: string): ObjectSink {
     set: (key, pod) => graph.setPod(key, pod),
     delete: (key) => graph.deletePod(key),
   });
-  // A pod without a node gives nobody access, whatever else it says.
+  // A pod without a node gives no node access, whatever else it contains.
   const glance = ({ key: { namespace, name }, json }: StoredObject): Reduced<PodReferences> | undefined =>
     json.includes(nodeNameKey) ? undefined : { metadata: { namespace, name }, kept: noReferences };
   return { ...sink, glance };

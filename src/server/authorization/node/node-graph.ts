@@ -63,7 +63,7 @@ export class NodeGraph {
     if (entry !== undefined) this.dropPod(key, entry);
   }
 
-  /** Replaces all pods, in steps: those that are not given are removed first. */
+  /** Replaces all pods, in steps: pods that are not in `pods` are removed first. */
   *replacingPods(pods: ReadonlyMap<string, PodReferences>): Steps {
     yield* eachInSteps(this.pods.keys(), (key) => {
       if (!pods.has(key)) this.deletePod(key);
@@ -158,12 +158,12 @@ export class NodeGraph {
     return this.attachments.get(attachment) === node;
   }
 
-  /** Whether the slice shows devices of the node alone. */
+  /** Whether the slice contains devices of this node alone. */
   isSliceOf(node: string, slice: string): boolean {
     return node !== '' && this.slices.get(slice) === node;
   }
 
-  /** The number of kept entries, so tests can check that entries are removed. */
+  /** The number of entries, so that tests can check that entries are removed. */
   get sizes(): { readonly pods: number; readonly nodes: number; readonly targets: number; readonly volumes: number } {
     const { pods, podsByNode, targets, volumes } = this;
     return { pods: pods.size, nodes: podsByNode.size, targets: targets.size, volumes: volumes.size };

@@ -10,7 +10,7 @@ import { GraphInformer } from './graph-informer.js';
 import { NodeAuthorizer } from './node.authorizer.js';
 import { NodeGraph } from './node-graph.js';
 
-/** The longest that a node's request waits for the graph before it is denied. */
+/** The longest time that a node's request waits for the graph before it is denied. */
 const maxCatchUpMs = 2000;
 /** The role whose rules apply to every node, without a binding. */
 const nodeRole = 'system:node';

@@ -138,7 +138,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
 
   private accounts(isConnected: Connection): Rule {
     return (node, attributes) => {
-      // Plugins that get the credentials of images read annotations of the account.
+      // Credential plugins for images need the annotations of the account.
       if (attributes.verb === 'get' && attributes.subresource === '')
         return this.connected(node, attributes, isConnected);
       if (attributes.verb !== 'create' || attributes.name === '') {
@@ -149,7 +149,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     };
   }
 
-  /** Reads of the pods that run there; NodeRestriction narrows the writes, whose pods it knows. */
+  /** Allows reads of pods on the node. Writes are narrowed by NodeRestriction, which knows their pods. */
   private pods(node: string, attributes: AuthorizerAttributes): Decision {
     const { verb, subresource, name, selectors } = attributes;
     if (subresource !== '') return podWrites[subresource]?.includes(verb) === true ? allow : noOpinion;
@@ -180,7 +180,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     return allow;
   }
 
-  /** The slices of the node's own devices; admission looks at new ones. */
+  /** Allows access to the slices of the node's own devices; admission checks new slices. */
   private ownSlices(node: string, attributes: AuthorizerAttributes): Decision {
     const { verb, subresource, selectors } = attributes;
     if (subresource !== '') return no('cannot authorize ResourceSlice subresources');
@@ -236,13 +236,15 @@ type Connection = (node: string, namespace: string, name: string) => boolean;
 
 const ownVerbs: readonly string[] = ['get', 'create', 'update', 'patch', 'delete'];
 
-/** Subresources of pods that agents write, and how. */
+/** Subresources of pods that agents write, with the verbs. */
 const podWrites: Readonly<Record<string, readonly string[]>> = Object.assign(Object.create(null), {
   status: ['update', 'patch'],
   eviction: ['create'],
 });
 
-/** Names are compared without the graph: an agent looks for its node before there is one. Admission narrows the writes. */
+/**
+ * Names are compared without the graph: an agent reads its node before the node exists. Admission narrows the writes.
+ */
 function ownNode(node: string, { verb, subresource, name }: AuthorizerAttributes): AuthorizationDecision {
   if (subresource === 'status') return verb === 'update' || verb === 'patch' ? allow : noOpinion;
   if (subresource !== '') return noOpinion;

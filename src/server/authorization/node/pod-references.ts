@@ -28,8 +28,8 @@ export interface PodReferences {
 export const noReferences: PodReferences = { node: '', keys: [] };
 
 /**
- * The node of a pod and the keys of all objects it refers to, each once. A mirror pod refers to nothing: its node created it, so the
- * node could otherwise read any object that it names there.
+ * The node of a pod and the keys of all objects it refers to, each once. A mirror pod refers to nothing: its node
+ * created it, and could otherwise read any object by naming it there.
  *
  * @param mirror the annotation of mirror pods
  */
@@ -54,7 +54,7 @@ export function referencedKeys({ metadata, spec, status }: Pod & ApiObject): rea
   for (const container of spec.containers ?? []) visitContainer(container, refer);
   for (const container of spec.ephemeralContainers ?? []) visitContainer(container, refer);
   for (const volume of spec.volumes ?? []) visitVolume(volume, metadata.name ?? '', refer);
-  // Claims to devices: those that it names, and those that were made for it.
+  // Claims to devices: those that the pod names, and those that were created for it.
   for (const { resourceClaimName } of spec.resourceClaims ?? []) refer('device', resourceClaimName);
   for (const { resourceClaimName } of status?.resourceClaimStatuses ?? []) refer('device', resourceClaimName);
   refer('device', status?.extendedResourceClaimStatus?.resourceClaimName);
@@ -87,7 +87,7 @@ function visitVolume(volume: Volume, podName: string, refer: Refer): void {
   refer('secret', volume.secret?.secretName);
   refer('configmap', volume.configMap?.name);
   refer('claim', volume.persistentVolumeClaim?.claimName);
-  // The claim of an ephemeral volume is named after its pod and itself.
+  // The claim of an ephemeral volume is named after the pod and the volume.
   if (volume.ephemeral) refer('claim', `${podName}-${volume.name}`);
   for (const { secret, configMap } of volume.projected?.sources ?? []) {
     refer('secret', secret?.name);

@@ -14,7 +14,7 @@ interface CompiledRule {
 interface CompiledPathRule {
   readonly verbs: ReadonlySet<string> | undefined;
   readonly paths: ReadonlySet<string>;
-  /** The texts before a final `*`. The empty text matches every path. */
+  /** The part of each path before a final `*`. An empty prefix matches every path. */
   readonly prefixes: readonly string[];
 }
 

@@ -68,7 +68,7 @@ export class ScopeGrants {
   }
 }
 
-/** A binding as it was indexed, kept for removing it again. */
+/** A binding as it was indexed, kept so that it can be removed again. */
 interface IndexedBinding {
   readonly scope: string;
   readonly slot: RoleSlot;
@@ -125,7 +125,7 @@ export class PolicyIndex {
     const { roleRef } = binding;
     const slot = this.slotOf(roleRef.kind, namespace, roleRef.name);
     slot.bindings++;
-    // Keep only these fields, not the whole object.
+    // Keeps only these fields instead of the whole object.
     const from = { metadata: { name, namespace }, roleRef };
     const users = new Set<string>();
     const groups = new Set<string>();

@@ -52,7 +52,7 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
     prepare: async (stores, signal) => {
       while (!signal.aborted && !isPrepared) {
         try {
-          // An informer learns late of versions at which the policy did not change, so it is asked only for those that did.
+          // An informer learns late of versions without a change of the policy, so it waits only for versions with one.
           await informer.reached(await ensureBootstrapPolicy(names, stores, signal));
           isPrepared = true;
         } catch (error) {
@@ -72,7 +72,7 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
         },
       },
       {
-        // A restart would not bring the policy into force: alive is who has it or still tries.
+        // A restart would not bring the policy into force, so the process counts as alive while it still tries.
         name: 'poststarthook/rbac/bootstrap-roles',
         paths: ['livez'],
         check: () => {

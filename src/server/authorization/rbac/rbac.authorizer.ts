@@ -12,9 +12,9 @@ import type { PolicyRule } from '../../../objects/apis/rbac/v1/role.types.js';
 import type { Grant, PolicyIndex, RoleSlot, ScopeGrants } from './policy-index.js';
 
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
-/** How many missing roles a reason names. */
+/** The most missing roles that a reason names. */
 const maxMissingRoles = 20;
-/** Limit on the rules and their values listed for one user: a list is copied and written as a whole. */
+/** Limit on the rules and their values listed for one user, since a list is copied and written as a whole. */
 const mostListed = 100_000;
 
 /**

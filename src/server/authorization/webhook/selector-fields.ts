@@ -22,8 +22,8 @@ export interface SelectorFields {
 }
 
 /**
- * The selectors of a request as reviews carry them; empty without any. Reviews have no numeric comparisons: these are
- * left out, so that the review covers more objects.
+ * The selectors of a request in the form of reviews; empty if there are none. Numeric comparisons, which reviews don't
+ * have, are left out, so that the review covers more objects.
  */
 export function selectorFields({ selectors }: AuthorizerAttributes): SelectorFields {
   if (selectors === undefined) return {};

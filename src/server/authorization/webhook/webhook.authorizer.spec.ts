@@ -95,7 +95,7 @@ describe('the webhook authorizer', () => {
     for (const query of ['', fields('a=b'), fields('a=c'), labels('a=b'), labels('a=c'), fields('broken')]) {
       await bench.ask(`${pods}?${query}`);
     }
-    // A selector that can't be parsed gives the same review as none.
+    // A selector that can't be parsed results in the same review as none.
     assert.equal(bench.asked.length, 6);
   });
 

@@ -16,12 +16,12 @@ import { reviewAnswer, reviewSpec, type SubjectAccessReviewVersion } from './rev
 /** How to call the webhook, and how long to keep its answers (specification 5.4). */
 export interface WebhookAuthorizerSettings {
   readonly version: SubjectAccessReviewVersion;
-  /** For answers that allow; 0: not cached. */
+  /** How long to keep answers that allow; 0: not cached. */
   readonly authorizedTtlMs: number;
-  /** For all other answers; 0: not cached. */
+  /** How long to keep all other answers; 0: not cached. */
   readonly unauthorizedTtlMs: number;
   readonly maxCachedAnswers: number;
-  /** For one review, including all attempts. */
+  /** The time limit for one review, including all attempts. */
   readonly totalTimeoutMs: number;
 }
 
@@ -127,7 +127,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
 function attributesLength(attributes: AuthorizerAttributes): number {
   const { namespace, verb, apiGroup, apiVersion, resource, subresource, name, path } = attributes;
   const { fields = '', labels = '' } = attributes.selectors ?? {};
-  // Requests have selectors as text; those of reviews can be as long as their parts.
+  // Selectors of requests are texts; those of access reviews are lists of requirements, which can be just as long.
   const selectors = [fields, labels].map((part) => (typeof part === 'string' ? part : requirementsText(part)));
   return [namespace, verb, apiGroup, apiVersion, resource, subresource, name, path, ...selectors].join('').length;
 }

@@ -36,11 +36,14 @@ import { labelsOf } from '../request-info/request-labels.js';
 import { isOldPage, pageForm } from './page-form.js';
 import { PROCESS_FACTS } from './process-info.module.js';
 
-/** Requests below it may last: they have no time limit, and their duration says nothing about the server. */
+/**
+ * Path prefix of requests that may take long: they have no time limit, and their duration is no measure of the server's
+ * speed.
+ */
 export const profilePrefix = '/debug/pprof/';
 const plainText = 'text/plain; charset=utf-8';
 const defaultSeconds: Readonly<Record<ProfileKind, number>> = { profile: 30, heap: 10, allocs: 10 };
-/** A profile of this length fits into memory. */
+/** The longest profile that fits into memory. */
 const mostSeconds = 300;
 
 interface CacheState {
@@ -51,8 +54,8 @@ interface CacheState {
 }
 
 /**
- * Pages about this process for its operators: flags, state, profiles. All are behind authorization, by their paths. With
- * workers they are about the one that happens to answer.
+ * Pages about this process for its operators: flags, state, profiles. All are behind authorization, by their paths.
+ * With several workers, a page shows the worker that happens to answer.
  */
 @Controller()
 export class DebugController {
@@ -97,7 +100,7 @@ export class DebugController {
     this.sendPage(request, reply, flagNamesPage, 'text/html; charset=utf-8');
   }
 
-  /** Sets the verbosity of this process: its body is the number. */
+  /** Sets the verbosity of this process to the number in the body. */
   @All('debug/flags/v')
   async verbosity(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     if (!this.debugging.profiling) throw pageNotFoundError();

@@ -9,8 +9,8 @@ import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 
 /**
- * What flow control does at the moment, for operators: in this process, or in all workers of the server, whichever of
- * them received the request. There is nothing to see when it is off.
+ * The current state of flow control, for operators: of this process, or of all workers of the server, whichever of them
+ * received the request. The pages are empty when flow control is off.
  */
 @Controller('debug/api_priority_and_fairness')
 export class FlowDumpsController {

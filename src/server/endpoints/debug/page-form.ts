@@ -31,7 +31,7 @@ export function pageForm(accept: string | undefined, group: string, kind: string
   throw notAcceptableError(mediaTypes);
 }
 
-/** Whether a newer version of the kind is there. */
+/** Whether there is a newer version of the kind. */
 export function isOldPage(form: PageForm): boolean {
   return form.mediaType !== 'text' && form.version !== versions[0];
 }

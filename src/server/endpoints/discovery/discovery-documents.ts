@@ -100,7 +100,9 @@ function sortedSubresources({ definition }: ServedResource): SubresourceDefiniti
   return subresourcesOf(definition).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Shows clients when objects are stored in another version: a digest of the stored group, version and kind. */
+/**
+ * A digest of the stored group, version and kind, from which clients see that objects are stored in another version.
+ */
 export function storageVersionHash(definition: StoredResource): string {
   const { group } = definition.storedAs ?? definition;
   const text = `${group}/${definition.versions[0].version}/${definition.kind}`;
@@ -130,14 +132,14 @@ export function* aggregatedText(items: Iterable<object>, apiVersion: string): Ge
   yield ']}';
 }
 
-/** The same as protobuf. @param type declares the items */
+/** Like {@link aggregatedText}, as protobuf. @param type declares the items */
 export function* aggregatedBytes(
   items: Iterable<object>,
   apiVersion: string,
   type: KindType,
 ): Generator<Uint8Array, void, undefined> {
   const { encodeProtobuf, encodeEnvelopeHead, repeatedHead } = protobufCodec();
-  // The message of the list: its metadata, which is empty, and the items.
+  // The fields of the list message: its metadata, which is empty, and the items.
   const parts: Uint8Array[] = [Uint8Array.of(0x0a, 0)];
   for (const item of items) {
     const bytes = encodeProtobuf(type, decode(type, item).value);
@@ -177,7 +179,7 @@ export function* aggregatedGroups(
 function aggregatedResource(resource: ServedResource, group: string, version: string): unknown {
   const { definition } = resource;
   const subresources = sortedSubresources(resource);
-  // Clients replace an empty group and version by those of the document; kinds of definitions are named in full.
+  // Clients replace an empty group and version by those of the document; custom kinds are named in full.
   const isDefined = definition.type === 'stored' && definition.definedBy !== undefined;
   const own = isDefined ? { group, version } : { group: '', version: '' };
   const kindOf = (kind: GroupVersionKind | undefined) => {

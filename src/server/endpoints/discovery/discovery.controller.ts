@@ -50,7 +50,7 @@ const aggregatedVersions = ['v2'] as const;
 
 interface HeldDocument {
   readonly content: Promise<Packed>;
-  /** The changes of the registry that it shows. */
+  /** The version of the registry that the document shows. */
   readonly changes: number;
   /** The order of the groups, which extension servers may change. */
   readonly order: string;
@@ -71,7 +71,7 @@ export class DiscoveryController {
   @Get()
   root(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const checks = new Set(this.checks.flatMap((check) => check.paths.map((path) => `/${path}/${check.name}`)));
-    // Two of them are listed with a slash at the end as well, as the release does it.
+    // Some paths are listed both with and without a trailing slash, as in the reference.
     const listed = ['/apis/', '/healthz', '/livez', '/openapi/v3/', '/readyz', ...checks];
     const paths = [...readOnlyPaths(this.services), ...listed];
     this.sendPlain(request, reply, { paths: paths.sort() });
@@ -140,7 +140,7 @@ export class DiscoveryController {
     sendText({ context, reply }, 200, plainJson.contentType, text);
   }
 
-  /** A document, made again only when resources came, changed or went, here or on extension servers. */
+  /** A cached document, rebuilt only when resources were added, changed or removed, here or on extension servers. */
   private held(
     key: string,
     groups: readonly OrderedGroup[],
@@ -192,7 +192,7 @@ export class DiscoveryController {
 
 const noRemotes: ReadonlyMap<string, RemoteVersion> = new Map();
 
-/** Whether extension servers report the same: a report is kept until they send another one. */
+/** Whether both contain the same reports of extension servers. Unchanged reports are the same object. */
 function isSame(a: ReadonlyMap<string, RemoteVersion>, b: ReadonlyMap<string, RemoteVersion>): boolean {
   if (a.size !== b.size) return false;
   for (const [name, { resources, isCurrent }] of a) {
@@ -205,8 +205,8 @@ function isSame(a: ReadonlyMap<string, RemoteVersion>, b: ReadonlyMap<string, Re
 const jsonType = 'application/json';
 
 /**
- * The version and media type of aggregated discovery that the first clause asks for: clients that want the aggregated form
- * name it first.
+ * The version and media type of aggregated discovery, if the first clause requests it: clients that want the aggregated
+ * form name it first.
  */
 function aggregatedForm(
   accept: string | undefined,

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { apiRelease } from '../../../base/machinery/api-release.js';
 import type { VersionInfo } from './discovery.controller.js';
 
-/** The release of these types and rules, in full. */
+/** The patch version of the reference whose types and rules this server has. */
 const patch = 2;
 /** The oldest release whose servers can run beside this one. */
 const oldest = { major: '1', minor: '36' } as const;
@@ -12,7 +12,7 @@ export function versionInfo(): VersionInfo {
   const { version } = createRequire(import.meta.url)('../../../../../package.json') as { version: string };
   return {
     ...apiRelease,
-    // The server answers as its own release, and never as an older one.
+    // The server never emulates an older release.
     emulationMajor: apiRelease.major,
     emulationMinor: apiRelease.minor,
     minCompatibilityMajor: oldest.major,

@@ -35,8 +35,8 @@ export async function handleApply(request: ResourceRequest, format: 'yaml' | 'cb
 }
 
 /**
- * The view that a write should show. Its fields are fields of the parent, and owned there, so the parent is merged. The
- * owners are in the metadata of the view.
+ * The view after an apply. Its fields belong to the parent and are owned there, so the intent is merged into the
+ * parent. The owners are in the metadata of the view.
  */
 async function appliedView(
   write: WritePipeline,
@@ -79,7 +79,7 @@ function parseConfig(
   const fault = format === 'yaml' ? 'error decoding patch' : 'error decoding CBOR';
   let config: unknown;
   try {
-    // An empty body names no kind, which is the error to report.
+    // An empty body has no kind, and that is the error to report.
     config = body.length === 0 ? {} : parseApplyBody(request.context, body, format, options.fieldValidation);
   } catch (error) {
     if (error instanceof SyntaxError) {

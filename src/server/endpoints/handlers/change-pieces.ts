@@ -7,7 +7,7 @@ const onePiece: readonly (readonly Change[])[] = [];
 const knownPieces = new WeakMap<readonly Change[], readonly (readonly Change[])[]>();
 
 /**
- * Splits the changes of a batch into pieces that can be encoded without holding up others, in order; undefined if one
+ * Splits the changes of a batch into pieces that can be encoded without blocking other work, in order; undefined if one
  * piece is enough. A watch that resumes may receive thousands of changes at once. Watches that share a batch share its
  * pieces.
  */

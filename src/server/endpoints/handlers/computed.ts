@@ -14,12 +14,12 @@ import type { ResourceRequest } from '../resource-request.js';
 import { listWriter } from './list-writer.js';
 
 /**
- * GET of one or all objects of a computed kind. They have no versions, so parameters for paging and versions have no
- * effect.
+ * GET of one or all objects of a computed kind. Computed objects have no versions, so parameters for paging and
+ * versions have no effect.
  */
 export async function handleComputed(request: ResourceRequest, definition: ComputedResource): Promise<void> {
   const { context, resource, verb, namespace, name } = request;
-  // Other threads do not have what the objects are computed from.
+  // Other threads do not have the data that the objects are computed from.
   context.canLeave = false;
   const accepted = verb === 'get' ? negotiateObject(request) : negotiateList(request);
   const selection = parseSelection(resource, context.query);
@@ -38,7 +38,7 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
     wants: verb === 'get' ? () => true : wants,
     signal: context.signal,
   });
-  // Others are asked for what they know.
+  // The time counts as waiting, since the data may come from other programs.
   noteWait(context, begun);
   if (verb === 'get') {
     const found = objects.find((object) => isInScope(object) && object.metadata.name === name);

@@ -3,13 +3,13 @@ import type { ServedResource } from '../../../objects/registry/resource-registry
 import { convertedTexts, needsConversion } from '../../../objects/registry/store/remote-conversion.js';
 import type { Change } from '../../../storage/storage.interface.js';
 
-/** Changes in the form of a resource, shared by all of its watches in the process. */
+/** Changes converted to the version of a resource, shared by all of its watches in the process. */
 const convertedBatches = new WeakMap<ServedResource, WeakMap<readonly Change[], Promise<readonly Change[]>>>();
 
 /**
- * Changes with their texts in the version of the resource; undefined when they have it already. Watches of the same
- * version share the conversion of a batch. The conversion does not count as time of one request: the time limit of a
- * call bounds it.
+ * Changes with their texts in the version of the resource; undefined when they have that version already. Watches of
+ * the same version share the conversion of a batch. It is not bound to the time of any request, only to the time limit
+ * of a call.
  */
 export function convertedChanges(
   resource: ServedResource,

@@ -4,7 +4,7 @@ import { forEachAtOnce } from './delete-collection.js';
 
 const items = Array.from({ length: 20 }, (_, i) => i);
 
-/** Work items that end one by one, when the test decides. */
+/** Work items that the test ends one by one. */
 function heldWork() {
   const begun: number[] = [];
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];

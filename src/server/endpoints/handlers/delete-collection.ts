@@ -35,12 +35,12 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const targets: Target[] = [];
   for await (const { items } of readPages(request, selection, list)) {
     for (const { key, uid, json } of items) {
-      // Happens before the first delete.
+      // This must happen before the first delete.
       leaveLarge(context, json);
       targets.push({ namespace: key.namespace, name: key.name, uid });
     }
   }
-  // Another thread would no longer find the objects that are deleted here.
+  // Another thread would no longer find the objects that this thread has deleted.
   context.canLeave = false;
   await forEachAtOnce(
     targets,
@@ -59,8 +59,8 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
 }
 
 /**
- * Works on all items, at most `atOnce` at a time. After a failure or an abort, starts no further item. Rejects with the
- * first failure once all started items have ended.
+ * Processes all items, at most `atOnce` at a time. After a failure or an abort, starts no further item. Rejects with
+ * the first failure once all started items have ended.
  */
 export async function forEachAtOnce<T>(
   items: readonly T[],

@@ -36,7 +36,7 @@ export async function readOptions(request: ResourceRequest): Promise<DeleteOptio
 /**
  * Deletes one object. Admission needs the object, so both of its phases run after the store has read it.
  *
- * @param uid uid of the intended object; another object of that name counts as not found
+ * @param uid uid of the object to delete; another object of that name counts as not found
  */
 export function deleteOne(
   request: ResourceRequest,

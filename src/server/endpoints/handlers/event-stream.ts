@@ -15,7 +15,7 @@ export interface WatchStream {
   onClose(listener: () => void): void;
   /** Queues events for the next flush. */
   push(bytes: Buffer): void;
-  /** The same for the text of one event; returns its length in bytes. */
+  /** Queues the text of one event for the next flush; returns its length in bytes. */
   pushText(text: string): number;
   flush(): Promise<void>;
   /** Undefined if the client can take more; otherwise resolves when it can or has left. */
@@ -32,8 +32,8 @@ export class EventStream implements WatchStream {
   /** Awaited before each write; undefined if there is no limit. */
   private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
   /**
-   * The connection of an HTTP/1.1 response in chunks. Each event is one write to it, of a chunk that all watchers share:
-   * the response itself would make its frame anew for each of them, as three writes.
+   * The connection of an HTTP/1.1 response in chunks. Each event is one write of a chunk that all watchers share: the
+   * response itself would build the chunk again for each watcher, in three writes.
    */
   private readonly connection: Socket | undefined;
 
@@ -99,7 +99,7 @@ export class EventStream implements WatchStream {
   }
 }
 
-/** The last bytes that were framed: watchers whose turns follow each other mostly send the same. */
+/** The last chunk. Successive watchers mostly send the same bytes. */
 let framed: { readonly bytes: Buffer; readonly chunk: Buffer } | undefined;
 
 /** The bytes as one chunk of the transfer coding (RFC 9112 section 7.1). */

@@ -20,7 +20,7 @@ export interface Page {
   readonly items: readonly StoredObject[];
   /** The metadata of the list; set on the last page only. */
   readonly metadata: ListMetadata | undefined;
-  /** Where forms of the items can be kept. */
+  /** The cache for forms of the items; undefined if the items can't be cached. */
   readonly forms?: KeptForms | undefined;
 }
 
@@ -42,12 +42,12 @@ export async function* convertedPages(request: ResourceRequest, pages: AsyncIter
   for await (const page of pages) {
     const items = page.items.map(plainObject);
     const converting = convertedTexts(resource, items, context.signal);
-    // The result of an external conversion may change while the object does not.
+    // No cached forms: the result of an external conversion may change while the object does not.
     yield converting === undefined ? page : { ...page, items: await converting, forms: undefined };
   }
 }
 
-/** Characters of objects that are checked before other requests get their turn. */
+/** Characters of objects to check before other requests get their turn. */
 const selectedAtOnce = 128 * 1024;
 
 /**
@@ -80,8 +80,8 @@ async function selectConverted(
 }
 
 /**
- * The pages of one list, all at the version of the first page; at least one page. The texts are the stored ones, or, if
- * the selection is one of converted objects, in the requested version.
+ * The pages of one list, all at the version of the first page; at least one page. The texts are the stored ones, or
+ * those of the requested version if the selection applies to converted objects.
  */
 export async function* readPages(
   request: ResourceRequest,
@@ -92,7 +92,7 @@ export async function* readPages(
   const counts = limit > 0 && selection.selectsAll && services.features.isOn('RemainingItemCount');
   const countRemaining = counts && 'few';
   const { isOfConverted } = selection;
-  // A chunked list marks its last chunk as the last.
+  // Marks the last chunk of a chunked list.
   const lastChunk = limit > 0 || semantics.kind === 'continue' ? { continue: '' } : {};
   let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
@@ -145,7 +145,8 @@ export async function* readPages(
 }
 
 /**
- * Adds a new token to the error for an expired one. It continues from the same key, at the newest version at that time.
+ * Adds a new token to the error about an expired token. The new token continues from the same key, at the newest
+ * version at that time.
  */
 function expiredToken(request: ResourceRequest, error: unknown, after: ListPosition): unknown {
   if (!(error instanceof StatusError) || error.reason !== 'Expired') return error;

@@ -36,7 +36,7 @@ import type { ResourceRequest } from '../resource-request.js';
 export interface ListWriter {
   add(objects: readonly ApiObject[]): void;
   /**
-   * Adds a stored object, whose form may be kept in `forms`. Returns how much work it was, as the number of characters
+   * Adds a stored object, whose form may be kept in `forms`. Returns the amount of work, as the number of characters
    * that take about as long to parse.
    */
   addStored(item: StoredObject, forms: KeptForms | undefined): number;
@@ -44,7 +44,7 @@ export interface ListWriter {
   send(metadata: ListMetadata): Promise<void>;
 }
 
-/** The kind of a list of the resource's objects. */
+/** The kind of lists of the resource's objects. */
 export function listKind({ definition }: ServedResource): string {
   return definition.listKind ?? `${definition.kind}List`;
 }
@@ -68,7 +68,7 @@ export function listWriter(request: ResourceRequest, accepted: AcceptedType): Li
 
 /** Writes JSON, including tables. Objects are serialized as they arrive, so no large value is built at once. */
 class JsonListWriter implements ListWriter {
-  /** Each item follows a comma. */
+  /** Each item begins with a comma. */
   private readonly items = new ByteRanges();
   private readonly include: IncludeObject;
   private readonly form: ItemForm | undefined;
@@ -102,7 +102,7 @@ class JsonListWriter implements ListWriter {
     return work.characters;
   }
 
-  /** The item, if it can be made from stored text. */
+  /** The text of the item, if it can be made from stored text. */
   private ownText(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): string | undefined {
     const { services, resource } = this.request;
     const { as, asVersion = 'v1' } = this.accepted;
@@ -113,7 +113,7 @@ class JsonListWriter implements ListWriter {
 
   async send(metadata: ListMetadata): Promise<void> {
     const { value } = listParts(this.request, this.accepted, [], metadata);
-    // The list is the last member, and empty.
+    // The list of items is the last member, and empty.
     const head = JSON.stringify(value).slice(0, -2);
     const { items } = this;
     const { audit } = this.request.context;
@@ -237,7 +237,7 @@ class CborListWriter implements ListWriter {
   private readonly items = new ByteRanges();
   private readonly include: IncludeObject;
   private readonly shape: CborShape | undefined;
-  /** Undefined for tables, of which only the cells are kept. */
+  /** Undefined for tables, which keep only the cells. */
   private readonly form: ItemForm | undefined;
   private count = 0;
 
@@ -294,7 +294,7 @@ class CborListWriter implements ListWriter {
     const { items, count } = this;
     const { value } = listParts(this.request, this.accepted, [], metadata);
     this.notes.end(metadata);
-    // The list is the last member, and empty: an array without elements is its head alone.
+    // The list of items is the last member, and empty: an empty array consists of its head only.
     const whole = encodeCbor(value);
     const head = Buffer.concat([selfDescribed, whole.subarray(0, -1), encodeCborHead('array', count)]);
     async function* body(): AsyncGenerator<Uint8Array> {
@@ -306,7 +306,8 @@ class CborListWriter implements ListWriter {
 }
 
 /**
- * Reports to the audit trail what a list shows. The trail shows JSON, whatever was sent, with the metadata at its end.
+ * Reports the objects of a list to the audit trail. The trail shows JSON, whatever was sent, with the metadata at its
+ * end.
  */
 class ListNotes {
   private isBegun = false;

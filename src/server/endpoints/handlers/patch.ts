@@ -46,11 +46,11 @@ export const patchMediaTypes: readonly string[] = Object.keys(patchTypes);
 
 /** A parsed patch. */
 interface Patch {
-  /** Is called again with the newer live object when another write comes first. */
+  /** Called again with the newer live object when another write comes first. */
   readonly apply: (live: ApiObject) => unknown;
   /** The value that a refusal of the result shows. */
   readonly shown: (live: ApiObject, patched: unknown) => string;
-  /** Members of operations that nobody knows. */
+  /** Unknown members of operations. */
   readonly faults: readonly string[];
 }
 
@@ -130,7 +130,7 @@ function parsePatch({ request, kind, type: schema, options }: WritePipeline, typ
 }
 
 const operationMembers: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
-/** More faults than this help nobody. */
+/** More faults would help no client. */
 const maxFaults = 100;
 
 function unknownMembers(operations: readonly unknown[]): string[] {

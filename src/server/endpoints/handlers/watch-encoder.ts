@@ -49,7 +49,7 @@ export class WatchEncoder {
     this.batchKey = `${this.formKey}\n${selectionKey}`;
   }
 
-  /** {@link encodeBatch}, after the external conversion if there is one. */
+  /** Like {@link encodeBatch}, after the external conversion if there is one. */
   encodeConverted(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
     const converting = convertedChanges(this.resource, changes);
     if (converting === undefined) return this.encodeBatch(changes);
@@ -117,7 +117,7 @@ export class WatchEncoder {
     const { accepted } = this.form;
     const isKept = accepted.mediaType !== 'json' && accepted.as !== 'Table' && forms !== undefined;
     if (!isKept || isWork(this.resource, this.form, stored.json)) {
-      // Nothing else of the object is read: it may have to go to the other thread.
+      // Copies only these fields, since the object may be sent to the other thread.
       const { json, resourceVersion } = stored;
       return this.encode('ADDED', { json, resourceVersion });
     }
@@ -126,7 +126,7 @@ export class WatchEncoder {
     return this.frames(shownItem(resource, itemForm(services, resource, accepted), stored, forms, { characters: 0 }));
   }
 
-  /** The text of that event, if it is made from stored text only. */
+  /** The text of the event of {@link encodeInitial}, if it is made from stored text only. */
   initialText(stored: StoredObject): string | undefined {
     const { resource, form } = this;
     return isWork(resource, form, stored.json) ? undefined : watchedText(resource, form, 'ADDED', stored);
@@ -177,7 +177,7 @@ export class WatchEncoder {
   }
 }
 
-/** What turns an item of a list, in the form of {@link itemForm}, into an ADDED event. */
+/** The function that turns an item of a list, in the form of {@link itemForm}, into an ADDED event. */
 function addedFrames(
   services: EndpointServices,
   resource: ServedResource,
@@ -195,7 +195,7 @@ function addedFrames(
   return (item) => frames.encode(item.source, messageStart(item), item.end);
 }
 
-/** Encodes one after the other, so only one is in progress in the other thread. */
+/** Encodes the remaining events one after the other, so that only one is in progress in the other thread. */
 async function encodeRest(
   encoder: WatchEncoder,
   changes: readonly Change[],
@@ -212,7 +212,7 @@ async function encodeRest(
   return joined(begun) as Buffer;
 }
 
-/** The sizes of the events in bytes that hold more than one; shared, as the bytes are. */
+/** The sizes of the single events in joined bytes; shared between watchers, like the bytes. */
 const joinedSizes = new WeakMap<Buffer, readonly number[]>();
 
 function joined(events: readonly Buffer[]): Buffer | undefined {
@@ -243,7 +243,7 @@ export function countEvents(series: WatchSeries, bytes: Buffer): void {
   else for (const size of sizes) series.sent(size);
 }
 
-/** Caches a result. A promise stays only until it fails. */
+/** Caches a result. A promise is removed when it fails. */
 function remember<T>(forms: Map<string, T | Promise<T>>, key: string, value: T | Promise<T>): void {
   forms.set(key, value);
   if (!(value instanceof Promise)) return;

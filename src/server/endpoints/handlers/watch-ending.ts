@@ -6,8 +6,8 @@ const lastChangesMs = 5_000;
 
 /**
  * Ends the watch of a custom resource when its definition changes. A watch of a changed resource ends at once: the
- * client comes back and finds objects as the new schema shows them, from the version that it has seen. A watch of a
- * removed resource first receives all changes from before the removal, which are the last ones: another watch is a 404.
+ * client resumes from the version that it has seen, and gets objects in the form of the new schema. A watch of a
+ * removed resource first receives all changes from before the removal, since a new watch would get a 404.
  */
 export class WatchEnding {
   /** The watch ends once it has reached this version. */

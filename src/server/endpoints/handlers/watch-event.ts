@@ -25,6 +25,6 @@ export interface LargeEvent {
   readonly resource: string;
   readonly form: WatchForm;
   readonly text: WatchedText;
-  /** The version of the store that the registry of the process shows. */
+  /** The version of the store that the registry of the process reflects. */
   readonly definitionsAt: bigint;
 }

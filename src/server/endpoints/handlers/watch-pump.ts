@@ -70,7 +70,7 @@ export class WatchPump {
     try {
       await followChanges(subscription, this.take);
       if (this.fault !== undefined) throw this.fault.error;
-      // The client continues elsewhere, from this version.
+      // The client resumes elsewhere, from this version.
       if (shutdown.aborted) await this.writeBookmark();
     } finally {
       for (const timer of timers) clearTimeout(timer);
@@ -99,7 +99,7 @@ export class WatchPump {
     }
   }
 
-  /** Most batches are sent before the next watcher receives them, without a promise for each. */
+  /** Sends one piece. Returns no promise for most pieces, which are sent before the next watcher receives the batch. */
   private takePiece(batch: ChangeBatch): Promise<void> | undefined {
     const encoded = batch.changes.length === 0 ? undefined : this.watch.encoder.encodeConverted(batch.changes);
     if (encoded instanceof Promise) return this.sendLater(encoded, batch);

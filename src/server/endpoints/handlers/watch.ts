@@ -49,11 +49,11 @@ interface WatchOptions {
    * newest.
    */
   readonly from: bigint | undefined;
-  /** Existing objects are sent first, as ADDED. */
+  /** Whether existing objects are sent first, as ADDED. */
   readonly sendsInitialEvents: boolean;
   /** The oldest acceptable version of that state; undefined: the state must not be older than the request. */
   readonly notOlderThan: bigint | undefined;
-  /** A bookmark marks the end of the initial events. */
+  /** Whether a bookmark marks the end of the initial events. */
   readonly announcesInitialEnd: boolean;
   readonly bookmarks: boolean;
   /** The time of the whole request, initial events included. */
@@ -117,8 +117,8 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
 }
 
 /**
- * Whether an error before the first event is sent as an event instead of an answer of its own: clients look there for a
- * version that has expired and, in a watch that begins with a list, for one that is too large.
+ * Whether an error before the first event is sent as an event instead of an ordinary answer: clients expect an event if
+ * the version has expired and, in a watch that begins with a list, if the version is too large.
  */
 function isEvent({ reason }: StatusError, { sendsInitialEvents }: WatchOptions): boolean {
   return reason === 'Expired' || (reason === 'Timeout' && sendsInitialEvents);
@@ -169,7 +169,7 @@ interface OpenedWatch {
   readonly encoder: WatchEncoder;
   readonly stream: WatchStream;
   readonly series: WatchSeries;
-  /** How the objects are listed. */
+  /** The query that lists the objects. */
   readonly query: Parameters<Store['list']>[0];
   /** When the request came, by `performance.now`. */
   readonly startedAt: number;
@@ -177,7 +177,7 @@ interface OpenedWatch {
   readonly endsAt: number;
 }
 
-/** Sends the objects of a list as ADDED, page by page. False: the time of the watch is over. */
+/** Sends the objects of a list as ADDED, page by page. Returns false when the time of the watch is over. */
 async function sendInitialEvents(watch: OpenedWatch, first: ListPage): Promise<boolean> {
   const { request, selection, encoder, stream, series, query, endsAt } = watch;
   const { resource, store, context } = request;
@@ -199,7 +199,7 @@ async function sendInitialEvents(watch: OpenedWatch, first: ListPage): Promise<b
       await stream.flush();
       if (performance.now() >= endsAt) return false;
       characters = 0;
-      // A fast client never makes the loop wait, and encoding blocks the process.
+      // The loop never waits for a fast client, and encoding blocks the process.
       await longPieces.turn();
     }
     const after: ListPosition | undefined = page.items.at(-1)?.key;
@@ -219,12 +219,12 @@ async function initialObjects(
   return (await convertedTexts(resource, items.map(plainObject), signal)) ?? items;
 }
 
-/** Longer texts are kept as their hash, in characters. */
+/** Longer keys are replaced by their hash, in characters. */
 const longestKey = 256;
 
-/** Equal for watches with the same selectors. */
+/** A key that is equal for watches with the same selectors. */
 function selectionKey(query: URLSearchParams): string {
-  // No text that represents labels has a character code of zero; a line may end in either.
+  // Valid label selectors contain no zero character, so different selectors have different keys.
   const key = `${query.get('labelSelector') ?? ''}\0${query.get('fieldSelector') ?? ''}`;
   return key.length > longestKey ? createHash('sha256').update(key).digest('base64') : key;
 }
@@ -273,8 +273,8 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
 
 function timeoutOf(services: EndpointServices, text: string | null): number {
   const seconds = parseTimeoutSeconds(text);
-  // A negative one is over before it begins; a longer one would overflow the timer and fire at once.
+  // A negative timeout is over before it begins; a longer one would overflow the timer and fire at once.
   if (seconds !== undefined) return Math.max(0, Math.min(seconds * 1000, 2_000_000_000));
-  // Spread the ends, so that watches opened together do not all come back together.
+  // Randomizes the end, so that watches opened together do not all come back together.
   return Math.round(services.options.minRequestTimeoutSeconds * 1000 * (1 + services.random()));
 }

@@ -125,7 +125,7 @@ function lines(bytes: Buffer): Buffer[] {
   return found;
 }
 
-/** Splits events in protobuf and drops their length prefix: frames have a length of their own. */
+/** Splits protobuf events and drops their length prefixes: frames have a length of their own. */
 function lengthPrefixed(bytes: Buffer): Buffer[] {
   const found: Buffer[] = [];
   for (let at = 0; at + 4 <= bytes.length; ) {

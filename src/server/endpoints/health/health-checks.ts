@@ -12,7 +12,7 @@ export interface HealthCheck {
 
 export type HealthPath = 'healthz' | 'livez' | 'readyz';
 
-/** Whether this is the first part of the path of a health check. */
+/** Whether the text is the first part of the path of a health check. */
 export function isHealthPath(text: string): text is HealthPath {
   return text === 'healthz' || text === 'livez' || text === 'readyz';
 }
@@ -61,7 +61,7 @@ export async function runChecks(
   return { healthy, text: lines.join(''), outcomes };
 }
 
-/** What a probe receives: the single checks only when it requests them, or when one failed. */
+/** The text that a probe receives: the single checks only when it requests them, or when one failed. */
 export function shownReport({ healthy, text }: HealthReport, query: Pick<URLSearchParams, 'has'>): string {
   return healthy && !query.has('verbose') ? 'ok' : text;
 }
@@ -71,7 +71,7 @@ export function isNamed(check: HealthCheck, name: string): boolean {
   return check.name === name || (check.aliases?.includes(name) ?? false);
 }
 
-/** The check that a probe requests alone. */
+/** The check that a probe requests by its own path. */
 export function findCheck(checks: readonly HealthCheck[], path: string, name: string): HealthCheck | undefined {
   const isUnder = ({ paths, alonePaths = [] }: HealthCheck) => [...paths, ...alonePaths].some((own) => own === path);
   return checks.find((check) => isNamed(check, name) && isUnder(check));
@@ -80,8 +80,8 @@ export function findCheck(checks: readonly HealthCheck[], path: string, name: st
 const underWay = new WeakMap<HealthCheck, Promise<HealthOutcome>>();
 
 /**
- * Runs one check; it fails if it takes too long. Probes that come while it runs share its outcome: anybody may probe, as
- * often as they like.
+ * Runs one check; it fails if it takes too long. Probes that arrive while it runs share its outcome, since anybody may
+ * probe as often as they like.
  */
 export function runCheck(check: HealthCheck): Promise<HealthOutcome> {
   const known = underWay.get(check);

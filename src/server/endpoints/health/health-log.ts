@@ -22,11 +22,11 @@ export class HealthLog {
   }
 }
 
-/** One line without a stack, including the causes. */
+/** The error in one line without a stack, including the causes. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.message || error.name;
   const more = error.cause === undefined ? '' : reasonOf(error.cause);
-  // Some messages repeat those of their causes.
+  // Some messages already contain those of their causes.
   return own.includes(more) ? own : `${own}: ${more}`;
 }

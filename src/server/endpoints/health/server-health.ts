@@ -5,8 +5,8 @@ import type { HealthCheck, HealthPath } from './health-checks.js';
 const everywhere: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
 
 /**
- * Steps of the start by the names that probes know; all are complete before requests are accepted. The policy of RBAC has a
- * check of its own, which lasts longer.
+ * Steps of the start, under the names that probes know; all are complete before requests are accepted. The policy of
+ * RBAC has a check of its own, since it takes longer.
  */
 const startupSteps: readonly string[] = [
   'poststarthook/start-apiserver-admission-initializer',
@@ -96,15 +96,15 @@ export function followerHealthChecks(
   ];
 }
 
-/** The checks of a process that starts: those of a serving one, with storage that is not open yet. */
+/** The checks of a starting process: those of a serving process, with storage that is not open yet. */
 export function startingHealthChecks(state: ServingState, graceMs: number): HealthCheck[] {
   const storage = { ping: () => Promise.reject(new Error('storage is not open yet')) };
   return serverHealthChecks(storage, state, graceMs);
 }
 
 /**
- * The checks of a serving process. Liveness ignores an outage of the database: restarting this process does not repair a
- * database, it only drops watches that would have survived. What a restart repairs is a start that does not end.
+ * The checks of a serving process. Liveness ignores an outage of the database: restarting this process would not repair
+ * a database, and only drop watches that would have survived. A restart can only help a start that never ends.
  */
 export function serverHealthChecks(
   storage: Pick<Storage, 'ping'>,
@@ -125,7 +125,7 @@ export function serverHealthChecks(
     started('loopback-serving-certificate', ['healthz'], 0),
     started('loopback-serving-certificate', ['livez'], graceMs),
     { name: 'etcd', aliases: ['storage'], paths: ready, check: () => storage.ping() },
-    // Whether this process has opened its storage.
+    // Checks whether this process has opened its storage.
     { ...started('etcd', ['livez'], graceMs), aliases: ['storage'] },
     { name: 'etcd-readiness', paths: ['readyz'], check: () => storage.ping() },
     ...startupSteps.map((name) => started(name, ready, 0)),

@@ -9,7 +9,9 @@ export const PAST = Symbol('Past');
 
 /** Finds versions in the past. */
 export interface Past {
-  /** The version that was the newest at a moment, with the bounds of what can be read; or why there is none. */
+  /**
+   * The version that was the newest at a moment, with the oldest and newest readable versions; or why there is none.
+   */
   versionAt(
     moment: string,
   ): Promise<
@@ -17,10 +19,10 @@ export interface Past {
   >;
 }
 
-/** A moment is a word, a span or a time. */
+/** The longest moment in characters: a moment is a version, a span or a time. */
 const longestMoment = 100;
 
-/** Queries about the past: lists at an exact version need the version that was the newest at a time. */
+/** Finds the version that was the newest at a time, which lists at an exact version need. */
 @Controller('history')
 export class HistoryController {
   constructor(@Inject(PAST) private readonly past: Past) {}

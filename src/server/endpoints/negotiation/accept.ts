@@ -7,7 +7,7 @@ export type Transformation = 'Table' | 'PartialObjectMetadata' | 'PartialObjectM
 /** The form of an answer (specification 4.5). Requests with the same header share it, so it is never changed. */
 export interface AcceptedType {
   readonly mediaType: 'json' | 'yaml' | 'protobuf' | 'cbor';
-  /** Content-Type of the answer; for protobuf, in the requested spelling. */
+  /** Content-Type of the answer; for protobuf, spelled as in the request. */
   readonly contentType: string;
   readonly as?: Transformation;
   /** The version of the meta group in which a transformation is requested. */
@@ -30,7 +30,7 @@ export interface AcceptClause {
   readonly quality: number;
 }
 
-/** The form for clients without preferences. */
+/** The form for clients that express no preference. */
 export const plainJson: AcceptedType = Object.freeze({
   mediaType: 'json',
   contentType: 'application/json',
@@ -91,7 +91,7 @@ export class AcceptNegotiator {
     return ['application/json', 'application/yaml', ...protobuf];
   }
 
-  /** The format of a body that a media type in lower case names; undefined for one that bodies don't have. */
+  /** The body format of a media type in lower case; undefined for an unsupported one. */
   bodyFormat(mediaType: string, hasProtobuf: boolean): AcceptedType['mediaType'] | undefined {
     if (mediaType === 'application/json') return 'json';
     if (mediaType === 'application/yaml') return 'yaml';
@@ -101,7 +101,7 @@ export class AcceptNegotiator {
 
   /** The form of events. YAML can't represent a stream; clients that accept nothing else get a 406. */
   negotiateStream(header: string | undefined, hasProtobuf = true): AcceptedType {
-    // The parameter repeats what the request already says, and so does the name for a sequence.
+    // The stream parameter and the name of CBOR sequences only repeat that the request is a watch.
     const plain = header?.replaceAll(streamParameter, '').replaceAll(cborSequenceType, cborType);
     const accepted = this.negotiate(plain, true, hasProtobuf, this.streamTypes(hasProtobuf));
     if (accepted.mediaType !== 'yaml') return accepted;

@@ -1,13 +1,13 @@
 /**
- * Bytes of one block. A client that does not read holds up to two of them, or one whole answer of a few; filling, encrypting
- * and sending one takes a fraction of a millisecond.
+ * Bytes of one block. A client that does not read occupies up to two blocks, or a whole answer of a few blocks;
+ * filling, encrypting and sending a block takes a fraction of a millisecond.
  */
 export const blockBytes = 128 * 1024;
 /** Blocks that are kept for later answers. */
 const mostFree = 16;
 
 /**
- * Memory into which answers are written piece by piece, and which is reused as soon as a piece was sent: mapping and
+ * Memory into which answers are written piece by piece. It is reused as soon as a piece was sent: allocating and
  * collecting new memory for each piece costs more than filling it.
  */
 export class AnswerBlocks {
@@ -21,8 +21,8 @@ export class AnswerBlocks {
   }
 
   /**
-   * Takes back the block of a piece, if the piece belongs to one. Only for pieces that nobody will read again: their
-   * bytes become those of another answer. A block that never comes back is collected like any memory.
+   * Takes back the block of a piece, if the piece belongs to one. Only for pieces that will not be read again: their
+   * bytes are overwritten by another answer. A block that is never given back is garbage-collected.
    */
   giveBack(piece: string | Uint8Array): void {
     if (typeof piece === 'string' || !this.lent.delete(piece.buffer)) return;
@@ -50,13 +50,13 @@ export class BlockText {
     return true;
   }
 
-  /** Adds text that did not fit. Yields the pieces that have to be sent first. */
+  /** Adds text that did not fit. Yields the pieces that must be sent first. */
   *appendBehind(text: string): Generator<Buffer> {
     yield* this.rest();
     if (!this.append(text)) yield Buffer.from(text);
   }
 
-  /** The text added since the last piece, unless there is none. */
+  /** Yields the text added since the last piece, if any. */
   *rest(): Generator<Buffer> {
     const { block, used } = this;
     this.block = undefined;

@@ -6,8 +6,8 @@ import type { AcceptedType } from './accept.js';
 import { includeObjectOf } from './transform.js';
 
 /**
- * The form in which the path shows one object, or the view of a subresource. All objections are raised here, before the
- * request has an effect: a 406 for a form that single objects don't have, a 400 for a parameter of the form.
+ * The form in which the path shows one object, or the view of a subresource. All errors about the form are thrown here,
+ * before the request has an effect: a 406 for a form that single objects don't have, a 400 for a parameter of the form.
  */
 export function negotiateObject(request: ResourceRequest): AcceptedType {
   const { services, context, resource, subresource, accept } = request;

@@ -12,7 +12,7 @@ function summarize(body: Buffer): string {
   return (body[0] === 0x7b ? head.toString('utf8') : head.toString('hex')) + (isCut ? ' ...' : '');
 }
 
-/** The words of the release for JSON of another type than `wanted`, which is the name of one of its types. */
+/** The upstream message for JSON of another type than `wanted`, which is an upstream type name. */
 export function unfitJson(value: unknown, wanted: string): string {
   const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   return `json: cannot unmarshal ${value === null ? 'null' : found} into Go value of type ${wanted}`;
@@ -30,7 +30,7 @@ export interface BodyIdentity {
   readonly apiVersion: string;
 }
 
-/** The 400 for an object that the request can't take. */
+/** The 400 for a body that can't be used for the request. */
 export function unfitBodyError(
   identity: BodyIdentity,
   expected: GroupVersionKind,
@@ -54,13 +54,13 @@ function unfitMessage(identity: BodyIdentity, expected: GroupVersionKind, detail
   return `${kind} in version ${version} cannot be handled as a ${expected.kind}: ${detail}`;
 }
 
-/** A kind that the release does not have in that version. */
+/** The upstream message for a kind that does not exist in the given version. */
 export function unknownKind(kind: string, apiVersion: string): string {
   const names = [kind, apiVersion].map((name) => JSON.stringify(name));
   return `no kind ${names[0]} is registered for version ${names[1]} in scheme "pkg/runtime/scheme.go:111"`;
 }
 
-/** Another kind of the same version. Names of the release's types: `v1.Secret`. */
+/** The upstream message for another kind of the same version, with upstream type names such as `v1.Secret`. */
 function otherKind(identity: BodyIdentity, expected: GroupVersionKind): string {
   const group = expected.group === '' ? 'core' : (expected.group.split('.')[0] as string);
   return `converting (${expected.version}.${identity.kind}) to (${group}.${expected.kind}): unknown conversion`;
@@ -79,8 +79,8 @@ export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind
 }
 
 /**
- * The same for custom kinds, in the words that their clients know: an apiVersion or kind that is missing or of another
- * version is a 400, and another kind is a 422 about it.
+ * Like {@link checkIdentity}, for custom kinds, with the messages that their clients know: throws a 400 if kind or
+ * apiVersion is missing or the version is another one, and a 422 for another kind.
  */
 export function checkCustomIdentity(identity: BodyIdentity, expected: GroupVersionKind, name: unknown): void {
   if (identity.kind === '') throw badRequestError("Object 'Kind' is missing in the body");

@@ -23,14 +23,14 @@ export function decodeUtf8(body: Buffer): string {
 
 const faults = new WeakMap<Buffer, SyntaxError>();
 
-/** The fault that was found when a body was read. */
+/** The fault that was found when the body was read. */
 export function faultOfBody(body: Buffer): SyntaxError | undefined {
   return faults.get(body);
 }
 
 const duplicateKeys = new WeakMap<Buffer, Duplicates>();
 
-/** The duplicate keys of a body, from before it was converted to JSON. */
+/** The duplicate keys that a body had before it was converted to JSON. */
 export function duplicateKeysOf(body: Buffer): Duplicates | undefined {
   return duplicateKeys.get(body);
 }

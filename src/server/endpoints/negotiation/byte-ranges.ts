@@ -1,8 +1,8 @@
 import type { ByteRange } from '../../../storage/storage.interface.js';
 
-/** Written bytes go into blocks of at least this size, and shorter ranges are sent together. */
+/** Minimum size of the blocks for written bytes; shorter ranges are sent together. */
 const blockBytes = 64 * 1024;
-/** Shorter ranges are copied next to their neighbours: one longer piece is sent more cheaply than many. */
+/** Shorter ranges are copied next to each other: sending one longer piece costs less than many short ones. */
 const shortRange = 16 * 1024;
 
 interface OpenRange {
@@ -11,7 +11,7 @@ interface OpenRange {
   end: number;
 }
 
-/** A body assembled from ranges of bytes that others keep, and from copies. */
+/** A body assembled from ranges of bytes in other buffers, and from copies. */
 export class ByteRanges {
   private readonly ranges: OpenRange[] = [];
   private total = 0;
@@ -45,7 +45,7 @@ export class ByteRanges {
     this.wrote(block.write(text, start));
   }
 
-  /** The body from the byte at `from`, in pieces that are worth a write of their own. */
+  /** The body from the byte at `from`, in pieces that are long enough for a write each. */
   *pieces(from = 0): Generator<Buffer> {
     let left = from;
     let short: Buffer[] = [];

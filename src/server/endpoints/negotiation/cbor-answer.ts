@@ -16,18 +16,21 @@ export function cborBody(value: unknown, shape: CborShape | undefined): Buffer {
   return Buffer.concat([selfDescribed, item], selfDescribed.length + item.length);
 }
 
-/** One event of a watch: a complete item with a complete body inside, as both are read on their own. */
+/**
+ * One event of a watch: a self-described item that contains a self-described body, since clients decode both
+ * separately.
+ */
 export function cborEvent(eventType: string, value: unknown, shape: CborShape | undefined): Buffer {
   return Buffer.concat([eventStart(eventType), encodeCbor(value, shape)]);
 }
 
-/** Everything of an event up to the object, whose own head comes next. */
+/** The bytes of an event before the object. The head of the object's map follows. */
 function eventStart(eventType: string): Buffer {
   const parts = [encodeCborHead('map', 2), ...['type', eventType, 'object'].map((text) => encodeCbor(text))];
   return Buffer.concat([selfDescribed, ...parts, selfDescribed]);
 }
 
-/** Makes events of one type from ready items of lists. */
+/** Makes events of one type from encoded list items. */
 export class CborFrames {
   private readonly start: Buffer;
   private readonly identity: Buffer | undefined;
@@ -42,7 +45,7 @@ export class CborFrames {
     }
   }
 
-  /** The event for the map in a range. */
+  /** The event for the object in a range, which is a map. */
   encode({ source, start, end }: ByteRange): Buffer {
     if (this.identity === undefined) return Buffer.concat([this.start, source.subarray(start, end)]);
     const { members, next } = readMapHead(source, start);
@@ -59,7 +62,7 @@ function readMapHead(source: Buffer, start: number): { readonly members: number;
   return { members: lengthBytes === 0 ? info : source.readUIntBE(start + 1, lengthBytes), next };
 }
 
-/** Where a value in the accepted form has bytes; `type` is that of the objects in it. */
+/** Which values in the accepted form are bytes; `type` is the type of the objects in it. */
 export function cborShape(type: SchemaType, { as }: AcceptedType): CborShape | undefined {
   switch (as) {
     case undefined:

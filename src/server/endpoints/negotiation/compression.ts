@@ -7,7 +7,10 @@ import type { UnreadAnswers } from '../unread-answers.js';
 import { parseAccept } from './accept.js';
 import { answerBlocks } from './answer-blocks.js';
 
-/** Longer answers are compressed for clients that accept it; for shorter ones the time costs more than the bytes. */
+/**
+ * Longer answers are compressed for clients that accept it; for shorter ones, compressing takes longer than sending the
+ * bytes.
+ */
 export const compressionThresholdBytes = 128 * 1024;
 
 /** The fastest level: it already shrinks objects to a tenth, and slower levels gain little. */
@@ -40,10 +43,10 @@ export function compress(body: string | Uint8Array): Promise<Buffer> {
 }
 
 /**
- * Writes `pieces` to `sink` and ends it, and gives their {@link answerBlocks} back. While a slow client reads, no
- * further piece is requested; `unread` cuts a client that does not read at all, and others may get the `seat` of its
- * request. Resolves even if the client leaves. Rejects with the error of `pieces`; the response is then incomplete and
- * not ended.
+ * Writes `pieces` to `sink`, ends it, and gives the {@link answerBlocks} of the pieces back. No further piece is
+ * requested before a slow client has read the previous one; `unread` cuts a client that does not read at all, and other
+ * requests may get the `seat` of its request. Resolves even if the client leaves. Rejects with the error of `pieces`;
+ * the response is then incomplete and not ended.
  */
 export async function writePieces(
   sink: ResponseSink,

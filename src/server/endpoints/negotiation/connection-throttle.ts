@@ -3,9 +3,9 @@ import { connectionOf } from '../connection-of.js';
 
 type Response = FastifyReply['raw'];
 
-/** How far ahead of its rate a connection has written. */
+/** How far a connection is ahead of its rate. */
 interface Account {
-  /** Monotonic time in milliseconds at which all bytes written so far are paid for. */
+  /** Monotonic time in milliseconds at which the rate allows all bytes written so far. */
   paidAt: number;
 }
 
@@ -20,8 +20,8 @@ export class ConnectionThrottle {
   ) {}
 
   /**
-   * A function that a response awaits before each write; undefined if there is no limit. It resolves when earlier
-   * writes on the connection are paid for, or when the response is closed.
+   * A function that a response awaits before each write; undefined if there is no limit. It resolves when the rate
+   * allows all earlier writes on the connection, or when the response is closed.
    */
   writerOf(response: Response): ((bytes: number) => Promise<void>) | undefined {
     if (this.bytesPerSecond === 0) return undefined;

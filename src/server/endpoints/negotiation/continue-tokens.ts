@@ -6,7 +6,7 @@ import type { ListPosition } from '../../../storage/storage.interface.js';
 export interface ContinueQuery {
   readonly group: string;
   readonly resource: string;
-  /** Empty: all namespaces, or a cluster-scoped resource. */
+  /** Empty for all namespaces, or for a cluster-scoped resource. */
   readonly namespace: string;
   readonly labelSelector: string;
   readonly fieldSelector: string;
@@ -31,8 +31,8 @@ const macBytes = 16;
 
 /**
  * Makes and reads continue tokens (specification 4.3). They are opaque, contain the whole position, and are signed with
- * a key that all processes share. Any process accepts a token at any time, unless it was changed, forged or issued for
- * another query.
+ * a key that all processes share. Any process accepts a token at any time, unless the token was changed, forged or
+ * issued for another query.
  */
 export class ContinueTokens {
   constructor(private key?: Uint8Array) {}
@@ -72,7 +72,7 @@ export class ContinueTokens {
   }
 }
 
-/** Tokens of other servers are JSON: programs know the message about one that is not. */
+/** The message for a token that is not JSON: tokens of other servers are JSON, and programs know this message. */
 function faultOfForeign(bytes: Buffer): string {
   const first = bytes.toString('latin1').trimStart().charAt(0);
   const isOwn = bytes.toString('latin1', macBytes).startsWith('{"v":');

@@ -34,7 +34,7 @@ import { unmarshalDetail } from './unmarshal-error.js';
 /** The treatment of unknown and duplicate fields in a body (specification 4.2, `fieldValidation`). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
-/** What the release reads first of a body. */
+/** The upstream type that every body is first decoded into. */
 const identityType =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
@@ -60,7 +60,7 @@ export function bodyFormat(contentType: string | undefined, accept: AcceptNegoti
 /**
  * Parses a body into plain values; throws a SyntaxError whose message suits a client.
  *
- * @param duplicates receives the duplicate keys, which CBOR never has: there, they are a fault
+ * @param duplicates receives the duplicate keys, except for CBOR, where they are a fault
  */
 export function parseBody(body: Buffer, format: PlainFormat, duplicates?: Duplicates): unknown {
   if (format === 'cbor') return decodeCbor(body);
@@ -74,7 +74,7 @@ export function parseBody(body: Buffer, format: PlainFormat, duplicates?: Duplic
     const { keys, mayHaveExactNumbers } = surveyJson(body);
     const plain = JSON.parse(text) as unknown;
     const value = mayHaveExactNumbers ? parseExactJson(text, plain) : plain;
-    // The parser keeps the last of equal keys.
+    // The parser keeps only the last of equal keys, so the counts differ if there are duplicates.
     if (duplicates !== undefined && countKeys(value) !== keys) duplicates.paths.push(...findDuplicateKeys(text));
     return value;
   } catch (cause) {
@@ -85,7 +85,7 @@ export function parseBody(body: Buffer, format: PlainFormat, duplicates?: Duplic
 function jsonErrorText(error: unknown, length: number): string {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof NestingError) return message;
-  // V8 quotes parts of the body in its messages; pass on the kind of fault only.
+  // V8 quotes parts of the body in its messages, so pass on only the kind of fault.
   const position = /at position (\d+)/.exec(message)?.[1];
   const endsEarly = message.startsWith('Unexpected end of JSON input') || Number(position) >= length;
   if (endsEarly) return 'unexpected end of JSON input';
@@ -93,9 +93,9 @@ function jsonErrorText(error: unknown, length: number): string {
 }
 
 /**
- * Decodes a request body into a canonical object of `type`. Kind and apiVersion may be missing; unexpected ones are a
- * 400, and so are wrong types (with the field's path). Unknown fields are dropped and, by `fieldValidation`, ignored,
- * reported as warnings or refused.
+ * Decodes a request body into a canonical object of `type`. Kind and apiVersion may be missing. Throws a 400 for
+ * unexpected ones, and for wrong types (with the field's path). Unknown fields are dropped and, depending on
+ * `fieldValidation`, ignored, reported as warnings or refused.
  */
 export function decodeBody(
   context: RequestContext,
@@ -152,8 +152,8 @@ export function decodeBodyOfAny(
 }
 
 /**
- * Parses a patch of JSON. `fieldValidation` treats duplicate keys like unknown fields: ignored, reported as warnings or
- * refused with a 422. Throws a SyntaxError for invalid text.
+ * Parses a patch in JSON. Depending on `fieldValidation`, duplicate keys are treated like unknown fields: ignored,
+ * reported as warnings or refused with a 422. Throws a SyntaxError for invalid text.
  */
 export function parsePatchBody(
   context: RequestContext,
@@ -176,7 +176,10 @@ export function parsePatchBody(
   return patch;
 }
 
-/** The same for an applier's intent, where the refusal is a 400. Throws a SyntaxError for invalid text or CBOR. */
+/**
+ * Like {@link parsePatchBody}, for an applier's intent, which is refused with a 400. Throws a SyntaxError for invalid
+ * text or CBOR.
+ */
 export function parseApplyBody(
   context: RequestContext,
   body: Buffer,
@@ -212,7 +215,7 @@ export function decodeValue(
     apiVersion: typeof apiVersion === 'string' ? apiVersion : '',
   };
   const { metadata } = input as { metadata?: { name?: unknown } | null };
-  // Of a custom kind, unknown fields are reported although the version is another one.
+  // For custom kinds, unknown fields are reported even if the version is another one.
   const otherVersion = type.custom === undefined ? undefined : otherVersionOf(identity, expected, metadata?.name);
   if (type.custom === undefined) checkIdentity(identity, expected);
   const oversized = oversizedMetadata(metadata);
@@ -228,7 +231,7 @@ export function decodeValue(
     throw error;
   }
   if (fieldValidation !== 'Ignore') {
-    // For a custom kind, the fields are checked when the text has been read.
+    // For a custom kind, duplicates come before unknown fields, which are checked only when the text has been read.
     const text = type.custom === undefined ? json : undefined;
     const unknown = otherVersion === undefined ? decoded.unknownFields : unknownElsewhere(input, decoded.unknownFields);
     const texts = faultTexts(unknown, duplicates, text);
@@ -244,13 +247,13 @@ export function decodeValue(
 
 const envelope: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata']);
 
-/** A version that the definition does not have has no schema, so it knows metadata alone. */
+/** The unknown fields of a body in another version, which has no schema here: everything but metadata is unknown. */
 function unknownElsewhere(input: unknown, unknownFields: readonly string[]): readonly string[] {
   const own = Object.keys(input as object).filter((name) => !envelope.has(name));
   return [...unknownFields.filter((field) => field.startsWith('metadata.')), ...own].sort();
 }
 
-/** The error about a version that is not the expected one; throws those about anything else. */
+/** Returns the error about a version that is not the expected one; throws any other error. */
 function otherVersionOf(
   identity: BodyIdentity,
   expected: GroupVersionKind,
@@ -268,7 +271,7 @@ function otherVersionOf(
 /**
  * The faults of the fields of a body, each as a warning.
  *
- * @param json the text whose order determines that of the faults
+ * @param json the text whose order determines the order of the faults
  */
 function faultTexts(unknown: readonly string[], { paths, lines }: Duplicates, json?: Buffer): string[] {
   if (json !== undefined && unknown.length > 0 && paths.length > 0) {
@@ -297,7 +300,7 @@ export function strictError(texts: readonly string[]): string {
   return `strict decoding error: ${texts.join(', ')}`;
 }
 
-/** As YAML parsers of other servers do. */
+/** Joins the lines as YAML parsers of other servers do. */
 function unmarshalErrors(lines: readonly string[]): string {
   return `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`;
 }

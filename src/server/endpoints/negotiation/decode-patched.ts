@@ -7,22 +7,23 @@ import { invalidError, StatusError } from '../../../base/machinery/status-error.
 import { OtherVersionError } from './body-errors.js';
 import { decodeValue, type FieldValidation, strictError } from './decode-body.js';
 
-/** Where an object to decode comes from, if a client patched it. */
+/** The patch that produced an object to decode. */
 export interface PatchOrigin {
-  /** The value that a refusal shows. */
+  /** The value to show in the refusal. */
   readonly shown: () => string;
   /** Faults of the patch itself, which are treated like unknown fields. */
   readonly faults: readonly string[];
 }
 
-/** What refusals of bodies begin with. A refusal of a patch shows the value instead. */
+/** The start of refusals of bodies. A refusal of a patch shows the value instead. */
 const bodyPrefix = /^\S+ in version "[^"]*" cannot be handled as a \S+: /;
 const strictPrefix = strictError([]);
-/** Longer values help nobody. */
+/** Longer values would help no client. */
 const maxShown = 64 * 1024;
 
 /**
- * Decodes the result of a patch, or of an apply without an origin. Errors are the patch's fault, so they are a 422.
+ * Decodes the result of a patch, or of an apply without an origin. Throws a 422 for invalid results, since the patch is
+ * at fault.
  */
 export function decodePatched(
   context: RequestContext,
@@ -61,7 +62,7 @@ interface Patched {
   readonly metadata?: { readonly name?: unknown } | null;
 }
 
-/** A patch of a custom object that leaves it in another version. */
+/** The 422 for a patch that leaves a custom object in another version. */
 function otherVersion(expected: GroupVersionKind, { apiVersion, metadata }: Patched): StatusError {
   const error = invalid(FieldPath.of('apiVersion'), apiVersion, `must be ${formatApiVersion(expected)}`);
   return invalidError(expected, typeof metadata?.name === 'string' ? metadata.name : '', [error]);
@@ -73,7 +74,7 @@ function refusedApply(expected: GroupVersionKind, patched: unknown, detail: stri
   return invalidError(expected, typeof name === 'string' ? name : '', [error]);
 }
 
-/** In the form that programs know: it names no object, and shows the value that could not be decoded. */
+/** The 422 in the form that programs know: it names no object, and shows the value that could not be decoded. */
 function refusedPatch({ shown, faults }: PatchOrigin, fieldValidation: FieldValidation, detail: string): StatusError {
   let reason = detail.replace(bodyPrefix, '');
   if (fieldValidation === 'Strict' && faults.length > 0 && reason.startsWith(strictPrefix)) {

@@ -1,8 +1,8 @@
-/** The keys that a body has twice in one object. */
+/** The keys that occur twice in one object of a body. */
 export interface Duplicates {
-  /** Their paths (`spec.replicas`), in JSON text. */
+  /** For JSON: the paths of the keys (`spec.replicas`). */
   readonly paths: string[];
-  /** Sentences (`line 9: key "replicas" already set in map`), in YAML text. */
+  /** For YAML: sentences about the keys (`line 9: key "replicas" already set in map`). */
   readonly lines: string[];
 }
 

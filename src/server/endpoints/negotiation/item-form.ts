@@ -18,7 +18,7 @@ import { protobufItem } from './protobuf-answer.js';
 import { servedObject, shownType } from './respond.js';
 import { partialMetadata, tableCells } from './transform.js';
 
-/** Bytes that show an object, and that follow from the object and the program alone. */
+/** An encoding of objects that depends only on the object and the program. */
 export interface ItemForm {
   readonly encode: (object: ApiObject) => Uint8Array;
 }
@@ -27,7 +27,7 @@ const forms = new WeakMap<ServedResource, Map<string, ItemForm>>();
 
 /**
  * The form of an object as an item of a list: JSON after a comma, a field of the list's protobuf message, or a CBOR
- * map. Not for tables, nor for YAML and indented JSON.
+ * map. Tables, YAML and indented JSON have no such form.
  */
 export function itemForm(services: EndpointServices, resource: ServedResource, accepted: AcceptedType): ItemForm {
   const { mediaType } = accepted;
@@ -61,7 +61,7 @@ function formOf(resource: ServedResource, key: string, make: () => ItemForm): It
   return form;
 }
 
-/** Reduces an object to what lists show of it, except in protobuf. */
+/** Reduces an object to the fields that lists show, except in protobuf. */
 export function listItem(resource: ServedResource): (object: ApiObject) => unknown {
   return hasKindInLists(resource) ? (object) => object : withoutKind;
 }
@@ -75,12 +75,14 @@ export interface ParseCounter {
   characters: number;
 }
 
-/** Work of finding a form that was kept. */
+/** Work of finding a cached form. */
 const findingWork = 200;
-/** How many characters that are only copied take as long as one that is parsed. */
+/** Copying this many characters takes as long as parsing one. */
 const copiedAsParsed = 8;
 
-/** A stored object in a form: a kept one if there is one, else a new one, which is kept if there is a place for it. */
+/**
+ * A stored object in a form: the cached bytes if there are any, or else new bytes, which are cached if there is room.
+ */
 export function shownItem(
   resource: ServedResource,
   form: ItemForm,
@@ -101,8 +103,8 @@ function rangeOf(bytes: Uint8Array): ByteRange {
 }
 
 /**
- * The metadata of a stored object as an item of a JSON list, after a comma. Undefined when the object must be parsed
- * for it.
+ * The metadata of a stored object as an item of a JSON list, after a comma. Undefined when this requires parsing the
+ * object.
  */
 export function metadataItem(
   { names }: EndpointServices,
@@ -118,14 +120,13 @@ export function metadataItem(
   return `,{"kind":"PartialObjectMetadata","apiVersion":"meta.${names.suffix}/${version}","metadata":${metadata}}`;
 }
 
-/** Encloses a time in kept cells; no JSON text contains it. */
+/** Encloses a time in cached cells; JSON text never contains it. */
 const timeMark = '\u0000';
-/** Separates the parts of such a cell. */
+/** Separates the parts of a cell with a time. */
 const partMark = '\u0001';
 
 /**
- * The row of a stored object in a table, after a comma. Undefined when the object must be parsed for more than its
- * cells.
+ * The row of a stored object in a table, after a comma. Undefined when more than the cells requires parsing the object.
  */
 export function tableRow(
   services: EndpointServices,

@@ -6,7 +6,7 @@ import type { YamlAnswer } from './yaml.worker.js';
 export interface LargeYamlOptions {
   /** An idle worker ends after this time. */
   readonly idleMs: number;
-  /** The most documents that may wait; further clients are told to come back. */
+  /** The most documents that may wait; further clients are asked to come back later. */
   readonly maxWaiting: number;
   /** The longest JSON text that a document may become, in characters. */
   readonly maxJsonLength: number;
@@ -104,7 +104,7 @@ export class LargeYamlParser {
   private async checkTime(worker: Worker): Promise<void> {
     const job = this.current;
     if (job === undefined) return;
-    // The worker has ended: its usage is unknown.
+    // The usage of a worker that has ended is unknown.
     const usage = await worker.cpuUsage().catch(() => undefined);
     if (usage === undefined || worker !== this.worker || job !== this.current) return;
     const now = (usage.user + usage.system) / 1000;

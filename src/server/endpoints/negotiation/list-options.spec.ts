@@ -62,7 +62,7 @@ describe('parseListOptions', () => {
     [`limit=${'9'.repeat(60_000)}`, 400],
     ['limit=1e3', 400],
     ['resourceVersion=x1', 400],
-    // Longer than any version of the database.
+    // Larger than any version of the database.
     ['resourceVersion=9223372036854775808&limit=1', 400],
     ['resourceVersion=9999999999999999999', 400],
     ['resourceVersionMatch=Exact', 400],

@@ -6,8 +6,8 @@ const matchPath = FieldPath.of('resourceVersionMatch');
 const initialPath = FieldPath.of('sendInitialEvents');
 
 /**
- * Checks which parameters of a list go together: a 400 for what the table of specification 4.4 calls invalid (specification
- * 7), a 422 for anything else.
+ * Checks which parameters of a list go together. Throws a 400 for combinations that the table of specification 4.4
+ * calls invalid (specification 7), a 422 for other errors.
  */
 export function checkListRules(query: URLSearchParams, names: Pick<VendorNames, 'suffix'>): void {
   const match = query.get('resourceVersionMatch') ?? '';
@@ -32,13 +32,13 @@ export function checkListRules(query: URLSearchParams, names: Pick<VendorNames, 
   const faults = [...combinations, ...others];
   if (faults.length === 0) return;
   const error = listError(names, faults);
-  // A 400 with the words and causes of the 422.
+  // A 400 with the message and causes of the 422.
   if (combinations.length > 0)
     throw new StatusError('BadRequest', error.message, { details: error.toStatus().details });
   throw error;
 }
 
-/** Checks which parameters of a watch go together: 422 for those that do not. */
+/** Checks which parameters of a watch go together. Throws a 422 for those that do not. */
 export function checkWatchRules(
   query: URLSearchParams,
   names: Pick<VendorNames, 'suffix'>,

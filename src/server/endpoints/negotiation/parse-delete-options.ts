@@ -27,9 +27,9 @@ interface RawDeleteOptions {
 }
 
 /**
- * Reads the options of a delete from its body and its query. Where both set an option, the body counts. Either can make
- * it a dry run, so nobody who requested one loses an object. Throws a 400 for an unreadable body and a 422 for values
- * that are not allowed.
+ * Reads the options of a delete from its body and its query. Where both set an option, the body counts. Either can
+ * request a dry run, so nobody who requested one loses an object. Throws a 400 for an unreadable body and a 422 for
+ * values that are not allowed.
  */
 export function parseDeleteOptions({ services, context }: ResourceRequest, body: Buffer): DeleteOptions {
   const raw = body.length > 0 ? fromBody(services, body, context.contentType) : undefined;
@@ -40,7 +40,7 @@ export function parseDeleteOptions({ services, context }: ResourceRequest, body:
   const options = checkedDeleteOptions(
     {
       dryRun: [...(written.dryRun ?? []), ...(asked.dryRun ?? [])],
-      // Both fields determine what happens to dependents.
+      // Both fields control what happens to dependents, so they are taken from the same source.
       propagationPolicy: saysPolicy ? written.propagationPolicy : asked.propagationPolicy,
       orphanDependents: saysPolicy ? written.orphanDependents : asked.orphanDependents,
       gracePeriodSeconds: written.gracePeriodSeconds ?? asked.gracePeriodSeconds,

@@ -7,9 +7,9 @@ import type { Duplicates } from './duplicates.js';
 const maxAliases = 100;
 
 /**
- * The most work that a document may cause, counted rather than timed: a busy machine refuses no more documents than an
- * idle one. Each token takes about the same time. Each alias searches the document for its anchor, which costs a token
- * per {@link tokensPerAliasToken}.
+ * The most work that a document may cause, counted rather than timed, so that a busy machine refuses the same documents
+ * as an idle one. Each token takes about the same time. Each alias searches the document for its anchor, which costs a
+ * token per {@link tokensPerAliasToken}.
  */
 const maxWork = 3_000_000;
 const tokensPerAliasToken = 400;
@@ -18,11 +18,11 @@ function workOf(tokens: number, aliases: number): number {
   return tokens + (aliases * tokens) / tokensPerAliasToken;
 }
 
-/** Whether reading a document takes too much work. */
+/** Whether a document would take too much work to read. */
 function isTooMuchWork(text: string): boolean {
   let stars = 0;
   for (let i = text.indexOf('*'); i >= 0; i = text.indexOf('*', i + 1)) stars++;
-  // Each token has at least one character, each alias a star: most documents need no closer look.
+  // Each token has at least one character and each alias has a star, so most documents need no closer look.
   if (workOf(text.length, stars) <= maxWork) return false;
   let tokens = 0;
   let aliases = 0;
@@ -35,8 +35,8 @@ function isTooMuchWork(text: string): boolean {
 }
 
 /**
- * Parses YAML into plain values, by the rules of YAML 1.1 that other servers of this API keep to: see `documentValue`. JSON
- * text is parsed as JSON, which is much faster. Throws a SyntaxError whose message suits a client.
+ * Parses YAML into plain values, by the rules of YAML 1.1 that other servers of this API follow: see `documentValue`.
+ * JSON text is parsed as JSON, which is much faster. Throws a SyntaxError whose message suits a client.
  *
  * @param duplicates receives the duplicate keys; only the last of them counts
  */
@@ -77,17 +77,20 @@ function parseDocumentText(text: string, duplicates: Duplicates | undefined): un
   }
 }
 
-/** The words of other parsers where programs and people know them. */
+/** The message of other parsers where programs and people know it. */
 function faultText({ message }: Error): string {
   return /^(Nested mappings are not allowed|Implicit map keys need to be on a single line)/.test(message)
     ? 'mapping values are not allowed in this context'
     : message;
 }
 
-/** The same limit as for JSON. */
+/** As many as are reported for JSON. */
 const maxDuplicates = 100;
 
-/** Skips aliases: their target is checked where it is written. The line is that of the repeated key's value. */
+/**
+ * Finds duplicate keys in a document. Skips aliases, whose targets are checked where they are written. The reported
+ * line is that of the repeated key's value.
+ */
 function noteDuplicates(node: unknown, lines: LineCounter, found: string[]): void {
   if (found.length >= maxDuplicates) return;
   if (isSeq(node)) for (const item of node.items) noteDuplicates(item, lines, found);
@@ -95,7 +98,7 @@ function noteDuplicates(node: unknown, lines: LineCounter, found: string[]): voi
   const keys = new Set<string>();
   for (const { key, value } of node.items) {
     noteDuplicates(value, lines, found);
-    // A map may take in several others.
+    // A map may merge several other maps.
     if (isScalar(key) && key.type === Scalar.PLAIN && key.value === '<<') continue;
     const name = String(isScalar(key) ? key.value : key);
     if (!keys.has(name)) keys.add(name);
@@ -106,14 +109,14 @@ function noteDuplicates(node: unknown, lines: LineCounter, found: string[]): voi
   }
 }
 
-/** The lexer's mark before the text of a scalar. */
+/** The mark that the lexer puts before the text of a scalar. */
 const scalarToken = '\x1f';
 
 /**
  * Whether brackets are nested too deeply for any object. The parser would detect this too, but only after many seconds.
  */
 function isNestedTooDeep(text: string): boolean {
-  // This also counts brackets inside strings; only a high count deserves a closer look.
+  // This also counts brackets inside strings, so only a high count requires a closer look.
   if (bracketDepth(text) <= maxDepth) return false;
   let depth = 0;
   let isScalar = false;

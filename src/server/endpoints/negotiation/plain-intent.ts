@@ -3,9 +3,9 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 import { ValueFormatError } from '../../../base/machinery/values/value-format-error.js';
 
 /**
- * The intent of a patch or an applier for an object of a custom kind, as every client reads it. Such kinds have no
- * values whose spelling matters, such as amounts: the compared and owned values are those that will be stored. 400 for
- * numbers beyond all doubles.
+ * The intent of a patch or an applier for an object of a custom kind, as plain JSON that every client reads in the same
+ * way. Custom kinds have no values whose spelling matters, such as quantities: the compared and owned values are those
+ * that will be stored. Throws a 400 for numbers beyond the range of doubles.
  *
  * @param fault begins the message
  */

@@ -37,7 +37,7 @@ export function protobufItem(item: KindType, object: unknown): Uint8Array {
   return protobufCodec().encodeProtobuf(listTypeOf(item), { items: [object] });
 }
 
-/** Where the message of a {@link protobufItem} begins: after the tag and the length. */
+/** The offset at which the message of a {@link protobufItem} begins: after the tag and the length. */
 export function messageStart({ source, start }: ByteRange): number {
   let at = start + 1;
   while ((source[at] as number) >= 0x80) at++;

@@ -3,14 +3,14 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 const largest = 2n ** 63n - 1n;
 
 /**
- * Reads a whole number of 64 bits from a query; undefined when it is missing or empty. Clients write the largest one when they
- * mean "no limit". Throws a 400 for other text, in the words of the release.
+ * Reads a whole number of 64 bits from a query; undefined when it is missing or empty. Clients write the largest one
+ * when they mean "no limit". Throws a 400 with the upstream message for other text.
  */
 export function parseQueryNumber(text: string | null): bigint | undefined {
   if (text === null || text === '') return undefined;
   if (!/^[+-]?\d+$/.test(text))
     throw badRequestError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  // A long row of digits costs more to read than it is worth.
+  // More digits are not converted, since that would take too long.
   const digits = text.replace(/^[+-]?0*/, '');
   const size = digits.length > 19 ? largest + 2n : BigInt(digits === '' ? 0 : digits);
   const value = text.startsWith('-') ? -size : size;
@@ -20,7 +20,10 @@ export function parseQueryNumber(text: string | null): bigint | undefined {
   return value;
 }
 
-/** The same as a number that is safe to add to: values beyond 999,999,999,999,999 either way are capped there. */
+/**
+ * Like {@link parseQueryNumber}, as a number that is safe to calculate with: values beyond ±999,999,999,999,999 are
+ * capped.
+ */
 export function parseCountedNumber(text: string | null): number | undefined {
   const value = parseQueryNumber(text);
   return value === undefined ? undefined : Math.max(-mostCounted, Math.min(mostCounted, Number(value)));

@@ -10,15 +10,15 @@ import { isJson, prepareBody } from './body-text.js';
 const empty = Buffer.alloc(0);
 
 /**
- * Reads the whole body of a request. Throws a 413 as soon as it exceeds the limit, and keeps nothing of it. Throws a
- * 429 if the body does not arrive and another request needs the seat. Large YAML is converted to JSON, see
+ * Reads the whole body of a request. Throws a 413 as soon as the body exceeds the limit, and keeps nothing of it.
+ * Throws a 429 if the body does not arrive and another request needs the seat. Large YAML is converted to JSON, see
  * {@link prepareBody}.
  *
  * @throws LargeWork for a body that another thread should read.
  */
 export async function readBody({ services, context, http }: ResourceRequest): Promise<Buffer> {
   const body = await readBytes(http.raw, services.options.maxBodyBytes, context.seat);
-  // Others may have needed its seat meanwhile.
+  // Another request may have taken the seat meanwhile.
   const seated = context.seat?.resume();
   if (seated !== undefined) await seated;
   context.body = body;
@@ -26,7 +26,7 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   const turn = turnFor(context, body.length);
   if (turn !== undefined) await turn;
   leaveLargeBody(context, body);
-  // Only the structure of JSON is checked.
+  // For JSON, only the structure is checked here.
   if (body.length > largeLimits.small && !isJson(body, context.contentType)) leaveLong(context, body.length);
   return prepareBody(body, context.contentType);
 }

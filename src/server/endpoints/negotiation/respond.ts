@@ -146,7 +146,7 @@ export function sendValue(to: Recipient, code: number, value: unknown, accepted:
   sendBytes(to, code, accepted.contentType, encodeValue(value, accepted, type, pretty));
 }
 
-/** Numbers that keep their spelling; the library handles bigints itself. */
+/** A tag for numbers that keep their spelling; the library handles bigints itself. */
 const exactNumberTag: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
@@ -175,13 +175,13 @@ export function encodeValue(value: unknown, accepted: AcceptedType, type: KindTy
  * Sends ready text with the headers of every API answer. Long answers to reads are compressed if the client accepts it.
  */
 export function sendText(to: Recipient, code: number, contentType: string, text: string): void {
-  // A character has at least one byte, so only long texts are measured before sending.
+  // Only long texts are measured, since a character takes at most three bytes.
   if (text.length > compressionThresholdBytes / 3 && Buffer.byteLength(text) > compressionThresholdBytes) {
     sendLong(to, code, contentType, text);
     return;
   }
   const { context, reply } = to;
-  // A timeout may have answered already.
+  // A timeout may have sent an answer already.
   if (reply.sent) return;
   const headers = takeOver(context, reply, contentType);
   // Node sends a string in one write with its headers, but bytes in a second write.
@@ -206,7 +206,7 @@ export function sendBytes(to: Recipient, code: number, contentType: string, byte
 
 /**
  * Sends a ready answer above the threshold. A HEAD gets all headers except the length of a compressed body, which is
- * not made for it.
+ * not created for it.
  */
 function sendLong({ context, reply }: Recipient, code: number, contentType: string, body: string | Uint8Array): void {
   if (reply.sent) return;
@@ -227,7 +227,7 @@ function sendLong({ context, reply }: Recipient, code: number, contentType: stri
   }
   compress(body)
     .then((bytes) => {
-      // A timeout may have cut it meanwhile.
+      // A timeout may have cut the answer meanwhile.
       if (reply.raw.headersSent) return;
       headers['content-length'] = bytes.length;
       reply.raw.writeHead(code, headers);
@@ -236,7 +236,7 @@ function sendLong({ context, reply }: Recipient, code: number, contentType: stri
     .catch(() => reply.raw.destroy());
 }
 
-/** Sends a ready body of several pieces, and gives their {@link answerBlocks} back. */
+/** Sends a complete body of several pieces, and gives their {@link answerBlocks} back. */
 export function sendBlocks(to: Recipient, code: number, contentType: string, pieces: readonly Buffer[]): void {
   const { context, reply } = to;
   if (reply.sent) return;
@@ -254,9 +254,9 @@ export function sendBlocks(to: Recipient, code: number, contentType: string, pie
     reply.raw.end();
     return;
   }
-  // The end alone would say that nothing is left to read.
+  // Recorded here, since the end of the answer alone would look as if nothing were unread.
   reply.request.plinthContext?.unread?.add(reply.raw, length);
-  // An audited answer may have to wait for its event: it is not complete before its end.
+  // An audited answer may have to wait for its event, so its last piece is sent only by `end`.
   const last = context.audit === undefined ? undefined : pieces.at(-1);
   for (const piece of pieces) {
     if (piece === last) continue;
@@ -347,12 +347,12 @@ function takeOver(context: RequestContext, reply: FastifyReply, contentType: str
   return headers;
 }
 
-/** Answers that some clients get compressed carry a header for caches, even when they are not compressed. */
+/** Adds a header for caches, even to uncompressed answers, if other clients get the answer compressed. */
 function addVary(headers: OutgoingHttpHeaders): void {
   headers.vary = headers.vary === undefined ? 'Accept-Encoding' : `${String(headers.vary)}, Accept-Encoding`;
 }
 
-/** Caching is never allowed. Warnings are sent as headers (RFC 7234 section 5.5). */
+/** Sets the headers of every answer. Caching is never allowed. Warnings are sent as headers (RFC 7234 section 5.5). */
 export function setCommonHeaders(context: RequestContext, reply: FastifyReply): void {
   reply.header('cache-control', 'no-cache, private');
   if (context.warnings.length > 0) reply.header('warning', context.warnings.map(formatWarning));

@@ -6,7 +6,7 @@ import { sendBlocks } from './respond.js';
 type Callback = (error?: unknown) => void;
 type Recipient = Parameters<typeof sendBlocks>[0];
 
-/** What happens to a response, in order. The tests call back for the writes. */
+/** Records the calls of a response in order. The tests invoke the callbacks of the writes. */
 function recipient(extra: { readonly audit?: object; readonly stream?: object }) {
   const events: string[] = [];
   const callbacks: Callback[] = [];
@@ -38,7 +38,7 @@ function piece(text: string): Buffer {
   return made as Buffer;
 }
 
-/** Whether the memory of the piece is used for the next one. */
+/** Whether the next piece uses the memory of this one. */
 function isUsedAgain(sent: Buffer): boolean {
   const next = answerBlocks.take();
   return next.buffer === sent.buffer;

@@ -5,7 +5,7 @@ import { writePieces } from './compression.js';
 import type { Packed } from './pack-in-turns.js';
 
 /**
- * Sends content that is kept compressed, with a 200 and the headers of the reply. A client that does not accept
+ * Sends content that is stored compressed, with a 200 and the headers of the reply. A client that does not accept
  * compression gets it decompressed piece by piece, as it reads.
  */
 export async function sendPacked(

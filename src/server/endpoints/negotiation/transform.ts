@@ -17,7 +17,7 @@ export interface ListMetadata {
   readonly remainingItemCount?: number;
 }
 
-/** How much of each object a Table row carries; its metadata by default. Throws a 400 for unknown values. */
+/** How much of each object a Table row includes; its metadata by default. Throws a 400 for unknown values. */
 export function includeObjectOf(query: URLSearchParams): IncludeObject {
   const value = query.get('includeObject') ?? '';
   if (value === '') return 'Metadata';
@@ -36,7 +36,8 @@ export function partialMetadata(names: VendorNames, object: ApiObject, version: 
 }
 
 /**
- * A table for people: the columns of the kind, or name and creation time (specification 2.11), from objects as served.
+ * A table for people, made from objects in the served version: the columns of the kind, or name and creation time
+ * (specification 2.11).
  */
 export function tableOf(
   services: EndpointServices,
@@ -56,7 +57,7 @@ export function tableOf(
   return tableDocument(services.names, version, metadata, withColumns ? columns : undefined, rows);
 }
 
-/** The table of what a view of an object shows. */
+/** The table of a view of an object. */
 export function viewTable(
   { names, clock }: EndpointServices,
   columns: readonly TableColumn[],
@@ -95,7 +96,7 @@ function tableDocument(
   };
 }
 
-/** The cells of an object as served. They follow from the object alone. */
+/** The cells of an object in the served version. They depend only on the object. */
 export function tableCells(resource: ServedResource, object: ApiObject): TableCell[] {
   // Columns are declared for the stored version; other versions may have their fields elsewhere, or their own columns.
   const hasOwnColumns = resource.isStored || resource.served.definition !== undefined;

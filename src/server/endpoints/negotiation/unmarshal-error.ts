@@ -7,19 +7,22 @@ import {
   type StructType,
 } from '../../../base/machinery/schema/index.js';
 
-/** Where a wrong value stands: its declaration, the struct it belongs to, and the names of the fields that lead there. */
+/**
+ * The position of a wrong value: its declaration, the struct it belongs to, and the names of the fields that lead
+ * there.
+ */
 interface Place {
   readonly type: SchemaType;
   readonly struct: StructType;
   readonly names: readonly string[];
 }
 
-/** Faults of values that parse themselves: the release reports them without the path of the field. */
+/** Faults of types with a parser of their own: upstream reports them without the path of the field. */
 const ownForms = /^(illegal base64 data|quantities must match)/;
 
 /**
- * A wrong value of a body in the words of the release: `json: cannot unmarshal number into Go struct field ConfigMap.data
- * of type string`. The path where a value can only be described otherwise.
+ * The upstream message for a wrong value of a body: `json: cannot unmarshal number into Go struct field ConfigMap.data
+ * of type string`. Falls back to a message with the path for other values.
  */
 export function unmarshalDetail(kind: KindType, { path, detail, message }: DecodeError): string {
   if (ownForms.test(detail)) return detail;
@@ -28,7 +31,7 @@ export function unmarshalDetail(kind: KindType, { path, detail, message }: Decod
   const found = foundIn(detail, wanted);
   if (place === undefined || wanted === undefined || found === undefined) return message;
   const struct = place.struct.name.slice(place.struct.name.lastIndexOf('.') + 1);
-  // The metadata of custom kinds is read on its own.
+  // The metadata of custom kinds is decoded separately.
   const names = kind.custom !== undefined && place.names[0] === 'metadata' ? place.names.slice(1) : place.names;
   return `json: cannot unmarshal ${found} into Go struct field ${struct}.${names.join('.')} of type ${wanted}`;
 }
@@ -39,12 +42,12 @@ function foundIn(detail: string, wanted: string | undefined): string | undefined
   const [, scalar, container, truth, literal = ''] = foundWords.exec(detail) ?? [];
   if (truth !== undefined) return 'bool';
   if (container !== undefined) return container === 'list' ? 'array' : container;
-  // A number that does not fit into another one is named.
+  // The message shows a number that does not fit into a number type.
   if (scalar === 'number' && /^(int|float)/.test(wanted ?? '')) return `number ${literal}`;
   return scalar;
 }
 
-/** Names of the release's types; undefined for those with names or readers of their own. */
+/** Upstream names of types; undefined for types with names or parsers of their own. */
 function nameOf(type: SchemaType): string | undefined {
   const resolved = resolveType(type);
   switch (resolved.type) {

@@ -12,7 +12,7 @@ const maxManagerLength = 128;
 /** The checked query parameters of a write request (specification 4.2). */
 export interface WriteOptions {
   readonly dryRun: boolean;
-  /** Never empty: derived from the user agent when the request names none. */
+  /** Never empty: derived from the user agent when the request names no manager. */
   readonly fieldManager: string;
   /** Whether the request itself named the manager. */
   readonly fieldManagerGiven: boolean;
@@ -77,7 +77,7 @@ export function sentOptions(
   };
 }
 
-/** The values of `dryRun` in a query. An empty value asks for an ordinary write (specification 4.2, 4.7). */
+/** The values of `dryRun` in a query. An empty value requests an ordinary write (specification 4.2, 4.7). */
 export function dryRunOf(query: URLSearchParams): string[] {
   return query.getAll('dryRun').filter((value) => value !== '');
 }

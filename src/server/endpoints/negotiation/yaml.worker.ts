@@ -16,7 +16,7 @@ function answer(text: string): YamlAnswer {
     const duplicates = noDuplicates();
     return { json: JSON.stringify(parseYaml(text, duplicates)) ?? 'null', duplicates };
   } catch (error) {
-    // Aliases can expand a short text into one that no string can hold.
+    // Aliases can expand a short text beyond the maximum length of a string.
     if (error instanceof RangeError) return { fault: 'yaml: the document is too large' };
     return { fault: error instanceof Error ? error.message : 'yaml: invalid document' };
   }

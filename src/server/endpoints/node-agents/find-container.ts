@@ -6,7 +6,8 @@ import type { EndpointServices } from '../endpoint-services.js';
 import type { ReadPod } from './read-objects.js';
 
 /**
- * The container that is meant. Throws a 400 when the pod has no such container, or several and none is named.
+ * The container that a request is for. Throws a 400 when the pod has no such container, or when it has several and the
+ * request names none.
  *
  * @param container empty: the only one
  */

@@ -21,7 +21,7 @@ import { type LogOptions, parseLogOptions } from './log-options.js';
 import type { ReadPod } from './read-objects.js';
 
 const pods = { group: '', resource: 'pods' };
-/** Longer messages of agents are cut. */
+/** Longer error messages of agents are cut. */
 const maxMessageBytes = 2048;
 
 /**
@@ -73,7 +73,7 @@ async function passLog(
   await pass(request, answer);
 }
 
-/** An agent's refusal, in its words. */
+/** An agent's refusal, with the agent's message. */
 async function refusal(answer: IncomingMessage, pod: string): Promise<StatusError> {
   const code = answer.statusCode ?? 0;
   const message = (await beginningOf(answer)).trim() || `the node agent answered ${code}`;
@@ -84,7 +84,7 @@ async function refusal(answer: IncomingMessage, pod: string): Promise<StatusErro
       code: 502,
     });
   }
-  // An agent's opinion of this server says nothing about the client.
+  // An agent's refusal of this server's credentials does not concern the client.
   return new StatusError('InternalError', `the node agent answered ${code}: ${message}`);
 }
 
@@ -98,13 +98,13 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
       if (size >= maxMessageBytes) break;
     }
   } catch {
-    // The text received until then is enough.
+    // The text received so far is enough.
   }
   answer.destroy();
   return Buffer.concat(chunks).subarray(0, maxMessageBytes).toString('utf8');
 }
 
-/** Writes the text at the pace of the client. Whatever ends it early ends the client's stream, too. */
+/** Writes the text at the pace of the client. If the agent's stream ends early, the client's stream is cut too. */
 async function pass(request: ResourceRequest, answer: IncomingMessage): Promise<void> {
   const { context, reply, services } = request;
   const { raw } = reply;
@@ -125,7 +125,7 @@ async function pass(request: ResourceRequest, answer: IncomingMessage): Promise<
         await writer.write(chunk as Buffer);
       }
     } catch {
-      // A log that ends because this server stops is complete, as far as its client can tell.
+      // When this server stops, the log ends normally for the client.
       if (!services.options.shutdown.aborted) {
         if (!writer.isGone) cut(raw);
         return;

@@ -6,15 +6,18 @@
 /** The protobuf form of one member of a JSON document. */
 export interface Slot {
   readonly number: number;
-  /** `any`: YAML text in a message; `anys`: a list of these; `default`: one field per JSON type; a message otherwise. */
+  /**
+   * `any`: YAML text in a message; `anys`: a list of such messages; `default`: one field per JSON type; a message
+   * otherwise.
+   */
   readonly as: 'text' | 'flag' | 'number' | 'count' | 'any' | 'anys' | 'default' | (() => Shape | Union);
   /** Set if the member is a map: the field number of its name-value pairs. */
   readonly entries?: number;
-  /** Names in the map that have their own field instead of a pair, with its number. */
+  /** Names in the map that have a field of their own instead of a pair, with the field's number. */
   readonly own?: Readonly<Record<string, number>>;
   /** Field numbers of the messages around the value, from the outside inwards. */
   readonly wrap?: readonly number[];
-  /** Field number of `true` or `false` in place of the value, in the message around it. */
+  /** Field number for a boolean in place of the value, in the message around it. */
   readonly flag?: number;
 }
 
@@ -25,7 +28,7 @@ export interface Shape {
   readonly extensions?: number;
 }
 
-/** A message of several kinds; the value determines which. */
+/** A message that has one of several shapes, depending on the value. */
 export type Union = (value: Readonly<Record<string, unknown>>) => {
   readonly wrap: readonly number[];
   readonly shape: Shape;

@@ -272,7 +272,7 @@ it('encodes every keyword of a schema in an OpenAPI 3.0 document', () => {
     additionalProperties: [32, 2],
   });
   assert.deepEqual(at(data, [...schema, 29, 25]), ['string']);
-  // Only scalar defaults have a place.
+  // The message has fields for scalar defaults only.
   assert.deepEqual(at(data, [...schema, 33, 3]), ['d']);
 });
 

@@ -10,14 +10,14 @@ const varint = 0;
 const fixed64 = 1;
 const bytes = 2;
 
-/** Encodes an OpenAPI document as protobuf, in several steps. Throws for a member that the shape does not know. */
+/** Encodes an OpenAPI document as protobuf, in several steps. Throws for a member that the shape does not have. */
 export function* encodeDocument(shape: Shape, document: Json): Steps<Uint8Array> {
   const writer = protobuf.Writer.create();
   yield* writeFields(writer, shape, document);
   return writer.finish();
 }
 
-/** Encodes members of a map of the document, without the start that {@link encodeMapStart} makes. */
+/** Encodes members of a map of the document, without the start, which {@link encodeMapStart} encodes. */
 export function* encodeEntries(shape: Shape, name: string, value: Json): Steps<Uint8Array> {
   const writer = protobuf.Writer.create();
   const slot = mapSlot(shape, name);
@@ -25,7 +25,7 @@ export function* encodeEntries(shape: Shape, name: string, value: Json): Steps<U
   return writer.finish();
 }
 
-/** What comes before the entries of a map. @param length of all entries, in bytes */
+/** Encodes the bytes before the entries of a map. @param length of all entries, in bytes */
 export function encodeMapStart(shape: Shape, name: string, length: number): Uint8Array {
   return tag(protobuf.Writer.create(), mapSlot(shape, name).number, bytes).uint32(length).finish();
 }
@@ -146,7 +146,7 @@ function writeAny(writer: Writer, number: number, value: unknown): void {
   writer.ldelim();
 }
 
-/** The message has no place for a default that is an object or a list. */
+/** Writes a default value, unless it is an object or a list, for which the message has no field. */
 function writeDefault(writer: Writer, number: number, value: unknown): void {
   if (typeof value === 'object') return;
   tag(writer, number, bytes).fork();

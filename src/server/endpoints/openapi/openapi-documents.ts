@@ -25,7 +25,7 @@ export type OpenApiDocument = Packed;
 
 /** The content of one document. */
 interface Source {
-  /** Used to detect changes: other resources make another document. */
+  /** The resources that the document describes: if they change, the document must be rebuilt. */
   readonly resources: readonly ServedResource[];
   readonly paths: () => Iterable<PathModel>;
 }
@@ -38,8 +38,9 @@ interface Held {
 type Encoder = typeof import('./encode-document.js');
 
 /**
- * OpenAPI documents of everything that the registry serves. Each one is made on first request and again after its
- * resources changed. Only compressed bytes are kept: together they take less memory than a single document as a value.
+ * OpenAPI documents of everything that the registry serves. Each document is built on the first request, and again
+ * after its resources changed. Only compressed bytes are kept: together they take less memory than a single document as
+ * a value.
  */
 export class OpenApiDocuments {
   private readonly held = new Map<string, Held>();
@@ -80,7 +81,7 @@ export class OpenApiDocuments {
     return found.filter((parts) => parts !== undefined);
   }
 
-  /** Where the OpenAPI 3.0 documents of extension servers are, by path. */
+  /** The index of the OpenAPI 3.0 documents of extension servers, by path. */
   async remoteIndex(): Promise<Map<string, string>> {
     const { aggregation } = this.services;
     const remotes = aggregation?.services.remotes() ?? [];
@@ -128,7 +129,7 @@ export class OpenApiDocuments {
 
   private async *openApi3Content(source: Source, form: DocumentForm): AsyncGenerator<string | Uint8Array> {
     const { kinds, accept } = this.services;
-    // Long schemas stay in memory as long as somebody references them.
+    // Keeps references to long schemas, which would otherwise be dropped from memory.
     const schemas = [];
     for (const resource of source.resources) schemas.push(await publishedSchema(resource));
     const options = this.schemaOptions();
@@ -188,7 +189,7 @@ export class OpenApiDocuments {
     return { resources, paths };
   }
 
-  /** Which of the documents about the issuer of tokens the server has. */
+  /** The paths of the issuer's documents that the server has. */
   private issuerPaths(): Map<string, () => PathModel> {
     const served = this.services.options?.documentPaths?.() ?? [];
     return new Map(Object.entries(issuerPaths).filter(([path]) => served.includes(`/${path}`)));
@@ -205,7 +206,7 @@ export class OpenApiDocuments {
     };
   }
 
-  /** Loaded on first use, like the codec of bodies. */
+  /** Loads the encoder on first use, like the codec of bodies. */
   private loadEncoder(): Encoder {
     this.encoder ??= createRequire(import.meta.url)('./encode-document.js') as Encoder;
     return this.encoder;
@@ -213,14 +214,14 @@ export class OpenApiDocuments {
 }
 
 async function makeDocument(make: () => DocumentContent | Promise<DocumentContent>): Promise<OpenApiDocument> {
-  // Clients request documents in a row: give other requests a turn between them.
+  // Clients request many documents in a row, so give other requests a turn between them.
   await nextTurn();
   return packInTurns(await make());
 }
 
 async function* pathsOf(sources: readonly Source[]): AsyncGenerator<PathModel, void, undefined> {
   for (const source of sources) {
-    // Long schemas stay in memory as long as somebody references them.
+    // Keeps references to long schemas, which would otherwise be dropped from memory.
     const schemas = [];
     for (const resource of source.resources) schemas.push(await publishedSchema(resource));
     yield* source.paths();
@@ -228,7 +229,7 @@ async function* pathsOf(sources: readonly Source[]): AsyncGenerator<PathModel, v
   }
 }
 
-/** Prepares the description of a resource with a long schema, so that it is not made at once. */
+/** Prepares the description of a resource with a long schema in turns with other work. */
 function publishedSchema({ served }: ServedResource): Promise<unknown> | undefined {
   return served.type.custom?.published();
 }

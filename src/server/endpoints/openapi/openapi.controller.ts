@@ -13,7 +13,7 @@ import { remoteOf } from '../remote/remote-requests.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { type DocumentForm, type OpenApiDocument, OpenApiDocuments } from './openapi-documents.js';
 
-/** Type of the list of documents, which the release's clients read as JSON all the same. */
+/** Media type of the list of documents; clients read the list as JSON anyway. */
 const plainText = 'text/plain; charset=utf-8';
 /** How long a document under its own digest may be cached: it never changes. */
 const immutableSeconds = 365 * 24 * 60 * 60;
@@ -27,7 +27,7 @@ export class OpenApiController {
     @Inject(EndpointServices) private readonly services: EndpointServices,
     @Inject(VERSION_INFO) version: VersionInfo,
   ) {
-    // Upstream's names go together: title and version are those that its tools show.
+    // With upstream's vendor names, the title and version are those that upstream's tools show.
     const isUpstream = services.names.systemNamespace === 'kube-system';
     this.documents = new OpenApiDocuments(services, {
       title: isUpstream ? 'Kubernetes' : 'Plinth',
@@ -59,7 +59,7 @@ export class OpenApiController {
     const path = context.requestInfo.path.slice('/openapi/v3/'.length).replace(/(?<=.)\/$/, '');
     const remote = remoteOf(this.services.aggregation, `/${path}`);
     if (remote !== undefined && path === `apis/${remote.group}/${remote.version}`) {
-      // Anyone who may read documents here may read this one.
+      // Runs as this server: whoever may read documents here may read this one too.
       return handleRemote(this.services, remote, request, reply, { user: aggregatorUser });
     }
     const form = acceptedForm(request.headers.accept, 3);
@@ -76,7 +76,7 @@ export class OpenApiController {
   }
 }
 
-/** Media type of the protobuf form. Clients ask for it with an `@`, which is not allowed in a Content-Type. */
+/** Media type of the protobuf form. Clients request it with an `@`, which is not allowed in a Content-Type. */
 function protobufType(version: 2 | 3, separator: '@' | '.'): string {
   return `application/com.github.proto-openapi.spec.v${version}${separator}v1.0+protobuf`;
 }
@@ -121,7 +121,7 @@ function namesTag(header: string | undefined, etag: string): boolean {
   return header?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*') ?? false;
 }
 
-/** For a path without a document: the release answers without a body. */
+/** Answers a path without a document: like upstream, without a body. */
 function sendNothing(context: HttpRequestContext, reply: FastifyReply): void {
   setCommonHeaders(context, reply);
   reply.code(404).send();

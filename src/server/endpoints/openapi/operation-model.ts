@@ -11,7 +11,7 @@ export interface ParameterModel {
 
 export type OperationMethod = 'get' | 'head' | 'options' | 'put' | 'post' | 'delete' | 'patch';
 
-/** Query parameters that the path accepts. Those of a proxy are passed on instead. */
+/** The content of a body or an answer: a declared type, or text. */
 export type ContentModel = StructType | { readonly type: 'text' };
 
 /** One operation, in the terms of both OpenAPI versions. */
@@ -20,7 +20,7 @@ export interface OperationModel {
   readonly id: string;
   readonly tag: string;
   readonly description: string;
-  /** The kind of request for tools (`list`, `deletecollection`, ...); discovery has none. */
+  /** The action of the operation, for tools (`list`, `deletecollection`, ...); discovery has none. */
   readonly action?: string;
   readonly gvk?: GroupVersionKind;
   readonly parameters: readonly ParameterModel[];

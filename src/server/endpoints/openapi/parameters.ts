@@ -64,7 +64,7 @@ const selection: readonly ParameterModel[] = [
 
 const byName = (a: ParameterModel, b: ParameterModel) => (a.name < b.name ? -1 : 1);
 
-/** Query parameters by request type, as the release publishes them. */
+/** Query parameters by request type, as published upstream. */
 export const queryParameters = {
   list: [
     query('allowWatchBookmarks', 'boolean', 'A watch also gets events that only report its progress.'),
@@ -88,7 +88,7 @@ export const namespaceParameter: ParameterModel = {
   description: 'Namespace of the objects.',
 };
 
-/** Of requests to other servers: published by the release, and passed on with the query. */
+/** The `path` parameter of proxy requests. It is published as upstream, and passed on with the query. */
 export const proxyPath = query('path', 'string', 'Path of the request to the other server, when the URL has none.');
 
 export const pathParameter: ParameterModel = {
@@ -110,7 +110,7 @@ const listed: ReadonlySet<ParameterModel> = new Set([
   pathParameter,
 ]);
 
-/** The parameters of many operations, which a Swagger document describes once. */
+/** The parameters that many operations share, which a Swagger document describes only once. */
 export function sharedParameters(): Iterable<ParameterModel> {
   return listed;
 }

@@ -226,8 +226,8 @@ class ResourcePaths {
           parameters: queryParameters.delete,
           body: { content: deleteOptions, required: false },
           codes: [200, 202],
-          // Either may be answered: the object while something still holds it, a Status to users who may not read it.
-          // For a namespace, which is removed at once only when it is empty, the release describes the Status.
+          // The answer may be either: the object while finalizers still hold it, or a Status for users who may not read
+          // it. For a namespace, which is removed at once only when it is empty, upstream describes the Status.
           answer: showsDeletedObject(definition) && kindName !== 'Namespace' ? served.type : status,
         }),
       );
@@ -273,7 +273,7 @@ class ResourcePaths {
     return operations;
   }
 
-  /** The answer of another server has any form. */
+  /** The answer of the other server may have any form. */
   private connectOperations(sub: ConnectSubresource, end: 'WithPath' | ''): OperationModel[] {
     const isProxy = sub.target === 'proxy';
     const suffix = `${capitalize(sub.name)}${end}`;
@@ -355,7 +355,7 @@ function listTypeOf(item: KindType, kinds: MetaKinds): KindType {
       },
       { name: `${item.name}List`, doc: `Objects of kind ${itemKind}.` },
     );
-    // Its name is complete, as that of its items is.
+    // The list's name is complete, like that of its items.
     if (item.custom !== undefined) type = { ...type, custom: plainForm };
     listTypes.set(item, type);
   }

@@ -6,7 +6,7 @@ import type { SwaggerPiece } from './swagger-document.js';
 
 type Encoder = typeof import('./encode-document.js');
 
-/** Parts of a document in order; an empty one only ends a step. */
+/** Parts of a document in order; an empty part only ends a step. */
 export type DocumentContent = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 type Pieces = Iterable<SwaggerPiece> | AsyncIterable<SwaggerPiece>;
@@ -34,7 +34,7 @@ export async function mergedPieces(pieces: Pieces, others: readonly SwaggerParts
   return merged;
 }
 
-/** The Swagger document as JSON. The definitions, which are known last, wait as text. */
+/** The Swagger document as JSON. The definitions, which are complete only at the end, are kept as text until then. */
 export async function* swaggerText(pieces: Pieces): AsyncGenerator<string, void, undefined> {
   const waiting: string[] = [];
   let separator = '';
@@ -54,7 +54,7 @@ export async function* swaggerText(pieces: Pieces): AsyncGenerator<string, void,
   yield '}}';
 }
 
-/** The text of the members of an object, without the braces; none for an empty one. */
+/** The text of the members of an object, without the braces; empty for an empty object. */
 function* membersText(value: object = {}): Generator<string, readonly string[], undefined> {
   const parts: string[] = [];
   const steps = stringifyInSteps(value, (text) => parts.push(text));
@@ -64,7 +64,7 @@ function* membersText(value: object = {}): Generator<string, readonly string[], 
   return parts.length === 1 && parts[0] === '' ? [] : parts;
 }
 
-/** The Swagger document as protobuf. A map is preceded by its length, so all of it waits. */
+/** The Swagger document as protobuf. A map is preceded by its length, so it is kept until it is complete. */
 export async function* swaggerBytes(
   { encodeDocument, encodeEntries, encodeMapStart }: Encoder,
   pieces: Pieces,

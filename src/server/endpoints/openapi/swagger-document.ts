@@ -6,7 +6,7 @@ import { sharedParameters } from './parameters.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A piece of a Swagger 2.0 document: all pieces together have each member of these maps once. */
+/** A piece of a Swagger 2.0 document: each member of these maps is in exactly one piece. */
 export interface SwaggerPiece {
   /** Members besides the maps; only the first piece has them. */
   readonly head?: Json;
@@ -15,8 +15,8 @@ export interface SwaggerPiece {
 }
 
 /**
- * Builds a Swagger 2.0 document for these paths, with the definitions of all types that they use: one piece for each
- * path, so that the whole never has to be in memory.
+ * Builds a Swagger 2.0 document for these paths, with the definitions of all types that they use: one piece per path,
+ * so that the whole document never has to be in memory.
  *
  * @param failure the body of failures
  */
@@ -78,7 +78,7 @@ function operationObject(
 
 let shared: ReadonlyMap<ParameterModel, string> | undefined;
 
-/** Names of the parameters that are described once. */
+/** Names of the shared parameters. */
 function sharedNames(): ReadonlyMap<ParameterModel, string> {
   shared ??= new Map(
     [...sharedParameters()].map((parameter) => {

@@ -3,20 +3,21 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 
 /** The parts of the path of a proxied request. */
 export interface ProxiedPath {
-  /** The prefix that leads to the other server here, as the client sent it. */
+  /** The path prefix on this server that leads to the other server, as the client sent it. */
   readonly prefix: string;
-  /** The path on the other server, as the client sent it; empty: nothing follows the prefix. */
+  /** The path on the other server, as the client sent it; empty if nothing follows the prefix. */
   readonly rest: string;
-  /** With its question mark; empty: none. */
+  /** The query with its question mark; empty if there is none. */
   readonly query: string;
 }
 
-/** Divides the URL of a request. Throws a 400 for characters that no path has. */
+/** Splits the URL of a request. Throws a 400 for characters that a path must not contain. */
 export function divideUrl(url: string, info: RequestInfo): ProxiedPath {
   if (!/^[\x21-\x7e]*$/.test(url)) throw badRequestError('the path of the request is not percent-encoded');
   const at = url.indexOf('?');
   const segments = (at < 0 ? url : url.slice(0, at)).split('/');
-  // An empty segment before the first slash; `api`, the version; the namespace; resource, name and subresource.
+  // The segments of the prefix: an empty one before the first slash; `api`, the version; the namespace; resource, name
+  // and subresource.
   const count = 1 + 2 + (info.namespace === '' ? 0 : 2) + 3;
   const rest = segments.slice(count);
   return {
@@ -26,13 +27,13 @@ export function divideUrl(url: string, info: RequestInfo): ProxiedPath {
   };
 }
 
-/** The same as admission sees it: decoded. */
+/** The path on the other server for admission, decoded. */
 export function decodedPath({ rest }: ProxiedPath): string {
   return rest.split('/').map(decodeURIComponent).join('/');
 }
 
 /**
- * A cookie of the other server, restricted to its own pages: other servers are reached at the same host, under other
+ * A cookie of the other server, restricted to its own pages: further servers are reached at the same host, under other
  * prefixes.
  *
  * @param cookie a value of `Set-Cookie`
@@ -48,7 +49,7 @@ export function rewriteCookie(cookie: string, prefix: string): string {
   return [pair, ...kept].join(';');
 }
 
-/** A path with which admission replaced the client's. Throws a 400 for one that leads upwards. */
+/** Encodes a path with which admission replaced the client's. Throws a 400 for a path that leads upwards. */
 export function encodedPath(path: string): string {
   const segments = path.split('/');
   if (segments.some((segment) => segment === '.' || segment === '..')) {
@@ -61,7 +62,7 @@ export function encodedPath(path: string): string {
  * A redirect of the other server, rewritten to lead through this one. A redirect elsewhere stays unchanged: the client
  * decides whether to follow it.
  *
- * @param own hosts by which the other server knows itself, with their ports
+ * @param own host names and ports that the other server uses for itself
  */
 export function rewriteLocation(location: string, prefix: string, own: readonly string[]): string {
   let path = location;

@@ -2,14 +2,14 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 
 /** The name in a proxy path: `name`, `name:port` or `scheme:name:port`. */
 export interface ProxyName {
-  /** Empty: `http`, or the protocol of a node's agent. */
+  /** If empty, `http` or the protocol of a node's agent. */
   readonly scheme: '' | 'http' | 'https';
   readonly name: string;
-  /** A number or a name; empty: the usual one. */
+  /** A number or a name; if empty, the default port. */
   readonly port: string;
 }
 
-/** Throws a 400 for a name of another form. `kind` is a word for the message. */
+/** Parses a name; throws a 400 for another form. `kind` is a word for the message. */
 export function parseProxyName(kind: string, text: string): ProxyName {
   const parts = text.split(':');
   const [scheme = '', name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts];
@@ -19,7 +19,7 @@ export function parseProxyName(kind: string, text: string): ProxyName {
   return { scheme, name, port };
 }
 
-/** The number of a port given as a number; undefined for a name. Throws a 400 for a number that is no port. */
+/** The number of a port given as a number; undefined for a name. Throws a 400 for a number that is not a valid port. */
 export function portNumber(text: string): number | undefined {
   if (!/^\d+$/.test(text)) return undefined;
   const port = Number(text);

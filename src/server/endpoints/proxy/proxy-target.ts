@@ -13,7 +13,7 @@ import { findEndpoint } from './service-endpoint.js';
 export interface ProxyTarget {
   readonly target: Target;
   readonly isEncrypted: boolean;
-  /** The agent of a node, which knows this server by its certificate. */
+  /** Whether this is the agent of a node, which knows this server by its certificate. */
   readonly isAgent: boolean;
   /** Name and uid of the object in the path. */
   readonly name: string;
@@ -63,7 +63,7 @@ function podTarget({ spec, status, metadata }: ReadPod, { scheme, port }: ProxyN
   return { host, port: number };
 }
 
-/** The node's agent, unless another port is requested: then the server that listens there. */
+/** The node's agent, or the server on another port if one is requested. */
 function nodeTarget(
   { services }: ResourceRequest,
   node: ReadNode,

@@ -31,12 +31,12 @@ interface Reference {
 
 /** Services have some thousand endpoints at most. */
 const maxSlices = 1000;
-/** A pod without the address of its endpoint is rare; more attempts would be wasted on a fake service. */
+/** Endpoints whose pod does not have their address are rare; more attempts would be wasted on a fake service. */
 const maxAttempts = 10;
 
 /**
  * A ready endpoint of a service, chosen at random. Only addresses of pods of the namespace count: a user who may write
- * endpoints must not send this server anywhere else. Throws a 503 when there is none.
+ * endpoints must not be able to direct this server anywhere else. Throws a 503 when there is none.
  */
 export async function findEndpoint(
   request: ResourceRequest,
@@ -64,7 +64,10 @@ function portNameOf(service: ApiObject, { name, port }: ProxyName): string {
   return found.name ?? '';
 }
 
-/** From the slices of the service; in clusters without them, from the older object of its name. */
+/**
+ * Takes candidates from the slices of the service or, in clusters without slices, from the Endpoints object of its
+ * name.
+ */
 async function candidatesOf(request: ResourceRequest, service: string, portName: string): Promise<Candidate[]> {
   const { services, namespace } = request;
   const { names } = services;

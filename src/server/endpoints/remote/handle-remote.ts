@@ -29,16 +29,16 @@ import { openTunnel } from './tunnel.js';
 const defaultHeadLimitMs = 60_000;
 
 /**
- * 503 for an unavailable extension server. Without a retry hint: clients would wait for it. Without a cause, too: this
- * server works, so its log has nothing to report.
+ * 503 for an unavailable extension server. It has no retry hint, since clients would wait for it, and no cause, since
+ * this server works and has nothing to log.
  */
 export function remoteUnavailableError(message: string): StatusError {
   return new StatusError('ServiceUnavailable', message);
 }
 
 /**
- * Passes an authorized request on to the extension server that serves its group version, and the answer back. Both
- * bodies are streamed. The extension server learns who the client is from this server alone (specification 2.1).
+ * Passes an authorized request on to the extension server that serves its group version, and passes the answer back.
+ * Both bodies are streamed. The extension server learns who the client is from this server alone (specification 2.1).
  *
  * @param path path and query on the way; default: those of the request
  * @param user the user sent to that server; default: the user of the request
@@ -56,14 +56,15 @@ export async function handleRemote(
   const backend = services.aggregation.backendOf(remote);
   const leave = backend.enter(context.isLongRunning);
   if (leave === undefined) throw tooManyRequestsError(1);
-  // From here on the backend's seats count: however slow it is, the seats of all others stay free.
+  // From here on the request takes a seat of the backend instead: a slow backend must not hold the seats of other
+  // requests.
   context.seat?.leave();
   const end = context.isLongRunning ? services.metrics.longRunningStarted(labelsOf(context, http.method)) : undefined;
   try {
     const sent = { path: path ?? pathOf(http), user: user ?? (context.user as UserInfo) };
     await exchange(services, backend, context, http, reply, sent);
   } catch (error) {
-    // The time was over, and the client has its answer.
+    // The time limit was exceeded, and the client has its answer.
     if (!(context.signal.aborted && reply.sent)) throw error;
   } finally {
     leave();
@@ -90,7 +91,7 @@ async function exchange(
     hasBody: body !== undefined,
     identities: await backend.identity(),
   });
-  // By the same id, the trails of both servers can be joined.
+  // With the same id, the trails of both servers can be joined.
   const id = reply.raw.getHeader('Audit-Id');
   if (typeof id === 'string') headers['audit-id'] = id;
   const answer = await ask(backend, context, {
@@ -120,7 +121,7 @@ async function ask(
   try {
     return await backend.call(call);
   } catch (error) {
-    // The client has left, or its time was over.
+    // The client has left, or the time limit was exceeded.
     if (context.signal.aborted) throw timeoutError('request did not complete within the allotted timeout');
     if (call.signal.aborted) throw remoteUnavailableError('the server is shutting down');
     if (!(error instanceof BackendFault)) throw error;
@@ -129,9 +130,9 @@ async function ask(
 }
 
 /**
- * Writes the answer at the pace of the client. Whatever ends it early ends the client's stream, too.
+ * Writes the answer at the pace of the client. If the answer ends early, the client's stream is cut too.
  *
- * @param shutdown once aborted, an answer that is cut is complete, as far as its client can tell: for watches
+ * @param shutdown once aborted, an answer that is cut ends normally for its client, as watches need
  * @param adjust changes the head of the answer
  */
 export async function passAnswer(
@@ -149,7 +150,7 @@ export async function passAnswer(
   }
   const headers = answerHeaders(response.rawHeaders);
   adjust(headers);
-  // The answer names the request in this server, not in the other one.
+  // The audit id in the answer must be this server's, not the other one's.
   delete headers['audit-id'];
   if (context.warnings.length > 0) {
     headers.warning = [...[headers.warning ?? []].flat(), ...context.warnings.map(formatWarning)];
@@ -176,7 +177,9 @@ export async function passAnswer(
   writer.end();
 }
 
-/** A redirect would let the other server choose where this one's clients go with their credentials. */
+/**
+ * Refuses redirects, with which the other server could choose where this server's clients go with their credentials.
+ */
 function refuseRedirect(response: IncomingMessage): void {
   const { statusCode = 0, headers } = response;
   if (statusCode < 300 || statusCode > 399 || headers.location === undefined) return;
@@ -207,8 +210,8 @@ export function mayHaveBody({ method, raw }: FastifyRequest): boolean {
 }
 
 /**
- * The path as the client sent it. Refuses an encoded slash: this server authorized a name with a slash in it, and most
- * servers see two segments there.
+ * The path as the client sent it. Refuses an encoded slash: this server would authorize a name that contains a slash,
+ * while most servers see two segments.
  */
 function pathOf({ raw }: FastifyRequest): string {
   const url = raw.url ?? '/';

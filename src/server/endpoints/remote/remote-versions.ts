@@ -5,7 +5,7 @@ const nothing: RemoteVersion['resources'] = Object.freeze([]);
 
 /**
  * The documents of extension servers about their group versions, by `<group>/<version>`; for unavailable servers, their
- * last ones.
+ * last known documents.
  */
 export async function remoteVersions(aggregation: Aggregation): Promise<Map<string, RemoteVersion>> {
   const found = await Promise.all(

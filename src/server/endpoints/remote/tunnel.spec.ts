@@ -10,7 +10,7 @@ import { joinSockets, type TunnelLimits, tunnelLimits } from './tunnel.js';
 const never = 2 ** 30;
 const limits: TunnelLimits = { halfClosedMs: never, askMs: never };
 
-/** The end of a peer, and that of the tunnel. */
+/** Two connected sockets: that of a peer, and that of the tunnel. */
 async function pair(): Promise<{ peer: Socket; own: Socket }> {
   const server = createServer({ allowHalfOpen: true });
   server.listen(0, '127.0.0.1');
@@ -37,7 +37,7 @@ class Tunnel {
   }
 }
 
-/** Writes until no more is accepted. */
+/** Writes until the socket accepts no more. */
 function fill(socket: Socket): void {
   const piece = Buffer.alloc(1024 * 1024);
   const more = () => {
@@ -99,7 +99,7 @@ describe('a tunnel', () => {
       tunnel.backend.write(half.subarray(0, 5));
       await once(tunnel.client, 'data');
       fill(tunnel.client);
-      // Pings between the halves would be among the first bytes.
+      // If pings were sent between the halves, they would be among the first bytes.
       await new Promise((resolve) => setTimeout(resolve, 200));
       tunnel.backend.write(half.subarray(5));
       while (bytes.length < half.length + 4) await once(tunnel.client, 'data');

@@ -9,12 +9,12 @@ import { releaseSocket } from '../web-sockets.js';
 
 type Upgraded = Extract<ExchangeAnswer, { readonly kind: 'upgrade' }>;
 
-/** Awaited before the given number of bytes is written; undefined: no limit. */
+/** Awaited before the given number of bytes is written; undefined for no limit. */
 export type Throttle = ((bytes: number) => Promise<void>) | undefined;
 
-/** How both connections of a tunnel end. Times are in milliseconds. */
+/** Time limits for the end of a tunnel's connections, in milliseconds. */
 export interface TunnelLimits {
-  /** After one side has ended, the other one may be silent for this long. */
+  /** How long the other side may be silent after one side has ended. */
   readonly halfClosedMs: number;
   /** How often a client is pinged while nothing is read from it. */
   readonly askMs: number;
@@ -22,12 +22,14 @@ export interface TunnelLimits {
 
 export const tunnelLimits: TunnelLimits = { halfClosedMs: 60_000, askMs: 5000 };
 
-/** Nobody counts own pings so far, so the other side ignores the answer to this one, which is passed on. */
+/**
+ * An id that no peer's own pings have reached, so the other side ignores the answer to our ping, which is passed on.
+ */
 const pingId = 0x7fff_fffe;
 
 /**
- * Answers 101 and joins both connections: bytes pass unread, each side at the pace of the other. Resolves when both are
- * closed. The response can't be used after this.
+ * Answers 101 and joins both connections: bytes are passed on unchanged, each side at the pace of the other. Resolves
+ * when both are closed. The response can't be used after this.
  */
 export async function openTunnel(
   response: ServerResponse,
@@ -58,7 +60,9 @@ export interface Joint {
   readonly limits?: TunnelLimits;
 }
 
-/** Passes bytes on in both directions until both have ended, one of them breaks, or the signal ends them. */
+/**
+ * Passes bytes on in both directions until both connections have ended, one of them breaks, or the signal is aborted.
+ */
 export async function joinSockets(
   client: Duplex,
   backend: Duplex,
@@ -73,7 +77,7 @@ export async function joinSockets(
   const closed = [client, backend].map(
     (socket) =>
       new Promise<void>((resolve) => {
-        // What one side sends until its end is answered; Node would end both directions at once.
+        // The other side can still answer after one side has ended; Node would end both directions at once.
         socket.allowHalfOpen = true;
         socket.once('end', () => {
           ended++;
@@ -120,17 +124,15 @@ function flow(from: Duplex, to: Duplex, throttle: Throttle, note?: (chunk: Buffe
 }
 
 /**
- * Nothing is read from a client while the other side accepts no more, so only writes show its end: writing to a dead
- * connection breaks it.
+ * Pings a client. Nothing is read from it while the other side accepts no more data, so only a write can reveal that
+ * its connection is dead.
  */
 function ask(client: Duplex, protocol: FramedProtocol): void {
   if (client.destroyed || client.writableEnded || client.writableLength > 0) return;
   client.write(protocol === 'spdy' ? pingFrame(pingId) : frameHead(opcodes.ping, 0));
 }
 
-/**
- * The rest of a half-closed conversation ends when nothing more comes: nothing else would notice a peer that has left.
- */
+/** Ends a half-closed connection when no more data arrives: nothing else would notice a peer that has gone. */
 function limitSilence(sockets: readonly Duplex[], ms: number, close: () => void): void {
   for (const socket of sockets) {
     const timed = socket as Duplex & { setTimeout?: (ms: number, listener: () => void) => void };

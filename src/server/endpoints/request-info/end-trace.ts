@@ -1,7 +1,7 @@
 import type { TraceSpan } from '../../../base/observability/trace-scope.js';
 import { type EndedRequest, requestId } from './slow-requests.js';
 
-/** Ends the span of a request, with what is known about it by now. Its phases become spans of their own. */
+/** Ends the span of a request and sets its attributes. The phases of the request become spans of their own. */
 export function endTrace(span: TraceSpan, { context, request, reply, code }: EndedRequest): void {
   const { requestInfo, marks, userAgent } = context;
   let last = context.startedAt;

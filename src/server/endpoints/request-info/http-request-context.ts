@@ -17,14 +17,14 @@ declare module 'fastify' {
   }
 }
 
-/** What a request about a resource wants of what. */
+/** The resource and action that a request is for. */
 export interface ResolvedRequest {
   readonly resource: Pick<ServedResource, 'definition' | 'served'>;
   readonly subresource: { readonly name: string } | undefined;
   readonly verb: string;
 }
 
-/** Members may have any of their requests traced. */
+/** Groups whose members may have any of their requests traced. */
 const tracingGroups: ReadonlySet<string> = new Set(['system:masters', 'system:monitoring']);
 const noQuery = new URLSearchParams();
 
@@ -52,9 +52,9 @@ export class HttpRequestContext implements RequestContext {
   seat: Seat | undefined;
   /** The memory that a long-running request keeps; unset until the user is known. */
   lasting: LastingShare | undefined;
-  /** Watches over answers that their client has not read. */
+  /** Tracks answers that clients have not read yet. */
   unread: UnreadAnswers | undefined;
-  /** What the request is about, for metrics; undefined for an unknown path. */
+  /** The resource and action of the request, for metrics; undefined for an unknown path. */
   resourceRequest: ResolvedRequest | undefined;
   /** The group version of the request, if an extension server answers it. */
   remote: Pick<KnownApiService, 'group' | 'version'> | undefined;
@@ -65,24 +65,24 @@ export class HttpRequestContext implements RequestContext {
   isLongRunning: boolean;
   /** Set while an audit policy is in force. */
   audit: RequestAudit | undefined;
-  /** The whole answer waits to be handed over. */
+  /** Whether the whole answer is waiting to be sent. */
   isEnding: boolean;
   waitedMs: number;
-  /** Bytes of the answer's body so far. */
+  /** Bytes of the answer's body sent so far. */
   answerBytes: number;
   /** When the answer was sent, in monotonic milliseconds, if its client is still sending an unwanted body. */
   answeredAt: number | undefined;
-  /** The server refused or ended the request to protect itself. */
+  /** Whether the server refused or ended the request to protect itself. */
   isTerminated: boolean;
-  /** The time limit has answered; a handler may still be at work. */
+  /** Whether the time limit has answered; a handler may still be working. */
   isTimedOut: boolean;
-  /** The answer was cut after it had begun. */
+  /** Whether the answer was cut after it had begun. */
   isAborted: boolean;
   /** Set if the request is traced. */
   trace: TraceSpan | undefined;
-  /** Begins the trace of a request that its client traces, if it is sampled; unset once that is decided. */
+  /** Begins the trace of a request if the client's trace is sampled; unset after that decision. */
   traceAsked: ((isTrusted: boolean) => TraceSpan | undefined) | undefined;
-  /** The ends of its phases: name and time of `performance.now()`, alternating. */
+  /** The ends of the request's phases: name and `performance.now()`, alternating. */
   readonly marks: (string | number)[] = [];
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
@@ -141,7 +141,7 @@ export class HttpRequestContext implements RequestContext {
     this.marks.push(phase, performance.now());
   }
 
-  /** Whether another protocol has answered the request. */
+  /** Whether the connection has switched to another protocol. */
   get isUpgraded(): boolean {
     return this.upgraded;
   }
@@ -164,7 +164,7 @@ export class HttpRequestContext implements RequestContext {
     return this.controller.signal;
   }
 
-  /** Whether the client has left or the time is over. */
+  /** Whether the client has left or the time limit was exceeded. */
   get isOver(): boolean {
     return this.over;
   }

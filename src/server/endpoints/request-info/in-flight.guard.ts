@@ -12,7 +12,7 @@ const nobody: UserInfo = { name: '', uid: '', groups: [], extra: {} };
 const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
 
 /**
- * Third guard: a request takes its seats, now that its user is known. Flow control may let it wait for them, or refuse
+ * Third guard: a request takes its seats, now that its user is known. Flow control may make it wait for them, or refuse
  * it with a 429.
  *
  * A long-running request is refused in the same way when its user's other long-running requests hold too much memory.
@@ -45,14 +45,14 @@ export class InFlightGuard implements CanActivate {
       context.seat = limiter.enter(isAnonymous ? 'unauthenticated' : kind, isExempt);
       return true;
     }
-    // Anonymous requests have a limit of their own in any case, waiting ones included.
+    // Anonymous requests always have a limit of their own, including waiting requests.
     const other = isAnonymous && !context.isLongRunning ? limiter.enter('unauthenticated', isHealth) : undefined;
     return enterFlow(flowControl, context, host.getArgByIndex<FastifyReply>(1), kind, other);
   }
 
   private keep(context: HttpRequestContext, { raw }: FastifyRequest): void {
     context.lasting = this.lasting.enter(context.user ?? nobody, keptBytes(raw));
-    // Its client may have left while it was authenticated.
+    // The client may have left during authentication.
     if (context.isOver) context.lasting.leave();
   }
 }
@@ -70,7 +70,7 @@ function enterFlow(
   if (schema.uid !== '') reply.header('x-kubernetes-pf-flowschema-uid', schema.uid);
   if (schema.level.uid !== '') reply.header('x-kubernetes-pf-prioritylevel-uid', schema.level.uid);
   const seat = flowControl.enter(schema, { user, info, query, receivedAt, kind, timeLimitMs, other });
-  // Whatever ends the request also gives up its place in a queue.
+  // The end of the request also gives up its place in a queue.
   context.seat = seat;
   if (seat.granted === undefined) return true;
   const begin = performance.now();

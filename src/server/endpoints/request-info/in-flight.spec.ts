@@ -24,7 +24,7 @@ it('a request whose body does not come loses its seat when another needs it, the
   assert.deepEqual(lost, ['first']);
   enter();
   assert.deepEqual(lost, ['first', 'second']);
-  // No request waits for its body any longer.
+  // No seated request waits for its body any longer.
   assert.throws(enter, { code: 429 });
   // Lost seats are not released a second time.
   first.leave();
@@ -88,7 +88,7 @@ it('a request that leaves while it wants its seat back leaves none behind', asyn
   await back;
   second.leave();
   limiter.enter('readOnly', false).leave();
-  // Its seat is free again before its client reads.
+  // The seat of the third request is free again before its client reads.
   const third = limiter.enter('readOnly', false);
   third.waitForReader();
   now += patienceMs;
@@ -110,7 +110,7 @@ it('a request that wants its seat back gets that of another one whose client doe
   const back = first.resume();
   second.waitForReader();
   now += patienceMs;
-  // The newcomer makes room for the one that waits, not for itself.
+  // The request that wants its seat back gets the freed seat, not the newcomer.
   assert.throws(enter, { code: 429 });
   await back;
   const again = second.resume();

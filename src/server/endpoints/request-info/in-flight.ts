@@ -8,13 +8,13 @@ export type RequestKind = 'readOnly' | 'mutating' | 'unauthenticated';
 export interface InFlightLimits {
   readonly readOnly: number;
   readonly mutating: number;
-  /** Anonymous requests, reading or writing. */
+  /** Limit on anonymous requests, both reads and writes. */
   readonly unauthenticated: number;
 }
 
 /**
- * A client that does not send its body, or read its answer, for this long loses its seat if another needs it.
- * Milliseconds.
+ * A request whose client does not send its body, or read its answer, for this many milliseconds loses its seat if
+ * another request needs it.
  */
 export const patienceMs = 1000;
 
@@ -24,7 +24,7 @@ const readOnlyMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
  * Counts concurrent requests and refuses those above the limit with a 429. A request is counted once its user is known,
  * so anonymous requests can't take the seats of others. If no seat is free, the request that has waited longest for its
  * client loses its seat: otherwise one user could keep all others out with bodies that never arrive and answers that
- * nobody reads. Half of an answer is of no use, so a request whose client reads again gets the next seat that is free.
+ * nobody reads. Half an answer is of no use, so a request whose client reads again gets the next free seat.
  */
 export class InFlightLimiter {
   private readonly limited: Record<RequestKind, number> = { readOnly: 0, mutating: 0, unauthenticated: 0 };
@@ -40,7 +40,7 @@ export class InFlightLimiter {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** The limit that a method counts against. */
+  /** The limit that applies to a method. */
   static kindOf(method: string): 'readOnly' | 'mutating' {
     return readOnlyMethods.has(method) ? 'readOnly' : 'mutating';
   }
@@ -56,7 +56,7 @@ export class InFlightLimiter {
     const change = (by: 1 | -1) => {
       counts[kind] += by;
       const next = by < 0 && this.limited[kind] < limit ? first(this.returning[kind]) : undefined;
-      // Takes the seat at once, so no other request can come in between.
+      // The seat is taken at once, so no other request can come in between.
       next?.();
       this.show(kind);
     };
@@ -96,7 +96,7 @@ function first<T>(values: ReadonlySet<T>): T | undefined {
   return undefined;
 }
 
-/** What the requests of one kind share. */
+/** The data that all requests of one kind share. */
 interface Competition {
   readonly waiting: Set<LimitedSeat>;
   readonly returning: Set<() => void>;
@@ -107,9 +107,9 @@ class LimitedSeat implements Seat {
   waitsSince = 0;
   private isTaken = true;
   private isOver = false;
-  /** While the request waits for its body: ends the request. */
+  /** Ends the request; set while it waits for its body. */
   private giveUp: (() => void) | undefined;
-  /** While the request wants its seat back: ends the wait. */
+  /** Ends the wait; set while the request wants its seat back. */
   private goOn: (() => void) | undefined;
 
   /** @param others undefined: nobody needs the seat */
@@ -141,7 +141,10 @@ class LimitedSeat implements Seat {
     this.others?.waiting.delete(this);
   }
 
-  /** A request without a seat whose client reads again waits for one; a lost body is lost for good. */
+  /**
+   * A request that lost its seat waits for a new one when its client reads again. A request that lost it while waiting
+   * for its body has ended.
+   */
   resume(): Promise<void> | undefined {
     this.stopWaiting();
     const { others } = this;
@@ -164,7 +167,7 @@ class LimitedSeat implements Seat {
     });
   }
 
-  /** Whether this ends the request. */
+  /** Takes the seat away; returns whether this ends the request. */
   lose(): boolean {
     const { giveUp } = this;
     this.stopWaiting();

@@ -1,6 +1,6 @@
 import querystring from 'node:querystring';
 
-/** Shorter queries are parsed by the library, in characters. */
+/** Queries with fewer characters are parsed by the library. */
 const longQuery = 1_024;
 
 /**
@@ -8,10 +8,10 @@ const longQuery = 1_024;
  * character, which for a long selector takes milliseconds and many times its length in memory.
  */
 export function parseQuery(text: string): URLSearchParams {
-  // Other characters can't be part of a URL, and their bytes would be read differently.
+  // Other characters can't be part of a URL, and would be decoded differently.
   if (text.length < longQuery || !/^[\x20-\x7e]*$/.test(text)) return new URLSearchParams(text);
   const query = new URLSearchParams();
-  // The library removes one, too.
+  // The library removes one question mark, too.
   const pairs = text.startsWith('?') ? text.slice(1) : text;
   for (const pair of pairs.split('&')) {
     if (pair === '') continue;

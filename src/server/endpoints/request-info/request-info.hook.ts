@@ -31,18 +31,18 @@ export interface RequestHookOptions {
   /** Unset in the thread for large requests, which has no clients of its own. */
   readonly unread?: UnreadAnswers;
   readonly clients?: ClientLimits;
-  /** Unset: no requests are traced. */
+  /** Unset if no requests are traced. */
   readonly tracer?: RequestTracer | undefined;
-  /** Requests that take longer are logged, in milliseconds; 0: none. */
+  /** Requests that take longer than this are logged, in milliseconds; 0 for none. */
   readonly slowMs?: number;
   readonly logger?: Pick<Logger, 'warn'>;
-  /** Unset: no requests are audited. */
+  /** Unset if no requests are audited. */
   readonly auditor?: Auditor | undefined;
   /** Requests that are not long-running get a 504 after this time. */
   readonly requestTimeoutMs: number;
   /** Probability (0 to 0.02) that a connection is asked to close after a request, to spread the clients again. */
   readonly goawayChance: number;
-  /** Sets headers for browsers; true when it has answered. */
+  /** Sets headers for browsers; returns true if it has answered the request. */
   readonly browser?: ((request: FastifyRequest, reply: FastifyReply) => boolean) | undefined;
   /** Whether an extension server answers the request, which may then be long-running. Watches always may. */
   readonly isLongRunning?: (context: HttpRequestContext, response: object) => boolean;
@@ -50,11 +50,11 @@ export interface RequestHookOptions {
 
 /** The number of current requests. */
 export interface RequestsUnderWay {
-  /** Watches excluded; answers still being sent included. */
+  /** The number of current requests without watches, including answers still being sent. */
   readonly underWay: number;
 }
 
-/** Code in metrics for an answer whose client had left. */
+/** Code in metrics for requests whose client had left before the answer. */
 const clientLeft = 499;
 const ignore = () => undefined;
 /**
@@ -107,13 +107,14 @@ class RequestHook implements RequestsUnderWay {
     const isLong = context.requestInfo.verb === 'watch' || this.options.isLongRunning?.(context, reply.raw) === true;
     context.isLongRunning = isLong;
     if (!isLong) this.count++;
-    // Until the query has been read.
+    // The default until the query has been parsed.
     context.timeLimitMs = requestTimeoutMs;
-    // The thread for large requests passes on the answer of one that has its id.
+    // Not set in the thread for large requests: the process that passes the answer on has already set its id.
     if (unread !== undefined) reply.raw.setHeader('Audit-Id', requestIdOf(request.raw.headers));
     if (auditor !== undefined) context.audit = auditor.begin({ context, raw: request.raw, response: reply.raw });
     let leaveAddress: () => void = ignore;
-    // Not onResponse: it is skipped when a client leaves before its answer, and the request would count forever.
+    // The event `close` instead of onResponse, which is skipped when a client leaves before its answer: the request
+    // would count forever.
     reply.raw.once('close', () => {
       leaveAddress();
       this.closed(context, request, reply);
@@ -159,7 +160,7 @@ class RequestHook implements RequestsUnderWay {
 
   private finish(context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply): void {
     const { logger, slowMs = 0 } = this.options;
-    // No client waits for the remaining work.
+    // No client is waiting for the remaining work.
     if (!reply.raw.writableEnded) context.abort();
     if (context.timer !== undefined) clearTimeout(context.timer);
     context.seat?.leave();
@@ -179,7 +180,7 @@ class RequestHook implements RequestsUnderWay {
       isAborted: context.isAborted,
     });
     const ended = { context, request, reply, code };
-    // The request ended before its user was known.
+    // The decision is still open if the request ended before its user was known.
     context.decideTrace();
     if (context.trace !== undefined) endTrace(context.trace, ended);
     if (slowMs > 0 && logger !== undefined && seconds !== undefined && seconds * 1000 > slowMs) {
@@ -189,7 +190,7 @@ class RequestHook implements RequestsUnderWay {
   }
 }
 
-/** Records the beginning of a long answer in the audit trail. */
+/** Reports the beginning of a long answer to the audit trail. */
 function noticeHead(audit: RequestAudit, raw: FastifyReply['raw']): void {
   const writeHead = raw.writeHead as (...args: unknown[]) => typeof raw;
   raw.writeHead = ((...args: unknown[]) => {
@@ -199,8 +200,8 @@ function noticeHead(audit: RequestAudit, raw: FastifyReply['raw']): void {
 }
 
 /**
- * Begins the trace of a request. If its client claims that it belongs to a trace, the decision waits until the user is
- * known: not everybody may decide what is traced.
+ * Begins the trace of a request. If the client claims that the request belongs to a trace, the decision waits until the
+ * user is known, since only some users may decide what is traced.
  */
 function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method, raw }: FastifyRequest): void {
   const remote = remoteSpanOf(raw.headers);
@@ -210,7 +211,7 @@ function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method
 
 type Raw = FastifyReply['raw'];
 
-/** The methods of a response that report its end, and what they need. */
+/** The methods of a response that report its end, and the data that they need. */
 interface EndNotice {
   readonly context: HttpRequestContext;
   readonly unread: UnreadAnswers | undefined;
@@ -223,9 +224,9 @@ const endNotice = Symbol('end notice');
 type NoticedResponse = Raw & { [endNotice]: EndNotice };
 
 /**
- * Marks the request as done once its answer is handed over: delivering it to the client is not our work. All responses get
- * the same functions: functions of their own let the engine keep them, and the whole request, until old objects are
- * collected (`test/e2e/short-lives.spec.ts`).
+ * Marks the request as done once its answer is handed over: delivering it to the client is not this server's work. All
+ * responses share the same functions: with functions of its own, the engine would keep a response, and the whole
+ * request, until old objects are collected (`test/e2e/short-lives.spec.ts`).
  */
 function noticeEnd(context: HttpRequestContext, unread: UnreadAnswers | undefined, raw: Raw): void {
   const { end, write } = raw as unknown as Pick<EndNotice, 'end' | 'write'>;
@@ -246,7 +247,7 @@ function noticedEnd(this: NoticedResponse, ...args: unknown[]): Raw {
   context.mark('work');
   const noted = context.audit?.ended();
   if (noted === undefined) return end.apply(this, args);
-  // The answer waits until it is in the audit trail.
+  // The answer waits until its event is in the audit trail.
   context.isEnding = true;
   const send = () => void end.apply(this, args);
   noted.then(send, send);
@@ -255,7 +256,7 @@ function noticedEnd(this: NoticedResponse, ...args: unknown[]): Raw {
 
 function noticedWrite(this: NoticedResponse, ...args: unknown[]): boolean {
   const { context, isEnding, write } = this[endNotice];
-  // The end of an HTTP/2 response writes its last piece by this method.
+  // Node writes the last piece of an HTTP/2 response by calling this method in `end`.
   if (!isEnding) context.answerBytes += bytesOf(args[0]);
   return write.apply(this, args);
 }
@@ -277,7 +278,7 @@ function timeLimitMs({ requestInfo: { verb }, query }: HttpRequestContext, limit
   return seconds > 0 ? Math.min(seconds * 1000, mostMs) : mostMs;
 }
 
-/** The time that the client gives the request by `timeout`; 0: none. @throws a 400 for text that is no duration. */
+/** The time limit that the client sets with `timeout`; 0 for none. @throws a 400 for text that is not a duration. */
 function timeoutMs(text: string | null): number {
   if (text === null || text === '') return 0;
   try {
@@ -288,10 +289,10 @@ function timeoutMs(text: string | null): number {
   }
 }
 
-/** Size of the request head in characters: names, values, and HTTP/2's overhead per field. */
+/** Size of the request header in characters: names, values, and HTTP/2's overhead per field. */
 function headerBytes(request: FastifyRequest): number {
   const fields = request.raw.rawHeaders;
-  // HTTP/2 includes the path among the fields.
+  // In HTTP/2 the path is one of the fields.
   let size = (request.raw.httpVersionMajor === 1 ? (request.raw.url?.length ?? 0) : 0) + fields.length * 16;
   for (const text of fields) size += text.length;
   return size;

@@ -95,13 +95,15 @@ export function isTrue(value: string | null): boolean {
   return value !== null && !/^(0|f|false)$/i.test(value);
 }
 
-/** Where the path on another server begins, whose segments may be empty; the end if the path has none. */
+/**
+ * The index at which the path on another server begins, whose segments may be empty; the end if there is no such path.
+ */
 function endOfProxyPath(segments: readonly string[]): number {
   const at = segments[2] === 'namespaces' ? 6 : 4;
   return segments[at] === 'proxy' ? at + 1 : segments.length;
 }
 
-/** The selectors that the handlers obey. */
+/** The selectors that the handlers apply. */
 function selectorsOf(query: URLSearchParams): Pick<RequestInfo, 'fieldSelector' | 'labelSelector'> | undefined {
   const fieldSelector = query.get('fieldSelector') ?? '';
   const labelSelector = query.get('labelSelector') ?? '';
@@ -116,7 +118,7 @@ function selectedName(query: URLSearchParams): string {
     const name = parseFieldSelector(text).requiresExact('metadata.name') ?? '';
     return isPathSegmentName(name).length === 0 ? name : '';
   } catch {
-    // The handler answers a bad selector, after authorization.
+    // The handler reports a bad selector, after authorization.
     return '';
   }
 }

@@ -2,9 +2,9 @@ import type { RequestLabels } from '../../../base/observability/metrics.js';
 import { isHealthPath } from '../health/health-checks.js';
 import type { HttpRequestContext } from './http-request-context.js';
 
-/** Verbs that metrics name by their method, as dashboards expect. */
+/** Verbs for which metrics show the method, as dashboards expect. */
 const metricVerbs: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' };
-/** Subresources whose requests become a connection to somewhere else. */
+/** Subresources whose requests open a connection to another server. */
 const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
 const emptyLabels = { group: '', version: '', resource: '', scope: '' } as const;
 /** HTTP/2 accepts any word as a method. */
@@ -17,12 +17,12 @@ const methodVerbs: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'DELETE'],
   ['CONNECT', 'CONNECT'],
 ]);
-/** How the media types of server-side apply begin. */
+/** The common start of the media types of server-side apply. */
 const applyMediaType = 'application/apply-patch+';
 
 /**
  * Labels must be bounded, as each combination takes memory forever: unknown resources, subresources, verbs and methods
- * are never used as labels, whatever happened to the request.
+ * are never used as labels, whatever the outcome of the request.
  */
 export function labelsOf(context: HttpRequestContext, method: string): RequestLabels {
   const { resourceRequest, requestInfo, remote } = context;

@@ -12,8 +12,7 @@ export interface EndedRequest {
 }
 
 /**
- * Logs a slow request, with the milliseconds of each of its phases: what operators want first. Never any part of the
- * query or of a body.
+ * Logs a slow request with the duration of each phase in milliseconds, but never any part of the query or of a body.
  */
 export function logSlowRequest(
   logger: Pick<Logger, 'warn'>,
@@ -44,7 +43,7 @@ export function logSlowRequest(
   });
 }
 
-/** The id of a request in logs: that of its audit events, or the one that its client gave. */
+/** The id of a request in logs: the id of its audit events, or the one that its client sent. */
 export function requestId({ raw }: FastifyRequest, reply: FastifyReply): string {
   const audited = reply.raw.getHeader('audit-id');
   if (typeof audited === 'string') return audited;

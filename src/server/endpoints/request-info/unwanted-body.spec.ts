@@ -38,10 +38,10 @@ describe('what follows a refusal over HTTP/1.1', () => {
   const limits = { bytes: 100_000, patienceMs: 60_000 };
   let server: Server;
   let port: number;
-  /** Resolves once the server has refused its next POST. */
+  /** Called once the server has refused its next POST. */
   let refused: () => void = () => undefined;
 
-  /** Reads the beginning of a body, or nothing of it, and refuses it. Other requests are answered. */
+  /** Refuses a POST after the beginning of its body, or without reading it. Answers other requests. */
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (request.method !== 'POST') {
       response.end('next');
@@ -71,7 +71,7 @@ describe('what follows a refusal over HTTP/1.1', () => {
   });
   after(() => server.close());
 
-  /** A client that reads nothing before it has sent all that it wants to. */
+  /** A client that reads nothing before it has sent everything. */
   async function open(path: string, length: number, field = 'x-none: x'): Promise<Socket> {
     const socket = connectTcp({ port, host: '127.0.0.1' });
     await once(socket, 'connect');
@@ -85,7 +85,7 @@ describe('what follows a refusal over HTTP/1.1', () => {
     return socket;
   }
 
-  /** Everything that the server sends until it ends or resets the connection. */
+  /** All text that the server sends until it ends or resets the connection. */
   async function restOf(socket: Socket): Promise<{ readonly text: string; readonly fault: string | undefined }> {
     let text = '';
     let fault: string | undefined;
@@ -114,7 +114,8 @@ describe('what follows a refusal over HTTP/1.1', () => {
 
     it(`a connection that ends with the answer is not reset (${path})`, async () => {
       const socket = await open(path, 90_000, 'connection: close');
-      // The answer and the end of the connection have arrived: later bytes would reset a closed one.
+      // The answer and the end of the connection have arrived. Further bytes would reset a connection that the server
+      // had closed.
       await once(socket, 'readable');
       socket.write('x'.repeat(40_000));
       await new Promise((resolve) => socket.write('x'.repeat(49_000), resolve));

@@ -9,32 +9,33 @@ export interface UnwantedLimits {
 }
 
 const streamLimits: UnwantedLimits = { bytes: 1024 * 1024, patienceMs: 10_000 };
-/** An HTTP/1.1 connection ends above these limits, so a body of usual size is read. */
+/** Above these limits an HTTP/1.1 connection is closed, so bodies of the usual size are read. */
 const connectionLimits: UnwantedLimits = { bytes: 4 * 1024 * 1024, patienceMs: 30_000 };
 
 /*
- * Node resets a stream whose request nobody has read once the answer is written, even while the end of the answer waits for
- * the window of the connection: the client would have to take the answer for cut off. So requests are read to their ends.
+ * Node resets a stream with an unread request once the answer is written, even while the end of the answer waits for
+ * the window of the connection: to the client, the answer would look truncated. So requests are read to their ends.
  *
- * A connection of HTTP/1.1 that is closed with unread bytes is reset as well, and many clients then never look at the answer
- * that has arrived. One that stays open is of no use before the rest of the body is read: the next request waits behind it.
+ * An HTTP/1.1 connection that is closed with unread bytes is reset as well, and many clients then ignore the answer
+ * that has arrived. A connection that stays open can't be used before the rest of the body is read, since the next
+ * request follows it.
  */
 
-/** Reads a request over HTTP/2 that has no body. */
+/** Reads an HTTP/2 request that has no body. */
 export function readNothing(request: FastifyRequest['raw']): void {
   const { stream } = request as Partial<Pick<Http2ServerRequest, 'stream'>>;
   if (stream?.endAfterHeaders === true) stream.resume();
 }
 
-/** Whether so much of an HTTP/1.1 body may be unread that its connection will end: the client can stop sending. */
+/** Whether an HTTP/1.1 body is so long that its connection will be closed: the client can stop sending. */
 export function isTooLongToRead(request: FastifyRequest['raw']): boolean {
   const isOpen = request.httpVersionMajor === 1 && !request.complete;
   return isOpen && Number(request.headers['content-length'] ?? '0') > connectionLimits.bytes;
 }
 
 /**
- * Reads the rest of a request's body when its answer ends, and discards it. A client that keeps sending is cut: its
- * stream in HTTP/2, its connection in HTTP/1.1. Activity after the answer does not count as time of the request.
+ * Reads the rest of a request's body when its answer ends, and discards it. If a client keeps sending, its stream
+ * (HTTP/2) or its connection (HTTP/1.1) is closed. The time after the answer does not count as time of the request.
  */
 export function readUnwanted(
   response: FastifyReply['raw'],
@@ -54,13 +55,13 @@ export function readUnwanted(
 }
 
 function readConnection({ req: request, socket }: ServerResponse, limits: UnwantedLimits): void {
-  // Node itself reads a whole request that nobody has begun to read.
+  // Node itself discards a complete request that has not been read.
   if (request.readableEnded || (request.complete && request.readableFlowing === null)) return;
   if (socket === null || socket.destroyed) return;
   const { destroySoon } = socket;
   let isLast = false;
-  // This is how Node closes the connection after its last answer. The client receives the end of the answer, and its
-  // data is read meanwhile.
+  // Node calls this to close the connection after its last answer. Ending only our side sends the whole answer, while
+  // further data of the client is still read.
   socket.destroySoon = () => {
     isLast = true;
     socket.end();
@@ -72,7 +73,7 @@ function readConnection({ req: request, socket }: ServerResponse, limits: Unwant
   readWithin(request, limits, socket, () => socket.destroy());
 }
 
-/** Reads a body, and cuts its client above the limits; `carrier` is closed when that is over. */
+/** Reads a body and discards it; calls `cut` above the limits. Stops watching when `carrier` is closed. */
 function readWithin(
   request: IncomingMessage | Http2ServerRequest,
   { bytes, patienceMs }: UnwantedLimits,

@@ -14,7 +14,7 @@ export interface IssuerDocumentsSource {
 /** How long the answers may be cached; servers accept new keys well before they sign with them. */
 const cacheControl = 'public, max-age=3600';
 
-/** The paths of the documents, for lists of paths. */
+/** The paths of the documents, for the list of all paths. */
 export const issuerDocumentPaths: readonly string[] = ['/.well-known/openid-configuration', '/openid/v1/jwks'];
 
 /** Discovery of the issuer of service account tokens, for parties that verify tokens themselves. */
@@ -34,9 +34,9 @@ export class ServiceAccountIssuerController {
 
   private send(reply: FastifyReply, contentType: string, text: string | undefined): void {
     if (text === undefined) throw pageNotFoundError();
-    // Sent as a string, it would get a charset, which neither type has.
+    // As bytes, since a string would get a charset, which neither type has.
     const bytes = Buffer.from(text);
-    // A timeout may have answered already.
+    // A timeout may have sent an answer already.
     if (reply.sent) return;
     void reply.code(200).header('cache-control', cacheControl).header('content-type', contentType).send(bytes);
   }

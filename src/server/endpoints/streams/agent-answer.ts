@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { StatusError, type StatusReason } from '../../../base/machinery/status-error.js';
 
-/** Longer messages of agents are cut. */
+/** Longer error messages of agents are cut. */
 const maxMessageBytes = 2048;
-/** The time limit for an agent that begins an error and does not end it. */
+/** The time limit for an agent that begins an error message and does not end it. */
 const messageMs = 5000;
 
-/** What clients may learn from the code of an agent's refusal; all other codes are about this server. */
+/** Codes of agents' refusals that are passed on to clients; all other codes are about this server. */
 const reasons: Readonly<Record<number, StatusReason>> = {
   400: 'BadRequest',
   404: 'NotFound',
@@ -16,7 +16,7 @@ const reasons: Readonly<Record<number, StatusReason>> = {
   504: 'Timeout',
 };
 
-/** The beginning of an answer's text, on one line. Ends the answer. */
+/** The beginning of an answer's text, on one line. Closes the answer. */
 export async function messageOf(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -28,7 +28,7 @@ export async function messageOf(answer: IncomingMessage): Promise<string> {
       if (size >= maxMessageBytes) break;
     }
   } catch {
-    // The text received until then is enough.
+    // The text received so far is enough.
   }
   clearTimeout(late);
   answer.destroy();
@@ -36,7 +36,7 @@ export async function messageOf(answer: IncomingMessage): Promise<string> {
   return statusMessage(text) ?? text.trim();
 }
 
-/** An agent's refusal to open a stream, in its words. */
+/** The error for an agent's refusal to open a stream, with the agent's message. */
 export async function refusedStream(answer: IncomingMessage): Promise<StatusError> {
   const code = answer.statusCode ?? 0;
   if (code >= 300 && code < 400) {
@@ -49,7 +49,10 @@ export async function refusedStream(answer: IncomingMessage): Promise<StatusErro
   return new StatusError('InternalError', `the node agent answered ${code}: ${message}`);
 }
 
-/** A redirect would let another server choose where this one's clients, or its own credentials, go. */
+/**
+ * The error for a redirect, with which another server could choose where this server's clients or its own credentials
+ * go.
+ */
 export function redirectError(): StatusError {
   return new StatusError('', 'the backend attempted to redirect this request, which is not permitted', { code: 502 });
 }

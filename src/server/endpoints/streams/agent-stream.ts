@@ -5,7 +5,7 @@ import type { StreamEnd } from './stream-end.js';
 
 /** The dependencies of a stream to an agent. */
 export interface AgentStream {
-  /** Sends the request, with its own headers instead of those of the client. */
+  /** Sends the request with the given headers instead of the client's. */
   readonly ask: (method: string, headers: OutgoingHttpHeaders) => Promise<Extract<ExchangeAnswer, { kind: 'upgrade' }>>;
   readonly options: StreamOptions;
   readonly end: StreamEnd;

@@ -15,25 +15,25 @@ import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';
 import type { Throttle } from '../remote/tunnel.js';
 import { releaseSocket, type Upgrade } from '../web-sockets.js';
 
-/** A client that sends pings without reading the pongs is cut at this many unread bytes. */
+/** A client that sends pings without reading the pongs is disconnected at this many unread bytes. */
 const maxUnreadPongs = 256 * 1024;
 /** How long a client may take for the closing handshake. */
 const closingMs = 5000;
-/** How often a client that is not read from is written to: only writes show that it has left. */
+/** How often a client is pinged while nothing is read from it: only writes reveal that it has left. */
 const heldPingMs = 5000;
-/** One in this many pings is sent to all other clients, too. */
+/** All other clients get only one in this many pings. */
 const quietPings = 4;
 
 export type MessagePiece = Extract<WebSocketEvent, { readonly type: 'data' }>;
 
 /**
- * The client's end of a WebSocket whose messages are never collected: both directions pass piece by piece, at the pace
- * of the other side.
+ * The client's side of a WebSocket. Messages are never buffered as a whole: both directions are passed on piece by
+ * piece, at the pace of the other side.
  */
 export class ClientWebSocket {
   private readonly reader = new WebSocketReader();
   private isClosing = false;
-  /** Nothing is read from the client, because the other side accepts no more. */
+  /** Whether reading from the client is paused because the other side accepts no more. */
   private isHeld = false;
   private pings = 0;
 
@@ -61,8 +61,8 @@ export class ClientWebSocket {
   }
 
   /**
-   * Pieces of messages, those that arrived together at a time, until the client closes or leaves. To be read to the end:
-   * leaving earlier cuts the client.
+   * Yields pieces of messages, together if they arrived together, until the client closes or leaves. A caller that
+   * stops reading earlier disconnects the client.
    */
   async *messages(): AsyncGenerator<readonly MessagePiece[], void, undefined> {
     try {
@@ -72,11 +72,11 @@ export class ClientWebSocket {
         this.isHeld = true;
         yield pieces;
         this.isHeld = false;
-        // More bytes may arrive at once, again and again: other work gets its turn in between.
+        // Gives other work its turn, since more bytes may arrive without a pause.
         await nextTurn();
       }
     } catch {
-      // The connection broke, which is an end like any other.
+      // A broken connection is an end like any other.
     }
   }
 
@@ -118,7 +118,7 @@ export class ClientWebSocket {
     if (!this.isClosing && this.socket.writableLength === 0) this.write(frameHead(opcodes.ping, 0));
   }
 
-  /** Sends binary messages as one write. Resolves when the client can take more, or has left. */
+  /** Sends binary messages in one write. Resolves when the client can take more, or has left. */
   async send(...messages: readonly (readonly Buffer[])[]): Promise<void> {
     if (this.isClosing || messages.length === 0) return;
     const bytes = Buffer.concat(messages.flatMap((parts) => [frameHead(opcodes.binary, sizeOf(parts)), ...parts]));
@@ -126,14 +126,14 @@ export class ClientWebSocket {
     await writeFully(this.socket, [bytes]);
   }
 
-  /** Begins the end, unless it has begun. */
+  /** Begins the closing handshake, unless it has begun. */
   close(code: number, reason: string): void {
     if (this.isClosing) return;
     this.isClosing = true;
     this.write(closeFrame(code, reason));
     if (!this.socket.destroyed) this.socket.end();
     this.destroySoon();
-    // Later data is ignored, but the connection would not end without being read.
+    // Later data is ignored, but must be read for the connection to end.
     this.socket.resume();
   }
 
@@ -141,7 +141,7 @@ export class ClientWebSocket {
     this.socket.destroy();
   }
 
-  /** Gives a client that reads nothing no more time than for the closing handshake. */
+  /** Gives a client that does not read only the time for the closing handshake. */
   destroySoon(): void {
     const late = setTimeout(() => this.socket.destroy(), closingMs);
     this.socket.once('close', () => clearTimeout(late));

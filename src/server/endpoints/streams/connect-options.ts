@@ -4,7 +4,7 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 import type { ConnectSubresource } from '../../../objects/registry/subresource-definition.js';
 import { isTrue } from '../request-info/request-info.js';
 
-/** The options of a connection to something in a pod, as an object of their kind (`PodExecOptions` and its siblings). */
+/** The options of a connection to a pod, as an object of their kind (`PodExecOptions` and similar kinds). */
 export interface StreamOptions {
   readonly stdin?: boolean;
   readonly stdout?: boolean;
@@ -16,7 +16,7 @@ export interface StreamOptions {
 }
 
 const switches = ['stdin', 'stdout', 'stderr', 'tty'] as const;
-/** More arguments than the system of a node takes. */
+/** More arguments than the operating system of a node accepts. */
 const maxCommands = 4096;
 const maxPorts = 1024;
 

@@ -25,12 +25,12 @@ import { watchOver } from './stream-end.js';
 /** A kind of connection to a pod. */
 export type PodTarget = Exclude<ConnectionTarget, 'proxy'>;
 
-/** Agents query the container runtime before they answer. */
+/** Time limit for the head of an agent's answer. Agents query the container runtime before they answer. */
 const headLimitMs = 30_000;
 
 /**
- * Opens a stream to the agent of a pod's node. Data of SPDY clients and of the older WebSocket protocols passes unread;
- * the newer WebSocket protocols are translated, as agents know SPDY only.
+ * Opens a stream to the agent of a pod's node. Data of SPDY clients and of the older WebSocket protocols is passed on
+ * unchanged; the newer WebSocket protocols are translated, as agents support only SPDY.
  */
 export async function connectPod(
   request: ResourceRequest,
@@ -95,7 +95,7 @@ async function upgraded(
   return answer;
 }
 
-/** Header fields that agents need. No other field of the client gets there: agents trust this server. */
+/** Header fields that agents need. No other field of the client is sent to an agent, since agents trust this server. */
 const passedFields: ReadonlySet<string> = new Set([
   'user-agent',
   'x-stream-protocol-version',
@@ -113,7 +113,7 @@ function clientHeaders(request: IncomingMessage, host: string, protocols: readon
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase();
     if (!passedFields.has(name)) continue;
-    // Older agents accept a list of versions only in several fields.
+    // Older agents accept a list of versions only if each has a field of its own.
     headers[name] = [...[headers[name] ?? []].flat(), rawHeaders[i + 1] as string];
   }
   if (protocols.length > 0) headers['sec-websocket-protocol'] = protocols.join(', ');

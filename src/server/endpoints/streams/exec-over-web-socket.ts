@@ -28,12 +28,13 @@ const agentProtocol = 'v4.channel.k8s.io';
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
 type ChannelName = keyof typeof channels;
 const closeChannel = 255;
-/** A status is short; the rest of a longer one is left out. */
+/** A status is short; a longer one is cut. */
 const maxStatusBytes = 64 * 1024;
 
 /**
- * Runs a command, or attaches to one, for a client of the newer WebSocket protocol: its messages become streams of
- * SPDY, which agents know. Throws a StatusError before anything is answered; later faults are sent as the result.
+ * Runs a command, or attaches to one, for a client of the newer WebSocket protocol: its messages are translated to
+ * streams of SPDY, which agents support. Throws a StatusError before anything is answered; later faults are sent as the
+ * result.
  */
 export async function execOverWebSocket(
   request: ResourceRequest,
@@ -66,7 +67,7 @@ export async function execOverWebSocket(
 class ExecTranslation {
   private readonly streams = new Map<number, ChannelName>();
   private readonly ids = new Map<ChannelName, number>();
-  /** Streams of the agent that have not ended. */
+  /** Streams from the agent that have not ended. */
   private readonly open = new Set<ChannelName>();
   private status: Buffer[] = [];
   private statusBytes = 0;
@@ -83,7 +84,7 @@ class ExecTranslation {
     const onAbort = () => {
       const why = reason();
       if (why === undefined) client.destroy();
-      // A client that reads nothing would not learn the reason, and would keep the stream.
+      // A client that does not read the reason must not keep the connection open.
       else client.destroySoon();
       agent.destroy();
     };
@@ -109,7 +110,7 @@ class ExecTranslation {
       ['error', true],
       ['stdin', stdin === true],
       ['stdout', stdout === true],
-      // A terminal has one output.
+      // A terminal has only one output.
       ['stderr', stderr === true && tty !== true],
       ['resize', tty === true],
     ];
@@ -125,7 +126,7 @@ class ExecTranslation {
     }
   }
 
-  /** The client's input, until it leaves. */
+  /** Passes the client's input on until the client leaves. */
   private async passInput(): Promise<void> {
     let channel: number | undefined;
     for await (const pieces of this.client.messages()) {
@@ -147,7 +148,7 @@ class ExecTranslation {
       if (isStdinOver) frames.push(...this.endOfStdin());
       if (frames.length > 0) await writeFully(this.agent, [Buffer.concat(frames)]);
     }
-    // A client that has left needs nothing more from the command.
+    // The client has left, so the command is no longer needed.
     this.agent.destroy();
   }
 
@@ -158,7 +159,7 @@ class ExecTranslation {
     return [dataHead(id, 0, true)];
   }
 
-  /** The agent's output, until all of its streams have ended. Returns the error, if any. */
+  /** Passes the agent's output on until all of its streams have ended. Returns the error, if any. */
   private async passOutput(head: Buffer): Promise<string | undefined> {
     const reader = new SpdyReader();
     try {
@@ -167,7 +168,7 @@ class ExecTranslation {
       for await (const chunk of this.agent) {
         await this.take(reader, chunk as Buffer);
         if (this.open.size === 0) return undefined;
-        // More bytes may arrive at once, again and again: other work gets its turn in between.
+        // Gives other work its turn, since more bytes may arrive without a pause.
         await nextTurn();
       }
     } catch (error) {
@@ -176,7 +177,7 @@ class ExecTranslation {
     return this.open.has('error') ? 'the connection to the node agent was lost' : undefined;
   }
 
-  /** Bytes that arrived together are sent together, however many frames they were. */
+  /** Bytes that arrived together are sent together, whatever the number of frames. */
   private async take(reader: SpdyReader, chunk: Buffer): Promise<void> {
     const output = new Runs<'stderr' | 'stdout'>();
     const answers: Buffer[] = [];
@@ -204,7 +205,7 @@ class ExecTranslation {
         this.endOf(event.stream);
         break;
       case 'open':
-        // Agents have no reason to begin streams.
+        // Streams that an agent begins are refused, since it has no reason to begin any.
         answers.push(resetFrame(event.stream));
         break;
       case 'ping':
@@ -231,7 +232,7 @@ class ExecTranslation {
     if (name !== undefined) this.open.delete(name);
   }
 
-  /** The agent's own report about the end of the command, or the error. */
+  /** Sends the client the agent's own report about the end of the command, or the error. */
   private async tellResult(fault: string | undefined): Promise<void> {
     const text = Buffer.concat(this.status).toString('utf8').trim();
     const said = text.startsWith('{') ? text : undefined;

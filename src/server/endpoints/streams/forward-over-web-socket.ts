@@ -7,17 +7,17 @@ import type { Upgrade } from '../web-sockets.js';
 import type { AgentStream } from './agent-stream.js';
 import { ClientWebSocket } from './client-web-socket.js';
 
-/** A WebSocket protocol whose messages are pieces of a SPDY connection. */
+/** The prefix of WebSocket protocols whose messages are pieces of a SPDY connection. */
 const prefix = 'SPDY/3.1+';
 
-/** The protocol used with the agent for an offered one; undefined for one of another kind. */
+/** The agent's protocol for one that a client offers; undefined for a protocol without tunnel. */
 export function tunnelProtocol(offered: string): string | undefined {
   return /^SPDY\/3\.1\+[A-Za-z0-9.-]{1,64}$/.test(offered) ? offered.slice(prefix.length) : undefined;
 }
 
 /**
- * Forwards ports for a client that sends SPDY within messages of a WebSocket: the content of the messages goes to the
- * agent unread, and its answer into messages. Throws a StatusError before anything is answered.
+ * Forwards ports for a client that sends SPDY within messages of a WebSocket: the content of the messages is passed on
+ * to the agent unchanged, and the agent's answer is sent in messages. Throws a StatusError before anything is answered.
  *
  * @param offered the client's protocol, which {@link tunnelProtocol} knows
  */
@@ -50,11 +50,11 @@ export async function forwardOverWebSocket(
     if (head.length > 0) await client.send([head]);
     for await (const chunk of agent) {
       await client.send([chunk as Buffer]);
-      // More bytes may arrive at once, again and again: other work gets its turn in between.
+      // Gives other work its turn, since more bytes may arrive without a pause.
       await nextTurn();
     }
   } catch {
-    // The connection broke, which is an end like any other.
+    // A broken connection is an end like any other.
   } finally {
     client.close(closeCodes.normal, '');
     await input;

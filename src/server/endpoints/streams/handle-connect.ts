@@ -10,7 +10,7 @@ import { connectOptions, type StreamOptions } from './connect-options.js';
 import { connectPod, type PodTarget } from './connect-pod.js';
 
 /**
- * Connects a client with something outside of this server: a program in a container or ports of a pod through the agent
+ * Connects a client with a program outside of this server: a program in a container or ports of a pod through the agent
  * of its node, or another HTTP server (specification 4.1). Admission sees the options first, with the operation
  * CONNECT.
  */
@@ -22,7 +22,8 @@ export async function handleConnect(request: ResourceRequest, subresource: Conne
   if (upgrade !== undefined) checkOrigin(upgrade);
   const { admission } = services;
   if (admission === undefined) throw internalError(new Error('this process does not connect clients'));
-  // A client that opens a stream may change the content of the pod, although browsers can only send GET for that.
+  // Opening a stream can change the pod, so a GET, the only method of browsers for this, also requires the right to
+  // create.
   if (!isProxy && http.method === 'GET') await admission.requireRightTo('create', context);
   const leave = services.streamSeats.enter((context.user as UserInfo).name);
   const ended = services.metrics.longRunningStarted(requestLabels(request));

@@ -1,22 +1,22 @@
 import { StatusError } from '../../../base/machinery/status-error.js';
 import type { ResourceRequest } from '../resource-request.js';
 
-/** How often open streams are checked. */
+/** How often open streams are checked, in milliseconds. */
 const checkMs = 30_000;
 
-/** The reasons to end a stream, besides its two sides. */
+/** The end of a stream for reasons other than its two sides. */
 export interface StreamEnd {
   /** Aborted when the client has left, the server stops, or the stream may not continue. */
   readonly signal: AbortSignal;
-  /** Why the server ends the stream; undefined: it does not. */
+  /** Why the server ends the stream; undefined if it does not. */
   readonly reason: () => string | undefined;
-  /** To be called when the stream is over. */
+  /** Stops watching the stream; must be called when the stream is over. */
   readonly stop: () => void;
 }
 
 /**
  * Watches over one stream: ends it when its user has lost the right to it, when its object is gone, and when the server
- * stops. A failed check ends nothing.
+ * stops. A failed check does not end the stream.
  *
  * @param name of the object of the request; the name in the path may contain more
  * @param uid of that object

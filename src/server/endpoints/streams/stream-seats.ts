@@ -3,7 +3,7 @@ import { tooManyRequestsError } from '../../../base/machinery/status-error.js';
 /** The most concurrent connections through this server to nodes, pods and services. */
 export const streamSeats = { all: 4096, ofUser: 2048 } as const;
 
-/** Counts long-running connections: each takes two sockets, and one user must not take those of all others. */
+/** Counts long-running connections: each takes two sockets, and one user must not use up the sockets for all others. */
 export class StreamSeats {
   private taken = 0;
   private readonly byUser = new Map<string, number>();

@@ -80,9 +80,9 @@ export async function mergeApplied(
 }
 
 /**
- * Runs work on an object in versions that an external converter provides. The work begins anew after each conversion
- * that it turns out to need: those are the live and the next object in each version that owners use. The work must have
- * no effect but its result.
+ * Runs work on an object in versions that an external converter provides. The work starts again after each missing
+ * conversion: it needs the live and the next object in each version that owners use. The work must have no side
+ * effects.
  */
 async function inRemoteVersions<T>(
   { services, resource, context }: WrittenPath,
@@ -110,7 +110,7 @@ function hasRemoteVersions({ definition }: ServedResource): boolean {
   return remoteConversionOf(definition) !== undefined;
 }
 
-/** Interrupts work that first needs an object in another version. */
+/** Interrupts work that needs a conversion first. */
 class ConversionNeeded extends Error {
   constructor(
     readonly key: string,
@@ -121,7 +121,7 @@ class ConversionNeeded extends Error {
   }
 }
 
-/** Fields that the path can't change: sending them gives nobody ownership. */
+/** Fields that the path can't change: a manager that sends them does not become their owner. */
 function resetOptions(
   { definition }: ServedResource,
   subresource: WrittenPath['subresource'],

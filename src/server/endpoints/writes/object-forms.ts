@@ -42,8 +42,7 @@ export class ObjectForms {
   }
 
   /**
-   * The object as subresources with a kind of their own see it: their columns and paths are those of the subresource's
-   * version.
+   * The parent of a subresource with a kind of its own, in the version that the subresource's columns and paths use.
    */
   get parent(): ApiObject {
     return remoteConversionOf(this.request.resource.definition) === undefined ? this.stored : this.requested;

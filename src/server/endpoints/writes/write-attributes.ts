@@ -35,7 +35,7 @@ abstract class RequestAttributes {
     this.rounds = undefined;
   }
 
-  /** How the object is written; undefined: by itself. */
+  /** The writer that a plugin chose; undefined for an ordinary write. */
   get writer(): ObjectWriter | undefined {
     return this.chosenWriter;
   }
@@ -118,8 +118,8 @@ export class WriteAttributes extends RequestAttributes implements AdmissionAttri
     if (this.hasOwnKind) return this.object;
     if (this.given === undefined) return this.next?.stored;
     const { resource } = this.request;
-    // Made anew each time: a plugin may have changed the object meanwhile. Plugins read only the metadata of kinds with
-    // an external converter.
+    // Not cached: a plugin may have changed the object meanwhile. Plugins read only the metadata of kinds with an
+    // external converter.
     if (remoteConversionOf(resource.definition) !== undefined) return this.given;
     return resource.isStored ? this.given : toStored(resource, cloneJson(this.given));
   }
@@ -157,7 +157,7 @@ export class DeleteAttributes extends RequestAttributes implements AdmissionAttr
   }
 
   get options(): Readonly<Record<string, unknown>> {
-    // Whether a collector runs is a setting of the server, not a choice of the client.
+    // Whether a garbage collector runs is a setting of the server, not an option of the client.
     const { dryRun, garbageCollector: _setting, ...options } = this.deleteOptions;
     const apiVersion = `meta.${this.request.services.names.suffix}/v1`;
     return { kind: 'DeleteOptions', apiVersion, ...options, ...(dryRun ? { dryRun: ['All'] } : {}) };

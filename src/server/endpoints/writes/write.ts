@@ -56,13 +56,13 @@ export class WritePipeline {
   /** Group, version and kind of the body. */
   readonly kind: GroupVersionKind;
   readonly type: KindType;
-  /** The object to be replaced, as the transformation last saw it; undefined: none. */
+  /** The object to be replaced, as the transformation last saw it; undefined if there is none. */
   private lastLive: ObjectForms | undefined;
   /** The last object that passed mutating admission. */
   private admitted: ApiObject | undefined;
-  /** The last object before an external converter brought it to the stored version. */
+  /** The last object before an external converter converted it to the stored version. */
   private unconverted: ApiObject | undefined;
-  /** Chosen by validating admission for the last object that it saw. */
+  /** The writer that validating admission chose for the last object. */
   private writer: ObjectWriter | undefined;
 
   /** Checks the options of the request; throws a 422 when one is wrong. */
@@ -87,8 +87,8 @@ export class WritePipeline {
   }
 
   /**
-   * Decodes a body, checks that it belongs to the object of the path, and fills in defaults. Throws a 400 when it does
-   * not fit.
+   * Decodes a body, checks that it belongs to the object of the path, and sets defaults. Throws a 400 when it does not
+   * fit.
    */
   decode({ bytes, format }: ObjectBody): ApiObject {
     const { context, subresource } = this.request;
@@ -101,14 +101,16 @@ export class WritePipeline {
         : decodeBodyOfAny(context, [{ kind, type }, ...others], bytes, format, fieldValidation);
     const { audit } = context;
     if (audit === undefined) return this.completed(object);
-    // The trail shows the defaults, but not the identity that the path adds.
+    // The audit trail shows the defaults, but not the identity that the path adds.
     const { name, namespace } = object.metadata;
     const completed = this.completed(object);
     audit.requested({ ...completed, metadata: { ...completed.metadata, name, namespace } });
     return completed;
   }
 
-  /** The same for the result of a patch or an apply on the live object; throws a 422 when it does not fit. */
+  /**
+   * Like {@link decode}, for the result of a patch or an apply on the live object; throws a 422 when it does not fit.
+   */
   decodePatched(patched: unknown, origin?: PatchOrigin): ApiObject {
     const { context } = this.request;
     const { fieldValidation } = this.options;
@@ -116,8 +118,8 @@ export class WritePipeline {
   }
 
   /**
-   * {@link decode} for an update, which may need the object more than once, as the store changes it. The first copy is
-   * decoded right away, so a bad body is refused before anything is read.
+   * Like {@link decode}, for an update, which may need a new copy for each attempt, as the store changes the object.
+   * The first copy is decoded right away, so a bad body is refused before anything is read.
    */
   async readCandidate(): Promise<() => ApiObject> {
     const body = await this.readBody();
@@ -134,7 +136,7 @@ export class WritePipeline {
     const { definition } = resource;
     if (name === '') ensureNamespace(definition, object, namespace);
     else {
-      // An object created below another need not repeat its parent's identity; a replacing body must identify itself.
+      // An object created below another need not repeat its parent's name; a replacing body must contain it.
       if (verb === 'create') object.metadata.name ||= name;
       const otherName = subresource?.type === 'virtual' ? subresource.otherName : undefined;
       ensureIdentity(definition, object, namespace, name, otherName);
@@ -160,7 +162,7 @@ export class WritePipeline {
     return this.admitted;
   }
 
-  /** Turns a whole object into the one to store. `hasOwners`: an apply has recorded the owners already. */
+  /** Turns a complete object into the object to store. `hasOwners`: an apply has recorded the owners already. */
   private async prepare(object: ApiObject, live: ObjectForms | undefined, hasOwners: boolean): Promise<ApiObject> {
     const { resource, subresource } = this.request;
     let next: ApiObject;
@@ -183,8 +185,8 @@ export class WritePipeline {
   }
 
   /**
-   * The object in the stored version. An object for an external converter is checked before, by the rules of the
-   * requested version: the converter need not cope with objects that these rules refuse.
+   * The object in the stored version. An object for an external converter is first checked by the rules of the
+   * requested version, so that the converter never gets an object that these rules refuse.
    */
   private async inStoredVersion(next: ApiObject, live: ObjectForms | undefined): Promise<ApiObject> {
     const { resource, context, subresource, services } = this.request;
@@ -196,7 +198,7 @@ export class WritePipeline {
     const { resourceVersion, uid } = next.metadata;
     if (live === undefined) beforeCreate(context, definition, next, services.clock);
     else beforeUpdate(context, definition, next, live.requested, updateRulesOf(subresource));
-    // The store checks which object is meant.
+    // The store compares the uid with that of the live object.
     if (uid) next.metadata.uid = uid;
     else if (live === undefined) delete next.metadata.uid;
     if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion;
@@ -237,7 +239,7 @@ export class WritePipeline {
     return this.replace(candidate, false);
   }
 
-  /** The same for an apply, whose candidates record field owners. It creates objects of every kind. */
+  /** Like {@link update}, for an apply, whose candidates contain field owners. It creates objects of every kind. */
   apply(candidate: Candidate): Promise<UpdateOutcome> {
     return this.replace(candidate, true);
   }
@@ -271,7 +273,7 @@ export class WritePipeline {
       const next = await this.nextForms(object as ApiObject);
       const isKnown = old !== undefined && this.lastLive?.stored === old;
       const live = old === undefined ? undefined : isKnown ? this.lastLive : await ObjectForms.of(request, old);
-      // If nothing shows the body afterwards, only the body itself can be validated.
+      // The body of such a subresource is not part of the stored object, so the body itself is validated.
       const given = subresource?.type === 'created' ? this.admitted : undefined;
       const name = this.nameOf(next.stored);
       const { dryRun } = this.options;
@@ -283,8 +285,8 @@ export class WritePipeline {
   }
 
   /**
-   * The forms of the object about to be written. Its requested form is known: converting it back would make that form
-   * again.
+   * The forms of the object about to be written. An externally converted object keeps its requested form instead of
+   * being converted back.
    */
   private async nextForms(stored: ApiObject): Promise<ObjectForms> {
     const { request, unconverted } = this;
@@ -304,7 +306,7 @@ export class WritePipeline {
     );
   }
 
-  /** An object created below another replaces nothing, although its parent is updated. */
+  /** The object being replaced. A created subresource replaces nothing, although its parent is updated. */
   private replaced(live: ObjectForms | undefined): ObjectForms | undefined {
     return this.request.verb === 'create' ? undefined : live;
   }

@@ -19,7 +19,7 @@ export class SimulatedTime implements QueueTimers {
     };
   };
 
-  /** Runs everything that is due until then, in the order of time. */
+  /** Runs everything that is due by then, in the order of time. */
   advanceTo(end: number): void {
     for (;;) {
       let next = -1;
@@ -42,7 +42,7 @@ export class SimulatedTime implements QueueTimers {
 
 export interface SimulatedFlow {
   readonly name: string;
-  /** Concurrent requests; each is followed by another. */
+  /** Number of concurrent requests; each is followed by another. */
   readonly clients: number;
   /** How long each request takes once it has its seats, in milliseconds. */
   readonly takesMs: number;
@@ -63,7 +63,7 @@ export interface FlowOutcome {
 /** The same hands each time. */
 export const simulatedHasher = new FlowHasher(Buffer.alloc(32));
 
-/** Lets clients send one request after the other into a queue set for a while, and counts the outcomes. */
+/** Simulates clients that send one request after the other to a queue set, and counts the outcomes. */
 export function simulate(
   set: QueueSet<string>,
   time: SimulatedTime,

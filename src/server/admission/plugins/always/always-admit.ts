@@ -1,6 +1,6 @@
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 
-/** Accepts everything, as no plugin at all does (specification 5.5). */
+/** Accepts everything, as if there were no plugin (specification 5.5). */
 export class AlwaysAdmit implements AdmissionPlugin {
   readonly name = 'AlwaysAdmit';
 

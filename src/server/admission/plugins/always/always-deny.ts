@@ -10,7 +10,7 @@ export class AlwaysDeny implements AdmissionPlugin {
     return true;
   }
 
-  // In both phases, so that no later step of a write, nor a hook, sees a refused request.
+  // Refuses in both phases, so that no later step of a write and no hook sees a refused request.
   admit(attributes: AdmissionAttributes): void {
     this.validate(attributes);
   }

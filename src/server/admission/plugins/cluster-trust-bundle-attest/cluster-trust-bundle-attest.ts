@@ -35,7 +35,7 @@ export class ClusterTrustBundleAttest implements AdmissionPlugin {
   }
 }
 
-/** Whether nothing changes but what garbage collection and the rewriting of stored objects need. */
+/** Whether the update makes only changes that garbage collection and the rewriting of stored objects need. */
 function isSame(bundle: ApiObject, old: ApiObject | undefined): boolean {
   if (old === undefined) return false;
   const essence = ({

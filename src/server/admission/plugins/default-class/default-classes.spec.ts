@@ -39,7 +39,7 @@ for (const { title, classes, mark, others, resource, field, annotation, kind, ma
   const plain = aClass('plain');
   const chosen = aClass('chosen', { [mark]: 'true' });
 
-  /** The outcome for an object; its class, or the refusal. */
+  /** The class that an object gets, or the refusal. */
   const outcome = async (
     known: object[],
     { metadata = {}, spec = {}, request = {} }: { metadata?: object; spec?: object; request?: object } = {},

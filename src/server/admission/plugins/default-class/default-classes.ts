@@ -10,9 +10,7 @@ export interface KnownClass {
   readonly isDefault: boolean;
 }
 
-/**
- * The classes of one kind, of which an annotation makes one the default (specification 5.5).
- */
+/** The classes of one kind, one of which an annotation makes the default (specification 5.5). */
 export class DefaultClasses {
   private readonly classes: Pick<ReadLister<KnownClass>, 'all'>;
 

@@ -4,7 +4,7 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isForPods } from '../../pods/pod-request.js';
 
-/** How long pods stay on such nodes, in seconds. */
+/** How long pods stay on nodes that are not ready or unreachable, in seconds. */
 export interface TolerationSeconds {
   readonly defaultNotReadyTolerationSeconds: number;
   readonly defaultUnreachableTolerationSeconds: number;

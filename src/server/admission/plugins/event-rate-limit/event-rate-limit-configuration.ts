@@ -3,7 +3,7 @@ import { OptionsError } from '../../../../base/config/parse-options.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import { StrictFields } from '../../configuration/strict-fields.js';
 
-/** What the events of one bucket share. */
+/** The property that all events of one bucket have in common. */
 export const limitTypes = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const;
 export type LimitType = (typeof limitTypes)[number];
 
@@ -13,7 +13,7 @@ export interface EventLimit {
   readonly qps: number;
   /** Events at once. */
   readonly burst: number;
-  /** How many buckets are kept; the one used longest ago is removed first. */
+  /** How many buckets are kept; the least recently used bucket is removed first. */
   readonly cacheSize: number;
 }
 

@@ -8,8 +8,8 @@ import type { EventLimit, LimitType } from './event-rate-limit-configuration.js'
 import { TokenBuckets } from './token-buckets.js';
 
 /**
- * Limits how many events are written per second: in all, or per namespace, user, or source and object (specification
- * 5.5). Each process counts for itself. The events of both groups count.
+ * Limits how many events are written per second: in total, or per namespace, user, or source and object (specification
+ * 5.5). Each process counts separately. Events of both API groups count.
  */
 export class EventRateLimit implements AdmissionPlugin {
   readonly name = 'EventRateLimit';
@@ -63,7 +63,7 @@ function keyOf(type: LimitType, { namespace, userInfo, storedObject }: Admission
     case 'SourceAndObject': {
       const { source, reportingComponent, reportingInstance, involvedObject } = storedObject as unknown as Event;
       const { kind, namespace: of, name, uid, apiVersion } = involvedObject;
-      // Events of the newer form name their source in other fields.
+      // Events of the newer group name their source in other fields.
       const reporter = [source.component || reportingComponent, source.host || reportingInstance];
       return [...reporter, kind, of, name, uid, apiVersion].join('');
     }

@@ -4,7 +4,7 @@ interface Bucket {
   at: number;
 }
 
-/** Token buckets by key. Each begins full; a new one replaces the one used longest ago. */
+/** Token buckets by key. Each begins full; a new one replaces the least recently used one. */
 export class TokenBuckets {
   private readonly buckets = new Map<string, Bucket>();
 
@@ -23,7 +23,7 @@ export class TokenBuckets {
     return this.buckets.size;
   }
 
-  /** Takes a token; false when there is none. */
+  /** Takes a token; false when none is left. */
   take(key: string): boolean {
     const now = this.now();
     const found = this.buckets.get(key);

@@ -36,7 +36,7 @@ export class ExtendedResourceToleration implements AdmissionPlugin {
     ];
   }
 
-  /** Resources of the project itself have no domain, or its own. */
+  /** Names of built-in resources have no domain, or the project's own domain. */
   private isExtended(name: string): boolean {
     return name.includes('/') && !name.includes(`${this.names.labelPrefix}/`) && !name.startsWith('requests.');
   }

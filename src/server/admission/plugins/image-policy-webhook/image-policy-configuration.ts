@@ -4,13 +4,13 @@ import { OptionsError } from '../../../../base/config/parse-options.js';
 import { type ClientConfig, ClientConfigError, loadClientConfig } from '../../../../base/outgoing/client-config.js';
 import { type Fields, StrictFields } from '../../configuration/strict-fields.js';
 
-/** How the plugin calls the webhook, and the decision without an answer. Times are in milliseconds. */
+/** How the plugin calls the webhook, and its decision if there is no answer. Times are in milliseconds. */
 export interface ImagePolicySettings {
   readonly client: ClientConfig;
-  /** How long answers are kept; 0: not at all. */
+  /** How long approvals and (next field) denials are kept; 0: not at all. */
   readonly allowTtlMs: number;
   readonly denyTtlMs: number;
-  /** Wait before the second attempt; 0: at once. */
+  /** Delay before the second attempt; 0: none. */
   readonly retryBackoffMs: number;
   /** Whether pods pass while the webhook gives no answer. */
   readonly defaultAllow: boolean;
@@ -23,7 +23,7 @@ const backoff = { unitMs: 1, unit: 'milliseconds', most: 5 * 60_000 };
 
 /**
  * Reads the configuration of the plugin: `imagePolicy` with a client configuration, two times to live, the wait between
- * attempts, and the decision without an answer (specification 5.5). A time of 0 means the default, -1 none.
+ * attempts, and the decision if there is no answer (specification 5.5). A time of 0 means the default, -1 none.
  *
  * @throws OptionsError with all its faults.
  */

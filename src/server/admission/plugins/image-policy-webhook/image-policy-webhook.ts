@@ -33,7 +33,7 @@ const totalTimeoutMs = 30_000;
 
 /**
  * Asks another server whether the images of a pod may run (specification 4.11, 5.5): those of new pods, changed images,
- * and new ephemeral containers. During the call nothing but the request itself is held.
+ * and new ephemeral containers. The call holds up nothing but the request itself.
  */
 export class ImagePolicyWebhook implements AdmissionPlugin {
   readonly name = 'ImagePolicyWebhook';
@@ -83,7 +83,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
     this.dependencies.client.stop();
   }
 
-  /** The answer; undefined when there is none and pods may pass then. */
+  /** The answer; undefined when there is none and pods may pass without one. */
   private async ask(spec: ImageReviewSpec, attributes: AdmissionAttributes): Promise<ImageReviewStatus | undefined> {
     const key = JSON.stringify(spec);
     const known = this.cached(key);
@@ -135,7 +135,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
   }
 }
 
-/** The failure says nothing about the images: the client may try again. */
+/** The failure does not depend on the images: the client may try again. */
 function crowdedError(): StatusError {
   const message = 'too many requests wait for the image policy webhook, please try again later';
   return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });

@@ -12,10 +12,10 @@ import type { ResourceList } from '../../../../objects/apis/core/v1/resources.ty
 import { type Amounts } from '../../../../objects/quota/amounts.js';
 import { amountsOf, podTotals } from '../../../../objects/quota/pod-resources.js';
 
-/** Nano: the finest amount there is. */
+/** Nano: the smallest unit of quantities. */
 const finestScale = -9;
 
-/** Returns how an object violates a range, in words. Duplicates are left out. */
+/** Returns how an object violates a range, as text for people. Duplicates are left out. */
 export type LimitCheck = (range: LimitRange) => string[];
 
 /** The requests and limits of a container or a pod. */

@@ -18,9 +18,9 @@ type Range = LimitRange & ApiObject;
 
 const ranges = { group: '', resource: 'limitranges' };
 
-/** If memory has not followed the log for longer, the store is read for the existing ranges, in milliseconds. */
+/** How long memory may lag behind the change log, in milliseconds; after that, ranges are read from the store. */
 const maxLostMs = 2_000;
-/** So many ranges are visited without a pause. */
+/** This many ranges are visited without a pause. */
 const fewRanges = 4;
 
 /**
@@ -67,7 +67,7 @@ export class LimitRanger implements AdmissionPlugin {
     pod.metadata.annotations = { ...pod.metadata.annotations, [annotation]: `LimitRanger plugin set: ${text}` };
   }
 
-  /** The ranges of a namespace by name: the first one that is broken is reported. */
+  /** The ranges of a namespace, sorted by name: the first range that is violated is reported. */
   private ranges(namespace: string): readonly Range[] | Promise<readonly Range[]> {
     if (this.known.lostForMs > maxLostMs) return this.read(namespace);
     const found = [...this.known.inNamespace(namespace)];

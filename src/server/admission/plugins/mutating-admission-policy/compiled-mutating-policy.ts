@@ -21,7 +21,7 @@ import { PreparedBinding, PreparedPolicy } from '../../policies/prepared-policy.
 
 type Spec = MutatingAdmissionPolicy['spec'];
 
-/** One change that a policy makes, compiled. */
+/** One mutation of a policy, compiled. */
 export interface CompiledMutation {
   readonly patchType: string;
   readonly source: CompiledText;

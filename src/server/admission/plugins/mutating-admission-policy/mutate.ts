@@ -17,7 +17,7 @@ import {
   type Value,
 } from '../../../../objects/cel/index.js';
 
-/** A change of a policy can't be made; the failure policy decides. */
+/** A change that a policy requests can't be made; the failure policy decides. */
 export class MutationError extends Error {}
 
 /** The operations that an expression of type list(JSONPatch) made. Throws a MutationError for other values. */
@@ -49,7 +49,7 @@ export function patchedObject(before: ApiObject, value: Value): unknown {
 
 /**
  * The object merged with the result of an expression, as server-side apply merges: lists by their keys, maps by theirs.
- * Parts that have one owner as a whole are refused, since the expression can't know their other content.
+ * Values for atomic parts, which have one owner, are refused, since the expression can't know their other content.
  */
 export function mergedObject(before: ApiObject, value: Value, type: KindType): unknown {
   const made = asJson(value);

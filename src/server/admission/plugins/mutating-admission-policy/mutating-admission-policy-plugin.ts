@@ -110,7 +110,7 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
     return namespaceValue((await this.dependencies.namespaces.get(namespace))?.object);
   }
 
-  /** Whether the policy changed the object. Throws the refusal if it fails and must not. */
+  /** Whether the policy changed the object. Throws the refusal if the policy fails and its failure policy is `Fail`. */
   private async apply(
     pair: Pair,
     attributes: AdmissionAttributes,
@@ -127,7 +127,7 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
     } catch (error) {
       if (!(error instanceof MutationFailure) && !(error instanceof MutationError)) throw error;
       errorType = error instanceof MutationFailure ? error.errorType : 'invalid_error';
-      // None of the changes of a policy that fails remains.
+      // A policy that fails leaves none of its changes behind.
       attributes.object = before;
       isDenied = policy.failsClosed;
       if (isDenied) throw refusal(pair, attributes, error.message);

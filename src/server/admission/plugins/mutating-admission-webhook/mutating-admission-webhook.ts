@@ -10,7 +10,7 @@ import { ReviewWriter } from '../../webhooks/review-writer.js';
 import type { WebhookRuntime } from '../../webhooks/webhook-runtime.js';
 import { HookReinvocation } from './hook-reinvocation.js';
 
-/** Longer patches (in base64) are not in the audit trail. */
+/** Longer patches (in base64) are omitted from the audit trail. */
 const maxNotedPatch = 64 * 1024;
 
 /**

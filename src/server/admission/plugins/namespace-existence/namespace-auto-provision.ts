@@ -22,7 +22,7 @@ export class NamespaceAutoProvision implements AdmissionPlugin {
   async admit(attributes: AdmissionAttributes): Promise<void> {
     const { namespace, dryRun, resource } = attributes;
     if (dryRun || namespace === '' || isFor(attributes, '', 'namespaces')) return;
-    // An access review is no object of the namespace.
+    // An access review is not stored in the namespace.
     if (resource.resource === 'localsubjectaccessreviews') return;
     const looked = this.namespaces.state(namespace);
     const state = typeof looked === 'string' ? looked : await looked;

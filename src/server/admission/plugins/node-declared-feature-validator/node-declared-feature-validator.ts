@@ -8,7 +8,7 @@ import { nodeOfPod } from '../../pods/node-of-pod.js';
 import { isForPods } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 
-/** The features that nodes declare and that changes of pods need, by name, in the order of messages. */
+/** The features that nodes declare, and whether a change of a pod needs them, by name, in the order of messages. */
 const features: Readonly<Record<string, (pod: Pod, old: Pod) => boolean>> = {
   InPlacePodLevelResourcesVerticalScaling: ({ spec }, { spec: before }) => !deepEqual(spec.resources, before.resources),
   InPlacePodVerticalScalingInitContainers: ({ spec }, { spec: before }) =>
@@ -17,7 +17,7 @@ const features: Readonly<Record<string, (pod: Pod, old: Pod) => boolean>> = {
     ),
 };
 
-/** Refuses changes of a running pod that its node has not declared to support (specification 5.5). */
+/** Refuses changes of a running pod that need a feature its node has not declared (specification 5.5). */
 export class NodeDeclaredFeatureValidator implements AdmissionPlugin {
   readonly name = 'NodeDeclaredFeatureValidator';
 

@@ -121,7 +121,7 @@ export class NodeRestriction implements AdmissionPlugin {
     }
     const labels = this.labels.forbiddenChanges(object?.metadata.labels, oldObject?.metadata.labels);
     if (labels.length > 0) return `is not allowed to modify labels: ${labels.join(', ')}`;
-    // With an owner that does not exist, the garbage collector would delete the node.
+    // If the node had an owner that does not exist, the garbage collector would delete the node.
     const owners = [object, oldObject].map((each) => each?.metadata.ownerReferences ?? []);
     if (!isDeepStrictEqual(owners[0], owners[1])) return `node ${quoted} is not allowed to modify ownerReferences`;
     return undefined;
@@ -168,7 +168,7 @@ function podStatusProblem(node: string, { object, oldObject }: AdmissionAttribut
   if (!isDeepStrictEqual(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) {
     return `node ${JSON.stringify(node)} cannot update labels through pod status`;
   }
-  // They name the resource claims that the pod uses: a node could claim others for itself.
+  // The statuses name the resource claims that the pod uses: a node could claim others for itself.
   if (!isDeepStrictEqual(claimStatuses(object), claimStatuses(oldObject))) {
     return `node ${JSON.stringify(node)} cannot update resource claim statuses`;
   }
@@ -182,7 +182,7 @@ function extendedClaim(pod: ApiObject | undefined): unknown {
   return (pod as ReadPod | undefined)?.status?.extendedResourceClaimStatus ?? null;
 }
 
-/** New slices are for devices of the node, and of the slices of a collection it deletes only these. */
+/** A node may create only slices for its own devices, and deleting a collection deletes only the node's own slices. */
 function sliceProblem(node: string, { operation, object, oldObject }: AdmissionAttributes): Problem {
   if (operation !== 'CREATE' && operation !== 'DELETE') return undefined;
   const slice = (operation === 'CREATE' ? object : oldObject) as { spec?: { nodeName?: string } } | undefined;

@@ -73,7 +73,7 @@ export class TokenAudiences {
     const claimName = ephemeral ? `${pod.metadata.name}-${name}` : persistentVolumeClaim?.claimName;
     if (!claimName) return undefined;
     const claim = (await this.reader.read(claims, pod.metadata.namespace ?? '', claimName)) as ReadClaim | undefined;
-    // Somebody else's claim may have the name of an ephemeral one.
+    // The claim may belong to somebody else, although it has the name of an ephemeral one.
     const isOwn = claim?.metadata.ownerReferences?.some(({ uid }) => uid === pod.metadata.uid) === true;
     if (!claim?.spec.volumeName || (ephemeral && !isOwn)) return undefined;
     const found = (await this.reader.read(volumes, '', claim.spec.volumeName)) as ReadVolume | undefined;

@@ -29,7 +29,7 @@ const cannotBlock =
   "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: no, <nil>";
 const asksBlock = (uid: string) => `update n/replicasets.apps/rs-${uid}/finalizers`;
 
-/** The write, the checks that have to be allowed, and the refusal when the last of them is not. */
+/** The write, the checks that must be allowed, and the refusal when the last check is denied. */
 const rows: readonly (readonly [string, TestRequest, readonly string[], string])[] = [
   ['no owners', { object: object(), oldObject: { metadata: { name: 'x' } } }, [], ''],
   ['owners that stay', { object: object(owner('a', block)), oldObject: object(owner('a', block)) }, [], ''],

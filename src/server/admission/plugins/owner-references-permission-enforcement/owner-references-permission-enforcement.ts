@@ -8,8 +8,8 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.j
 import { isFor, refused } from '../../refused.js';
 
 /**
- * Guards the references to owners (specification 5.5): changing them can delete the object, so it takes the right to
- * delete it; holding up the deletion of an owner takes the right to update the owner's finalizers.
+ * Guards the references to owners (specification 5.5): changing them can delete the object, so it requires the right to
+ * delete it; blocking the deletion of an owner requires the right to update the owner's finalizers.
  */
 export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
   readonly name = 'OwnerReferencesPermissionEnforcement';
@@ -24,7 +24,7 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    // Agents write the status of pods, and may not delete them.
+    // Node agents write the status of pods, but may not delete them.
     if (isFor(attributes, '', 'pods') && attributes.subresource === 'status') return;
     const owners = attributes.object?.metadata?.ownerReferences ?? [];
     const before = attributes.oldObject?.metadata?.ownerReferences ?? [];
@@ -89,7 +89,7 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
     };
   }
 
-  /** The reason for a denial, in the form that clients know; undefined when it is allowed. */
+  /** The reason for a denial, in the form that clients know; undefined when the request is allowed. */
   private async denial(asked: AuthorizerAttributes): Promise<string | undefined> {
     let answer: AuthorizationDecision;
     try {
@@ -111,7 +111,7 @@ interface Asked {
   readonly name: string;
 }
 
-/** The references that hold up the deletion of their owner and did not before. */
+/** The references that newly block the deletion of their owner. */
 function newlyBlocked(owners: readonly OwnerReference[], before: readonly OwnerReference[]): OwnerReference[] {
   const blocking = (owner: OwnerReference) => owner.blockOwnerDeletion === true;
   const known = new Set(before.filter(blocking).map(({ uid }) => uid));

@@ -12,14 +12,14 @@ import { isFor, refused } from '../../refused.js';
 const zoneSeparator = '__';
 
 /**
- * Ties provisioned volumes with labels of a zone and a region to the nodes there (specification 5.5). This is the rest
- * of the plugin in a server without cloud providers: it looks up no labels of a volume, so it trusts only those that a
+ * Ties provisioned volumes with labels of a zone and a region to the nodes there (specification 5.5). Without cloud
+ * providers this is all that is left of the plugin: it looks up no labels of a volume, so it trusts only those that a
  * provisioner wrote.
  */
 export class PersistentVolumeLabel implements AdmissionPlugin {
   readonly name = 'PersistentVolumeLabel';
   private readonly provisionedBy: string;
-  /** Keys of zone and region, today's before the older ones. */
+  /** Label keys of zone and region, the current ones before the older ones. */
   private readonly topologies: readonly (readonly [zone: string, region: string])[];
 
   constructor({ labelPrefix }: VendorNames) {
@@ -52,7 +52,7 @@ export class PersistentVolumeLabel implements AdmissionPlugin {
     const given = spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
     const terms: readonly NodeSelectorTerm[] = given.length === 0 ? [{}] : given;
     const isTaken = terms.some(({ matchExpressions = [] }) => matchExpressions.some(({ key }) => keys.includes(key)));
-    // The provisioner knows better.
+    // A provisioner that set these terms knows better.
     if (isTaken) return;
     const nodeSelectorTerms = terms.map((term) => ({
       ...term,

@@ -21,7 +21,7 @@ export function parseNodeLabels(text: string): NodeLabels | undefined {
   return labels;
 }
 
-/** Whether the two want different values of a label. */
+/** Whether `a` and `b` require different values of the same label. */
 export function contradict(a: NodeLabels, b: NodeLabels): boolean {
   return Object.keys(a).some((key) => Object.hasOwn(b, key) && a[key] !== b[key]);
 }

@@ -7,15 +7,15 @@ import { createdPod } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 import { contradict, isAmong, type NodeLabels, parseNodeLabels } from './node-selector-labels.js';
 
-/** Selectors by namespace, and one for all namespaces without their own. */
+/** Selectors by namespace, and one for all namespaces that have none of their own. */
 export interface NodeSelectors {
   readonly clusterDefault: NodeLabels;
-  /** The most that pods of a namespace may request. */
+  /** The labels that pods of a namespace may request at most. */
   readonly namespaces: ReadonlyMap<string, NodeLabels>;
 }
 
 /**
- * Keeps the pods of a namespace on the nodes of its own (specification 5.5): the annotation `node-selector` of the
+ * Keeps the pods of a namespace on the nodes intended for it (specification 5.5): the annotation `node-selector` of the
  * namespace, or else the default of the cluster, is added to the selector of each new pod, which must not contradict
  * it. The configuration may limit what the selectors of a namespace's pods contain.
  */

@@ -15,7 +15,10 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.j
 import { nodeOfPod } from '../../pods/node-of-pod.js';
 import { isForPods } from '../../pods/pod-request.js';
 
-/** Refuses to resize a pod beyond what its node can ever give, and on nodes whose system can't do it (specification 5.5). */
+/**
+ * Refuses to resize a pod beyond what its node can ever provide, or on a node whose operating system can't do it
+ * (specification 5.5).
+ */
 export class PodResizeValidator implements AdmissionPlugin {
   readonly name = 'PodResizeValidator';
   private readonly osLabel: string;
@@ -48,7 +51,7 @@ export class PodResizeValidator implements AdmissionPlugin {
   }
 }
 
-/** What a pod requests beyond everything that the node has for pods, in words. */
+/** What a pod requests beyond everything that its node can allocate, as texts for people. */
 function excess(spec: PodSpec, { status }: Node): readonly string[] {
   const wanted = podTotals(spec, 'requests');
   const units = { cpu: quantityMilliValue, memory: quantityValue };

@@ -12,7 +12,7 @@ import type { AnyContainer } from '../../pods/containers-of.js';
 import { checkIds, checkSeLinux } from './check-ids.js';
 import { containerAppArmor, containerSeccomp, profileRules } from './policy-profiles.js';
 
-/** Adds everything in a container that a policy forbids. */
+/** Adds an error for everything in a container that a policy forbids. */
 export function checkContainer(
   container: AnyContainer,
   pod: Pod,

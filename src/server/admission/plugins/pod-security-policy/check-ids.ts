@@ -25,7 +25,7 @@ export function checkIds(
   }
 }
 
-/** Checks an SELinux label; without one the policy's must have been set before. */
+/** Checks an SELinux label. A missing label is an error: the policy's label should have been set before. */
 export function checkSeLinux(
   options: SELinuxOptions | undefined,
   { rule, seLinuxOptions = {} }: SELinuxStrategyOptions,

@@ -10,7 +10,7 @@ import { podSeccomp, profileRules } from './policy-profiles.js';
 
 const specPath = FieldPath.of('spec');
 const contextPath = specPath.child('securityContext');
-/** Kernel parameters that concern only the pod. */
+/** Kernel parameters that affect only the pod. */
 const safeSysctls: ReadonlySet<string> = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
@@ -63,7 +63,7 @@ function checkSysctls({ spec }: Pod, policy: PodSecurityPolicy, errors: FieldErr
   const matches = (patterns: readonly string[] | undefined, name: string) =>
     (patterns ?? []).some((p) => (p.endsWith('*') ? name.startsWith(p.slice(0, -1)) : p === name));
   for (const [i, sysctl] of (spec.securityContext?.sysctls ?? []).entries()) {
-    // The kernel takes a slash for a dot.
+    // The kernel treats a slash like a dot.
     const name = sysctl.name.replaceAll('/', '.');
     const path = contextPath.child('sysctls').index(i);
     if (matches(policy.spec.forbiddenSysctls, name)) {
@@ -97,7 +97,10 @@ function checkVolumes(pod: Pod, { spec }: PodSecurityPolicy, names: VendorNames,
   }
 }
 
-/** The volume that every pod gets with its account's token: it shows no more than the secret did before. */
+/**
+ * Whether this is the volume with the account's token that every pod gets: it exposes no more than the token secret
+ * used to.
+ */
 function isTokenVolume(
   volume: NonNullable<Pod['spec']['volumes']>[number],
   { rootAuthorityMap }: VendorNames,

@@ -28,7 +28,10 @@ const pod = (spec: object = {}, container: object = {}, annotations?: Record<str
 const secured = (securityContext: object) => pod({}, { securityContext });
 const ofPod = (securityContext: object) => pod({ securityContext });
 
-/** Checks one request; `may` lists which policies each user may use, as `<user> <policy>` (default: everybody all). */
+/**
+ * Checks one request; `may` lists which policies each user may use, as `<user> <policy>` (default: every user may use
+ * all).
+ */
 async function judged(policies: object[], request: TestRequest, may: (question: string) => boolean = () => true) {
   const authorizer = {
     authorize: ({ user, name, verb, apiGroup, namespace }: AuthorizerAttributes) => {
@@ -53,7 +56,7 @@ const local = 'seccomp.security.alpha.kubernetes.io';
 const armor = 'apparmor.security.beta.kubernetes.io';
 const ids = (rule: string) => ({ rule, ranges: [{ min: 10, max: 20 }] });
 
-/** A policy's fields, its annotations, a pod that it forbids with the reason, and one that it allows. */
+/** A policy's fields, its annotations, a pod that it forbids, the reason, and a pod that it allows. */
 const rules: readonly (readonly [string, object, Body, string, Body | undefined, object?])[] = [
   [
     'privileged',

@@ -16,13 +16,13 @@ import { applyPolicy } from './apply-policy.js';
 import { checkPod } from './check-pod.js';
 
 const resource = { group: 'policy', resource: 'podsecuritypolicies' };
-/** Groups in which roles may grant the use of policies; the second is their original group. */
+/** Groups in which roles may grant the use of policies; the second is the original group of policies. */
 const groups = ['policy', 'extensions'];
-/** How long memory is trusted while the change log can't be followed. */
+/** How long memory is trusted while the change log can't be read, in milliseconds. */
 const maxLostMs = 30_000;
 
 interface Verdict {
-  /** The pod under the policy that admits it; undefined when none does. */
+  /** The pod as changed by the policy that admits it; undefined when no policy does. */
   readonly admitted: { readonly pod: Pod; readonly policy: string } | undefined;
   /** The violations of the policies that the sender may use. */
   readonly errors: readonly FieldError[];
@@ -31,7 +31,7 @@ interface Verdict {
 /**
  * Admits a pod only under a PodSecurityPolicy that its account or its sender may `use` (specification 5.4.4, 5.5), and
  * sets the fields that the policy decides. Policies that need not change the pod come first; otherwise they are tried
- * by name. Later changes of a pod must satisfy a policy unchanged.
+ * by name. An update is admitted only by a policy that need not change the pod.
  */
 export class PodSecurityPolicy implements AdmissionPlugin {
   readonly name = 'PodSecurityPolicy';
@@ -159,7 +159,7 @@ function nameOf({ metadata }: Policy): string {
   return metadata.name ?? '';
 }
 
-/** Errors as other servers write them in this message. */
+/** Joins the errors in the format that other servers use in this message. */
 function list(errors: readonly FieldError[]): string {
   return `[${errors.map(({ field, message }) => `${field}: ${message}`).join(' ')}]`;
 }

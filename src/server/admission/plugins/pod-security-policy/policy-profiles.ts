@@ -9,7 +9,7 @@ type Profile = NonNullable<NonNullable<AnyContainer['securityContext']>['seccomp
 export interface ProfileRules {
   /** Empty: none. */
   readonly preset: string;
-  /** Unset: the policy names none. */
+  /** Unset if the policy does not list allowed profiles. */
   readonly allowed: readonly string[] | undefined;
 }
 
@@ -29,7 +29,7 @@ export function profileRules(
   };
 }
 
-/** The field of a profile name. */
+/** The profile field of a pod for a profile name of a policy. */
 export function profileField(name: string): Profile {
   if (name === runtimeDefault) return { type: 'RuntimeDefault' };
   if (name.startsWith('localhost/')) return { type: 'Localhost', localhostProfile: name.slice('localhost/'.length) };
@@ -72,7 +72,7 @@ function nameOf(
   }
 }
 
-/** An older name of the runtime's own profile. */
+/** Replaces an older name of the runtime's default profile. */
 function plain(name: string): string {
   return name === 'docker/default' ? runtimeDefault : name;
 }

@@ -14,7 +14,10 @@ import {
 
 const modes = ['enforce', 'audit', 'warn'] as const;
 
-/** What happens with pods that violate the rules: they are refused, audited, or their sender is warned. */
+/**
+ * What happens to pods that violate the rules: they are refused, recorded in the audit trail, or their sender is
+ * warned.
+ */
 export type PolicyMode = (typeof modes)[number];
 
 /** The rules for the pods of a namespace. */
@@ -40,9 +43,9 @@ export class NamespacePolicies {
   }
 
   /**
-   * The policy of a namespace with these labels. A mode without a label has the configured default, except that the
-   * warning level is never below the enforced one. An invalid level counts as the strictest one, except for warnings;
-   * an invalid version counts as the latest.
+   * The policy of a namespace with these labels. A mode without a label has the configured default, but the warning
+   * level is never below the enforced one. An invalid level counts as the strictest one, except for warnings; an
+   * invalid version counts as the latest.
    */
   read(labels: Readonly<Record<string, string>> | undefined): ReadPolicy {
     if (labels === undefined || !Object.keys(labels).some((key) => key.startsWith(this.prefix))) {

@@ -5,7 +5,7 @@ import type { LevelVersion } from './policy-version.js';
 
 const requestLabels = ['request_operation', 'resource', 'subresource'] as const;
 
-/** The evaluations and the exemptions, under the names that operators know. */
+/** Counts evaluations and exemptions, under the metric names that operators know. */
 export class PodSecurityMetrics {
   private readonly evaluations: Counter<
     (typeof requestLabels)[number] | 'decision' | 'policy_level' | 'policy_version' | 'mode'

@@ -27,8 +27,8 @@ import { type CheckedPod, checkedPod } from './standards/standard.js';
 
 /**
  * Holds pods to the Pod Security Standards that the labels of their namespace choose (specification 5.5): it refuses
- * pods that violate the enforced level, and audits and warns about pods that violate the levels for these. Templates of
- * pods are never refused. It checks the final object, after all changes by other plugins.
+ * pods that violate the enforced level, and records or warns about pods that violate the audit or the warning level.
+ * Templates of pods are never refused. It checks the final object, after all changes by other plugins.
  */
 export class PodSecurity implements AdmissionPlugin {
   readonly name = 'PodSecurity';
@@ -64,7 +64,7 @@ export class PodSecurity implements AdmissionPlugin {
   validate(attributes: AdmissionAttributes): Promise<void> | void {
     const { resource, subresource } = attributes;
     if (resource.group === '' && resource.resource === 'pods') {
-      // Other subresources change nothing that is checked.
+      // Other subresources change no field that is checked.
       return subresource === '' || subresource === 'ephemeralcontainers' ? this.judgePod(attributes) : undefined;
     }
     // Writes of `namespaces/status` and `/finalize` are not checked either, as in the reference: a namespace whose
@@ -119,7 +119,7 @@ export class PodSecurity implements AdmissionPlugin {
     const violated = enforces ? this.violations(attributes, 'enforce', policy.enforce, pod) : undefined;
     const noted = this.violations(attributes, 'audit', policy.audit, pod);
     if (noted !== undefined) this.annotate(attributes, 'audit-violations', `would violate ${noted}`);
-    // A refused client needs no warning.
+    // A client that gets a refusal needs no warning.
     if (violated !== undefined) throw refused(attributes, `violates ${violated}`);
     const warned = this.violations(attributes, 'warn', policy.warn, pod);
     if (warned !== undefined) addWarning(attributes.context, `would violate ${warned}`);
@@ -134,7 +134,7 @@ export class PodSecurity implements AdmissionPlugin {
   ): string | undefined {
     const violations = this.evaluator.evaluate(levelVersion, pod);
     const isAllowed = violations.length === 0;
-    // Every enforcing evaluation counts; of the others only those with a result.
+    // Every enforcing evaluation counts; other evaluations count only if they find violations.
     if (mode === 'enforce' || !isAllowed) this.metrics.countEvaluation(isAllowed, mode, levelVersion, attributes);
     if (isAllowed) return undefined;
     return `PodSecurity ${JSON.stringify(formatLevelVersion(levelVersion))}: ${violationsText(violations)}`;

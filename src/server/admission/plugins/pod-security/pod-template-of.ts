@@ -10,7 +10,7 @@ interface Templated {
 
 const inSpec = (object: ApiObject): Template => (object.spec as Templated | undefined)?.template;
 
-/** Where kinds that make pods keep the template, in their stored version. */
+/** The pod template of each kind that creates pods, in the kind's stored version. */
 const templates: Readonly<Record<string, (object: ApiObject) => Template>> = {
   podtemplates: (object) => (object as Templated).template,
   replicationcontrollers: inSpec,

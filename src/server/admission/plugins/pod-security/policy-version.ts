@@ -1,4 +1,4 @@
-/** How much a pod may do: each level forbids what the one before it does, and more. */
+/** How much a pod may do: each level forbids everything that the previous level forbids, and more. */
 export type Level = 'privileged' | 'baseline' | 'restricted';
 
 export const levels: readonly Level[] = ['privileged', 'baseline', 'restricted'];
@@ -27,7 +27,7 @@ export function parseLevel(text: string): Level | undefined {
   return levels.find((level) => level === text);
 }
 
-/** The named version; undefined for what isn't one. */
+/** The named version; undefined for an invalid name. */
 export function parseVersion(text: string): PolicyVersion | undefined {
   if (text === 'latest') return latest;
   const minor = /^v1\.(0|[1-9][0-9]{0,8})$/.exec(text)?.[1];

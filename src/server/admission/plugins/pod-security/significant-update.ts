@@ -3,7 +3,7 @@ import type { AnyContainer } from '../../pods/containers-of.js';
 import type { ProfileAnnotations } from './standards/profile-standards.js';
 
 /**
- * Whether an update changes something that the checks read. Of these fields, only images, the ephemeral containers and
+ * Whether an update changes a field that the checks read. Of these fields, only images, the ephemeral containers and
  * annotations of containers can change; everything else of a running pod must stay changeable, even if the pod violates
  * today's rules.
  */

@@ -10,12 +10,12 @@ import { coversToleration, mergeTolerations } from '../../pods/tolerations.js';
 import { refused } from '../../refused.js';
 import { type ClusterTolerations, parseTolerations, readClusterTolerations } from './toleration-configuration.js';
 
-/** More comparisons of a pod's tolerations with allowed ones than anybody needs. */
+/** The most comparisons of a pod's tolerations with allowed ones; nobody needs more. */
 const maxComparisons = 100_000;
 
 /**
- * Adds the default tolerations of the namespace or the cluster to new pods, and refuses tolerations that those do not
- * allow (specification 5.5). Pods with requests also tolerate nodes that are short of memory.
+ * Adds the default tolerations of the namespace or the cluster to new pods, and refuses tolerations that the namespace
+ * or the cluster does not allow (specification 5.5). Pods with requests also tolerate nodes that are short of memory.
  */
 export class PodTolerationRestriction implements AdmissionPlugin {
   readonly name = 'PodTolerationRestriction';

@@ -6,10 +6,10 @@ import { type Toleration, toleration } from '../../../../objects/apis/core/v1/af
 import { validateTolerations } from '../../../../objects/apis/core/v1/validation/scheduling.validation.js';
 import { type Fields, StrictFields } from '../../configuration/strict-fields.js';
 
-/** Tolerations for namespaces without their own. */
+/** Tolerations for namespaces that have none of their own. */
 export interface ClusterTolerations {
   readonly default: readonly Toleration[];
-  /** Empty: everything is allowed. */
+  /** The allowed tolerations; if empty, all are allowed. */
   readonly whitelist: readonly Toleration[];
 }
 
@@ -62,7 +62,7 @@ function readTolerations(fields: StrictFields, document: Fields, name: 'default'
 
 const annotationValue = list(toleration);
 
-/** Reads an annotation with a JSON list of tolerations; undefined when it is something else. */
+/** Reads an annotation with a JSON list of tolerations; undefined when its value is something else. */
 export function parseTolerations(text: string): readonly Toleration[] | undefined {
   if (text === '') return [];
   try {

@@ -13,7 +13,7 @@ import { isFor, refused } from '../../refused.js';
 
 type PreemptionPolicy = NonNullable<PriorityClass['preemptionPolicy']>;
 
-/** The fields that pods take over from their class. */
+/** The fields that pods copy from their class. */
 interface KnownPriority {
   readonly name: string;
   readonly value: number;
@@ -77,7 +77,10 @@ export class Priority implements AdmissionPlugin {
     throw refused(attributes, detail);
   }
 
-  /** The default class with the lowest value; two processes may have accepted one each at the same time. */
+  /**
+   * The default class with the lowest value. There may be several: two processes may each have accepted one at the same
+   * time.
+   */
   private defaultClass(): KnownPriority | undefined {
     let lowest: KnownPriority | undefined;
     for (const each of this.classes.all()) {
@@ -86,7 +89,7 @@ export class Priority implements AdmissionPlugin {
     return lowest;
   }
 
-  /** A client may have made the class a moment ago. */
+  /** Reads the class from the store: a client may have created it a moment ago. */
   private async fresh(attributes: AdmissionAttributes, pod: Pod, name: string): Promise<void> {
     const object = await this.objects.read(this.resource, '', name);
     if (object === undefined) throw refused(attributes, `no PriorityClass with name ${name} was found`);
@@ -94,7 +97,7 @@ export class Priority implements AdmissionPlugin {
   }
 }
 
-/** Clients that update a pod need not know the fields that the plugin has filled; they can't change them either. */
+/** Clients that update a pod may omit the fields that the plugin has set; they can't change them either. */
 function keepPriority({ spec }: Pod, { spec: old }: Pod): void {
   if (spec.priority === undefined && old.priority !== undefined) spec.priority = old.priority;
   if (spec.preemptionPolicy === undefined && old.preemptionPolicy !== undefined) {

@@ -18,7 +18,7 @@ const scopes = [
 type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * The resources that nobody may use without a quota for them, from a ResourceQuotaConfiguration.
+ * The resources that may be used only where a quota covers them, from a ResourceQuotaConfiguration.
  *
  * @throws OptionsError with all faults.
  */

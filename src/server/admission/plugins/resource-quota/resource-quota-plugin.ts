@@ -15,7 +15,7 @@ import { readQuotaConfiguration } from './quota-configuration.js';
 
 const quotas = { group: '', resource: 'resourcequotas' };
 
-/** If memory has not followed the log for longer, the store is read for the existing quotas, in milliseconds. */
+/** How long memory may lag behind the change log, in milliseconds; after that, quotas are read from the store. */
 const maxLostMs = 2_000;
 
 /**
@@ -88,7 +88,7 @@ export class ResourceQuotaPlugin implements AdmissionPlugin {
     };
   }
 
-  /** Made at the first use: the registry is complete only after the start. */
+  /** Created on first use: the registry is complete only after the start. */
   private ledgerOf(): QuotaLedger {
     if (this.ledger === undefined) {
       const { storage, registry } = this.dependencies.stores;
@@ -100,17 +100,17 @@ export class ResourceQuotaPlugin implements AdmissionPlugin {
   }
 }
 
-/** The resources that a quota limits or will limit. */
+/** The resources that a quota limits now or will limit. */
 function limitedNames(object: ApiObject): readonly string[] {
   const { spec, status } = object as ResourceQuota & ApiObject;
   return [...new Set([...Object.keys(spec.hard ?? {}), ...Object.keys(status?.hard ?? {})])];
 }
 
-/** Whether an update may use more than before, in some quota. */
+/** Whether an update may increase the usage of some quota. */
 function mayRise({ evaluator, object, old, now }: QuotaRequest, subresource: string): boolean {
   if (old === undefined) return true;
   if (!evaluator.mayRiseBy(subresource, object, old)) return false;
-  // Where quotas have scopes, an object may move into one.
+  // If quotas for the resource have scopes, the update may move the object into one.
   if (evaluator.isInScope !== undefined) return true;
   const before = evaluator.usage(old, now);
   for (const [name, amount] of evaluator.usage(object, now)) {

@@ -22,8 +22,8 @@ function known(object: ApiObject): KnownRuntime {
 }
 
 /**
- * Gives new pods the overhead and the node constraints of their runtime class (specification 5.5). Refuses pods of
- * unknown classes, and those that claim another overhead.
+ * Gives new pods the overhead and the node constraints of their runtime class (specification 5.5). Refuses pods that
+ * name an unknown class or set a different overhead.
  */
 export class RuntimeClassAdmission implements AdmissionPlugin {
   readonly name = 'RuntimeClass';
@@ -70,7 +70,7 @@ export class RuntimeClassAdmission implements AdmissionPlugin {
     return found === undefined ? this.fresh(attributes, name).then((runtime) => use(pod, runtime)) : use(pod, found);
   }
 
-  /** A client may have made the class a moment ago. */
+  /** Reads the class from the store: a client may have created it a moment ago. */
   private async fresh(attributes: AdmissionAttributes, name: string): Promise<KnownRuntime> {
     const object = await this.objects.read(this.resource, '', name);
     if (object !== undefined) return known(object);

@@ -6,14 +6,14 @@ import { accountReader, type KnownAccount } from './known-account.js';
 
 const resource = { group: '', resource: 'serviceaccounts' };
 
-/** The account that the control loop makes in every namespace. */
+/** The account that a control loop creates in every namespace. */
 export const defaultAccount = 'default';
 
-/** How long a pod waits for the account `default` of a fresh namespace, and how often it checks. */
+/** How long a pod waits for the account `default` of a new namespace, and how often it checks, in milliseconds. */
 const patienceMs = 1000;
 const roundMs = 50;
 
-/** Finds accounts: in memory, otherwise in the store, since a client may have made the account a moment ago. */
+/** Finds accounts in memory, or else in the store, since a client may have created the account a moment ago. */
 export class AccountLookup {
   private readonly accounts: ReadLister<KnownAccount>;
   private readonly read: ReturnType<typeof accountReader>;
@@ -26,7 +26,7 @@ export class AccountLookup {
   }
 
   /**
-   * The account; undefined when it does not exist. One named `default` is waited for, up to a second: the loop makes it
+   * The account; undefined when it does not exist. For the account `default`, waits up to a second: the loop creates it
    * soon after the namespace, and clients create pods at once.
    */
   find(namespace: string, name: string, signal: AbortSignal): KnownAccount | Promise<KnownAccount | undefined> {

@@ -2,16 +2,16 @@ import type { ApiObject } from '../../../../base/machinery/api-object.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { ServiceAccount } from '../../../../objects/apis/core/v1/service-account.types.js';
 
-/** The fields that pods take over from their account. */
+/** The fields that pods copy from their account. */
 export interface KnownAccount {
-  /** Whether its pods get a token; undefined when the account leaves that to them. */
+  /** Whether its pods get a token; undefined when the account leaves the choice to them. */
   readonly automount: boolean | undefined;
   readonly imagePullSecrets: readonly string[];
   /** The secrets its pods may name; undefined when they may name any. */
   readonly mountableSecrets: ReadonlySet<string> | undefined;
 }
 
-/** Makes the reader of accounts: the annotation `enforce-mountable-secrets` limits what pods may name. */
+/** Makes the reader of accounts. The annotation `enforce-mountable-secrets` limits which secrets pods may name. */
 export function accountReader({ labelPrefix }: VendorNames): (object: ApiObject) => KnownAccount {
   const annotation = `${labelPrefix}/enforce-mountable-secrets`;
   return (object) => {

@@ -3,8 +3,8 @@ import { secretsOfVolume } from '../../../authorization/node/pod-references.js';
 import type { AnyContainer } from '../../pods/containers-of.js';
 
 /**
- * The first secret that a pod names although its account does not list it, as the end of a sentence; undefined when
- * there is none.
+ * The first secret that a pod names although its account does not list it, as an error message; undefined when there is
+ * none.
  *
  * @param pullSecrets those that the account lists for pulling images; no others may be used for that
  */
@@ -17,7 +17,7 @@ export function forbiddenSecret(
   const refuse = (what: string, kind = 'secret') =>
     `${what} is not allowed because service account ${account} does not reference that ${kind}`;
   for (const volume of spec.volumes ?? []) {
-    // Also the secrets of drivers: a pod could choose a driver that hands them over.
+    // The secrets of volume drivers count too: a pod could choose a driver that hands them over.
     const name = secretsOfVolume(volume).find((each) => !allowed.has(each));
     if (name !== undefined) return refuse(`volume with secret.secretName=${JSON.stringify(name)}`);
   }
@@ -36,7 +36,7 @@ export function forbiddenSecret(
   return undefined;
 }
 
-/** The same for ephemeral containers that an update adds. */
+/** Like {@link forbiddenSecret}, for ephemeral containers that an update adds. */
 export function forbiddenEphemeralSecret(
   spec: PodSpec,
   account: string,

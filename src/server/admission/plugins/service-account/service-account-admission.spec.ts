@@ -12,7 +12,7 @@ const names = vendorNames('k8s.io', 'kubernetes');
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const limited = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } };
 
-/** The plugin in a namespace with these accounts: in memory, and others that only the store has. */
+/** The plugin in a namespace with these accounts: `accounts` are in memory, `stored` only in the store. */
 function plugin(accounts: Readonly<Record<string, object>>, stored: Readonly<Record<string, object>> = {}) {
   let reads = 0;
   const object = (value: object | undefined) =>
@@ -271,7 +271,7 @@ describe('ServiceAccount', () => {
     const error = await update({ ephemeralContainers: [{ name: 'e', env: env({ name: 's', key: 'k' }) }] });
     assert.match(error?.message ?? '', /^pods "x" is forbidden: ephemeral container e with envVar E referencing/);
     assert.equal(await update({ ephemeralContainers: [{ name: 'e' }] }), undefined);
-    // The annotation of mirrors comes from the client.
+    // Clients may set the annotation of mirror pods themselves.
     const spec = {
       serviceAccountName: 'a',
       ephemeralContainers: [{ name: 'e', envFrom: [{ secretRef: { name: 's' } }] }],

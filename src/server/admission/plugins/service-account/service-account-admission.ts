@@ -15,7 +15,8 @@ import { mountToken } from './token-volume.js';
 /**
  * Gives every new pod a service account: the account `default` unless it names one, the account's pull secrets, and a
  * token in each container (specification 5.3). Refuses pods whose account does not exist, and, for accounts that limit
- * the secrets of their pods, those that name others. Mirror pods get nothing and may name nothing.
+ * the secrets of their pods, those that name other secrets. Mirror pods get nothing and may name neither an account nor
+ * a secret.
  */
 export class ServiceAccountAdmission implements AdmissionPlugin {
   readonly name = 'ServiceAccount';
@@ -48,7 +49,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
     });
   }
 
-  // Once more for changes that later plugins made to the pod.
+  // Checks again, since later plugins may have changed the pod.
   validate(attributes: AdmissionAttributes): Promise<void> | void {
     if (attributes.operation === 'UPDATE') return this.judgeUpdate(attributes);
     const pod = createdPod(attributes);
@@ -63,7 +64,8 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
   private judgeUpdate(attributes: AdmissionAttributes): Promise<void> | void {
     if (!isForPods(attributes, 'ephemeralcontainers')) return undefined;
     const pod = attributes.object as Pod | undefined;
-    // Mirrors have no account. The annotation alone proves nothing here: clients may send it with any update.
+    // Mirror pods have no account. The annotation alone does not prove that a pod is one: clients may send it with any
+    // update.
     if (pod === undefined || accountOf(pod) === '') return undefined;
     return this.withAccount(attributes, pod, ({ mountableSecrets }) => {
       if (mountableSecrets === undefined) return;
@@ -94,7 +96,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
     return metadata.annotations?.[this.mirror] !== undefined;
   }
 
-  /** Nodes make mirror pods; nobody may reach an account or a secret through one. */
+  /** Node agents create mirror pods; nobody may reach an account or a secret through one. */
   private judgeMirror(attributes: AdmissionAttributes, pod: Pod): void {
     if (accountOf(pod) !== '') throw refused(attributes, 'a mirror pod may not reference service accounts');
     if (referencedKeys(pod as Pod & ApiObject).some((key) => key.startsWith('secret/'))) {
@@ -107,7 +109,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
   }
 }
 
-/** The account that a pod names, by the present field or its old name. */
+/** The account that a pod names, in the current field or in the old one. */
 function accountOf({ spec }: Pod): string {
   return spec.serviceAccountName || spec.serviceAccount || '';
 }

@@ -7,14 +7,14 @@ import type { CompiledExpressions, CompiledPolicy, CompiledValidation } from './
 export interface PolicyDecision {
   readonly denied: boolean;
   readonly message: string;
-  /** Reason of the answer; empty for the default. */
+  /** Reason in the status; empty for the default. */
   readonly reason: string;
   readonly errorType: PolicyErrorType;
   /** Position of the validation; unset for a decision about the whole policy. */
   readonly index: number | undefined;
 }
 
-/** An audit annotation of a policy, or that it could not be computed. */
+/** An audit annotation of a policy, or the error that prevented it. */
 export interface PolicyAnnotation {
   readonly key: string;
   readonly value: string;
@@ -34,7 +34,10 @@ export function policyFailure(message: string, errorType: PolicyErrorType): Poli
   return { denied: true, message, reason: '', errorType, index: undefined };
 }
 
-/** Evaluates validations and annotations of a policy. Errors deny or are ignored, as the failure policy says. */
+/**
+ * Evaluates validations and annotations of a policy. The failure policy decides whether errors deny the request or are
+ * ignored.
+ */
 export async function decide(
   policy: Pick<CompiledPolicy, 'failsClosed'>,
   { validations, annotations }: Pick<CompiledExpressions, 'validations' | 'annotations'>,
@@ -103,7 +106,7 @@ async function judged(
   return { denied: true, message, reason: validation.reason, errorType: 'no_error' };
 }
 
-/** The text that the expression of a message makes; empty if it makes none that can be shown. */
+/** The text that a message expression returns; empty if that can't be shown. */
 async function computedMessage(
   run: ExpressionRun,
   source: CompiledText | undefined,

@@ -31,9 +31,9 @@ interface Denial {
 }
 
 /**
- * Rules in expressions that clients write (specification 5.5). A request is checked by every policy with a binding that
- * matches; the actions of the binding define the consequence of a violation. Policies come from memory, so that a
- * change is in force on every process as soon as it has arrived there.
+ * Checks rules in expressions that clients write (specification 5.5). A request is checked by every policy with a
+ * binding that matches; the actions of the binding define the consequence of a violation. Policies come from memory, so
+ * that a change is in force on every process as soon as it has arrived there.
  */
 export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionPolicy';

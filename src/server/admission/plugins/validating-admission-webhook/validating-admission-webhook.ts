@@ -9,8 +9,8 @@ import type { WebhookRuntime } from '../../webhooks/webhook-runtime.js';
 
 /**
  * Calls the hooks of ValidatingWebhookConfigurations about the object to be written, all at the same time
- * (specification 5.10). When several refuse, the answer is that of the first by the names of the configurations and
- * their order.
+ * (specification 5.10). When several hooks refuse, the first one decides the answer, by the names of the configurations
+ * and the order within each.
  */
 export class ValidatingAdmissionWebhook implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionWebhook';

@@ -60,7 +60,7 @@ describe('bootstrapPolicy', () => {
 });
 
 describe('default roles of people', () => {
-  /** What viewers of a namespace do not see, and why. */
+  /** Resources that viewers of a namespace can't see, and why. */
   const unseen: Readonly<Record<string, string>> = {
     'csistoragecapacities.storage.k8s.io': 'told to the scheduler',
     'leases.coordination.k8s.io': 'elections among components',
@@ -77,7 +77,7 @@ describe('default roles of people', () => {
     'podgroups.scheduling.k8s.io': 'off by default',
     'workloads.scheduling.k8s.io': 'off by default',
   };
-  /** What editors of a namespace do not create, and why. */
+  /** Resources that editors of a namespace can't create, and why. */
   const unmade: Readonly<Record<string, string>> = {
     bindings: 'the scheduler decides where pods run',
     'controllerrevisions.apps': 'made by a control loop',

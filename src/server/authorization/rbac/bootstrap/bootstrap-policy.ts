@@ -29,7 +29,7 @@ const componentSubjects: Readonly<Record<string, readonly string[]>> = {
   'system:kube-scheduler': ['user system:kube-scheduler'],
   'system:volume-scheduler': ['user system:kube-scheduler'],
   'system:kube-dns': ['account kube-dns'],
-  // The mode `Node` authorizes agents. Administrators who do not use it can add subjects to the binding.
+  // Agents are authorized by the mode `Node`. Administrators who do not use it can add subjects to the binding.
   'system:node': [],
   'system:node-proxier': ['user system:kube-proxy'],
 };
@@ -39,7 +39,7 @@ export function autoUpdateAnnotation(names: VendorNames): string {
   return `rbac.authorization.${names.labelPrefix}/autoupdate`;
 }
 
-/** Makes the default policy, spelled with the names of the vendor. */
+/** Makes the default policy with the names of the vendor. */
 export function bootstrapPolicy(names: VendorNames): BootstrapPolicy {
   const maker = new PolicyMaker(names);
   const controllers = Object.entries(controllerRules(names)).map(([account, rules]) => ({
@@ -67,7 +67,7 @@ export function bootstrapPolicy(names: VendorNames): BootstrapPolicy {
 
 /** Fills the aggregated roles of a new cluster right away; later a control loop does so. */
 function fillAggregated(roles: ClusterRole[]): void {
-  // Aggregated roles collect from each other, so fill them in this order.
+  // Aggregated roles include each other, so they must be filled in this order.
   const collecting = ['view', 'edit', 'admin'].map((name) => roles.find(({ metadata }) => metadata.name === name));
   for (const role of collecting) if (role !== undefined) role.rules = aggregatedRules(role, roles) ?? null;
 }

@@ -17,12 +17,13 @@ import { withoutRetired } from './retired-rules.js';
 
 type PolicyObject = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
-/** The resources that a policy is made of. */
+/** The resources that belong to the policy. */
 export type PolicyResource = 'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings';
 
 /**
- * Creates the missing objects of the default policy. Unless they opted out, it adds missing parts to the others, and
- * takes away what former releases gave too much. Many processes may start at once. Throws when the store can't be used.
+ * Creates the missing objects of the default policy. Adds missing parts to existing objects, and removes excess rights
+ * that former releases granted, unless an object opted out. Many processes may start at once. Throws when the store
+ * can't be used.
  *
  * @returns the version of the newest object of each resource of the policy: a reader that has seen these has the whole
  * policy
@@ -34,7 +35,7 @@ export async function ensureBootstrapPolicy(
 ): Promise<ReadonlyMap<PolicyResource, bigint>> {
   const policy = bootstrapPolicy(names);
   const writer = new PolicyWriter(names, stores, signal);
-  // Roles first: until its role exists, every denial would report the missing role of a binding.
+  // Roles come first: until its role exists, every denial would report the missing role of a binding.
   const ensure = async (resource: PolicyResource, wanted: readonly PolicyObject[]) =>
     [resource, await writer.ensure(resource, wanted)] as const;
   const roles = await Promise.all([ensure('clusterroles', policy.clusterRoles), ensure('roles', policy.roles)]);
@@ -60,7 +61,7 @@ class PolicyWriter {
     this.request = serverContext(stores.clock.now(), signal);
   }
 
-  /** Resolves with the version of the newest object, 0 without any. */
+  /** Resolves with the version of the newest object, or 0 if there is none. */
   async ensure(resourceName: PolicyResource, wanted: readonly PolicyObject[]): Promise<bigint> {
     const store = this.stores.named(groupName('rbac', this.names), resourceName);
     const { resource } = store;
@@ -83,12 +84,12 @@ class PolicyWriter {
     try {
       await store.create(this.request, decoded(store.resource, wanted), { dryRun: false, validate: admitted });
     } catch (error) {
-      // Another process was first. Its policy equals this one or will be reconciled at the next start.
+      // Another process was faster. Its policy equals this one or will be reconciled at the next start.
       if (!isReason(error, 'AlreadyExists')) throw error;
     }
   }
 
-  /** Resolves with whether it wrote. */
+  /** Resolves with whether it wrote anything. */
   private async reconcile(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<boolean> {
     if (isOptedOut(live, this.annotation)) return false;
     if ('roleRef' in live && 'roleRef' in wanted && bindsAnotherRole(live, wanted)) {
@@ -114,9 +115,7 @@ class PolicyWriter {
     return true;
   }
 
-  /**
-   * Replaces a binding, as its role can't be changed. Binding another role took rights away or granted unintended ones.
-   */
+  /** Replaces a binding, as its role can't be changed. The other role took rights away or granted unintended ones. */
   private async replace(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<void> {
     const { name = '', namespace = '', uid } = live.metadata;
     try {

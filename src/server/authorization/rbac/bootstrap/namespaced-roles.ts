@@ -4,7 +4,7 @@ import { allow, type RoleData, read, writeEvents } from './role-data.js';
 /** A Role of the default policy, with its subjects. */
 export interface NamespacedRole extends RoleData {
   readonly namespace: string;
-  /** Default: the name of the role. */
+  /** Defaults to the name of the role. */
   readonly bindingName?: string;
   /** `user <name>`, `group <name>`, or `account <name>` for a service account in the system's namespace. */
   readonly subjects: readonly string[];
@@ -13,7 +13,7 @@ export interface NamespacedRole extends RoleData {
 const controllerManager = 'kube-controller-manager';
 const scheduler = 'kube-scheduler';
 
-/** The Roles in the system's namespace and in the public one. */
+/** The Roles in the system's namespace and in the public namespace. */
 export function namespacedRoles(names: VendorNames): readonly NamespacedRole[] {
   const { systemNamespace, publicNamespace } = names;
   const leaderLock = (component: string, ...others: string[]): NamespacedRole => ({

@@ -13,8 +13,8 @@ export function isOptedOut({ metadata }: AnyRole | AnyBinding, annotation: strin
 }
 
 /**
- * The live role, completed with missing rules, selectors, labels and annotations of the default role. It may have more
- * than those. Returns the same object when nothing is missing.
+ * The live role, completed with missing rules, selectors, labels and annotations of the default role. Additional parts
+ * stay. Returns the same object when nothing is missing.
  */
 export function reconciledRole<T extends AnyRole>(live: T, wanted: AnyRole): T {
   const metadata = withMetadata(live.metadata, wanted.metadata);
@@ -42,7 +42,7 @@ export function reconciledBinding<T extends AnyBinding>(live: T, wanted: AnyBind
   return metadata === live.metadata ? live : { ...live, metadata };
 }
 
-/** Whether the binding refers to another role; then it has to be deleted and created again. */
+/** Whether the binding refers to another role; in that case it must be deleted and created again. */
 export function bindsAnotherRole(live: AnyBinding, wanted: AnyBinding): boolean {
   return !deepEqual(live.roleRef, wanted.roleRef);
 }

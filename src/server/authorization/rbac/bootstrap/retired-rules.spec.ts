@@ -13,7 +13,7 @@ import { withoutRetired } from './retired-rules.js';
 
 const names = vendorNames('k8s.io', 'kubernetes');
 const change = ['create', 'delete', 'deletecollection', 'patch', 'update'];
-/** The rule of editors as releases wrote it before. */
+/** The rule of editors as former releases wrote it. */
 const formerRule = {
   verbs: change,
   apiGroups: [''],
@@ -66,7 +66,7 @@ describe('rules that former releases gave too much', () => {
     assert.equal(withoutRetired(other, names), other);
     const both = withoutRetired(role('system:aggregate-to-edit', [formerRule, own]), names);
     assert.deepEqual(writesEndpoints(both.rules), change);
-    // A rule for one name is not the rule for all.
+    // A rule for one name must not be taken for the rule without names.
     const named = role('system:kube-scheduler', [
       { verbs: ['create'], apiGroups: [''], resources: ['endpoints'], resourceNames: ['x'] },
     ]);

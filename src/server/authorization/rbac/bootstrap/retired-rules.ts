@@ -12,7 +12,7 @@ interface RetiredRule {
 const whole = (former: RuleData): RetiredRule => ({ former, gone: former });
 
 /**
- * Anyone who can write endpoints can send the traffic of a service to any address, past network policies
+ * Anyone who can write endpoints can redirect the traffic of a service to any address, bypassing network policies
  * (CVE-2021-25740).
  */
 const endpointsOfEditors: readonly RetiredRule[] = [
@@ -26,10 +26,7 @@ const endpointsOfEditors: readonly RetiredRule[] = [
   },
 ];
 
-/**
- * The view that a write should show. Its fields are fields of the parent, and owned there, so the parent is merged. The
- * owners are in the metadata of the view.
- */
+/** The rules for leader election with an Endpoints object. Components now use leases. */
 const endpointsLock = (component: string): readonly RetiredRule[] => [
   whole(allow('create', 'core', 'endpoints')),
   whole(allow('get update', 'core', 'endpoints', component)),
@@ -76,8 +73,8 @@ const retired: Readonly<Record<string, readonly RetiredRule[]>> = {
 };
 
 /**
- * The stored role of the default policy without what former releases granted too much. Only rules that contain all of a
- * former release's rule count as its own, even with values that an administrator added to them, which stay. Other rules
+ * The stored role of the default policy without the excess rights that former releases granted. A rule counts as a
+ * former release's if it contains that release's whole rule; values that an administrator added to it stay. Other rules
  * stay unchanged. Returns the same object when there is nothing to remove.
  */
 export function withoutRetired<T extends Role | ClusterRole>(live: T, names: VendorNames): T {

@@ -17,9 +17,9 @@ export interface RuleData {
 export interface RoleData {
   readonly name: string;
   readonly rules: readonly RuleData[];
-  /** Its rules are added to the role with this name. */
+  /** The rules of this role are added to the role with this name. */
   readonly aggregatesTo?: string;
-  /** It collects the rules of all roles that aggregate to this name. */
+  /** This role collects the rules of all roles that aggregate to this name. */
   readonly collects?: string;
 }
 
@@ -27,7 +27,7 @@ export const read = 'get list watch';
 export const change = 'create delete deletecollection patch update';
 export const manage = 'create delete deletecollection get list patch update watch';
 
-/** A rule on resources. Without names it applies to all of them. */
+/** A rule on resources. Without names, it applies to all objects. */
 export function allow(verbs: string, groups: string, resources: string, names = ''): RuleData {
   return { verbs, groups, resources, names, paths: '' };
 }

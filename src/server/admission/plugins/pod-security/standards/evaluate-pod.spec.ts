@@ -23,7 +23,7 @@ function violations(level: string, { annotations, spec }: Pod): string {
   return violationsText(evaluator.evaluate(levelVersion(level), checkedPod(annotations, spec as unknown as PodSpec)));
 }
 
-/** A pod with a container for each security context, named `a`, `b`, ... */
+/** A pod with one container per security context, named `a`, `b`, ... */
 function contexts(...each: readonly (object | undefined)[]): Pod {
   return { spec: { containers: each.map((securityContext, i) => ({ name: 'abc'[i], securityContext })) } };
 }
@@ -43,7 +43,7 @@ const strict = {
   seccompProfile: { type: 'RuntimeDefault' },
 };
 
-/** A pod that only breaks the rules that the change makes it break. */
+/** A pod that violates only the rules that `change` makes it violate. */
 function restricted(change: object = {}, spec: object = {}): Pod {
   return { spec: { ...contexts({ ...strict, ...change }).spec, ...spec } };
 }

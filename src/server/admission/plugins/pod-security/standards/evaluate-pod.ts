@@ -9,7 +9,7 @@ import type { CheckedPod, PodCheck, Standard, Violation } from './standard.js';
 /** The published Pod Security Standards, compiled once for each version that is in use. */
 export class PodEvaluator {
   private readonly standards: readonly Standard[];
-  /** The newest version in which something changed; all later ones have its checks. */
+  /** The newest version in which a rule changed; all later versions have its checks. */
   readonly newestMinor: number;
   private readonly checks = new Map<string, readonly PodCheck[]>();
 
@@ -20,7 +20,7 @@ export class PodEvaluator {
     this.newestMinor = Math.max(...this.standards.flatMap(({ versions }) => versions.map(({ since }) => since)));
   }
 
-  /** How the pod violates the rules of the level: first those of `baseline`, each in the order of their ids. */
+  /** How the pod violates the rules of the level: first those of `baseline`; the rules of a level are sorted by id. */
   evaluate(levelVersion: LevelVersion, pod: CheckedPod): readonly Violation[] {
     return this.checksOf(levelVersion).flatMap((check) => check(pod) ?? []);
   }

@@ -1,6 +1,6 @@
 import { type PodCheck, plural, quoted, type Standard, sortedSet } from './standard.js';
 
-/** Kernel parameters that concern only the pod that sets them, and the minor version since which each is allowed. */
+/** Kernel parameters that affect only the pod that sets them, and the minor version since which each is allowed. */
 const safeSysctls: Readonly<Record<string, number>> = {
   'kernel.shm_rmid_forced': 0,
   'net.ipv4.ip_local_port_range': 0,

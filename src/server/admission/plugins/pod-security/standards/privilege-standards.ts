@@ -12,7 +12,7 @@ import {
   userNamespaceRelaxation,
 } from './standard.js';
 
-/** What a container runtime grants without being asked. */
+/** Capabilities that a container runtime grants by default. */
 const defaultCapabilities: ReadonlySet<string> = new Set([
   'AUDIT_WRITE',
   'CHOWN',

@@ -16,17 +16,17 @@ import {
   unlessWindows,
 } from './standard.js';
 
-/** Settings of a pod or of a container. */
+/** The security context of a pod or of a container. */
 type AnySecurityContext = PodSecurityContext | SecurityContext;
 
 const allowedProfiles: ReadonlySet<string> = new Set(['RuntimeDefault', 'Localhost']);
 
-/** Annotations of times when profiles had no fields. */
+/** Annotations from before profiles had fields. */
 export interface ProfileAnnotations {
-  /** Followed by a container's name. */
+  /** The key continues with a container's name. */
   readonly appArmorPrefix: string;
   readonly seccompPod: string;
-  /** Followed by a container's name. */
+  /** The key continues with a container's name. */
   readonly seccompPrefix: string;
 }
 
@@ -42,11 +42,11 @@ function isLocalProfile(value: string): boolean {
   return value.startsWith('localhost/');
 }
 
-/** Which parts set which forbidden types of a profile. */
+/** Which parts of a pod set which forbidden types of a profile. */
 interface BadProfiles {
   readonly isPodBad: boolean;
   readonly containers: readonly string[];
-  /** Without duplicates, in order. */
+  /** Sorted and without duplicates. */
   readonly types: readonly string[];
 }
 

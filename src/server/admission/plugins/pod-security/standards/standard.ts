@@ -21,16 +21,16 @@ export type PodCheck = (pod: CheckedPod) => Violation | undefined;
 
 /** One rule of the published standards with the versions in which it changed. */
 export interface Standard {
-  /** Known to clients only by the order of violations, which is that of the ids. */
+  /** Sorts the violations; clients see it only in their order. */
   readonly id: string;
   readonly level: 'baseline' | 'restricted';
-  /** Rising in `since`, the minor version from which on `check` applies. */
+  /** Sorted by `since`, the first minor version to which `check` applies. */
   readonly versions: readonly { readonly since: number; readonly check: PodCheck }[];
   /** Ids of baseline rules that this one makes superfluous in the versions in which it exists. */
   readonly overrides?: readonly string[];
 }
 
-/** The pod of a spec, for checks. */
+/** A pod spec in the form that the checks read. */
 export function checkedPod(annotations: Readonly<Record<string, string>> | undefined, spec: PodSpec): CheckedPod {
   return { annotations: annotations ?? {}, spec, containers: [...containersOf(spec)] };
 }
@@ -70,12 +70,12 @@ export function sortedSet(values: Iterable<string>): string[] {
 /** Since this version a pod in a user namespace of its own may do more. */
 export const userNamespaceRelaxation = 35;
 
-/** The check, passed by pods with a user namespace of their own. */
+/** A check that pods with a user namespace of their own always pass. */
 export function unlessInUserNamespace(check: PodCheck): PodCheck {
   return (pod) => (pod.spec.hostUsers === false ? undefined : check(pod));
 }
 
-/** The check, passed by pods for Windows, where the setting does not exist. */
+/** A check that Windows pods always pass, since Windows does not have the setting. */
 export function unlessWindows(check: PodCheck): PodCheck {
   return (pod) => (pod.spec.os?.name === 'windows' ? undefined : check(pod));
 }
