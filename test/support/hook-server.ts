@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { serverAuth, TestIdentity } from './test-authority.js';
 
-/** A review that a hook got. */
+/** A review that a hook received. */
 export interface ReceivedHookReview {
   readonly path: string;
   readonly query: string;
@@ -125,7 +125,7 @@ export class HookServer {
     return `https://127.0.0.1:${this.port}${path}`;
   }
 
-  /** What one path received. */
+  /** The reviews that a path received. */
   seen(path: string): readonly ReceivedHookReview[] {
     return this.received.filter((one) => one.path === path);
   }

@@ -18,7 +18,7 @@ interface ProviderKeys {
 
 /** An OpenID Connect provider over TLS, with an authority of its own, whose keys can be replaced. */
 export class IdentityProvider {
-  /** What other paths answer. */
+  /** The answers of other paths. */
   readonly extraPaths = new Map<string, Handler>();
   /** How often the keys were read. */
   keyReads = 0;

@@ -23,7 +23,7 @@ export class KmsServer {
   /** Tests change this id to rotate the key. */
   keyId = 'key-1';
   healthz = 'ok';
-  /** Calls by method. */
+  /** The number of calls by method. */
   readonly calls: Record<string, number> = { Status: 0, Encrypt: 0, Decrypt: 0 };
   readonly socket: string;
   private readonly keys = new Map<string, Buffer>();

@@ -15,7 +15,7 @@ export class Place {
     this.node = new PretendNode(scene, namespace);
   }
 
-  /** Makes the namespace. */
+  /** Creates the namespace. */
   static async make(scene: LoopScene, namespace: string): Promise<Place> {
     await scene.create('namespaces', { metadata: { name: namespace } });
     return new Place(scene, namespace);

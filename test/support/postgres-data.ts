@@ -6,9 +6,9 @@ import { identity } from '../../src/tools/local-postgres/embedded/service-user.j
 
 /** Where to create a data directory, and as which user. */
 export interface NewData {
-  /** Is created. */
+  /** Folder that is created. */
   readonly data: string;
-  /** The program. */
+  /** Path of the program. */
   readonly initdb: string;
   readonly user: ServiceUser;
   /** A working directory that the user may enter. */

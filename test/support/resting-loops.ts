@@ -58,7 +58,7 @@ export class RestingLoops {
   readonly informers: KnownInformers;
   private readonly known: WatchedQueue[] = [];
   private retries = 0;
-  /** For the loops. */
+  /** The queue metrics of the loops. */
   readonly queues = {
     of: (): QueueCounter => {
       const queue = new WatchedQueue();

@@ -18,7 +18,7 @@ export function select(series: readonly ScrapedSeries[], name: string, selector:
   return series.filter((one) => one.name === name && fits(one.labels));
 }
 
-/** The sum of those. */
+/** The sum of the series that match. */
 export function sumOf(series: readonly ScrapedSeries[], name: string, selector: Selector = {}): number {
   return select(series, name, selector).reduce((sum, { value }) => sum + value, 0);
 }

@@ -54,7 +54,7 @@ export class TcpProxy {
     for (const { client } of this.pairs) client.pause();
   }
 
-  /** Held data arrive now. */
+  /** Lets the data that is held back arrive. */
   release(): void {
     this.answersHeld = false;
     this.requestsHeld = false;

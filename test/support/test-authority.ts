@@ -35,7 +35,7 @@ export class TestIdentity {
     readonly key: string,
   ) {}
 
-  /** The certificate alone. */
+  /** The certificate without its authorities. */
   get cert(): string {
     return `${this.certificate.toString('pem')}\n`;
   }

@@ -161,7 +161,7 @@ interface DataDirectory {
   readonly directory: string;
   readonly data: string;
   readonly user: ServiceUser;
-  /** The program. */
+  /** Path of the program. */
   readonly postgres: string;
   readonly options: TestPostgresOptions;
 }

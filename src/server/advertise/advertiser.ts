@@ -42,7 +42,7 @@ export class Advertiser {
     });
   }
 
-  /** Starts in the background. */
+  /** Starts the rounds in the background. */
   start(): void {
     this.running ??= this.run();
   }

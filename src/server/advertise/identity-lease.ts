@@ -53,7 +53,7 @@ export class IdentityLease {
     });
   }
 
-  /** Starts in the background. */
+  /** Starts renewing in the background. */
   start(): void {
     this.running ??= this.run();
   }

@@ -13,7 +13,7 @@ export interface GroupResources {
   readonly group: string;
   /** `pods`, `pods/log`, `pods/*`, `*` followed by `/status`, or `*`; empty for all resources of the group. */
   readonly resources: readonly string[];
-  /** Empty: all names. */
+  /** Names of objects; empty for all. */
   readonly resourceNames: readonly string[];
 }
 

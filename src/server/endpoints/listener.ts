@@ -43,7 +43,7 @@ const sessionMegabytes = 256;
 export interface ListenerOptions {
   /** Certificates of the server and the authorities of clients. */
   readonly tls: SecureContextOptions & { readonly requestCert?: boolean; readonly rejectUnauthorized?: boolean };
-  /** 0: the default. */
+  /** 0 for the default. */
   readonly http2MaxStreamsPerConnection: number;
   readonly maxBodyBytes: number;
   readonly requestTimeoutMs: number;

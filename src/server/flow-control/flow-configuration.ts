@@ -23,7 +23,7 @@ const levels = 'prioritylevelconfigurations';
 const upkeepMs = 60_000;
 const retryMs = 2_000;
 
-/** Its dependencies. */
+/** Dependencies of the {@link FlowConfiguration}. */
 export interface FlowConfigurationDependencies {
   readonly stores: ResourceStores;
   readonly names: VendorNames;

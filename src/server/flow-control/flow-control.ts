@@ -197,7 +197,7 @@ export class FlowControl implements FlowInfo {
     return this.lastFraction;
   }
 
-  /** One second has passed. */
+  /** Called every second. */
   private tick(): void {
     for (const level of this.byName.values()) level.adjustRetryAfter();
     this.forgetGone();

@@ -45,7 +45,7 @@ const keptQueues = 1024;
  * The queue set has no clock of its own, and no metrics.
  */
 export class QueueSet<T> {
-  /** By index. */
+  /** The existing queues by index. */
   private readonly queues = new Map<number, Queue<T>>();
   /** Queues with waiting requests. */
   private readonly filled = new Set<Queue<T>>();
@@ -120,7 +120,7 @@ export class QueueSet<T> {
     return this.waitingCount === 0 && this.runningCount === 0 && this.parked === 0;
   }
 
-  /** For reports. */
+  /** All queues, for reports. */
   *allQueues(): IterableIterator<Queue<T>> {
     yield* this.queues.values();
   }

@@ -193,7 +193,7 @@ export class LargeRequestThread implements LargeRequests {
       else if (message.type === 'counted') this.counts.add(message.counts);
       else host.receive(message);
     });
-    // Usually out of memory.
+    // The cause is usually a lack of memory.
     thread.on('error', (error) => this.lose(thread, error));
     thread.on('exit', (code) => this.lose(thread, new Error(`it exited with code ${code}`)));
     const check = setInterval(() => void this.checkTime(thread), checkMs).unref();

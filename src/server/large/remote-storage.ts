@@ -21,7 +21,7 @@ import type {
 import type { StorageKey } from '../../storage/storage-key.js';
 import { ThrownInThread } from './packed-error.js';
 
-/** Calls the other thread. */
+/** Calls a method in the other thread. */
 export type Call = (method: string, ...args: readonly unknown[]) => Promise<unknown>;
 
 /** Registers an update's decision function under a number, with which the other thread calls it. */

@@ -3,7 +3,7 @@ import type { Steps } from '../../base/machinery/turns.js';
 
 /** The counters of a machine or container at one time. */
 export interface Counters {
-  /** Since some start. */
+  /** Processor time since the counter began. */
   readonly cpuSeconds: number;
   readonly memoryBytes: number;
   /** Milliseconds since the epoch. */
@@ -13,7 +13,7 @@ export interface Counters {
 /** What an agent reports at one time. */
 export interface Reading {
   readonly node: Counters | undefined;
-  /** By {@link containerKey}. */
+  /** Counters of containers by {@link containerKey}. */
   readonly containers: ReadonlyMap<string, Counters>;
 }
 

@@ -12,7 +12,7 @@ import { TestCluster, type TestClusterOptions, type TestServer } from './test-cl
 const kinds = {
   /** Two servers that allow everybody everything, without control loops. */
   plain: () => ({ servers: 2 }),
-  /** Three such servers. */
+  /** Three servers like those of `plain`. */
   watches: () => ({ servers: 3 }),
   /** Two servers with RBAC, and the control loops. */
   loops: () => ({ servers: 2, controllers: true, flags: ['--authorization-mode=RBAC'] }),

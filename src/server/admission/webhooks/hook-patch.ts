@@ -9,7 +9,7 @@ import { HookMistake } from './hook-errors.js';
 
 /** The object after a patch. */
 export interface Patched {
-  /** In the requested version. */
+  /** The object in the requested version. */
   readonly object: ApiObject;
   /** Whether the patch changed anything. */
   readonly isChanged: boolean;

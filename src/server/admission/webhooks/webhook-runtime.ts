@@ -24,7 +24,7 @@ export interface WebhookRuntime {
   readonly configurationGroup: string;
 }
 
-/** What both plugins share. */
+/** The objects that both plugins share. */
 interface Shared {
   readonly caller: HookCaller;
   readonly versions: ResourceVersions;

@@ -21,7 +21,7 @@ export const standardOutput: LineSink = {
         written += writeSync(1, bytes, written);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-        // A pipe that is full.
+        // Waits because the pipe is full.
         Atomics.wait(pause, 0, 0, 1);
       }
     }

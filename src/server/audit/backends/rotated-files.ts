@@ -7,7 +7,7 @@ import { createGzip } from 'node:zlib';
 import type { Logger } from '../../../base/observability/logger.js';
 
 export interface RotatedFilesOptions {
-  /** Days; 0: no limit. */
+  /** In days; 0 for no limit. */
   readonly maxAgeDays: number;
   /** 0: no limit. */
   readonly maxBackups: number;
@@ -71,7 +71,7 @@ export class RotatedFiles {
     }
   }
 
-  /** Newest first. */
+  /** The rotated files, newest first. */
   private async list(): Promise<{ readonly name: string; readonly at: number }[]> {
     const folder = dirname(this.path);
     const extension = extname(this.path);

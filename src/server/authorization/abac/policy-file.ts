@@ -16,7 +16,7 @@ export interface AbacPolicy {
   readonly apiGroup: string;
   readonly namespace: string;
   readonly resource: string;
-  /** May end in `*`. */
+  /** A path, which may end in `*`. */
   readonly nonResourcePath: string;
 }
 

@@ -5,7 +5,7 @@ import type { PolicyRule } from '../../../objects/apis/rbac/v1/role.types.js';
 const everything = '*';
 
 interface CompiledRule {
-  /** Undefined: all. */
+  /** Undefined for all verbs. */
   readonly verbs: ReadonlySet<string> | undefined;
   readonly apiGroups: ReadonlySet<string> | undefined;
   readonly names: ReadonlySet<string> | undefined;

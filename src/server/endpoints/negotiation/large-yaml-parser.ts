@@ -94,7 +94,7 @@ export class LargeYamlParser {
     });
     const check = setInterval(() => void this.checkTime(worker), checkMs).unref();
     worker.once('exit', () => clearInterval(check));
-    // Usually out of memory.
+    // The cause is usually a lack of memory.
     worker.on('error', () => {
       if (worker === this.worker) this.abandon('yaml: the document is too large');
     });

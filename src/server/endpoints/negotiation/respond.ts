@@ -190,7 +190,7 @@ export function sendText(to: Recipient, code: number, contentType: string, text:
   reply.raw.end(text);
 }
 
-/** The same for ready bytes. */
+/** Like {@link sendText}, for bytes. */
 export function sendBytes(to: Recipient, code: number, contentType: string, bytes: Uint8Array): void {
   if (bytes.length > compressionThresholdBytes) {
     sendLong(to, code, contentType, bytes);

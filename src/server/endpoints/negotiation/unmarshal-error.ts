@@ -97,7 +97,7 @@ function placeOf(kind: KindType, path: string): Place | undefined {
       type = resolved.element;
       rest = rest.slice(index.length);
     } else if (resolved.type === 'map' && ['scalar', 'enum'].includes(resolveType(resolved.value).type)) {
-      // Keys may have dots.
+      // Keys of maps may contain dots.
       type = resolved.value;
       rest = '';
     } else return undefined;

@@ -16,7 +16,7 @@ it('a request whose body does not come loses its seat when another needs it, the
   second.waitForBody(() => lost.push('second'));
   third.waitForBody(never);
   third.stopWaiting();
-  // A body may take its time.
+  // A body may take a while.
   now = patienceMs - 1;
   assert.throws(enter, { code: 429 });
   now = patienceMs;
@@ -52,7 +52,7 @@ it('a request whose client does not read lends its seat, and gets the next free 
   slow.waitForReader();
   slower.waitForReader();
   assert.throws(enter, { code: 429 });
-  // Nobody needed it.
+  // Nobody needed the seat.
   slow.waitForReader();
   assert.equal(slow.resume(), undefined);
   slow.waitForReader();

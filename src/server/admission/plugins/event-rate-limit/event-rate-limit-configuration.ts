@@ -11,7 +11,7 @@ export interface EventLimit {
   readonly type: LimitType;
   /** Events per second in the long run. */
   readonly qps: number;
-  /** Events at once. */
+  /** Most events in a burst. */
   readonly burst: number;
   /** How many buckets are kept; the least recently used bucket is removed first. */
   readonly cacheSize: number;

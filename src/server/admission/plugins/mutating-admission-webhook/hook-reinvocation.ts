@@ -10,7 +10,7 @@ export class HookReinvocation {
   private readonly outdated = new Set<string>();
   private lastOutput: string | undefined;
 
-  /** A hook was called. */
+  /** Records the call of a hook. */
   called(id: string): void {
     this.upToDate.add(id);
   }

@@ -7,7 +7,7 @@ type Profile = NonNullable<NonNullable<AnyContainer['securityContext']>['seccomp
 
 /** A policy's rules for the profiles of one kind, in annotations. */
 export interface ProfileRules {
-  /** Empty: none. */
+  /** The profile to set; empty for none. */
   readonly preset: string;
   /** Unset if the policy does not list allowed profiles. */
   readonly allowed: readonly string[] | undefined;

@@ -39,7 +39,7 @@ export function compareLevels(a: Level, b: Level): number {
   return levels.indexOf(a) - levels.indexOf(b);
 }
 
-/** `restricted:latest`. */
+/** Formats it like `restricted:latest`. */
 export function formatLevelVersion({ level, version }: LevelVersion): string {
   return `${level}:${version.text}`;
 }

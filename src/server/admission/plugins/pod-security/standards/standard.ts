@@ -57,7 +57,7 @@ export function plural(word: string, values: readonly unknown[]): string {
   return values.length === 1 ? word : `${word}s`;
 }
 
-/** `"a", "b"`. */
+/** Formats values like `"a", "b"`. */
 export function quoted(values: readonly string[]): string {
   return values.map((value) => JSON.stringify(value)).join(', ');
 }
