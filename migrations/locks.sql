@@ -8,11 +8,11 @@ revoke all on schema plinth from public;
 -- transaction. That writes nothing, lets pg_dump pass, and needs a right on the table, which only its owner has. An
 -- advisory lock could be taken and kept by anybody who may connect.
 --
--- A transaction that needs several takes them in this order, which rules out deadlocks.
+-- A transaction that needs several locks takes them in this order, which rules out deadlocks.
 
 -- Changes of the schema, its functions and the SQL views.
 create table if not exists plinth.lock_migrations ();
--- Log upkeep: one round at a time. Never waited for.
+-- Log upkeep: one round at a time. No process waits for this lock.
 create table if not exists plinth.lock_upkeep ();
 -- Drawing versions. The holder is the only writer, so versions become visible in their own order.
 create table if not exists plinth.lock_writes ();

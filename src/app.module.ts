@@ -40,7 +40,7 @@ export interface AppDependencies {
   readonly tls: TlsFiles;
   /** Set in a worker: which of the processes behind one port this is. */
   readonly worker?: MetricsWorker | undefined;
-  /** The way to the database; default: connections of this process. */
+  /** The path to the database; default: connections of this process. */
   readonly openDatabase?: OpenDatabase | undefined;
   /** Runs the control loops in this process as well. */
   readonly controllers?: ControllersSettings | undefined;

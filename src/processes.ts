@@ -1,6 +1,6 @@
 /**
- * What can run as a process of its own out of the one file of the program (scripts/bundle.js), by the name of the file
- * that starts it. Each is loaded when it is called.
+ * The processes that the program's one file (scripts/bundle.js) can run, by the name of the file that starts each. Each
+ * is loaded when it is called.
  */
 export const processes: Readonly<Record<string, () => Promise<unknown>>> = {
   main: () => import('./main.js'),

@@ -100,7 +100,7 @@ export async function startServer(options: ServerOptions, dependencies: ServerDe
 function listenWhileStarting({ secureServing, api }: ServerOptions, tls: TlsFiles): Promise<StartingListener> {
   const { bindAddress, securePort } = secureServing;
   const checks = startingHealthChecks(new ServingState(), api.livezGracePeriodMs);
-  // Nobody is authenticated yet, so no certificates are asked for.
+  // No request is authenticated yet, so the server requests no client certificates.
   const own = { ...tls.listenerOptions(), requestCert: false };
   return StartingListener.open({ address: bindAddress, port: securePort, tls: own, checks });
 }

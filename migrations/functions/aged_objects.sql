@@ -1,6 +1,6 @@
 -- Objects of a resource whose last write is known to be older than p_age, among the p_scan objects after the key. The
--- last row tells whether the resource ends there; if not, it has the last key looked at. Data are only read of the
--- objects found.
+-- last row shows whether the resource ends there; if not, it has the last key that was checked. Only the data of the
+-- objects found is read.
 create or replace function plinth.aged_objects(
   p_resource text,
   p_age interval,

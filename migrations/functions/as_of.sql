@@ -1,8 +1,9 @@
--- The objects of a resource as they were at a version: all, or those of a namespace, of a name, with labels. Fails for a
--- version before what is kept, and for one to come. Secrets and encrypted objects are shown as their views show them.
+-- The objects of a resource as they were at a version: all, or those of a namespace, of a name, with labels. Fails for
+-- a version that is older than the history, or not reached yet. Secrets and encrypted objects are shown as their views
+-- show them.
 --
--- Becomes part of the query that calls it: what the query does not ask for is not computed. So it runs with the rights of the
--- caller, and everything that needs others is in plinth.past_objects.
+-- PostgreSQL inlines it into the calling query, so columns that the query does not use are not computed. It therefore
+-- runs with the rights of the caller, and everything that needs other rights is in plinth.past_objects.
 create or replace function cluster.as_of(
   resource text,
   version bigint,

@@ -1,4 +1,4 @@
--- The same at a moment in the forms of cluster.version_at(text).
+-- Like cluster.as_of at a version, at a moment in one of the forms of cluster.version_at(text).
 create or replace function cluster.as_of(
   resource text,
   moment text,

@@ -1,4 +1,4 @@
--- The same at a time.
+-- Like cluster.as_of at a version, at a time.
 create or replace function cluster.as_of(
   resource text,
   moment timestamptz,

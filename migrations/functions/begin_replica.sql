@@ -1,5 +1,5 @@
--- Whether the replica can be read: once all tables have been copied and show the same moment. From then on everything that
--- the log had at the time of the copy, and all that came since, is in its own log.
+-- Returns whether the replica can be read: once all tables have been copied and show the same moment. From then on its
+-- own log has everything that the log of the primary had at the time of the copy, and everything since.
 create or replace function plinth.begin_replica() returns boolean
 language plpgsql
 as $$
@@ -13,7 +13,7 @@ begin
   if state.begun_at is not null then
     return true;
   end if;
-  -- What is still to be subscribed to is not there at all.
+  -- A table that is still to be subscribed to has no row here.
   if exists (
       select from unnest('{plinth.objects, plinth.changes, plinth.change_partitions}'::regclass[]) t (relation)
       where not exists (

@@ -1,8 +1,9 @@
--- Keys of a range whose objects were changed after p_after to a text that may be wanted (see plinth.find_blocks), or, with
--- p_before, from such a text. Deletes count with p_before only; a key may come more than once. Where there are more than 20,000,
--- it ends after one more. The first row has the bounds of the log; everything comes from one snapshot. Where more than 50,000
--- changes follow, which take longer to read than they are worth, compact_revision is above p_after, as if the log did not reach
--- it. Versions don't tell: they leap with each new partition.
+-- Keys of a range whose objects were changed after p_after to a text that may be wanted (see plinth.find_blocks), or,
+-- with p_before, from such a text. Deletes count with p_before only; a key may come more than once. Ends with key
+-- 20,001, which shows that there are more than 20,000. The first row has the bounds of the log; everything comes from
+-- one snapshot. Where more than 50,000 changes follow, which take longer to read than they are worth, compact_revision
+-- is above p_after, as if the log did not reach it. Versions can't replace the count: they leap with each new
+-- partition.
 create or replace function plinth.changed_keys(
   p_resource text,
   p_from_namespace text,
@@ -43,7 +44,7 @@ begin
     union all
     (select null, null, s.namespace, s.name
     from (
-      -- By version, so that no more is read than was changed since.
+      -- Reads the log by version, so that only later changes are read.
       select c.namespace, c.name, c.type, c.data, c.previous, c.previous_version
       from plinth.changes c
       where c.resource_version > p_after and nullif(c.resource, '') = p_resource

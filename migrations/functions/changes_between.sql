@@ -1,9 +1,9 @@
--- What became of objects after version a and up to version b, in all resources that the caller may read, or in one; one row per
--- object that changed. verb: created, updated, deleted; replaced where another object of the name took its place; passing for
--- one that was there only in between.
+-- The changes of objects after version a and up to version b, in all resources that the caller may read, or in one: one
+-- row per changed object. verb: created, updated, deleted; replaced where another object of the same name took its
+-- place; passing for an object that existed only in between.
 --
--- Like cluster.as_of it becomes part of the query that calls it: states and their difference are only computed where they are
--- asked for, and after conditions on the other columns.
+-- Like cluster.as_of, it is inlined into the calling query: states and their difference are only computed where the
+-- query uses them, and after conditions on the other columns.
 create or replace function cluster.changes_between(
   a bigint,
   b bigint,

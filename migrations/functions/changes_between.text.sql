@@ -1,4 +1,4 @@
--- The same between two moments in the forms of cluster.version_at(text).
+-- Like cluster.changes_between with two versions, between two moments in the forms of cluster.version_at(text).
 create or replace function cluster.changes_between(
   a text,
   b text,

@@ -1,4 +1,4 @@
--- The same between two times.
+-- Like cluster.changes_between with two versions, between two times.
 create or replace function cluster.changes_between(
   a timestamptz,
   b timestamptz,

@@ -5,8 +5,8 @@
 -- action `same`: nothing happened. `resumed`: the database was promoted, restored or copied, and no process is known to
 -- have seen a version that it lacks. Since one may have, versions continue after a gap. `reset`: versions are gone that
 -- a process has seen. They continue after a gap, nothing from before can be read, and a new epoch begins. Holds
--- plinth.lock_writes: of many processes that call at once only one acts, and no version is drawn meanwhile. It is waited for
--- as in plinth.write_batch.
+-- plinth.lock_writes: of many processes that call at once only one acts, and no version is drawn meanwhile. The wait
+-- for the lock is limited as in plinth.write_batch.
 create or replace function plinth.check_epoch(p_seen bigint, p_epoch bigint, p_bump bigint)
 returns table (action text, epoch bigint, started bigint, head bigint, lost_after bigint, lost_until bigint,
   system_identifier bigint, timeline integer, missing bigint)
@@ -67,7 +67,7 @@ begin
     if not (in_gap and cardinality(reasons) = 1) then
       new_head := plinth.leap(p_seen, p_bump);
     else
-      -- Versions leapt before; only the versions before that leap have to go.
+      -- Versions have leapt already: only those from before that leap become unreadable.
       new_head := retained.lost_until;
       last_kept := retained.lost_after;
       lost_count := p_seen - last_kept;

@@ -1,4 +1,4 @@
--- Fails when the states of a resource at a version can't be told.
+-- Fails when the states of a resource at a version are not known.
 create or replace function plinth.check_past(p_resource text, p_version bigint) returns void
 language plpgsql
 as $$

@@ -1,6 +1,6 @@
--- Called before a partition of the log is dropped, in their order. True: it may be dropped now. With the past switched on, its
--- changes are in plinth.history then; without, nothing is done. False: another process is at it, or one before it has to be
--- copied first.
+-- Called for each partition of the log, in their order, before it is dropped. Returns true when the partition may be
+-- dropped: with the history switched on, its changes are now in plinth.history; without, nothing was done. Returns
+-- false when another process is copying, or an earlier partition has to be copied first.
 create or replace function plinth.copy_to_history(p_lower bigint) returns boolean
 language plpgsql
 set jit = off

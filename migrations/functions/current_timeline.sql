@@ -1,4 +1,4 @@
--- The timeline being written, as its eight hexadecimal digits; null where the server does not tell.
+-- The timeline being written, as its eight hexadecimal digits; null where the server does not report it.
 create or replace function plinth.current_timeline() returns integer
 language plpgsql
 as $$

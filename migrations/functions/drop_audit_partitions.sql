@@ -1,4 +1,4 @@
--- Drops the partitions of days before p_before (UTC); returns how many. Readers are waited for a short time only.
+-- Drops the partitions of days before p_before (UTC); returns how many. Waits for readers only for a short time.
 create or replace function plinth.drop_audit_partitions(p_before date) returns integer
 language plpgsql as $$
 declare
@@ -17,7 +17,7 @@ begin
       execute format('drop table plinth.%I', partition);
       dropped := dropped + 1;
     exception when lock_not_available then
-      -- In a later round.
+      -- A later round drops the others.
       return dropped;
     end;
   end loop;

@@ -1,4 +1,5 @@
--- For an operator after a restore: a reset, whatever is on record. Returns the new head and the epoch.
+-- Resets the history for an operator after a restore, whatever is on record. Returns the epoch, and the head before and
+-- after.
 create or replace function plinth.fence(p_bump bigint)
 returns table (epoch bigint, before bigint, head bigint)
 language plpgsql

@@ -1,4 +1,5 @@
--- The field manager of a change: of the entries of managed fields that came or changed, that with the latest time.
+-- The field manager of a change: the manager of the latest entry among the managedFields entries that were added or
+-- changed.
 create or replace function plinth.field_manager(p_before jsonb, p_after jsonb) returns text
 language sql immutable
 return (

@@ -1,13 +1,14 @@
--- Keys of a range in some blocks of plinth.objects, in no order, whose text may be wanted: it does not begin with p_prefix, or
--- all of p_words and one of p_any (null: whatever) stand in it. The first row has the bounds of the log, the file of the table and
--- its number of blocks. Reading blocks one after the other costs a fraction of reading objects by their keys, which lie anywhere in
--- the table.
+-- Keys of a range in some blocks of plinth.objects, in no order, whose text may be wanted: it does not begin with
+-- p_prefix, or contains all of p_words and one of p_any (null: no condition). The first row has the bounds of the log,
+-- the file of the table and its number of blocks. Reading blocks one after the other costs a fraction of reading
+-- objects by their keys, which lie anywhere in the table.
 --
--- It ends after some 50 ms, at p_blocks at the latest: how long a block takes depends on the texts that stand outside of it, 60 of
--- which may have a megabyte each. The last row, which has no key, says in blocks where to go on. The first block is always looked at.
+-- Ends after some 50 ms, or after p_blocks blocks: how long a block takes depends on the texts that are stored outside
+-- of it, 60 of which may have a megabyte each. The last row, which has no key, has the next block in blocks. The first
+-- block is always read.
 --
--- A series of calls for all blocks sees every key that was there at the first and has not changed since, unless the file
--- is another one: then objects may have moved unchanged.
+-- A series of calls for all blocks sees every key that was there at the first and has not changed since, unless the
+-- file has changed: then objects may have moved unchanged.
 create or replace function plinth.find_blocks(
   p_resource text,
   p_from_namespace text,
@@ -60,7 +61,7 @@ begin
     return query
       select null::bigint, null::bigint, null::bigint, null::bigint, t.namespace, t.name
       from (
-        -- json_send costs less than making text of json. No index may serve this.
+        -- json_send costs less than casting json to text. The conditions must not use an index.
         select o.namespace, o.name, convert_from(json_send(o.data), pg_client_encoding()) as text
         from plinth.objects o
         where o.ctid >= v_from and o.ctid < v_to and nullif(o.resource, '') = p_resource

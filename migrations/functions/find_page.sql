@@ -1,6 +1,6 @@
--- Like plinth.list_page, but without most of the objects whose text has none of p_words. It still has the last one that was
--- looked at, and all that are encrypted. looked: how many objects were looked at up to this one. Keeping texts here that
--- nobody wants saves sending and reading them.
+-- Like plinth.list_page, but without most of the objects whose text has none of p_words. It still has the last object
+-- that was checked, and all encrypted ones. looked: how many objects were checked up to this one. Leaving out unwanted
+-- texts here saves sending and reading them.
 create or replace function plinth.find_page(
   p_resource text,
   p_from_namespace text,
@@ -25,7 +25,7 @@ begin
     from plinth.list_page(
       p_resource, p_from_namespace, p_from_name, p_to_namespace, p_to_name, p_only_name, p_at, p_limit)
       with ordinality as p (compact_revision, head, namespace, name, uid, resource_version, data, row)
-    -- Making text of json costs more than looking into it.
+    -- Casting json to text costs more than searching the text.
     cross join lateral (select p.data::text as text offset 0) t
     where p.compact_revision is not null
       or p.row > p_limit

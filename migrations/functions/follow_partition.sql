@@ -1,5 +1,5 @@
--- On a replica, called for each new row of plinth.change_partitions: the part of the log that comes next has to be there
--- before its first change. Runs with the rights of the owner, whoever applies the changes.
+-- On a replica, called for each new row of plinth.change_partitions: creates the next partition of the log, which must
+-- exist before its first change. Runs with the rights of the owner, whichever role applies the changes.
 create or replace function plinth.follow_partition() returns trigger
 language plpgsql
 security definer

@@ -1,9 +1,10 @@
--- Ends sessions that hold the writers' lock and wait for their client for longer than p_silence: for it to read its answer,
--- or to send the end of its call. A process that stands still, or was cut off, would otherwise keep all others from writing,
--- for as long as its sockets live. Its writes are rolled back, and it learns that when it goes on. A transaction that somebody
--- has opened on purpose is not meant: its session is idle in it. Returns how many were ended.
+-- Ends sessions that hold the writers' lock and have waited for their client for longer than p_silence: until it reads
+-- its answer, or sends the end of its call. A process that stands still, or was cut off, would otherwise keep all
+-- others from writing for as long as its sockets live. Its writes are rolled back, and it learns of this when it
+-- continues. A transaction that somebody has opened on purpose is not affected: its session is idle. Returns how many
+-- sessions were ended.
 --
--- Only sessions of the same role: the others may not be seen or ended.
+-- Ends only sessions of the same role: the caller may not see or end others.
 create or replace function plinth.free_writers(p_silence interval) returns bigint
 language plpgsql
 set jit = off

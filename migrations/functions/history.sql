@@ -1,6 +1,6 @@
--- What happened to an object, the oldest first. verb: created, updated, deleted; existing for the state that it had before the
--- first kept change, if it had one. manager: the field manager of the change. username: from the audit events, where these are
--- kept and the caller may read them. diff: what the change did.
+-- The changes of an object, the oldest first. verb: created, updated, deleted; existing for the state before the first
+-- kept change, if there was one. manager: the field manager of the change. username: from the audit events, where these
+-- are kept and the caller may read them. diff: the effect of the change.
 create or replace function cluster.history(resource text, in_namespace text, object_name text)
 returns table (version bigint, at timestamptz, verb text, manager text, username text, diff jsonb, uid text, object jsonb)
 language plpgsql

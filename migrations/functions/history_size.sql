@@ -1,4 +1,4 @@
--- What is kept of the past, and how large it is on disk with its indexes. Without --history-retention only the log is there.
+-- The bounds of the history, and its size on disk with its indexes. Without --history-retention there is only the log.
 create or replace function cluster.history_size()
 returns table (retention interval, oldest_version bigint, newest_version bigint, oldest_at timestamptz,
   partitions bigint, bytes bigint, log_partitions bigint, log_bytes bigint)

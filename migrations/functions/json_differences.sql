@@ -1,8 +1,9 @@
--- What plinth.json_diff gives, as an array. Bounded whatever the values are, since one object must not keep a question about
--- many from its answer: what differs in more than 1000 places, or lies deeper than 64 levels, is replaced as a whole, and long
+-- The result of plinth.json_diff, as an array. It is bounded, so that one object can't make a query about many objects
+-- fail: a value that differs in more than 1000 places, or lies deeper than 64 levels, is replaced as a whole, and long
 -- keys are cut.
 --
--- Comparisons call it for every object: an expression without a query takes a tenth of the time of one with a query.
+-- Comparisons call it for every object, so it avoids queries: an expression with a query takes ten times as long as one
+-- without.
 create or replace function plinth.json_differences(p_from jsonb, p_to jsonb, p_path text, p_depth integer) returns jsonb[]
 language plpgsql immutable
 as $$

@@ -1,7 +1,7 @@
 -- One round of log upkeep. Any process may call it at any time; rounds exclude each other. Closes the current partition
 -- when its first change is older than p_close_after, adds partitions ahead, raises the compact_revision over partitions
--- closed for longer than p_history, notes the time of versions, forgets old fences. Returns the partitions that may be
--- dropped once this has committed. Reads the log only through other functions: their planner settings are not needed
+-- closed for longer than p_history, records the time of versions, deletes old fences. Returns the partitions that may
+-- be dropped once this has committed. Reads the log only through other functions: their planner settings are not needed
 -- for the small tables here.
 create or replace function plinth.keep_changes(p_history interval, p_close_after interval, p_ahead integer)
 returns table (lower bigint)
@@ -14,7 +14,8 @@ declare
   open_lower bigint;
   open_upper bigint;
   settled bigint;
-  -- Versions are drawn, and partitions begun and closed, elsewhere: rows of plinth.change_partitions come with the changes.
+  -- On a replica, the primary draws versions, and begins and closes partitions: rows of plinth.change_partitions come
+  -- with the changes.
   is_replica constant boolean := (select e.replica from plinth.epoch e where e.singleton);
 begin
   begin

@@ -1,6 +1,7 @@
--- One round of upkeep of the past. p_retention: how long it is kept; zero: by this process not at all. Since processes may
--- be started with other settings by mistake, it is only given up when none has asked for it for an hour. p_excluded:
--- resources that are left out. Returns the partitions of plinth.history that may be dropped once this has committed.
+-- One round of history upkeep. p_retention: how long the history is kept; zero: this process does not keep it. Since
+-- processes may be started with other settings by mistake, the history is only given up when no process has requested
+-- it for an hour. p_excluded: resources that are left out. Returns the partitions of plinth.history that may be dropped
+-- once this has committed.
 create or replace function plinth.keep_history(p_retention interval, p_excluded text[]) returns table (lower bigint)
 language plpgsql
 set jit = off
@@ -20,7 +21,7 @@ begin
     where state.upto is null or p.lower >= state.upto;
   if p_retention > interval '0' then
     if state.upto is null then
-      -- Nothing has to be copied: what an object was before a change stands in the log beside the change.
+      -- Nothing has to be copied: the log has the state of an object before each change.
       insert into plinth.history_state (retention, confirmed_at, floor, upto, pending)
         select p_retention, clock_timestamp(), b.compact_revision, present[1], present from plinth.log_bounds() b
         returning * into state;
@@ -41,7 +42,8 @@ begin
     return query select p.lower from plinth.history_partitions p order by p.lower;
     return;
   end if;
-  -- A process of an older release dropped a partition of the log, which has not been copied: the past begins after it.
+  -- A process of an older release dropped a partition of the log, which has not been copied: the history begins after
+  -- it.
   if not state.pending <@ present then
     update plinth.history_state s set upto = present[1], floor = greatest(s.floor, b.compact_revision)
       from plinth.log_bounds() b where s.singleton;

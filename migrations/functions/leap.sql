@@ -9,14 +9,14 @@ declare
   beyond numeric;
   start bigint;
 begin
-  -- Versions are drawn elsewhere.
+  -- On a replica, the primary draws the versions.
   if exists (select from plinth.epoch e where e.singleton and e.replica) then
     select b.head into start from plinth.log_bounds() b;
     return start;
   end if;
   select greatest(s.last_value, p_seen, e.highest_version) into beyond from plinth.resource_version s, plinth.epoch e;
   beyond := (div(beyond + p_bump, width) + 1) * width;
-  -- Far from the end of bigint, which leaves room for later leaps.
+  -- This limit is far from the end of bigint, which leaves room for later leaps.
   if beyond > 9000000000000000000 then
     raise exception 'version % leaves no room for further ones', beyond using errcode = '22003';
   end if;

@@ -1,5 +1,5 @@
--- The images of the containers of a pod, each once, in order. An index entry has a limit; names of images do not come near
--- it, other texts are cut.
+-- The images of the containers of a pod, each once, in order. An index entry has a size limit; names of images do not
+-- come near it, and other texts are cut.
 create or replace function plinth.object_images(p_object jsonb) returns text[]
 language sql immutable parallel safe
 return (

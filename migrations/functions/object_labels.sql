@@ -1,4 +1,4 @@
--- The labels of a stored text, without a conversion of the whole of it where that is not needed.
+-- The labels of a stored text; converts the whole text only where that is needed.
 create or replace function plinth.object_labels(p_data json) returns jsonb
 language sql stable
 return case

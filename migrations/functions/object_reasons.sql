@@ -1,5 +1,5 @@
--- Why a pod and its containers are as they are (`Evicted`, `CrashLoopBackOff`, `Completed`), each once, in order; null
--- where nothing is given, as for a pod that runs. An index entry has a limit; reasons do not come near it.
+-- The reasons for the state of a pod and its containers (`Evicted`, `CrashLoopBackOff`, `Completed`), each once, in
+-- order; null where none is given, as for a running pod. An index entry has a size limit; reasons do not come near it.
 create or replace function plinth.object_reasons(p_object jsonb) returns text[]
 language sql immutable parallel safe
 return (

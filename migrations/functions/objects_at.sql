@@ -1,5 +1,6 @@
--- The objects under many keys of a resource at version p_at, in the order of the keys: what plinth.list_page shows of them at
--- that version. The first row only has compact_revision and head; everything comes from one snapshot. Volatile for the same reason.
+-- The objects under many keys of a resource at version p_at, in the order of the keys, as plinth.list_page shows them
+-- at that version. The first row only has compact_revision and head; everything comes from one snapshot. Volatile for
+-- the same reason as plinth.list_page.
 create or replace function plinth.objects_at(
   p_resource text, p_namespaces text[], p_names text[], p_at bigint
 ) returns table (

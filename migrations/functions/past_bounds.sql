@@ -1,4 +1,5 @@
--- From which version on the states of a resource can be told, and the newest version. Null for all resources.
+-- The oldest version at which the states of a resource are known, and the newest version. p_resource null: for all
+-- resources.
 create or replace function plinth.past_bounds(p_resource text) returns table (floor bigint, head bigint)
 language plpgsql
 set jit = off
@@ -9,14 +10,14 @@ begin
     select case
         when s.floor is null then b.compact_revision
         when x.resource is null then least(s.floor, b.compact_revision)
-        -- Of what is left out, the log still has what it has.
+        -- The log still has the changes of a resource that the history leaves out.
         when x.included_from is null then s.upto - 1
         else greatest(least(s.floor, b.compact_revision), x.included_from)
       end, b.head
     from plinth.log_bounds() b
     left join plinth.history_state s on s.singleton
     left join plinth.history_exclusions x on x.resource = p_resource;
-  -- Within one snapshot, the past may have lost what the snapshot still expects.
+  -- A transaction with one snapshot may still expect partitions that were dropped meanwhile.
   if current_setting('transaction_isolation') <> 'read committed' and exists (
     select from plinth.change_partitions p, plinth.retention r
     where p.upper - 1 > r.compact_revision and to_regclass('plinth.changes_' || p.lower) is null

@@ -1,6 +1,6 @@
--- The objects behind cluster.changes_between: one row per object that changed after one version and up to another, in the
--- resources that the caller may read, or in one of them. before and after: the stored text, null where there was no object,
--- is_hidden_changed: what of it is not shown has changed.
+-- The objects behind cluster.changes_between: one row per object that changed after one version and up to another, in
+-- the resources that the caller may read, or in one of them. before and after: the stored text, null where there was no
+-- object. is_hidden_changed: whether a part that is not shown has changed.
 create or replace function plinth.past_changes(
   p_after bigint,
   p_upto bigint,
@@ -55,7 +55,7 @@ begin
       case when l.type < 2 then plinth.readable_text(k.resource, l.data) end,
       k.resource = 'secrets' and f.previous_version is not null and l.type < 2
         and plinth.safe_jsonb(f.previous) -> 'data' is distinct from plinth.safe_jsonb(l.data) -> 'data'
-    -- In order before the states are there: these are large.
+    -- Sorted before the states are added: these are large.
     from (select * from keys order by last offset 0) k
     cross join lateral (
       select h.uid, h.previous_version, case when h.previous is null and h.previous_version is not null

@@ -1,6 +1,6 @@
--- The objects behind cluster.as_of: of a resource that the caller may read, as they were at a version; in one namespace, of
--- one name, with some labels. Fails for a version before what is kept, and for one to come. The object is in data, as its
--- stored text, or in shown, where a row of the projection has it.
+-- The objects behind cluster.as_of: those of a resource that the caller may read, as they were at a version; if wanted,
+-- only in one namespace, of one name, or with some labels. Fails for a version that is older than the history, or not
+-- reached yet. The object is in data, as its stored text, or in shown, where a row of the projection has it.
 create or replace function plinth.past_objects(
   p_resource text,
   p_version bigint,
@@ -25,8 +25,8 @@ declare
     else p_namespace
   end;
   to_name constant text := case when p_namespace is null or p_name is null then '' else p_name || U&'\0001' end;
-  -- Parts that the text of an object with these labels has, unless it has escapes. Not of Secrets: the time that the answer
-  -- takes would tell whether a guess of a value is right.
+  -- Parts that the text of an object with these labels contains, unless it has escapes. None for Secrets: the time of
+  -- the answer would reveal whether a guessed value is right.
   parts constant text[] := (select array_agg(v.value::text) from jsonb_each(p_labels) v
     where stored <> 'secrets' and jsonb_typeof(p_labels) = 'object' and jsonb_typeof(v.value) = 'string');
   rows_table text;
@@ -50,7 +50,7 @@ begin
       and plinth.object_labels(plinth.readable_text($1, p.data)) @> $9' end,
     case when rows_table is null then 'null::jsonb' else 'r.object' end)
     using stored, coalesce(p_namespace, ''), from_name, to_namespace, to_name, p_name, p_version, parts, p_labels;
-  -- What was dropped meanwhile may be missing.
+  -- Partitions that were dropped meanwhile may be missing from the result.
   perform plinth.check_past(stored, p_version);
 end
 $$;

@@ -1,8 +1,9 @@
 -- Like plinth.list_page at a version, over the history and the log: the first row only has floor and head; the page is
--- meaningless unless floor <= p_at <= head. It has the present objects, and those changed or deleted since in the state before
--- their first change after p_at. That state stands beside the change, or is that of the row with its previous version.
+-- meaningless unless floor <= p_at <= head. It has the present objects, and those changed or deleted since in the state
+-- before their first change after p_at. The row of that change has this state, or else the row of its previous version
+-- does.
 --
--- Volatile for the same reason as list_page: rows leave the log and their partitions are dropped, in this order.
+-- Volatile for the same reason as plinth.list_page: partitions of the log are copied to the history and then dropped.
 create or replace function plinth.past_page(
   p_resource text,
   p_from_namespace text,
@@ -49,7 +50,7 @@ begin
         case when o.resource_version <= p_at then o.resource_version else f.previous_version end as resource_version,
         case when o.resource_version <= p_at then o.data else f.previous end as data
       from plinth.objects o
-      -- Changes in the history come before those in the log, which are only looked at where it has none.
+      -- Changes in the history come before those in the log, which are only read where the history has none.
       left join lateral (
         select h.resource_version, h.uid, h.previous_version, h.previous
         from plinth.history h

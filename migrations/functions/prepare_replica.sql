@@ -1,4 +1,5 @@
--- Makes an empty database one that follows another, by a subscription that is made next. Fails when anything is stored in it.
+-- Prepares an empty database to follow another one through a subscription that is created next. Fails when the database
+-- has any objects or changes.
 create or replace function plinth.prepare_replica(p_subscription name) returns void
 language plpgsql
 as $$
@@ -22,7 +23,7 @@ begin
   drop trigger if exists follow_partition on plinth.change_partitions;
   create trigger follow_partition after insert on plinth.change_partitions
     for each row execute function plinth.follow_partition();
-  -- Only for rows that replication brings.
+  -- Fires only for rows that replication brings.
   alter table plinth.change_partitions enable replica trigger follow_partition;
   update plinth.epoch e set replica = true where e.singleton;
   insert into plinth.replica (subscription) values (p_subscription);

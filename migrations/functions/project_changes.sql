@@ -1,5 +1,5 @@
 -- Brings the tables of rows forward by at most p_limit changes of the log. `lost`: the log does not reach back to where
--- the tables are, or goes on in another history: they have to be filled again. `busy`: another process is at it.
+-- the tables are, or is of another history: they have to be filled again. `busy`: another process is doing this.
 create or replace function plinth.project_changes(p_limit integer)
 returns table (outcome text, "position" bigint, applied bigint)
 language plpgsql
@@ -35,7 +35,8 @@ begin
     return query select 'lost', state.position, null::bigint;
     return;
   end if;
-  -- Where no change is left, everything up to the head is shown: it rises without a change when a partition is closed.
+  -- When no change is left, everything up to the head is shown: the head rises without a change when a partition is
+  -- closed.
   select coalesce(max(c.resource_version), bounds.head), array_agg(distinct c.resource) into upto, resources from (
     select x.resource_version, x.resource from plinth.changes x
     where x.resource_version > state.position order by x.resource_version limit p_limit) c;

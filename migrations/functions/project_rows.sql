@@ -1,9 +1,10 @@
--- Brings one table of rows from version p_after to p_upto: of each object that changed, the last state counts. Rows that
--- are newer stay, so that a table may be filled from a later state than the one it goes on from. p_convert:
--- plinth.row_object, or the one that takes every text.
+-- Brings one table of rows from version p_after to p_upto: of each object that changed, the last state counts. Rows
+-- that are newer stay, so that a table may be filled from a later state than the one it continues from. p_convert:
+-- plinth.row_object, or plinth.safe_row_object, which takes every text.
 --
--- Most changes leave all that is indexed as it was. Then the new row goes beside the old one and no index is touched, but
--- only where the old values are put back: a new one that lies outside the row would count as another.
+-- Most changes leave all indexed columns unchanged. PostgreSQL then stores the new row beside the old one and touches
+-- no index, but only where the old values are assigned again: an equal value that is stored outside the row counts as
+-- changed.
 create or replace function plinth.project_rows(
   p_table plinth.projected_tables,
   p_after bigint,

@@ -1,6 +1,6 @@
--- What replicas subscribe to: the objects, and the log, of which only additions are told, since a replica drops old parts by
--- itself. Resources that are left out never leave the database; that needs PostgreSQL 15. Publications that are there stay as
--- they are.
+-- Creates the publications that replicas subscribe to: the objects, and the log, of which only additions are published,
+-- since a replica drops old parts itself. Resources that are left out never leave the database; that needs PostgreSQL
+-- 15. Existing publications stay as they are.
 create or replace function plinth.publish(p_without text[]) returns void
 language plpgsql
 as $$

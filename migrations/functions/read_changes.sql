@@ -1,8 +1,8 @@
 -- The log in order: versions in (p_after, p_upto], at most p_limit rows, cut off after the row with which their size
--- exceeds p_bytes (total is the running size, which shows the cut to the reader). The size is that of the text, which for
--- compressed text of up to two kilobytes is guessed: reading it only for that would cost more. Null filters mean everything. The
--- first row only has compact_revision and head (for a lost version, compact_revision is the first version after the
--- gap). Volatile for the same reason as list_page.
+-- exceeds p_bytes (total is the running size, which shows the cut to the reader). The size is that of the text; for
+-- compressed text of up to two kilobytes it is estimated: reading the text only for its size would cost more. Null
+-- filters mean everything. The first row only has compact_revision and head (for a lost version, compact_revision is
+-- the first version after the gap). Volatile for the same reason as plinth.list_page.
 create or replace function plinth.read_changes(
   p_after bigint,
   p_upto bigint,

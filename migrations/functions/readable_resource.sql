@@ -1,5 +1,6 @@
 -- The stored resource that a name means: that of a view (`pods`), or of a resource with its group (`deployments.apps`).
--- Fails when the caller may not read the view. So the past is as open as the present, and no more.
+-- Fails when the caller may not read the view. So the caller may read the history of exactly the resources that it may
+-- read now.
 create or replace function plinth.readable_resource(p_name text) returns text
 language plpgsql stable
 as $$

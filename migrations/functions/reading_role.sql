@@ -1,5 +1,5 @@
--- The role whose rights count inside a function that runs with those of its owner: the one that was set, else that of the
--- login.
+-- The role whose rights count inside a function that runs with those of its owner: the role that was set, otherwise
+-- that of the login.
 create or replace function plinth.reading_role() returns name
 language sql stable
 return case

@@ -1,6 +1,7 @@
 -- Settles the outcome of a batch whose answer was lost: waits for it if it still runs, forbids it to run later, and
--- returns its writes (nothing if it did not commit). The lock is waited for as in plinth.write_batch. Fails (PL004) when the log
--- does not reach back so far any more, and so does not tell: the caller stood still for minutes.
+-- returns its writes (nothing if it did not commit). The wait for the lock is limited as in plinth.write_batch. Fails
+-- (PL004) when the log no longer reaches back that far, so that the outcome is not known: the caller stood still for
+-- minutes.
 create or replace function plinth.resolve_batch(p_batch bigint, p_after bigint)
 returns table (version bigint, resource text, namespace text, name text)
 language plpgsql

@@ -1,7 +1,9 @@
--- Stored text as the jsonb of a row: like plinth.to_jsonb, with the version if one is given. Null for a text that is encrypted.
+-- Stored text as the jsonb of a row: like plinth.to_jsonb, with the version if one is given. Null for a text that is
+-- encrypted.
 --
--- The text is not packed, so that mentioning it costs nothing. The version is written into most texts before they are parsed,
--- which costs a third of setting it afterwards: where the first brace inside is that of metadata, which has members.
+-- The text is not compressed, so using it several times costs nothing. The version is written into most texts before
+-- they are parsed, which costs a third of setting it afterwards: into those whose first inner brace is that of metadata
+-- with members.
 create or replace function plinth.row_object(p_text text, p_version bigint) returns jsonb
 language sql immutable parallel safe
 return case

@@ -1,5 +1,6 @@
--- Annotations of a Secret: all names, and the values of a few that can only be names, kinds and addresses. Of the others nobody
--- knows what they hold: clients keep whole manifests in them, packed and encoded in any way, and hashes of short values.
+-- Annotations of a Secret: all names, and the values of a few that can only be names, kinds and addresses. The content
+-- of the others is unknown: clients keep whole manifests in them, packed and encoded in any way, and hashes of short
+-- values.
 create or replace function plinth.secret_annotations(p_annotations jsonb) returns jsonb
 language sql immutable parallel safe
 return (

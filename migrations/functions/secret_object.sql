@@ -1,4 +1,4 @@
--- The visible part of a Secret. Named field by field, so that no field is shown by oversight.
+-- The visible part of a Secret. Lists the fields one by one, so that no field is shown by oversight.
 create or replace function plinth.secret_object(p_object jsonb) returns jsonb
 language sql immutable parallel safe
 return case when p_object is not null then jsonb_build_object('kind', p_object -> 'kind', 'apiVersion', p_object -> 'apiVersion')

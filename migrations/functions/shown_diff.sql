@@ -1,5 +1,5 @@
--- What a change did to an object, besides the bookkeeping of every write; none for one that was made or deleted. Null where
--- one of the states can't be shown. Readers call it without a right to anything in the schema.
+-- The effect of a change on an object, without the bookkeeping of every write; empty unless the change is an update.
+-- Null where one of the states can't be shown. Readers call it without any other right in the schema.
 create or replace function plinth.shown_diff(p_before jsonb, p_after jsonb, p_is_update boolean, p_is_hidden_changed boolean)
 returns jsonb
 language plpgsql stable

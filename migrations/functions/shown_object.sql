@@ -1,5 +1,5 @@
--- A stored text as the views show it: without the values of Secrets, with its version, null where it is encrypted or jsonb
--- can't hold it. Readers call it without a right to anything in the schema.
+-- A stored text as the views show it: without the values of Secrets, with its version, null where it is encrypted or
+-- jsonb can't hold it. Readers call it without any other right in the schema.
 create or replace function plinth.shown_object(p_resource text, p_data json, p_version bigint) returns jsonb
 language plpgsql stable
 security definer

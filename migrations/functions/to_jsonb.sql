@@ -1,8 +1,9 @@
 -- Stored text as jsonb. jsonb refuses the escape of the NUL character and lone surrogates, which json accepts: each
--- such escape becomes U+FFFD. A pair of surrogates is written as one character, so escapes of surrogates are rare.
--- Null for a text that is encrypted.
+-- such escape becomes U+FFFD. A pair of surrogates is written as one character, so escapes of surrogates are rare. Null
+-- for a text that is encrypted.
 --
--- Each mention of the text unpacks it again, so most texts are mentioned three times, the first only for its beginning.
+-- Each use of the text decompresses it again, so most texts are used three times only, and the first time only their
+-- beginning.
 create or replace function plinth.to_jsonb(p_json json) returns jsonb
 language sql immutable parallel safe
 return case

@@ -1,6 +1,6 @@
--- A timestamp of the API; null for any other text, also for days that are none: one object must not keep the others from
--- being shown. Most are in whole seconds of the first 28 days of a month, and are known without a regular expression, which takes
--- ten times as long.
+-- A timestamp of the API; null for any other text, also for days that do not exist: one object must not keep the others
+-- from being shown. Most timestamps are in whole seconds of the first 28 days of a month, and are recognized without a
+-- regular expression, which takes ten times as long.
 create or replace function plinth.to_time(p_text text) returns timestamptz
 language sql stable parallel safe
 return case

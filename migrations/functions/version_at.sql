@@ -1,4 +1,4 @@
--- The newest version at a time. Fails for a time that is to come, or before what is kept.
+-- The newest version at a time. Fails for a time in the future, or before the history.
 create or replace function cluster.version_at(moment timestamptz) returns bigint
 language plpgsql
 security definer
@@ -14,7 +14,7 @@ declare
   first_after bigint;
   first_at timestamptz;
   copied bigint;
-  -- Of the versions between these it is not known yet whether they are later.
+  -- It is not known yet which versions between these two are later than the moment.
   below bigint;
   above bigint;
   middle bigint;
@@ -27,11 +27,11 @@ begin
     raise exception '% is still to come', moment using errcode = '22023';
   end if;
   select b.floor, b.head into bounds from plinth.past_bounds(null) b;
-  -- Notes are made once a minute; only what was written between two of them is looked at.
+  -- Times are recorded once a minute; only the changes between two records are read.
   select t.version into noted from plinth.version_times t where t.at <= moment order by t.at desc limit 1;
   select t.version into noted_after from plinth.version_times t where t.at > moment order by t.at limit 1;
   select coalesce((select s.upto from plinth.history_state s where s.singleton), 0) into copied;
-  -- Times rise with versions: halving finds the first change after the moment, at most 40 times.
+  -- Times rise with versions: a binary search finds the first change after the moment, in at most 40 steps.
   below := greatest(noted, bounds.floor);
   above := coalesce(noted_after, bounds.head) + 1;
   while above - below > 1 loop
@@ -53,7 +53,7 @@ begin
     end if;
   end loop;
   if noted is null or noted < bounds.floor then
-    -- Only what is kept can tell whether the moment lies within it.
+    -- Only the kept changes show whether the moment lies within the history.
     select min(e.at) into first_at from (
       (select h.at from plinth.history h where h.resource_version > bounds.floor and h.resource_version < copied
       order by h.resource_version limit 1)

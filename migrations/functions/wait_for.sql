@@ -8,7 +8,7 @@ as $$
 declare
   deadline constant timestamptz := clock_timestamp() + least(timeout, interval '10 minutes');
 begin
-  -- A replica has to get the version before its rows, or its objects, show it.
+  -- A replica must have received the version before its rows, or its objects, show it.
   while exists (select from plinth.projected_tables) and not exists (
     select from plinth.projection p where p.position >= version
       and not exists (select from plinth.projected_tables t where t.own_position < version))

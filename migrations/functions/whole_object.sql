@@ -1,4 +1,4 @@
--- An object whose spec is kept apart, with its version.
+-- An object whose spec is in a column of its own, with its version.
 create or replace function plinth.whole_object(p_object jsonb, p_spec jsonb, p_version bigint) returns jsonb
 language sql immutable parallel safe
 return case

@@ -3,13 +3,13 @@
 -- input, by its position from 1, returns the new version, or null and the live object that contradicted the
 -- precondition (none for op 3 if the namespace was the reason, or for a create if its definition was).
 --
--- A create with a definition (p_definition_resource, p_definition_name, p_definition_uid) needs that definition, as long
--- as its clean-up has not begun: the clean-up puts a mark under the uid into the resource endeddefinitions.internal
--- before it looks for objects. So it finds every object, and none comes later. The text of a definition may be long, and
--- is not read here. Other creates pay one comparison.
+-- A create with a definition (p_definition_resource, p_definition_name, p_definition_uid) needs that definition, as
+-- long as its clean-up has not begun: the clean-up writes an object named after the uid into the resource
+-- endeddefinitions.internal before it looks for objects. So it finds every object, and none comes later. The text of a
+-- definition may be long, and is not read here. Other creates pay one comparison.
 --
--- Writes can be tied together: those with the same number in p_group are all made or none. A write that was refused only
--- because of another one of its group comes back like a refused one.
+-- Writes can be tied together: those with the same number in p_group are all made or none. A write that was refused
+-- only because of another one of its group is returned like a refused one.
 --
 -- p_group and the three columns of the definition are null where a write has none, and as a whole if no write has one,
 -- which is the usual case and costs least.
@@ -30,20 +30,21 @@
 -- p_hint: whether to notify other processes, which look twice a second anyway. A commit with a notification fails while
 -- the queue of the server is full, and any session can keep it full.
 --
--- The namespace is checked under the lock, so it can't be emptied and removed while an object is made in it. Its text
--- is only parsed if the word occurs in it, and without its escapes: JSON has some that are no text of the database. The
--- check costs about as much as the look-up of the object itself, and no round trip.
+-- The namespace is checked under the lock, so it can't be emptied and removed while an object is made in it. The text
+-- of the namespace is only parsed if it contains the word deletionTimestamp, and without its escapes: JSON has escapes
+-- that the database can't convert to text. The check costs about as much as the look-up of the object itself, and no
+-- round trip.
 --
--- The state before a change is not stored again where the row of p_expected has it in the same partition of the log: the
--- two leave together (lowest and highest: the bounds of that partition; null, and nothing is left out, where the newest
--- version lies in none).
+-- The state before a change is not stored again where the row of p_expected has it in the same partition of the log:
+-- both rows are dropped together (lowest and highest: the bounds of that partition; null, and every state is stored,
+-- where the newest version lies in no partition).
 --
--- The wait for the lock ends before the caller gives up (10 s). Otherwise a session would go on to wait that nobody listens to,
--- one more for each attempt, until the server takes no more connections: a commit that waits for a standby holds the lock
--- for as long as the standby is away.
+-- The wait for the lock ends before the caller gives up (10 s). Otherwise each attempt would leave behind a session
+-- that waits although its client is gone, until the server takes no more connections: a commit that waits for a standby
+-- holds the lock for as long as the standby is away.
 --
--- Planner settings: the tables may have grown a thousandfold since their statistics were taken, and only the primary key
--- is ever the right way in.
+-- Planner settings: the tables may have grown a thousandfold since their statistics were taken, and only the primary
+-- key is ever the right access path.
 create or replace function plinth.write_batch(
   p_epoch bigint,
   p_batch bigint,
@@ -135,7 +136,7 @@ begin
       return;
     end if;
     drawn := nextval('plinth.resource_version');
-    -- Once: the text is checked each time that it becomes JSON.
+    -- Cast once: each cast to JSON checks the text.
     image := p_data[1]::json;
     if p_op[1] in (0, 3) then
       insert into plinth.objects (resource, namespace, name, uid, resource_version, data)

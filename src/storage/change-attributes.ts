@@ -8,7 +8,7 @@ export interface ChangeAttributes {
   readonly before: ObjectAttributes | undefined;
 }
 
-/** One state of an object that keeps its attributes. */
+/** One state of an object, whose attributes are extracted once and kept. */
 interface State {
   attributes(source: AttributeSource): ObjectAttributes;
 }

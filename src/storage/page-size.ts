@@ -6,10 +6,10 @@ const largestPageSize = 4_000;
 const smallestPageSize = 16;
 /** Wanted size of a page, in UTF-16 units of JSON. */
 const pageCharacters = 4 * 1024 * 1024;
-/** Where a page of objects ends, however few they are: the next ones may be much larger than those of the last page. */
+/** Bytes after which a page ends, however few objects it has: they may be much larger than those of the last page. */
 export const mostPageBytes = 2 * pageCharacters;
 
-/** How many objects to read after this page, if they are as large as its own. */
+/** How many objects to read after this page, if they are as large as the objects of this page. */
 export function nextPageSize({ items }: Pick<ListPage, 'items'>): number {
   const size = items.reduce((sum, item) => sum + item.json.length, 0);
   const fitting = Math.floor((pageCharacters * items.length) / Math.max(1, size));

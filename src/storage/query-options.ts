@@ -11,7 +11,7 @@ const SCAN_ROWS = 500;
 const MOST_SCAN_ROWS = 2_500;
 /** After this many objects we roughly know how many of them are wanted. */
 const LOOKED_ROWS = 2_000;
-/** If more than one object in this many is wanted, reading page by page is the best way. */
+/** If more than one in this many objects is wanted, reading page by page is the best way. */
 const RARELY = 8;
 
 /** The objects of a search, in pages in the order of their keys. */
@@ -71,7 +71,7 @@ export async function listPages(source: PageSource, query: ListQuery): Promise<L
       const found = words === undefined ? undefined : await source.find?.(scan, words);
       page = found ?? (await source.list({ ...scan, limit: SCAN_ROWS }));
       looked += found === undefined ? SCAN_ROWS : rows;
-      // Where most objects are not wanted, more can be read together.
+      // When most objects are not wanted, larger pages can be read.
       if (found !== undefined && found.items.length * 2 < rows) rows = Math.min(MOST_SCAN_ROWS, rows * 2);
       after = page.items.at(-1)?.key;
     }
@@ -119,7 +119,7 @@ function least(a: number | undefined, b: number | undefined): number | undefined
 
 /**
  * Words of which every selected object's text contains one; undefined if there are none or too many. Labels appear in
- * the text as JSON.stringify writes them. Values of fields need not be strings there.
+ * the text as JSON.stringify writes them. The values of fields need not be strings in the text.
  */
 function wordsOf({ labels }: SelectionPredicate): readonly string[] | undefined {
   let best: readonly string[] | undefined;

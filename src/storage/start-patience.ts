@@ -19,7 +19,7 @@ export class StartPatience {
   /**
    * Repeats a step until the database is ready for it. A failed attempt may have done part of the step.
    *
-   * @throws at once an error that no wait heals; the last error when the start is given up.
+   * @throws an error that waiting can't fix, at once; the last error when the start is given up.
    */
   until<T>(step: () => Promise<T>): Promise<T> {
     return untilReady(step, {

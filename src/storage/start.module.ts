@@ -24,7 +24,7 @@ export class StartModule {
   }
 }
 
-/** Counts stores' errors as storage errors too. */
+/** Whether an error of a store is one that passes with time, as storage errors are. */
 function isPassing(error: unknown): boolean {
   return error instanceof StatusError && [503, 504].includes(error.code);
 }

@@ -6,14 +6,14 @@ import type { StorageKey } from './storage-key.js';
  * - `KeyExists`: create found a live object under the key.
  * - `KeyNotFound`: get, update or delete found no object.
  * - `NoNamespace`: the object may only be made in an existing namespace that is not being deleted.
- * - `NoDefinition`: the object may only be made while the definition of its kind is there and its clean-up has not begun,
- *   and in a namespace as above if the caller asked for that too.
+ * - `NoDefinition`: the object may only be made while the definition of its kind exists and its clean-up has not begun,
+ *   and in a namespace as above if the caller requested that too.
  * - `Conflict`: the object changed between read and write (retryable by reading again).
  * - `PreconditionFailed`: the caller's own uid or resourceVersion precondition does not hold.
  * - `Expired`: the requested version lies below the compact revision.
  * - `TooLargeVersion`: the requested version lies above the newest one; `resourceVersion` carries the newest.
  * - `Invalid`: the key or the text can't be stored (not JSON, a NUL character, too long); nothing was written.
- * - `Unavailable`: the database did not take the call; nothing was written.
+ * - `Unavailable`: the database did not accept the call; nothing was written.
  * - `Unreadable`: the stored text can't be decrypted by this process.
  * - `UnknownOutcome`: the connection broke while a write was under way and its fate could not be learned in time.
  * - `SlowConsumer`: a change subscription fell behind its buffer and was ended.
@@ -59,7 +59,7 @@ export class StorageError extends Error {
     this.reason = details.reason;
   }
 
-  /** For an outage, the place where it was noticed adds nothing: logs need no stack. */
+  /** Logs of an outage need no stack: the place where the outage was noticed adds nothing. */
   get isExpected(): boolean {
     return this.code === 'Unavailable' || this.code === 'UnknownOutcome' || this.code === 'Closed';
   }

@@ -4,7 +4,7 @@ import type { StorageKey } from './storage-key.js';
 
 /**
  * One object at one version. `json` is exactly the text that was written (never re-encoded) and carries no
- * resourceVersion: the version beside it is the truth.
+ * resourceVersion: the property `resourceVersion` has it.
  */
 export interface StoredObject {
   readonly key: StorageKey;
@@ -121,7 +121,7 @@ export interface ListPage {
   readonly forms?: KeptForms | undefined;
 }
 
-/** The object that defines the objects of a kind, as it was when they were made under it. */
+/** The object that defines a kind, as it was when objects of the kind were made. */
 export interface Definer {
   /** Storage name of the kind of the definition, which has no namespace. */
   readonly resource: string;
@@ -181,8 +181,8 @@ export type UpdateDecision =
 
 export interface StorageCreateOptions {
   /**
-   * Whether the namespace of the key must exist and not be deleted, checked in the transaction of the write. So no
-   * object appears in a terminating namespace without the process that empties it noticing.
+   * Whether the namespace of the key must exist and not be deleted, checked in the transaction of the write. So the
+   * process that empties a terminating namespace can't miss an object.
    */
   readonly inLiveNamespace?: boolean | undefined;
   /**
@@ -244,11 +244,11 @@ export interface ChangeSubscription {
    */
   follow?(take: TakeBatch): Promise<void>;
   /**
-   * How far the stream is known to be complete without any change that was not fetched; undefined while changes are on
-   * their way. {@link next} reports a position alone only after a while.
+   * The version up to which the stream is complete with all its changes fetched; undefined while changes are on their
+   * way. {@link next} reports a position without changes only after a while.
    */
   readonly quietPosition?: bigint | undefined;
-  /** Requests positions at once, until `version` is reached. */
+  /** Makes the stream report positions without delay until `version` is reached. */
   hasten?(version: bigint): void;
   /** Calls back once when an error ends the stream, even while nobody waits for the next batch. */
   onFailure(listener: () => void): void;
@@ -298,7 +298,7 @@ export interface LostVersions {
 /** Estimates about a resource from memory. */
 export interface StorageUsage {
   /**
-   * How many objects are in the namespace of the key ('' for all), where memory knows it. Otherwise how many the
+   * How many objects are in the namespace of the key ('' for all), if the cache has them. Otherwise how many the
    * resource had when they were last counted; undefined if they never were.
    */
   readonly objects: number | undefined;

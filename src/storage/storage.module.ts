@@ -34,7 +34,7 @@ const cachePatienceMs = 5_000;
  *
  * Making the providers opens nothing. The database is opened when the module starts, before any module that imports
  * this one, and closed after all of them have stopped. A factory that opened it would leave it open when another
- * provider fails, because Nest hands out no half-made application that could be closed.
+ * provider fails, because Nest returns no half-made application that could be closed.
  */
 @Module({
   providers: [

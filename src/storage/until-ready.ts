@@ -15,10 +15,12 @@ export interface UntilReadyOptions {
 }
 
 const passing: ReadonlySet<StorageErrorCode> = new Set(['Unavailable', 'UnknownOutcome', 'TooLargeVersion', 'Expired']);
-/** Classes of SQLSTATE that no wait heals: wrong password or role, no such database, missing rights or relations. */
+/**
+ * Classes of SQLSTATE that waiting does not fix: wrong password or role, no such database, missing rights or relations.
+ */
 const lasting = ['28', '3D', '42', '3F'];
 
-/** Certificate errors that no wait heals. */
+/** Certificate errors that waiting does not fix. */
 const lastingTls: ReadonlySet<unknown> = new Set([
   'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -34,7 +36,7 @@ function isLasting(cause: Error): boolean {
   return lastingTls.has((cause as { code?: unknown }).code) || cause.message === noTls || cause.message === noPassword;
 }
 
-/** Whether no wait heals this connection error. */
+/** Whether waiting does not fix this connection error. */
 export function isHopeless(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (isLasting(cause)) return true;
@@ -47,7 +49,7 @@ export function isNotReadyYet(error: unknown): boolean {
   if (isHopeless(error)) return false;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (!(cause instanceof StorageError) || !passing.has(cause.code)) continue;
-    // Unusable settings have neither a cause nor a reason that passes.
+    // The error for unusable settings has no cause and no reason, so waiting does not help.
     return cause.code !== 'Unavailable' || cause.cause !== undefined || cause.reason !== undefined;
   }
   return false;

@@ -1,7 +1,10 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { OpenDatabase } from './postgres/postgres-storage.js';
 
-/** Injection token of the {@link OpenDatabase} of the process; undefined or missing: connections of its own. */
+/**
+ * Injection token of the {@link OpenDatabase} of the process; undefined or missing: the process makes its own
+ * connections.
+ */
 export const WAY_TO_DATABASE = Symbol('WayToDatabase');
 
 /** How the store of this process reaches the database. */

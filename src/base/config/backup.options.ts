@@ -42,7 +42,7 @@ export class BackupKeyOptions {
   @Flag({
     name: 'passphrase',
     type: 'bool',
-    // Somebody may mistake its variable for the passphrase itself.
+    // Somebody may put the passphrase itself into the variable.
     secret: true,
     usage: 'Ask for a passphrase on the terminal.',
   })

@@ -8,12 +8,12 @@ export interface Deprecation {
   readonly advice: string;
 }
 
-/** When it ends and what to do: the text after `is deprecated`, and in the help after `Deprecated`. */
+/** The end of a flag or value and the advice: the text after `is deprecated`, and in the help after `Deprecated`. */
 export function describeDeprecation({ since, until, advice }: Deprecation): string {
   return `${describeEnd({ since, until })}: ${advice}`;
 }
 
-/** When it ends: `since release 0.1, may be missing from release 0.4 on`. */
+/** The end of a flag or value: `since release 0.1, may be missing from release 0.4 on`. */
 export function describeEnd({ since, until }: Pick<Deprecation, 'since' | 'until'>): string {
   return `since release ${since}, may be missing from release ${until} on`;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type FieldError, FieldPath, forbidden, required, typeInvalid } from '../machinery/field-error.js';
 import { readYaml } from '../machinery/yaml/read-yaml.js';
 
-/** Larger files are refused: reading one holds the process. */
+/** Larger files are refused: reading one holds up the process. */
 const maxDocumentBytes = 512 * 1024;
 
 /** All faults of a configuration file, a line each: the path of the field and the problem. */

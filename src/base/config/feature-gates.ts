@@ -8,7 +8,9 @@ interface FeatureDeclaration {
   readonly isOnByDefault: boolean;
   /** The feature can no longer be switched. */
   readonly isLocked?: boolean;
-  /** The effect of switching it off; for a locked one, its meaning. Nothing for a gate that changes nothing here. */
+  /**
+   * The effect of switching the feature off; for a locked one, its meaning. Unset for a gate that changes nothing here.
+   */
   readonly off?: string;
 }
 
@@ -142,7 +144,7 @@ export function featureGatesProblem(pairs: readonly string[]): string | undefine
   return problems.length === 0 ? undefined : problems.join('; ');
 }
 
-/** One line for each gate that is on without one that it needs. */
+/** One line for each gate that is on without another gate that it needs. */
 function missingNeeds(pairs: readonly string[]): string[] {
   const states = new Map(
     FeatureGates.of(pairs)
@@ -170,7 +172,7 @@ function pairProblem(pair: string): string | undefined {
   return `${name} can't be set to ${value}: it is locked to ${declared.isOnByDefault}`;
 }
 
-/** Warnings about gates that come to an end or change nothing here, at most one per gate that is set. */
+/** Warnings about gates that will be removed or change nothing here, at most one per gate that is set. */
 export function featureGateWarnings(pairs: readonly string[]): readonly string[] {
   const settings = new Map(pairs.map(readPair).map(({ name, value }) => [name, value]));
   return [...settings].flatMap(([name, value]) => {

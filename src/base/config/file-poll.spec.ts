@@ -8,7 +8,7 @@ import { LiveFiles } from './live-files.js';
 
 const intervalMs = 2_000;
 
-/** Waits that end when the test says so. */
+/** Waits that end when the test ends them. */
 class ManualWait {
   readonly asked: number[] = [];
   private end: (() => void) | undefined;

@@ -18,15 +18,15 @@ export interface FlagDeclaration {
   readonly unit?: string;
   /** A one-letter form, with a single dash. */
   readonly short?: string;
-  /** What shells offer: the only accepted texts, or usual ones; for a list those of each entry. */
+  /** What shells offer for completion: the only accepted texts, or usual ones; for a list, the texts of each entry. */
   readonly values?: readonly string[];
-  /** Other names of it, without leading dashes. */
+  /** Other names of the flag, without leading dashes. */
   readonly aliases?: readonly string[];
   /** The value must never appear in messages. */
   readonly secret?: boolean;
   /** The end of the whole flag, if one is announced. */
   readonly deprecated?: Deprecation;
-  /** Another authority with the same name. */
+  /** Warnings about an accepted value, one line each. */
   readonly warnings?: (value: unknown) => readonly string[];
 }
 

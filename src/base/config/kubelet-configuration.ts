@@ -133,7 +133,10 @@ const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   userNamespaces: [],
 };
 
-/** What the file form means where it says nothing: nobody is anonymous, and the API is asked who may do what. */
+/**
+ * Defaults of the configuration file where they differ from those of the flags: no anonymous requests, and the API
+ * authenticates and authorizes.
+ */
 const defaultsOfFile: Defaults = {
   'anonymous-auth': false,
   'authentication-token-webhook': true,
@@ -186,7 +189,7 @@ function set(defaults: Defaults, flag: string, value: unknown): void {
   if (value !== undefined) defaults[flag] = value;
 }
 
-/** A duration of zero stands for the default, as files that are written by programs have it. */
+/** A duration of zero stands for the default, as in files that programs write. */
 function setDuration(
   fields: DocumentFields,
   field: string,
@@ -249,7 +252,7 @@ function readAccess(fields: DocumentFields, defaults: Defaults, problems: Docume
   authorization?.done();
 }
 
-/** Whether a value says nothing, at whatever depth. */
+/** Whether a value is empty or zero, at every depth. */
 function isNothing(value: unknown): boolean {
   if (
     value === null ||

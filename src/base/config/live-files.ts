@@ -7,7 +7,7 @@ export interface LiveFilesOptions<T> {
   readonly paths: readonly string[];
   /** Makes the value from the current files; throws when they are unusable. */
   readonly load: () => T;
-  /** The same in turns with other work, for files that take long; used when they have changed. Default: `load`. */
+  /** Like `load`, in turns with other work, for files that take long; used when they have changed. Default: `load`. */
   readonly reload?: () => Promise<T>;
   /** Receives every changed state of the files: whether it is in use. */
   readonly outcome?: (status: 'success' | 'failure') => void;

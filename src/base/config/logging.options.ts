@@ -1,7 +1,7 @@
 import { IsIn } from 'class-validator';
 import { Flag } from './flag.js';
 
-/** From this verbosity on, servers elsewhere log each request. */
+/** From this verbosity on, the reference server logs each request. */
 export const debugVerbosity = 4;
 const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 const logFormats = ['text', 'json'] as const;

@@ -4,7 +4,7 @@ import { type AddressRange, parseCidr } from './network.js';
 
 /** The length of the prefixes of nodes unless a flag sets it. */
 const defaultMask = { 4: 24, 6: 64 } as const;
-/** A range has at most 2 to this power of parts for nodes. */
+/** A range is divided into at most 2 to this power of ranges for nodes. */
 const mostBits = { 4: 20, 6: 16 } as const;
 
 type Family = AddressRange['family'];
@@ -108,7 +108,7 @@ export interface NodeRanges {
   readonly mask: number;
 }
 
-/** The ranges that nodes get theirs from, in the order of `--cluster-cidr`; none when nodes get none. */
+/** The ranges from which nodes get theirs, in the order of `--cluster-cidr`; none when nodes get none. */
 export function nodeRangesOf(options: Readonly<NodeIpamOptions>): NodeRanges[] {
   if (!options.allocateNodeCidrs) return [];
   return rangesOf(options.clusterCidr).map((range) => {

@@ -4,8 +4,8 @@ import { hostname } from 'node:os';
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /**
- * The name of a serving process among those of the cluster: the same after a restart, another one on another host, port
- * or, with several processes behind one port, for another of them. The name reveals nothing readable about them.
+ * The name of a serving process among those of the cluster. It stays the same after a restart, and differs by host,
+ * port and, with several processes behind one port, by process. The name reveals nothing readable about them.
  *
  * @param host default: this machine's name
  */

@@ -5,7 +5,7 @@ import type { FlagsWithoutEffect } from './ignored-flags.js';
  * topic. A line has a type of values and names, with their defaults there.
  */
 export const releaseFlags = {
-  /** Of all three programs. */
+  /** Flags of all three programs. */
   everyProgram: [
     {
       why: 'the log is written line by line, unbuffered, to standard error',
@@ -60,7 +60,7 @@ export const releaseFlags = {
       `,
     },
   ],
-  /** About the store, where the program takes no database from it. */
+  /** About the store, for programs that do not get their database from these flags. */
   serve: [
     {
       why: 'the store is PostgreSQL; see --database-url',
@@ -76,7 +76,7 @@ export const releaseFlags = {
       `,
     },
   ],
-  /** About events, where the loops are other processes. */
+  /** About events, for servers whose control loops run in other processes. */
   events: [
     {
       why: 'the control loops delete events: give it to plinth controllers',
@@ -86,7 +86,7 @@ export const releaseFlags = {
       `,
     },
   ],
-  /** Of a server. */
+  /** Flags of a server. */
   server: [
     {
       why: 'this program answers as its own release alone',

@@ -26,7 +26,7 @@ const resources = [
   { group: 'x.io', version: 'v1alpha1', resource: 'things' },
 ];
 
-/** The served ones of the resources above, by plural name. */
+/** Which of the resources above are served, by plural name. */
 const cases: readonly (readonly [config: string, served: readonly string[]])[] = [
   ['', ['pods', 'deployments', 'replicasets', 'podsecuritypolicies']],
   ['api/all', ['pods', 'deployments', 'replicasets', 'podsecuritypolicies', 'things']],

@@ -30,7 +30,7 @@ interface VersionStanding {
  * The served versions and resources, as `--runtime-config` selects them: pairs `key[=value]` where the key is
  * `api/all`, `api/ga`, `api/beta`, `api/alpha`, `<group>/<version>` (`v1` for the core group) or one of its resources,
  * `<group>/<version>/<resource>`. The more specific key wins, whatever the order; of equal keys, the later one. Alpha
- * versions, and others that their definition says so of, are off unless switched on. Versions that the API release does
+ * versions, and versions whose definition requires it, are off unless switched on. Versions that the API release does
  * not have, or no longer has, are on only where their own key says so.
  */
 export class RuntimeConfig {

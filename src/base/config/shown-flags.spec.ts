@@ -7,7 +7,7 @@ import { controllerOptionGroups, serverOptionGroups } from './server-options.js'
 import { shownFlags } from './shown-flags.js';
 
 const word = 'Zq7-never-shown';
-/** Names that suggest secrets whose values are none. */
+/** Names that suggest secrets although their values are none. */
 const harmless = new Set([
   // Names of things, and addresses that anybody may know.
   'api-server-url',

@@ -84,7 +84,7 @@ const servers: readonly Row[] = [
   ['kubelet-timeout', '5s'],
   ['audit-log-format', 'json'],
   ['audit-log-mode', 'blocking'],
-  // That of the vendor's group.
+  // The default has the suffix of the vendor's groups.
   ['audit-log-version', ''],
   ['audit-log-truncate-max-batch-size', '10485760'],
   ['audit-log-truncate-max-event-size', '102400'],

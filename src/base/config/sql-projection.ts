@@ -39,7 +39,7 @@ export function sqlProjectionOverridesProblem(pairs: readonly string[]): string 
   return undefined;
 }
 
-/** Both values already checked. */
+/** Both values must already be checked. */
 export function sqlProjectionMode(value: string, pairs: readonly string[]): SqlProjectionMode {
   const own = new Map(
     pairs.map((pair) => {

@@ -183,7 +183,7 @@ export class StorageOptions {
   readonly watchBacklogMaxBytes: number | undefined = undefined;
 }
 
-/** What `--history-exclude` says, or its default for the suffix of the vendor's groups. */
+/** The value of `--history-exclude`, or its default for the suffix of the vendor's groups. */
 export function historyExclusions({ historyExclude }: StorageOptions, suffix: string): readonly string[] {
   return historyExclude ?? [`leases.coordination.${suffix}`];
 }

@@ -9,7 +9,7 @@ const partOfMachine = 0.25;
  * The value of `--watch-cache-max-bytes`, or its default: half of the heap, and for all workers together no more than a
  * quarter of the memory.
  *
- * @param workers as `--workers` says
+ * @param workers the value of `--workers`
  * @param cores the number of workers that 0 stands for
  */
 export function watchCacheBytes(

@@ -1,13 +1,16 @@
 import type { DatabaseConnection } from './connect-database.js';
 import { openStream } from './open-stream.js';
 
-/** Of the protocol: the first message of a connection asks to cancel what another one does. */
+/**
+ * From the protocol: the first message of a connection that requests the cancellation of another connection's
+ * statement.
+ */
 const cancelCode = 80_877_102;
 const patienceMs = 10_000;
 
 /**
  * Requests that the server cancel the statement of a connection, on a connection of its own that is protected in the
- * same way: the number that it sends lets anybody cancel statements of that session. Resolves when the server has read
+ * same way: the number that is sent lets anybody cancel statements of that session. Resolves when the server has read
  * it, or can't be reached.
  */
 export async function cancelStatement({ client, protection, tls }: DatabaseConnection): Promise<void> {

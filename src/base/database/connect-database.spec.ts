@@ -94,7 +94,7 @@ describe('the connection to the database', () => {
   }
   const url = (parameters = '', role = 'postgres', host = '127.0.0.1', port = server.port): string =>
     `postgres://${role}@${host}:${port}/postgres${parameters}`;
-  /** As the server sees it. */
+  /** Whether the server sees the connection as encrypted. */
   const isEncrypted = async (from: string, variables: Variables = {}): Promise<boolean> => {
     const { client, protection } = await connect(from, variables);
     const { rows } = await client.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
@@ -277,7 +277,7 @@ describe('the connection to the database', () => {
     assert.equal((await right.first).readInt32BE(4), 196_608, 'the first message of the protocol');
     await assert.rejects(connect((await direct()).at), /did not agree to speak/);
     await assert.rejects(connect((await direct(['http/1.1'])).at), /ALPN|application protocol|did not agree|alert/i);
-    // This release of the server may or may not know it.
+    // The release of the server may or may not know direct negotiation.
     const { client } = await connect(server.adminUrl);
     const { rows } = await client.query(`select current_setting('server_version_num')::int >= 170000 as knows`);
     const attempt = connect(url('?sslmode=require&sslnegotiation=direct')).then(

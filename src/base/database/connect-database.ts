@@ -10,7 +10,7 @@ export interface ConnectOptions {
   readonly target: DatabaseTarget;
   /** Everything but the host and the path to the server. */
   readonly config: Omit<pg.ClientConfig, 'connectionString' | 'connectionTimeoutMillis' | 'ssl' | 'stream'>;
-  /** Of connection, handshake and authentication together. */
+  /** Time limit of connection, handshake and authentication together. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -20,7 +20,7 @@ export interface DatabaseConnection {
   readonly client: pg.Client;
   readonly stream: Socket;
   readonly protection: Protection;
-  /** For further connections to the same server. */
+  /** For the next connections to the same server. */
   readonly tls: TlsSettings;
 }
 

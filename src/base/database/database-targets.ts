@@ -2,7 +2,7 @@ import { environment } from '../config/environment.js';
 import { DatabaseUrlError } from './database-url-error.js';
 import { type TlsSettings, tlsSettings } from './tls-settings.js';
 
-/** One of the ways to connect that a connection URL names. */
+/** One target that a connection URL names, and how to connect to it. */
 export interface DatabaseTarget {
   /** For the driver, without the parameters that it reads differently from libpq. */
   readonly connectionString: string;

@@ -4,7 +4,7 @@ import { connect as secure, type TLSSocket } from 'node:tls';
 import { secureOptions } from './secure-options.js';
 import type { TlsSettings } from './tls-settings.js';
 
-/** The server has no TLS, and the settings require it. No wait heals that. */
+/** The server has no TLS, and the settings require it. Waiting does not fix that. */
 export const noTls = 'The server does not support SSL connections';
 
 /** Where a server listens; a host that begins with `/` is the folder of its unix socket. */
@@ -17,7 +17,7 @@ export interface DatabaseAddress {
 const tlsRequestCode = 80_877_103;
 
 /**
- * Connects, and encrypts as the settings say; unix sockets never. On the stream nothing but the TLS negotiation was
+ * Connects, and encrypts as the settings require; unix sockets never. On the stream nothing but the TLS negotiation was
  * sent or read yet. Rejects with the error of the system or of the handshake, which never falls back to plain text: a
  * server that offers TLS and fails at it needs attention. An aborted `signal` destroys the stream.
  */
@@ -101,7 +101,7 @@ function firstBytes(socket: Socket, signal: AbortSignal): Promise<Buffer> {
       done();
       reject(error);
     };
-    // Not by `data`, which would leave the stream flowing, or paused for good.
+    // Not read by `data` events, which would leave the stream flowing, or paused for good.
     const look = (): void => {
       const bytes: Buffer | null = socket.read();
       if (bytes === null) {

@@ -4,9 +4,9 @@ import type { TlsSettings } from './tls-settings.js';
 
 /** The actual protection of a connection to the database. */
 export interface Protection {
-  /** As in the URL. */
+  /** The host as in the URL. */
   readonly host: string;
-  /** Whether it ends on this machine: a unix socket, or a loopback address. */
+  /** Whether the connection stays on this machine: a unix socket, or a loopback address. */
   readonly isLocal: boolean;
   /** `TLSv1.3`, or undefined in the clear. */
   readonly protocol: string | undefined;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const longestName = 63;
 
-/** Postgres itself would cut long names, and two of them to the same name. */
+/** Postgres itself would cut long names, and could cut two of them to the same name. */
 export function cutName(name: string): string {
   if (Buffer.byteLength(name) <= longestName) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);

@@ -126,7 +126,7 @@ function takeValues(parameters: URLSearchParams, environment: Environment): Valu
   return values as Values;
 }
 
-/** `ssl` is a word of the driver, which checks everything unless it is told otherwise. */
+/** `ssl` is a word of the driver, which checks everything unless it is configured otherwise. */
 function modeOf({ sslmode, ssl, sslnegotiation }: Values): string | undefined {
   if (sslmode !== undefined) return sslmode;
   if (ssl === 'true' || ssl === '1') return 'verify-full';

@@ -4,7 +4,7 @@ export interface PauseRange {
   readonly longestMs: number;
 }
 
-/** The pause after so many failures in a row (at least one), in milliseconds: it doubles with each of them. */
+/** The pause after `failures` failures in a row (at least one), in milliseconds: it doubles with each of them. */
 export function pauseAfter(failures: number, { firstMs, longestMs }: PauseRange): number {
   return Math.min(firstMs * 2 ** Math.min(failures - 1, 30), longestMs);
 }

@@ -23,7 +23,7 @@ describe('errors that are collected in steps', () => {
         if (done === true) ended.push(value);
         return done !== true;
       });
-      // Nobody collects these.
+      // No check collects this error.
       required(FieldPath.of('other'));
     }
     const [a, b] = ended as { errors: FieldError[]; hasMore: boolean }[];

@@ -50,7 +50,7 @@ export class FieldPath {
     return new FieldPath(this, key, true);
   }
 
-  /** From the root. Keys are indexes of lists and names in maps. */
+  /** The steps from the root. Keys are indexes of lists and names in maps. */
   segments(): { readonly name: string; readonly isKey: boolean }[] {
     const before = this.parent?.segments() ?? [];
     before.push({ name: this.segment, isKey: this.isKey });
@@ -87,7 +87,7 @@ let collection: Collection | undefined;
 
 /**
  * The errors that `check` reports. Beyond `limit` the check is stopped, whatever the size of its object, and the result
- * says that there are more. `check` must be synchronous.
+ * shows that there are more. `check` must be synchronous.
  *
  * @param shown how messages show wrong values; default: as they are
  */

@@ -16,7 +16,7 @@ export interface FieldSelector {
   requiresExact(field: string): string | undefined;
 }
 
-/** The first of them in the order of their texts, as every other server has it. */
+/** The smallest of the values that the field must equal, which is the one that every other server takes. */
 function exactValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
   let found: string | undefined;
   for (const { equals, field: one, value } of requirements) {
@@ -89,7 +89,7 @@ export function parseFieldSelector(text: string): FieldSelector {
       throw new SelectorError(`the field selector is too long: it may have at most ${mostRequirements} requirements`);
     }
     const requirement = parseTerm(part, text);
-    // Nothing compared with nothing chooses everything, whatever the operator.
+    // An empty field compared with an empty value selects everything, whatever the operator.
     if (requirement.field !== '' || requirement.value !== '') requirements.set(part, requirement);
   }
   if (requirements.size === 0) return everyField;

@@ -12,10 +12,11 @@ export interface FileOwner {
 }
 
 /**
- * Writes a file whole or not at all, whatever stops the process. `mode` also applies when the file exists. Mode and owner
- * are those of the file from the start: nobody sees it with others, and no link can be put in its place meanwhile.
+ * Writes a file whole or not at all, whatever stops the process. `mode` also applies when the file exists. Mode and
+ * owner are those of the file from the start: nobody sees it with others, and no link can be put in its place
+ * meanwhile.
  *
- * @throws StartupError that names the file and says why it can't be written
+ * @throws StartupError that names the file and the reason why it can't be written
  */
 export async function writeFileAtomically(
   path: string,
@@ -37,9 +38,10 @@ export async function writeFileAtomically(
 }
 
 /**
- * Makes sure that {@link writeFileAtomically} can write a file, before work is done that would be lost. Its folder is made.
+ * Makes sure that {@link writeFileAtomically} can write a file, before work is done that would be lost. Its folder is
+ * made.
  *
- * @throws StartupError as it does
+ * @throws StartupError like {@link writeFileAtomically}
  */
 export async function checkWritable(path: string): Promise<void> {
   await replace(path, async (temporary) => {

@@ -11,7 +11,7 @@ export function formatGoValue(value: unknown): string {
     const shown = value.length > shownElements ? value.slice(0, shownElements) : value;
     return JSON.stringify(shown.map((v) => v.slice(0, shownLength)));
   }
-  // The characters that are markup in HTML are escaped there.
+  // Go escapes the characters that are markup in HTML.
   return JSON.stringify(value)?.replaceAll(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }
 

@@ -1,7 +1,10 @@
 /** How a requirement compares the label of its key. */
 export type LabelOperator = '=' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<';
 
-/** One requirement on one label key. A watch keeps thousands of them: no sets, and nothing that could be shared. */
+/**
+ * One requirement on one label key. A watch keeps thousands of them, so they hold no sets, and nothing that could be
+ * shared.
+ */
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;

@@ -81,7 +81,7 @@ describe('a long label selector', () => {
       const key = random.pick(keys);
       const list = () => numbered(1 + random.below(4), () => random.pick(values)).join(',');
       const forms = [`${key}!=${random.pick(values)}`, `${key} notin (${list()})`, `!${key}`];
-      // Most objects would miss one of many.
+      // Rare, because most objects fail one of many such terms.
       if (random.chance(0.15)) forms.push(`${key} in (${list()},a,b)`, key, `${key}>2`, `${key}<6`, `${key}=1`);
       return random.pick(forms);
     };

@@ -38,12 +38,12 @@ export function leaveLarge(context: Leaving, json: string): void {
   if (context.canLeave === true && isLarge(json, context.isCostly === true)) throw new LargeWork();
 }
 
-/** The same for work that has turned out to take long. */
+/** Like {@link leaveLarge}, for work that has turned out to take long. */
 export function leaveCostly(context: Leaving): void {
   if (context.canLeave === true) throw new LargeWork();
 }
 
-/** The same for a request body. */
+/** Like {@link leaveLarge}, for a request body. */
 export function leaveLargeBody(context: Leaving, body: Buffer): void {
   if (context.canLeave !== true || body.length <= largeLimits.small) return;
   // One character per byte suffices: all characters that matter are single bytes.
@@ -51,7 +51,7 @@ export function leaveLargeBody(context: Leaving, body: Buffer): void {
     throw new LargeWork();
 }
 
-/** The same for work on text of a given length, whatever its content. */
+/** Like {@link leaveLarge}, for work on text of a given length, whatever its content. */
 export function leaveLong(context: Leaving, characters: number): void {
   if (context.canLeave === true && characters > largeLimits.small) throw new LargeWork();
 }

@@ -1,8 +1,8 @@
 import type { VendorNames } from './vendor.js';
 
-/** The ConfigMap of the system namespace that says since when the uses of tokens in secrets are recorded. */
+/** The ConfigMap of the system namespace that shows since when the uses of tokens in secrets are recorded. */
 export const trackingMapName = 'kube-apiserver-legacy-service-account-token-tracking';
-/** Its key, whose value is a day. */
+/** The key in that map, whose value is a day. */
 export const trackedSinceKey = 'since';
 
 /** The label of a secret with the day on which its token was last used. */
@@ -10,7 +10,7 @@ export function lastUsedLabel({ labelPrefix }: VendorNames): string {
   return `${labelPrefix}/legacy-token-last-used`;
 }
 
-/** The label of a secret whose token is not valid any more, with the day since when. */
+/** The label of a secret whose token is not valid any more, with the day since which it has been invalid. */
 export function invalidSinceLabel({ labelPrefix }: VendorNames): string {
   return `${labelPrefix}/legacy-token-invalid-since`;
 }

@@ -43,7 +43,7 @@ export class LinkedItems<T> implements Iterable<T> {
     return link;
   }
 
-  /** Removes an item of these. Further calls do nothing. */
+  /** Removes an item of this list. Further calls do nothing. */
   remove(place: Place<T>): void {
     const link = place as Link<T>;
     if (link.next === link) return;

@@ -5,7 +5,7 @@ import { errorCode, StartupError } from './startup-error.js';
 
 /**
  * Makes a folder and all its parents, if they do not exist; new ones get the mode. Waits for the disk, so it is for
- * starts and not for requests. Node's own way of making several loops forever where the system reports that the parent
+ * starts and not for requests. Node's own `recursive` option loops forever where the system reports that the parent
  * folder does not exist although it does, as in /proc.
  *
  * @returns whether the folder was made

@@ -28,7 +28,7 @@ function breaks(format: RegExp, value: string): boolean {
 export const maxSubdomainLength = 253;
 const maxLabelLength = 63;
 
-/** The same limit, as messages about labels have it. */
+/** Messages about labels count the limit in bytes. */
 function maxBytes(length: number): string {
   return `must be no more than ${length} bytes`;
 }
@@ -93,7 +93,7 @@ export function isWildcardDns1123Subdomain(value: string): string[] {
   return errors;
 }
 
-/** Nearly all names with a prefix are those of other objects. */
+/** Nearly every name with a prefix occurs in many objects. */
 const checkedNames = new BoundedMemo(checkQualifiedName, 2000, 128);
 
 /** A label key, annotation key or finalizer: an optional DNS prefix, a slash and a short name. */

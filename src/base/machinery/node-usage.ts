@@ -1,4 +1,4 @@
-/** What somebody uses of a machine. */
+/** Measured use of a machine's resources. */
 export interface Usage {
   /** Billionths of a processor. */
   readonly cpuNanoCores: number;
@@ -12,17 +12,17 @@ export interface Usage {
 /** What is used on one node, as its agent reports it. */
 export interface MeasuredNode {
   readonly total: Usage | undefined;
-  /** Containers by {@link containerKey}. An agent can name what it likes here: nothing of this is checked. */
+  /** Containers by {@link containerKey}. The names come from the agent and are not checked. */
   readonly containers: ReadonlyMap<string, Usage>;
 }
 
-/** A node, as far as it takes to find its agent. */
+/** The parts of a node that are needed to reach its agent. */
 export interface MeasurableNode {
   readonly metadata: { readonly name?: string };
   readonly status?: object;
 }
 
-/** Measures nodes when somebody asks. */
+/** Measures nodes on request. */
 export interface NodeUsage {
   /** By the names of the nodes; those whose agents do not answer are left out. */
   of(nodes: readonly MeasurableNode[], signal: AbortSignal): Promise<ReadonlyMap<string, MeasuredNode>>;

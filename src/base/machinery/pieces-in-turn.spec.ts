@@ -32,7 +32,7 @@ for (const [what, pieceMs, most] of [
       done,
       Array.from({ length: 3 * workers }, (_, i) => i % workers),
     );
-    // It begins again after it had nothing to do.
+    // The turns begin again after a time without work.
     await round();
     await round();
     await work(0);

@@ -58,7 +58,7 @@ export const longPieces = new PiecesInTurn();
 
 /**
  * Call it before work on a text that holds the event loop for as long as the text is long. Undefined for a short text.
- * Otherwise resolves when the work may begin: otherwise many texts that become ready in one round, such as bodies that
+ * Otherwise resolves when the work may begin. Without turns, texts that become ready in one round, such as bodies that
  * arrive together, would make all other work wait for all of them.
  */
 export function turnFor({ user }: Pick<RequestContext, 'user'>, characters: number): Promise<void> | undefined {

@@ -48,10 +48,7 @@ interface Listener {
   readonly address?: string;
 }
 
-/**
- * The process that listens on a TCP port and so keeps others from an address; empty where the system does not report
- * it.
- */
+/** The process that listens on a TCP port and so occupies an address; empty where the system does not report it. */
 async function findListener(address: string, port: number): Promise<Listener> {
   const inodes = new Map<string, string>();
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {

@@ -1,8 +1,11 @@
 import type { Timers } from './timers.js';
 
-/** Lets `burst` pass at once and then `perSecond`, in the order in which they came. A rate of 0 has no limit. */
+/**
+ * Lets `burst` callers pass at once and then `perSecond` callers a second, in the order in which they came. A rate of 0
+ * has no limit.
+ */
 export class RateLimiter {
-  /** When the next one may pass, if all that is allowed at once were used up. */
+  /** When the next caller may pass if the whole burst is used up. */
   private nextAt: number;
 
   constructor(
@@ -26,7 +29,7 @@ export class RateLimiter {
     return Math.max(0, this.reserve(now) - now);
   }
 
-  /** Whether one may pass at once. If not, nothing is used up. */
+  /** Whether a caller may pass at once. If not, nothing is used up. */
   tryTake(): boolean {
     if (this.perSecond <= 0) return true;
     const now = this.timers.elapsed();

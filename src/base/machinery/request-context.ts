@@ -85,7 +85,7 @@ export function noteWait(context: Pick<RequestContext, 'waitedMs'>, begin: numbe
 
 /** Once all warnings of an answer have more characters than this, each is cut: clients refuse long headers. */
 const maxWarningsLength = 4096;
-/** The length to which they are cut then. */
+/** The length to which each warning is cut then. */
 const cutWarningLength = 256;
 /** The most warnings of an answer. Each is a header, and some clients refuse answers with a hundred of these. */
 export const maxWarnings = 64;

@@ -1,4 +1,4 @@
-/** Values by a key that is equal for equal ones, each kept only as long as somebody else uses it. */
+/** Values by key, equal values under equal keys, each kept only as long as somebody else uses it. */
 export class SharedValues<V extends object> {
   private readonly known = new Map<string, WeakRef<V>>();
   private readonly gone = new FinalizationRegistry<string>((key) => {

@@ -84,7 +84,7 @@ export class StatusError extends Error {
     this.page = options.page;
   }
 
-  /** The place where an answer to a client was made adds nothing: logs need no stack. */
+  /** Logs of an answer to a client need no stack: the place where the answer was made adds nothing. */
   get isExpected(): boolean {
     return this.code < 500;
   }
@@ -198,7 +198,7 @@ export function internalError(cause: unknown): StatusError {
   });
 }
 
-/** A 500 that is no fault of the server: its message is complete, and no cause has to be searched. */
+/** A 500 that is no fault of the server: its message is complete, and no cause has to be searched for. */
 export function statedError(detail: string): StatusError {
   return new StatusError('InternalError', `Internal error occurred: ${detail}`, {
     details: { causes: [{ message: detail }] },
@@ -245,7 +245,7 @@ export function requestTooLargeError(limitBytes: number): StatusError {
   return new StatusError('RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`);
 }
 
-/** 431: the request head is too long; the API has no reason for this. */
+/** 431: the request head is too long; the API defines no reason for this. */
 export function headersTooLargeError(): StatusError {
   return new StatusError('', 'the header fields of the request are too large', { code: 431 });
 }

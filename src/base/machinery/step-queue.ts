@@ -7,8 +7,8 @@ const turnMs = 5;
 /** The outcome of queued work. */
 export interface QueuedResult<T> {
   /**
-   * The result, as soon as it is there. Requesting it earlier puts the work before all work that nobody has requested.
-   * Throws or rejects with the error of the work.
+   * The result, as soon as it is available. Requesting it earlier puts the work before all work that nobody has
+   * requested. Throws or rejects with the error of the work.
    */
   get(): T | Promise<T>;
 }
@@ -58,7 +58,7 @@ export class StepQueue {
   }
 }
 
-/** Does one step; whether it was the last. Never throws. */
+/** Does one step and returns whether it was the last. Never throws. */
 type Task = () => boolean;
 
 class Result<T> implements QueuedResult<T> {

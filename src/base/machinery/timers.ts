@@ -17,7 +17,7 @@ export interface CallbackTimers extends Pick<Timers, 'elapsed'> {
   soon(callback: () => void): void;
 }
 
-/** Timers of the runtime that are longer end at once. */
+/** A timer of the runtime that is longer fires at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export const systemTimers: Timers & CallbackTimers = {

@@ -54,7 +54,7 @@ export function* setInSteps<T>(values: readonly T[]): Steps<Set<T>> {
   return set;
 }
 
-/** Shows loops that wait in between when other work should have its turn. */
+/** Reports to a loop that waits between its steps when other work should have its turn. */
 export class Turn {
   private began = performance.now();
 
@@ -62,7 +62,7 @@ export class Turn {
     return performance.now() - this.began >= turnMs;
   }
 
-  /** Resolves when other work had its turn. */
+  /** Resolves when other work has had its turn. */
   async next(): Promise<void> {
     await setImmediate();
     this.began = performance.now();

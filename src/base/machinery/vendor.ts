@@ -44,7 +44,7 @@ export interface VendorNames {
   readonly namespaceFinalizer: string;
   /** The term for node agents in messages: as one word, and in prose. */
   readonly nodeAgent: { readonly word: string; readonly prose: string };
-  /** Node agent's name in signer names: `<signerPrefix>/<nodeClientSigner>`. */
+  /** Names of the signers of certificates: `<signerPrefix>/<nodeClientSigner>`. */
   readonly apiserverClientSigner: string;
   readonly nodeClientSigner: string;
   readonly nodeServingSigner: string;

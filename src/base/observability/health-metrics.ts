@@ -2,7 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 
 /**
  * The outcomes of health checks, for the reliability of the process as its probes see it. They have a page of their
- * own, `/metrics/slis`, which is asked more often than the large one.
+ * own, `/metrics/slis`, which collectors request more often than the large one.
  */
 export class HealthMetrics {
   readonly registry = new Registry();

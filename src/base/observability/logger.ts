@@ -73,7 +73,7 @@ function asText(value: unknown): string {
   if (value instanceof Error) {
     if (isExpected(value)) return asText(messages(value));
     const cause = value.cause instanceof Error ? ` (cause: ${value.cause.message})` : '';
-    // A client may send lines that look like lines of the log; those of a stack are further to the right.
+    // A client may send lines that look like lines of the log; lines of a stack are indented, so they can't.
     return `${value.stack ?? value.message}${cause}`.replace(/\n\s*/g, '\n    ');
   }
   if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
@@ -115,7 +115,7 @@ function safeJson(value: unknown): string {
       String(value)
     );
   } catch {
-    // A cycle, or a getter that throws.
+    // The value has a cycle, or a getter that throws.
     return JSON.stringify(inspect(value, { depth: 2, breakLength: Number.POSITIVE_INFINITY }));
   }
 }

@@ -84,7 +84,7 @@ export function stabilityOf(name: string): string | undefined {
   return stabilities.get(name);
 }
 
-/** The text of a scrape in which the help of each metric that the field knows begins with its stability: `[STABLE]`. */
+/** The text of a scrape in which the help of each metric that the release has begins with its stability: `[STABLE]`. */
 export function markStability(text: string): string {
   return text.replaceAll(/^# HELP (\S+) /gm, (line, name: string) => {
     const stability = stabilityOf(name);

@@ -42,7 +42,7 @@ export type MetricsPage = 'all' | 'slis';
 
 /** The part of a worker that its metrics need. Several workers serve the same port. */
 export interface MetricsWorker {
-  /** Its number, the label `worker` of its series. */
+  /** The number of the worker, which its series have as the label `worker`. */
   readonly index: number;
   /** The text of a scrape over all processes; undefined when it is not available. */
   gatherMetrics(page: MetricsPage): Promise<string | undefined>;
@@ -92,7 +92,7 @@ export class Metrics {
   readonly expressions: ExpressionMetrics;
   private readonly watchEvents: WatchMetrics;
   private readonly requests: RequestMetrics;
-  /** Shown at each scrape: it changes twice with every request. */
+  /** Read at each scrape: it changes twice with every request. */
   private readonly inFlight: Record<RequestKind, number> = { readOnly: 0, mutating: 0, unauthenticated: 0 };
   private readonly longRunning: Gauge<(typeof requestLabels)[number] | 'component'>;
   private readonly watchers: Gauge<'group' | 'version' | 'kind'>;
@@ -105,7 +105,7 @@ export class Metrics {
   private sweep: NodeJS.Timeout | undefined;
   private readonly elsewhere: (() => readonly MetricFamilies[])[] = [];
 
-  /** Which of several processes behind one port this is; undefined when it is the only one. */
+  /** The number of this process among several behind one port; undefined when it is the only one. */
   get workerIndex(): number | undefined {
     return this.worker?.index;
   }
@@ -211,7 +211,7 @@ export class Metrics {
     return page === 'all' ? this.elsewhere.flatMap((counts) => counts()) : [];
   }
 
-  /** With the label that all series of a worker have. */
+  /** Adds the label that all series of a worker have. */
   private labelled(families: MetricFamilies): MetricFamilies {
     if (this.worker === undefined) return families;
     const worker = String(this.worker.index);
@@ -244,7 +244,7 @@ export class Metrics {
     this.handshakeErrors.inc();
   }
 
-  /** The work on a request ended, after its client had been told that the time was over. */
+  /** The work on a request ended after its client had received the timeout. */
   endedAfterTimeout(status: 'ok' | 'error'): void {
     this.afterTimeout.inc({ source: 'rest-handler', status });
   }

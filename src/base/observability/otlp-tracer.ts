@@ -42,8 +42,8 @@ const sendTimeoutMs = 10_000;
 const maxWaiting = 4096;
 
 /**
- * Sends traces over OTLP. A request of a trusted client that traces it is traced as well; of the others as many as
- * configured. Spans that can't be sent are dropped: no request waits for them.
+ * Sends traces over OTLP. A request of a trusted client that traces it is traced as well; of the other requests, the
+ * configured share is traced. Spans that can't be sent are dropped: no request waits for them.
  */
 export class OtlpTracer implements RequestTracer {
   private readonly provider: TracerProvider;

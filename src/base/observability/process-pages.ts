@@ -3,7 +3,7 @@ export interface ProcessInfo {
   /** The name of the program's part: `apiserver` or `controller-manager`. */
   readonly component: string;
   readonly version: string;
-  /** The release that it answers as. */
+  /** The release whose API the program serves. */
   readonly emulatedVersion: string;
   readonly runtime: string;
   /** Its paths for operators. */

@@ -24,12 +24,12 @@ let isBusy = false;
 
 /**
  * Takes a profile of this process for a while, in the form that V8's tools open (`.cpuprofile`, `.heapprofile`). One at
- * a time. The process works on meanwhile, a few per cent slower. Snapshots of the whole heap are not offered: the
- * process would stand still for seconds.
+ * a time. The process keeps working, a few per cent slower. Snapshots of the whole heap are not offered: the process
+ * would stand still for seconds.
  *
  * @param kind `heap` shows what was allocated meanwhile and is still in use, `allocs` also what is not
- * @param seconds how long
- * @param signal ends it early, with what there is by then
+ * @param seconds how long the profile takes
+ * @param signal ends the profile early, with the samples so far
  * @throws ProfilerBusyError
  */
 export async function takeProfile(kind: ProfileKind, seconds: number, signal: AbortSignal): Promise<string> {

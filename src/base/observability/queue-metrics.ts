@@ -51,7 +51,7 @@ class Queue implements QueueCounter {
 
   began(waitedMs: number): () => void {
     this.waited.observe(waitedMs / 1000);
-    // The set holds one entry for each, also when several begin at the very same time.
+    // The set holds one entry for each piece of work, even if several begin at the very same time.
     let at = this.now();
     while (this.running.has(at)) at += 1e-6;
     this.running.add(at);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { stabilityOf } from './metric-stability.js';
 
-/** What Linux calls no limit of memory. */
+/** The value with which Linux reports that memory has no limit. */
 const unlimitedBytes = 2 ** 64;
 
 /** Metrics about metrics, and those of the operating system that the library leaves out. */

@@ -18,15 +18,15 @@ export interface RequestOutcome {
   readonly dryRun: boolean;
   /** From arrival to the end of the answer; undefined for a long-running request, whose length means nothing. */
   readonly seconds: number | undefined;
-  /** The part of it that went into calls of webhooks and into waiting for a seat. */
+  /** The part of the duration spent in calls of webhooks and waiting for a seat. */
   readonly waitedSeconds: number;
   /** Bytes of the answer's body. */
   readonly answerBytes: number;
   /** Bytes of the request's body; 0 if it had none or it was not read. */
   readonly bodyBytes: number;
-  /** The server refused or ended it to protect itself: a 429, or a 504 of the time limit. */
+  /** The server refused or ended the request to protect itself: a 429, or a 504 of the time limit. */
   readonly isTerminated: boolean;
-  /** Its answer had begun and was cut. */
+  /** The answer had begun and was cut. */
   readonly isAborted: boolean;
 }
 
@@ -89,7 +89,7 @@ class AnswerSeries {
 
 /** Everything that is counted under one set of labels. */
 class RequestSeries {
-  /** A first failure is a rise from 0: a series that begins with it would hide it from a collector. */
+  /** A first failure must be a rise from 0: collectors do not notice a series that begins with it. */
   readonly real = new AnswerSeries([[failed, 0]]);
   dryRun: AnswerSeries | undefined = undefined;
   readonly terminations = new Map<number, number>();
@@ -101,7 +101,7 @@ class RequestSeries {
 
   constructor(
     readonly labels: RequestLabels,
-    /** Those of all requests of the same resource and verb. */
+    /** Body sizes of all requests of the same resource and verb. */
     readonly bodies: BodySeries,
   ) {}
 }

@@ -56,7 +56,7 @@ export class CollectedMetric {
   reset(): void {}
 }
 
-/** Counts observations by size. Bounds ascend; the last count is of what is above all of them. */
+/** Counts observations by size. Bounds ascend; the last count is of the observations above all bounds. */
 export class Buckets {
   readonly counts: number[];
   sum = 0;

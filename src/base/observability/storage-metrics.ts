@@ -24,7 +24,7 @@ export class StorageMetrics {
       buckets: latencyBuckets,
       registers,
     });
-    // Dashboards ask for the store by the name of another one.
+    // Dashboards query the store under the name of etcd.
     this.fieldLatency = new Histogram({
       name: 'etcd_request_duration_seconds',
       help: 'Time of storage calls by operation, under the name that dashboards ask for.',

@@ -49,7 +49,7 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
       logger.warn('no connection to the database', { role, reason });
     },
     unprotected: (problem: string) => {
-      // Every connection of the pool has the same one.
+      // Every connection of the pool has the same problem.
       if (unprotected.has(problem)) return;
       unprotected.add(problem);
       logger.warn(problem);

@@ -6,7 +6,7 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 /** One timed piece of work of a request that is traced. */
 export interface TraceSpan {
   readonly traceId: string;
-  /** The value of the header that tells another server of this span (W3C Trace Context). */
+  /** The value of the header that passes this span on to another server (W3C Trace Context). */
   readonly traceparent: string;
   /** The value of `tracestate`, as it came; empty: none. */
   readonly tracestate: string;

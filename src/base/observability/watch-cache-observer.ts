@@ -145,7 +145,7 @@ function addEventMetrics(registry: Registry) {
   return { reads, fills, drops, slow };
 }
 
-/** The series of each cache under the names that the field knows. */
+/** The series of each cache under the names that operators of such servers know. */
 function cacheSeries(registers: Registry[]) {
   const labelNames = ['group', 'resource'] as const;
   return {

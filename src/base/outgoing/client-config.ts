@@ -155,7 +155,10 @@ export function readClientConfigRoot(path: string, problem: Problem): ClientConf
   return rootOf(content, true, problem);
 }
 
-/** The same for a text that a client sent: of duplicate keys the last one counts, as comparing them all takes long. */
+/**
+ * Like {@link readClientConfigRoot}, for text that a client sent: of duplicate keys the last one counts, as comparing
+ * them all takes long.
+ */
 export function parseClientConfigRoot(content: string, problem: Problem): ClientConfigEntry {
   return rootOf(content, false, problem);
 }

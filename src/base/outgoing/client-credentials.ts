@@ -53,7 +53,7 @@ export class ClientCredentials {
       checkClientTls(tls, (problem) => new ClientConfigError(problem));
       this.present = tls;
     } catch {
-      // As above. A connection that fails because of them reports the reason.
+      // The old certificates stay. A connection that fails because of them reports the reason.
     }
     return this.present;
   }

@@ -10,13 +10,13 @@ import type { Duplex, Readable } from 'node:stream';
 
 /** One request to another server whose answer is passed on. */
 export interface Exchange {
-  /** Of `node:https` for an encrypted connection. */
+  /** An agent of `node:https` makes the connection encrypted. */
   readonly agent: Agent;
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
   readonly method: string;
-  /** With the query, as it goes on the wire. */
+  /** The path with the query, as it is sent. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   /** Streamed as it comes; undefined: no body. */

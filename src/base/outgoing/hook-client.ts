@@ -32,7 +32,7 @@ export interface HookTransport {
   readonly users: ClientUsers | undefined;
 }
 
-/** As many calls to one hook as connections; few enough that its waiting requests leave room for others. */
+/** As many calls to one hook as connections; few enough waiting requests to leave room for those of other hooks. */
 const seatLimits = { calls: 64, waiting: 64 };
 
 const mostRedirects = 10;
@@ -100,10 +100,10 @@ export class HookClient {
   /**
    * Sends a review and returns the text of the answer.
    *
-   * @param write makes the body, once there is a connection to be had
+   * @param write makes the body, once a connection is available
    * @param signal of the request; ends the call
    * @throws HookFault when there is no usable answer; a StatusError of the request (429 when too many requests wait for
-   *   this hook, 504 when the request has no time left)
+   * this hook, 504 when the request has no time left)
    */
   async ask(write: () => Buffer, timeoutMs: number, signal: AbortSignal): Promise<string> {
     const limit = AbortSignal.timeout(timeoutMs);

@@ -17,7 +17,7 @@ export interface ConnectionSettings {
   readonly maxSockets?: number;
   /** Addresses that connections must not go to. */
   readonly denied?: DeniedAddresses | undefined;
-  /** Chooses the destination of each new connection instead of the host of the URL. An error of it fails the call. */
+  /** Chooses the destination of each new connection instead of the host of the URL. If it throws, the call fails. */
   readonly target?: (() => Target) | undefined;
 }
 
@@ -84,7 +84,7 @@ export class GuardedAgent extends Agent {
   }
 }
 
-/** The same without encryption. */
+/** {@link GuardedAgent} without encryption. */
 export class GuardedPlainAgent extends HttpAgent {
   constructor(private readonly settings: Pick<ConnectionSettings, 'denied'>) {
     super({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets, timeout: idleMs });
@@ -102,7 +102,7 @@ export class GuardedPlainAgent extends HttpAgent {
   }
 }
 
-/** The options of a connection, to where it may go. Throws for a denied address. */
+/** The options of a connection with its final destination. Throws for a denied address. */
 function guarded<T extends object>(options: T, { denied, target }: ConnectionSettings): T {
   const chosen = target === undefined ? {} : target();
   const connected = { ...options, ...chosen, ...(denied === undefined ? {} : { lookup: denied.lookup }) };
@@ -160,7 +160,7 @@ export class HttpsConnections {
           resolve({ status, contentType, text: Buffer.concat(chunks).toString('utf8'), location });
         });
       });
-      // Unasked changes of the protocol end the request without a response or an error unless somebody listens.
+      // An upgrade that was not requested ends the request without a response or an error unless somebody listens.
       sent.on('upgrade', (response, socket) => {
         socket.destroy();
         resolve({ status: response.statusCode ?? 0, contentType: '', text: '', location: undefined });

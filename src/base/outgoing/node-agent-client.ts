@@ -29,7 +29,7 @@ export class NodeAgentFault extends Error {
 export interface NodeAgentSettings {
   /** Certificates to use; without authorities any server is trusted. */
   readonly credentials: ClientCredentials;
-  /** How long connecting to an agent may take, in milliseconds, and how long it may take to begin with a log. */
+  /** How long connecting to an agent may take, in milliseconds, and how long the agent may take to begin a log. */
   readonly timeoutMs: number;
   readonly denied: DeniedAddresses;
 }
@@ -100,7 +100,7 @@ export class NodeAgentClient {
     this.tls = tls;
     for (const agent of [this.agent, this.unverified]) if (agent !== undefined) agent.maxFreeSockets = 0;
     const { denied } = this.settings;
-    // The seats of streams limit them; with a limit here, readers of logs would wait for each other.
+    // The seats of streams limit the connections; with a limit here, readers of logs would wait for each other.
     const settings = { denied, maxSockets: Number.POSITIVE_INFINITY };
     this.agent = new GuardedAgent(tls, settings);
     this.unverified = new GuardedAgent({ ...tls, ca: undefined, insecureSkipVerify: true }, settings);

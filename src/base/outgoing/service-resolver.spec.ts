@@ -39,7 +39,7 @@ describe('the service of a hook', () => {
       { addresses: ['10.1.0.2'], conditions: { ready: true } },
     ];
     assert.equal(resolve('endpoints', { services: [service()], [slices]: [slice(endpoints)] }), '10.1.0.2 8443');
-    // Endpoints that say nothing of themselves count as ready.
+    // Endpoints without conditions count as ready.
     const silent = slice([{ addresses: ['fd00::1'] }]);
     assert.equal(resolve('endpoints', { services: [service()], [slices]: [silent] }), 'fd00::1 8443');
   });

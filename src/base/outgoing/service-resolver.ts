@@ -145,7 +145,7 @@ class ClusterAddressResolver implements ServiceResolver {
 
 /** Where ready endpoints of one slice listen, by the name of the service's port. */
 interface KnownEndpoints {
-  /** Empty: the object has the name of the service. */
+  /** The name of the service; empty: the object has that name. */
   readonly service: string;
   readonly sets: readonly { readonly addresses: readonly string[]; readonly ports: ReadonlyMap<string, number> }[];
 }
@@ -172,7 +172,7 @@ class EndpointsResolver implements ServiceResolver {
     }
     const { name: portName } = portOf(service, name, port);
     const own = [...this.slices.inNamespace(namespace)].filter((slice) => slice.service === name);
-    // Clusters without slices have the older kind, under the name of the service.
+    // Clusters without slices have objects of the older kind, under the name of the service.
     const known = own.length > 0 ? own : [this.endpoints.get(namespace, name)].filter((one) => one !== undefined);
     const targets = known.flatMap((one) => targetsOf(one, portName));
     const chosen = targets[Math.floor(Math.random() * targets.length)];

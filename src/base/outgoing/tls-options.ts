@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { ClientTls } from './client-config.js';
 
-/** How every client of this program checks servers, and shows who it is. */
+/** How every client of this program checks servers, and identifies itself. */
 export function tlsOptions({ ca, cert, key, serverName, insecureSkipVerify }: ClientTls): ConnectionOptions {
   return {
     minVersion: 'TLSv1.2',

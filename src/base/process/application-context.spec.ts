@@ -4,7 +4,7 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { Logger } from '../observability/logger.js';
 import { openApplicationContext } from './application-context.js';
 
-/** A module that notes its hooks, and fails in one of them when told to. */
+/** A module that notes its hooks, and fails in one of them on request. */
 function noting(log: string[], name: string, imports: DynamicModule[], fails?: string): DynamicModule {
   const note = (hook: string) => async () => {
     // Without an await for each call, the hooks would not finish in the order of the calls.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 
-/** What a process prints that has these functions, the tag of compiled code, and a function that works for a time. */
+/** The output of a process that has these functions, the tag of compiled code, and a function that works for a time. */
 function run(code: string): string {
   const program = `
     import { setTimeout as delay } from 'node:timers/promises';

@@ -26,7 +26,7 @@ afterEach(() => {
 
 const functions = ['first', 'second', 'third'] as const;
 
-/** Runs a script whose code is kept, calls some of its functions, and works for as much processor time. */
+/** Runs a script whose code is kept, calls some of its functions, and uses `workMs` of processor time. */
 function run(calls: readonly (typeof functions)[number][], workMs: number, command = 'spec'): void {
   const file = join(folder, 'script.cjs');
   const program = `

@@ -20,17 +20,17 @@ import type { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { resetEngine } from './engine-phases.js';
 
-/** A process that worked for less may not have reached all of its work, in milliseconds of processor time. */
+/** A process that worked for less may not have called all functions of its work; in milliseconds of processor time. */
 const enoughWorkMs = 60_000;
-/** Code is written again by a process that worked that many times as much, and for a second more. */
+/** A process that worked this many times as long as the last writer, and a second more, writes the code again. */
 const worthTimes = 2;
 /** Files of other builds, commands or versions of Node that stay beside the newest one: those that were used last. */
 const mostFiles = 24;
 const suffix = '.plinth-code';
-/** Checksum of the rest, and milliseconds of processor time that the process had used that wrote it. */
+/** Checksum of the rest, and the processor time of the process that wrote it, in milliseconds. */
 const headBytes = 8;
 
-/** Which code it is. */
+/** The code to keep. */
 export interface KeptCodeOf {
   readonly folder: string;
   readonly file: string;
@@ -65,7 +65,7 @@ export class KeptCode {
   }
 
   /**
-   * Undefined where it cannot be kept, and where others could write it: anyone who writes it can make the program do
+   * Undefined where code can't be kept, or where others could write it: anyone who writes it can make the program do
    * anything.
    */
   static open({ folder, file, bytes, name }: KeptCodeOf): KeptCode | undefined {
@@ -142,7 +142,7 @@ function readIfThere(path: string): { readonly data: Buffer<ArrayBuffer>; readon
  */
 function readOwn(path: string): Buffer<ArrayBuffer> | undefined {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  // Windows has neither of these, and no pipes in folders.
+  // Windows has neither of these flags, and no pipes in folders.
   const file = openSync(path, O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
   try {
     const found = fstatSync(file);
@@ -169,8 +169,8 @@ function removeOldest(folder: string): void {
 }
 
 /**
- * Whether only this user can write there. Node makes the folder, with the bits that the user's mask leaves; they do not
- * matter where nobody else can enter the parent folder. Windows keeps folders of users private.
+ * Whether only this user can write to the folder. Node makes the folder, with the bits that the user's mask leaves;
+ * they do not matter where nobody else can enter the parent folder. Windows keeps folders of users private.
  */
 function isPrivate(folder: string): boolean {
   const user = process.getuid?.();

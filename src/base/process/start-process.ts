@@ -21,10 +21,10 @@ export function startProcess(file: string, name: string): void {
   }
   const bytes = readFileSync(file);
   const folder = getCompileCacheDir();
-  // Commands run different parts.
+  // Each command runs other parts of the file.
   const kept =
     folder === undefined ? undefined : KeptCode.open({ folder, file, bytes, name: `${name}-${process.argv[2] ?? ''}` });
-  // It has no character outside of ASCII, which the build checks; reading it so costs least.
+  // The build checks that the file has only ASCII characters; reading it as Latin-1 costs least.
   const script = new Script(bytes.toString('latin1'), {
     filename: file,
     ...(kept?.data === undefined ? {} : { cachedData: kept.data }),

@@ -69,7 +69,7 @@ describe('the terms of an index', () => {
     assert.ok(scene.scans <= 4);
     for (let i = 0; i < 20; i++) scene.find(all);
     assert.ok(scene.scans <= 36, String(scene.scans));
-    // A term that took over a place is kept up to date.
+    // A term that replaced another one is kept up to date.
     const [first] = entries as [CacheEntry];
     scene.index.update(first, undefined);
     assert.deepEqual(scene.find('l1=v0'), []);

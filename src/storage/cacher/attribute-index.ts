@@ -138,7 +138,7 @@ export function termsOf({ labels, fields }: SelectionPredicate): Term[] {
     if (operator === '=' || operator === 'in') terms.push({ id: `label ${key}`, values });
   }
   for (const { field, equals, value } of fields.requirements) {
-    // The key order already finds these. An absent field counts as an empty one.
+    // The key order already answers selections by name and namespace. An absent field counts as an empty one.
     if (equals && !field.startsWith('metadata.')) terms.push({ id: `field ${field}`, values: [value] });
   }
   return terms;

@@ -37,11 +37,14 @@ export interface CacheOptions {
    * memory.
    */
   readonly fillWaitMs: number;
-  /** The same for lists of a namespace or selection. They wait less, because filling a cache reads everything. */
+  /**
+   * Like {@link fillWaitMs}, for lists of a namespace or selection. They wait less, because filling a cache reads
+   * everything.
+   */
   readonly partFillWaitMs: number;
   /** How long to wait for a version that has not been reached yet, in milliseconds. */
   readonly futureWaitMs: number;
-  /** Shortest time between two positions that watches get without changes, in milliseconds. */
+  /** Shortest time between two positions that a watch without changes receives, in milliseconds. */
   readonly quietMs: number;
   readonly window: WindowLimits;
   /** The least number of newest changes kept of a resource; 0: its objects are not kept. */

@@ -94,7 +94,7 @@ describe('memory of CachedStorage', () => {
       timers.pass(1_000);
       await cached.list({ resource: 'second' });
       assert.equal(reads.hit, 2);
-      // The two together exceed the limit; the one used last stays.
+      // The two caches together exceed the limit; the one used last stays.
       await fill('third', 20);
       timers.pass(1_000);
       await cached.list({ resource: 'third' });

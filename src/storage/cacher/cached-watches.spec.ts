@@ -106,7 +106,7 @@ describe('watches of CachedStorage', () => {
         return got.flatMap((changes, i) => (changes.length > 0 ? [i] : []));
       };
       assert.deepEqual(await heard(nodes), [3]);
-      // Watchers whose term has no place receive changes they do not want, but none misses a change.
+      // Watchers whose label is not among the indexed terms receive changes they do not want, but none misses a change.
       const got = await heard(early);
       for (const i of [0, 1, 11]) assert.ok(got.includes(i));
       assert.ok(got.length < 12, 'most have their place');
@@ -132,12 +132,12 @@ describe('watches of CachedStorage', () => {
         { namespace: 'a/x', name: '' },
         { namespace: '', name: 'a/x' },
       ];
-      // Each kind also with too many groups to check all of them.
+      // Each kind of scope is also tested with too many groups to check all of them.
       const many = Array.from({ length: 10 }, (_, i) => ({ namespace: `n-${i}` }));
       const usual = [{}, { namespace: 'a' }, { name: 'x' }, { namespace: 'a', name: 'x' }];
       const labelled = { namespace: 'a', select: select('app=app-1') };
       for (const further of [[], many]) {
-        // The first watcher of a group decides what the group receives, so the odd ones come first.
+        // The first watcher of a group decides what the group receives, so the odd scopes come first.
         const oddOnes = await Promise.all(odd.map((scope) => cached.watch({ resource, ...scope }, from)));
         const others = await Promise.all(further.map((scope) => cached.watch({ resource, ...scope }, from)));
         const heard = await Promise.all(
@@ -221,7 +221,7 @@ describe('watches of CachedStorage', () => {
       });
       const created = await createUntil(cached, resource, failed);
       await assert.rejects(slow.next(), failsWith('SlowConsumer'));
-      // A watcher that reads goes on.
+      // A watcher that reads its changes is not ended.
       const watch = await cached.watch({ resource }, from);
       assert.equal((await collectUpTo(watch, await cached.head())).length, created);
       watch.close();
@@ -277,7 +277,7 @@ describe('watches of CachedStorage', () => {
         await assert.rejects(cached.watch({ resource }, from), failsWith('Unavailable'));
       }
       proxy.cut();
-      // A busy machine may take longer to reconnect than a write waits here.
+      // On a busy machine, reconnecting may take longer than a write waits here.
       const create = () => cached.create(key(6), 'u', '{}').catch(() => undefined);
       let next = await create();
       while (next === undefined) next = await create();
@@ -310,7 +310,7 @@ describe('watches of CachedStorage', () => {
         await readOn();
         assert.deepEqual(watchers(), [1]);
         for (let i = 40; i < 45; i++) await cached.create(key(i), 'u', json);
-        // The next check of the memory finds too much used. Changes that wait for the watch must not get lost.
+        // The next memory check finds too much memory in use. Changes that wait for the watch must not get lost.
         timers.pass(5_000);
         assert.deepEqual([drops, watchers()], [['things budget'], []]);
         for (let i = 45; i < 50; i++) await cached.create(key(i), 'u', json);
@@ -412,7 +412,7 @@ function asking(subscription: ChangeSubscription): (version: bigint) => Promise<
   return (version) => collectUpTo(subscription, version);
 }
 
-/** The same, with each batch pushed as it comes; `slowly`: the consumer needs time for each. */
+/** Like {@link asking}, with each batch pushed as it comes; `slowly`: the consumer needs time for each batch. */
 function following(subscription: ChangeSubscription, slowly: boolean): (version: bigint) => Promise<Change[]> {
   let changes: Change[] = [];
   let position = 0n;

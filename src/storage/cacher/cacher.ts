@@ -10,7 +10,7 @@ import { Delivery } from './delivery.js';
 import { WatchCache } from './watch-cache.js';
 import { WatcherGroups } from './watcher-groups.js';
 
-/** A cache is filled if this part of its expected size fits: the objects that the estimate is from may be the largest. */
+/** A cache is filled if this share of its expected size fits: the estimate may come from the largest objects. */
 const CERTAIN_PART = 0.6;
 
 /** The memory that a cache may take. */
@@ -302,7 +302,7 @@ export class Cacher implements WatcherHome {
     for (const watcher of this.groups.all()) watcher.fail(closed);
   }
 
-  /** Waits for the end of a filling under way. */
+  /** Waits until the cache is no longer being filled. */
   private async filled(): Promise<void> {
     if (this.state.kind === 'filling') await this.state.done;
   }
@@ -395,7 +395,7 @@ export class Cacher implements WatcherHome {
     } catch (error) {
       if (error instanceof StorageError) failure = error;
       else {
-        // A bug: we don't know which changes the watchers received, so they have to start anew.
+        // A bug: we don't know which changes the watchers received, so they have to start over.
         this.options.observer.backgroundError(`the cache of ${this.resource}`, error);
         failure = new StorageError('Expired', `the cache of ${this.resource} lost its place`, { cause: error });
       }

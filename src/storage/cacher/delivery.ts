@@ -88,7 +88,8 @@ export class Delivery {
     const turn = { at: began, worked: this.worked };
     let now = began;
     for (const watcher of this.due) {
-      // Not even a little early: the first in the queue would get ahead of the others turn by turn.
+      // No watcher has its turn even a little early: the first one in the queue would gain on the others with each
+      // turn.
       if (now > began && this.pauseBefore(watcher, now) > 0) break;
       this.due.delete(watcher);
       watcher.lastTurn = turn;

@@ -57,7 +57,7 @@ describe('kept forms', () => {
     limit = block / 2;
     const isKept = (bytes: number) => kept.keep(object('more'), form, Buffer.alloc(bytes)) !== undefined;
     assert.equal(isKept(70_000), false);
-    // Only the rest of the newest block, and no other block.
+    // Forms fit only in the rest of the newest block; no other block is begun.
     assert.deepEqual(Array.from({ length: 5 }, () => isKept(60_000)).slice(-2), [false, false]);
     assert.equal(textOf(kept.find(objects[399] as StoredObject, form)), undefined, 'all had to go');
     kept.drop();

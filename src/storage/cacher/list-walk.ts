@@ -35,8 +35,9 @@ export interface Walked {
 }
 
 /**
- * The selected entries at the version `at`, up to a limit: the present ones, with older states in place of those that have
- * changed since. Walks in steps, between which the cache may go on. Returns undefined when it no longer has the version.
+ * The selected entries at the version `at`, up to a limit: the present ones, with older states in place of those that
+ * have changed since. Walks in steps, between which the cache may change. Returns undefined when it no longer has the
+ * version.
  */
 export function* walk(
   cache: Walked,

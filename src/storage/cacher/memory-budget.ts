@@ -1,7 +1,7 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 
-/** The memory that the process can give to caches beside everything else it holds. */
+/** The memory that the process can give to caches besides everything else it holds. */
 export interface MemoryBudget {
   /** The most bytes that all caches together may use at the moment. */
   readonly most: number;
@@ -23,8 +23,8 @@ export function liveBytes(heapBytes: number): number {
 }
 
 /**
- * The budget within the engine's heap, whose limit no process survives. After each full garbage collection we know how
- * much of the heap the caches do not own; that amount counts as needed by others from then on.
+ * The budget within the engine's heap; a process that exceeds the heap limit dies. After each full garbage collection
+ * we know how much of the heap the caches do not own; that amount counts as needed by others from then on.
  */
 export class HeapBudget implements MemoryBudget {
   private readonly limit = liveBytes(getHeapStatistics().heap_size_limit);

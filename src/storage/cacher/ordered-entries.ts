@@ -17,7 +17,7 @@ const FEW_IN_CHUNK = 64;
 
 interface Shelf<T> {
   readonly namespace: string;
-  /** In order; no chunk is empty. */
+  /** Chunks in order; none is empty. */
   readonly chunks: T[][];
   size: number;
 }

@@ -2,13 +2,13 @@ import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
 import type { StoredObject } from '../storage.interface.js';
 import type { StorageKey } from '../storage-key.js';
 
-/** The most that is remembered. */
+/** Limits of what is remembered. */
 export interface RecentLimits {
-  /** For all texts together, in UTF-16 units. */
+  /** Length of all texts together, in UTF-16 units. */
   readonly characters: number;
   /** Objects with longer texts are not remembered, in UTF-16 units. */
   readonly objectCharacters: number;
-  /** Objects seen longer ago than this have too often been changed by another process, in milliseconds. */
+  /** Age at which an object is forgotten, in milliseconds: another process has too often changed older ones. */
   readonly ageMs: number;
 }
 

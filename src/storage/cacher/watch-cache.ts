@@ -96,9 +96,9 @@ export class WatchCache {
   }
 
   /**
-   * One page, in steps: among very many objects it may take long to find the selected ones. The cache may go on between
-   * two steps; the page shows one version all the same. Undefined if the cache doesn't hold that version, or loses it
-   * meanwhile.
+   * One page, in steps: among very many objects it may take long to find the selected ones. The cache may change
+   * between two steps; the page shows one version all the same. Undefined if the cache doesn't hold that version, or
+   * loses it meanwhile.
    */
   *lists(query: CacheQuery): Steps<ListPage | undefined> {
     const { select, after } = query;
@@ -109,7 +109,7 @@ export class WatchCache {
     let at = query.at ?? this.lastPosition;
     if (select !== undefined && at === this.lastPosition) {
       const candidates = yield* this.index.candidates(select, this.isFew, (visit) => this.eachInSteps(visit));
-      // The candidates are those of the moment when they were found.
+      // The candidates are complete only for the version at which they were found.
       if (query.at === undefined) at = this.lastPosition;
       if (candidates !== undefined && at === this.lastPosition) {
         selected = yield* sorted(candidates, query, after, limit, select);
@@ -132,7 +132,7 @@ export class WatchCache {
     this.extracted = source;
   }
 
-  /** Visits all entries in order, a limited amount of text in each step. The cache may go on between two steps. */
+  /** Visits all entries in order, a limited amount of text in each step. The cache may change between two steps. */
   private *eachInSteps(visit: (entry: CacheEntry) => void): Steps {
     let last: ListPosition | undefined;
     do {

@@ -39,11 +39,11 @@ const PART = '\u0000';
 
 const FEW_GROUPS = 8;
 /**
- * The most labels and fields that changes are looked up by; watches by other ones receive all changes of their scope. A
- * term with many more watches replaces the term with the fewest.
+ * The most labels and fields that changes are looked up by; watches that select by others receive all changes of their
+ * scope. A term with many more watches replaces the term with the fewest.
  */
 const MOST_TERMS = 8;
-/** How many times more watchers a term needs to replace another one: terms must not go back and forth. */
+/** How many times more watchers a term needs to replace another one: two terms must not keep replacing each other. */
 const TIMES_MORE = 2;
 
 /**
@@ -54,7 +54,7 @@ export class WatcherGroups {
   private readonly groups = new Map<string, Group>();
   private readonly terms = new Map<string, WatchedTerm>();
   private readonly ids = new Map<CacheWatcher, string>();
-  /** Watchers whose term has no place, by term. */
+  /** Watchers whose term is not among `terms`, by term. */
   private readonly waiting = new Map<string, Set<CacheWatcher>>();
 
   get size(): number {
@@ -97,8 +97,8 @@ export class WatcherGroups {
   }
 
   /**
-   * How many watchers a change of the object concerns; an empty name stands for no object. Watchers of which a change
-   * reaches only those with a matching value count as one for each label or field.
+   * How many watchers a change of the object concerns; an empty name stands for no object. All watchers of an indexed
+   * label or field count as one: a change reaches only those that select its value.
    */
   concernedBy(key: StorageKey): number {
     let count = this.terms.size;
@@ -160,7 +160,7 @@ export class WatcherGroups {
     return found;
   }
 
-  /** The values by which watchers select that a change has, before or after it. */
+  /** The values of indexed terms that the object has before or after the change. */
   private *termsOf(change: Change): Generator<Term> {
     for (const [id, { source }] of this.terms) {
       const { after, before } = attributesOfChange(change, source);
@@ -199,7 +199,7 @@ export class WatcherGroups {
   }
 }
 
-/** The terms by which a watcher could be found: its selection has one value of them. */
+/** The terms by which a watcher could be found: its selection requires one value of each. */
 function wantedTerms({ select }: WatchScope): Term[] {
   if (select === undefined) return [];
   const { source } = select;
@@ -208,7 +208,7 @@ function wantedTerms({ select }: WatchScope): Term[] {
   );
 }
 
-/** The groups of a key: all objects, a namespace, a name anywhere, this object. */
+/** The groups that a key belongs to: all objects, a namespace, a name anywhere, this object. */
 function* idsOf({ namespace, name }: StorageKey, term?: Term): Generator<string> {
   yield groupId(undefined, undefined, term);
   yield groupId(namespace, undefined, term);

@@ -158,7 +158,7 @@ describe('encrypted secrets', () => {
       await assert.rejects(put(stranger, secretOf('theirs'), jsonOf('z')), failsWith('Unreadable'));
       await assert.rejects(collectUpTo(followed, pod.resourceVersion), failsWith('Unreadable'));
       assert.equal((await collectUpTo(pods, pod.resourceVersion)).length, 1);
-      // A create under a key that is taken reports that, whatever object is there.
+      // A create under an existing key reports that the key exists, even if it can't decrypt the object there.
       const again = Promise.allSettled([
         stranger.create(secretOf('theirs'), 'u2', jsonOf('z')),
         stranger.create(secretOf('new'), 'u2', jsonOf('z')),

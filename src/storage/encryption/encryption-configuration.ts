@@ -127,8 +127,8 @@ function refuseMasked(entries: readonly EncryptionEntry[], report: Report): void
 }
 
 /**
- * A key must not have the name of another one of the same kind with other bytes: names determine which key reads a
- * text.
+ * Two keys of the same kind must not share a name unless their bytes are equal: the name determines which key decrypts
+ * a text.
  */
 function refuseTwiceNamed(entries: readonly EncryptionEntry[], report: Report): void {
   for (const [i, { providers }] of entries.entries()) {

@@ -72,7 +72,7 @@ describe('the change feed', () => {
       const back = i % 4 === 0 ? 0n : BigInt(i * 7);
       const from = i % 9 === 0 ? origin : head - back > origin ? head - back : origin;
       const resource = `kind${i % 3}`;
-      // Every third one leaves again, because resources come and go.
+      // Every third subscription is closed again, because resources come and go.
       const subscription = await watcher.watch({ resource }, from);
       if (i % 3 === 2 && i < 30) subscription.close();
       else started.push({ from, resource, subscription });
@@ -101,7 +101,7 @@ describe('the change feed', () => {
     await watcher.stop();
   });
 
-  /** Writes two objects at once, and waits for the failure of a subscription from before. */
+  /** Writes two objects at once, and waits for the failure of an earlier subscription. */
   const loseOrder = async ({ storage, feed }: Awaited<ReturnType<typeof openFeed>>, faults: unknown[]) => {
     const from = await storage.head();
     const subscription = await feed.subscribe({ resource: 'things' }, from);
@@ -190,7 +190,7 @@ describe('the change feed', () => {
       const json = JSON.stringify({ text: 'x'.repeat(20_000) });
       let last = from;
       for (let i = 0; i < 6; i++) {
-        // Whoever keeps up with most of them holds little.
+        // An owner whose watch has read most of its changes holds little.
         if (i === 3) assert.equal((await collectUpTo(own, last)).length, 3);
         last = (await storage.create(key(`n-${i}`, 'things'), 'u', json)).resourceVersion;
       }
@@ -207,7 +207,7 @@ describe('the change feed', () => {
     const databaseUrl = await server.createTestDatabase();
     const proxy = await TcpProxy.start(server.port);
     proxy.cut(true);
-    // Nothing notifies it.
+    // No notification reaches the store.
     const listenDatabaseUrl = proxy.through(databaseUrl);
     const storage = await createPostgresStorage({ databaseUrl, listenDatabaseUrl, notifyPollMs: 200 });
     const other = await createPostgresStorage({ databaseUrl });
@@ -325,7 +325,7 @@ describe('the change feed', () => {
       });
       proxy.cut(true);
       for (const name of ['a', 'b', 'c']) await writeAndFind(writer, watcher, name);
-      // The first read of a new subscription may find one of them first.
+      // The first read of a new subscription may find a change before the poll does.
       assert.equal(sources.length, 3);
       assert.ok(!sources.includes('notify'), sources.join());
       await writer.stop();
@@ -397,7 +397,7 @@ describe('the change feed', () => {
     await storage.create(key('a'), 'u', '1');
     const { resourceVersion } = await storage.create(key('b'), 'u', '1');
     const subscription = await feed.subscribe({ resource: 'things' }, resourceVersion);
-    // One subscription waits for a future version: it gets the same error, not that the version is too large.
+    // One subscription waits for a future version: it must fail with the same error, not with `TooLargeVersion`.
     const ahead = assert.rejects(feed.subscribe({ resource: 'things' }, resourceVersion + 100n), failsWith('Expired'));
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();

@@ -19,7 +19,9 @@ export interface ChangeFeedOptions {
   /** Receives how far the log was read. */
   readonly onPosition?: (version: bigint) => void;
   readonly limits?: BufferLimits;
-  /** Most that all subscriptions together may not have got yet, in UTF-16 units of JSON; the slowest are ended above that. */
+  /**
+   * The largest backlog of all subscriptions together, in UTF-16 units of JSON; above it the slowest ones are ended.
+   */
   readonly backlogCharacters?: number;
   /** Whether a batch of this process is under way. Its end is reported to `batchEnded`. */
   readonly isWriting?: () => boolean;
@@ -212,7 +214,7 @@ export class ChangeFeed {
         this.unheard(batch);
         continue;
       }
-      // A read of the log may have brought the first part.
+      // A read of the log may already have delivered the first of these changes.
       const isNew = ({ resourceVersion }: Change) => resourceVersion > cursor;
       const changes = stretch.after < cursor ? stretch.changes.filter(isNew) : stretch.changes;
       try {
@@ -422,7 +424,7 @@ export class ChangeFeed {
     this.cursor = undefined;
     this.heard = 0n;
     this.failAll(error);
-    // Their subscriptions have failed as well.
+    // The subscriptions that wait for a future version have failed as well.
     for (const future of [...this.futures]) future.settle(error);
   }
 

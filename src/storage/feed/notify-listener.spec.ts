@@ -76,7 +76,7 @@ describe('the listener', () => {
           tell();
         },
       },
-      // Where nothing may be late, a busy machine has all the time it needs.
+      // Tests in which nothing may be late give a busy machine all the time it needs.
       { heartbeatMs: 60_000, heartbeatTimeoutMs: 30_000, probeTimeoutMs: 30_000, ...options },
     );
     listener.start();
@@ -85,14 +85,14 @@ describe('the listener', () => {
     await listener.stop();
     await proxy.stop();
   };
-  /** Waits until a heard version or an error makes it true. */
+  /** Waits until a received version or an error makes the condition true. */
   const until = async (condition: () => boolean): Promise<void> => {
     while (!condition()) await new Promise<void>((resolve) => told.push(resolve));
   };
   const say = (payload: string) => client.query(`select pg_notify('plinth_changes', $1)`, [payload]);
   /**
-   * Sends the notification again at every heartbeat until it has the effect. The listener may be between two
-   * connections, or held up for longer than the effect lasts.
+   * Sends the notification again at every heartbeat until the condition is true. The listener may be between two
+   * connections, or held up for longer than the condition lasts.
    */
   const sayUntil = async (payload: string, condition: () => boolean): Promise<void> => {
     while (!condition()) {

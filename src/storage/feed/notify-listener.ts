@@ -14,7 +14,7 @@ export interface ListenerTimes {
   readonly probeTimeoutMs: number;
 }
 
-/** After this many heartbeats without hearing another process there are none: one announcement may come late. */
+/** After this many heartbeats without an announcement, no other process listens: one announcement may be late. */
 const SILENT_HEARTBEATS = 3.5;
 
 const DEFAULT_TIMES: ListenerTimes = { heartbeatMs: 5_000, heartbeatTimeoutMs: 3_000, probeTimeoutMs: 2_000 };
@@ -31,7 +31,7 @@ export interface ListenConnection {
 
 /** The parts of the program that the listener works with. */
 export interface ListenerHooks {
-  /** Gets the version of a notification; undefined after every connect. */
+  /** Receives the version of a notification; undefined after every connect. */
   readonly onVersion: (newest: bigint | undefined) => void;
   readonly onError: (error: unknown) => void;
   /** Name of the channel that announces versions. */
@@ -148,7 +148,8 @@ export class NotifyListener {
   }
 
   /**
-   * Announces to other processes that this one listens. Those that miss the announcement notify it a heartbeat later.
+   * Announces to other processes that this one listens. A process that misses the announcement notifies this one a
+   * heartbeat later.
    */
   private async announce(channel: string): Promise<void> {
     try {

@@ -7,7 +7,7 @@ const announcement = /^listening ([0-9a-f]{16})$/;
  * the channel of versions, so a process that hears no other for a while is alone. Then nobody needs a notification of
  * its writes, which would wake the writer's own listener, in the database and here.
  *
- * In doubt there are others. A process whose listener is overlooked finds changes by polling.
+ * When in doubt, there are others. A process whose listener is overlooked finds changes by polling.
  */
 export class OtherListeners {
   /** The announcement of this process. */
@@ -31,12 +31,12 @@ export class OtherListeners {
     return this.lastHeardAt === undefined || this.now() - this.lastHeardAt < this.silenceMs;
   }
 
-  /** From now on every announcement is heard. */
+  /** Called when the listener has connected: from now on it receives every announcement. */
   connected(): void {
     this.lastHeardAt = this.now();
   }
 
-  /** Announcements of others may get lost. */
+  /** Called when the listener has lost its connection: announcements of others may get lost. */
   disconnected(): void {
     this.lastHeardAt = undefined;
   }

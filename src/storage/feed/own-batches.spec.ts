@@ -30,7 +30,7 @@ describe('the change feed and own batches', () => {
     const options = resolveOptions({ databaseUrl });
     const pool = new SessionPool(options);
     let reads = 0;
-    // Batches are reported by hand, which settles the order of events.
+    // The test reports batches to the feed itself, so that it controls the order of events.
     const epochs = new EpochKeeper(options.observer, (use) => pool.run(use));
     const reader = new Reader(pool, options.poolSize, epochs);
     const feed = new ChangeFeed(new PostgresChangeLog(pool, reader, epochs), {
@@ -55,7 +55,7 @@ describe('the change feed and own batches', () => {
         feed.batchEnded({ newest: resourceVersion, resources: new Set(['quiet']), stretch: undefined });
         feed.wake(resourceVersion, 'notify');
       }
-      // Rounds that were due before may still end. Twenty writes must not cause twenty more.
+      // Rounds that were due before may still end. The twenty writes must not cause twenty more.
       assert.ok(reads - before <= 2, `${reads - before} reads`);
       const late = await feed.subscribe({ resource: 'quiet' }, from);
       const last = await storage.create(key('last', 'quiet'), 'u', '20');
@@ -155,7 +155,8 @@ describe('the change feed and own batches', () => {
       for (let i = 0; i < 6; i++) {
         const foreign = (await storage.create(key(`f${i}`, 'listened'), 'u', '1')).resourceVersion;
         const newest = (await storage.create(key(`q${i}`, 'quiet'), 'u', '1')).resourceVersion;
-        // Both notifications come before the answer, or between two answers, or only that of the other process does.
+        // Three cases: both notifications come before the answer, both between two answers, or only that of the other
+        // process comes.
         isWriting = i % 3 !== 1;
         if (i % 3 === 1) feed.batchEnded(own(newest, foreign));
         feed.wake(foreign, 'notify');
@@ -205,7 +206,7 @@ describe('the change feed and own batches', () => {
       feed.batchEnded(withheld(first, second));
       await collectUpTo(subscription, second);
       assert.equal(reads, atFirst);
-      // The log was read up to the middle of a batch that arrives as one.
+      // The log was read up to the middle of a batch that is reported as a whole.
       const middle = await write('q3', 'quiet');
       feed.wake(middle, 'local');
       await collectUpTo(subscription, middle);

@@ -62,7 +62,7 @@ describe('a subscription without changes', () => {
     subscription.offer(changeAt(2n));
     assert.equal(subscription.quietPosition, undefined);
     subscription.advance(2n);
-    // It is on its way.
+    // The change is on its way.
     assert.equal(subscription.quietPosition, undefined);
     await nextTurn();
     assert.deepEqual(got, [{ changes: [changeAt(2n)], position: 2n }]);

@@ -16,7 +16,7 @@ export interface SubscriptionSource {
   readonly limits: BufferLimits;
   /** Called once, when the subscription is closed or fails. */
   readonly onEnd: (subscription: Subscription) => void;
-  /** Default: what the subscription has not received is counted nowhere else. */
+  /** Default: none; nothing else counts what the subscription has not received. */
   readonly backlog?: WatchBacklog | undefined;
 }
 
@@ -38,7 +38,7 @@ export class Subscription implements ChangeSubscription, LateWatcher {
   private first: ChangeBatch | undefined;
   private buffer: Change[] = [];
   private bufferCharacters = 0;
-  /** How many of the buffered changes the backlog knows of. */
+  /** How many of the buffered changes are counted in the backlog. */
   private held = 0;
   private position: bigint;
   private sentPosition: bigint;
@@ -190,7 +190,7 @@ export class Subscription implements ChangeSubscription, LateWatcher {
     this.clearBuffer();
   }
 
-  /** Only what its consumer does not take at once. */
+  /** Counts in the backlog only the changes that the consumer does not take at once. */
   private holdBuffer(): void {
     if (this.backlog === undefined || this.buffer.length === this.held) return;
     this.backlog.hold(this.buffer.slice(this.held));

@@ -60,8 +60,8 @@ export class WatchBacklog {
   }
 
   /**
-   * Ends watches while the backlog is too large: each time the watch that is furthest behind, of the owner whose
-   * watches have the largest backlog.
+   * Ends watches while the backlog is too large: each time, of the owner whose watches have the largest backlog, the
+   * watch that is furthest behind.
    *
    * @param isKept whether a cache keeps the change in any case
    * @param end ends a watch, which thereby leaves the backlog

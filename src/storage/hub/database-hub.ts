@@ -13,7 +13,7 @@ import { HubReads, type Read } from './hub-reads.js';
 import { sendError } from './sent-error.js';
 import { receiveWrite } from './sent-write.js';
 
-/** A notification comes at most a few batches late. */
+/** How many versions to remember: a notification comes at most a few batches late. */
 const MOST_TOLD = 8;
 
 /** Texts pass unchanged: the processes encrypt and decrypt. */

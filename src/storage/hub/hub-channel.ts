@@ -16,7 +16,7 @@ export function frameOf(messages: readonly unknown[]): Frame {
 
 /**
  * Messages between two processes of one machine, in order. Messages of one turn of the event loop go together. Both
- * ends belong to the same program, and nobody else has the stream.
+ * ends belong to the same program, and no other program has access to the stream.
  */
 export class HubChannel<Sent, Received> {
   private messages: Sent[] = [];
@@ -32,7 +32,7 @@ export class HubChannel<Sent, Received> {
     onClose: () => void,
   ) {
     stream.on('data', (chunk: Buffer) => this.receive(chunk));
-    // The end is reported by 'close', whatever the reason.
+    // The 'close' event reports the end, whatever its reason.
     stream.on('error', () => undefined);
     stream.once('close', onClose);
   }

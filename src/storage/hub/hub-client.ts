@@ -4,7 +4,10 @@ import { type Frame, frameOf, HubChannel } from './hub-channel.js';
 import type { HubMessage, HubRequest } from './hub-messages.js';
 import { type SentBatch, sendBatch } from './sent-batch.js';
 
-/** A process that reads less than this gets new versions without their content, and reads the content when it can. */
+/**
+ * A process with more unread bytes than this gets new versions without their content, and reads the content when it
+ * can.
+ */
 const mostUnsentBytes = 32 * 1024 * 1024;
 /** How long a process may go without learning of versions whose content it does not follow, in milliseconds. */
 const quietMs = 50;

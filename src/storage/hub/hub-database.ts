@@ -25,18 +25,18 @@ interface Call {
   reject(error: unknown): void;
 }
 
-/** The database by way of the hub of this machine. Texts are encrypted and decrypted here. */
+/** The database, reached through the hub of this machine. Texts are encrypted and decrypted here. */
 export class HubDatabase implements Database, Writer {
   readonly pool: QueryPool;
   readonly epochs: EpochKeeper;
   readonly writer: Writer = this;
-  /** Notifications come while no batch is under way. */
+  /** The hub sends notifications only while no batch is under way. */
   readonly isSending = false;
   private readonly channel: HubChannel<HubRequest, HubMessage>;
   private readonly sealing: Sealing;
   /**
-   * By the number of the call, counted from 1; a number is used again once its call is answered. Not a Map: see
-   * `LinkedItems`.
+   * Calls without an answer, by their number, which counts from 1; a number is used again once its call is answered.
+   * Not a Map: see `LinkedItems`.
    */
   private readonly calls: (Call | undefined)[] = [undefined];
   private readonly freeIds: number[] = [];
@@ -112,7 +112,7 @@ export class HubDatabase implements Database, Writer {
   }
 
   observe(version: bigint): void {
-    // The hub has already seen the version: every version comes from there.
+    // The hub has already seen the version: this process gets every version from the hub.
     this.epochs.observe(version);
   }
 

@@ -21,7 +21,7 @@ const mostKeys = 500;
  */
 export class HubReads {
   private readonly objects: SharedReads<Read, readonly Row[]>;
-  /** Reads that have begun, and those that begin when they end, by statement and parameters. */
+  /** Reads under way, by statement and parameters; {@link next} has those that begin when they end. */
   private readonly running = new Map<string, Promise<readonly Row[]>>();
   private readonly next = new Map<string, Promise<readonly Row[]>>();
   private serial = 0;
@@ -41,7 +41,7 @@ export class HubReads {
     );
   }
 
-  /** Rejects with what `run` rejects with. */
+  /** Rejects with the same error as `run`. */
   rows(read: Read): Promise<readonly Row[]> {
     switch (read.name) {
       case GET_OBJECTS.name:
@@ -102,7 +102,7 @@ export class HubReads {
   }
 }
 
-/** The reads that go together, in their order. */
+/** Groups the reads that share a statement, in their order. */
 function statements(reads: readonly Read[]): Read[][] {
   const parts: Read[][] = [];
   let keys = mostKeys;

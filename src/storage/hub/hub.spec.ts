@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-/** A hub and the stores that work by way of it, connected as processes are. */
+/** A hub and the stores that reach the database through it, connected as separate processes are. */
 class Machine {
   private readonly stores: PostgresStorage[] = [];
   private readonly clients: Socket[] = [];
@@ -213,14 +213,14 @@ describe('stores that share a hub', () => {
         const from = await one.head();
         const names = Array.from({ length: 8 }, (_, i) => `${round}-${i}`);
         const writes = Promise.all(names.map(write));
-        // The round begins between two batches, and the next round again finds nobody.
+        // The watch begins between two batches and is closed before the next round, which so begins without a follower.
         const watch = await two.watch({ resource: 'things' }, from);
         await writes;
         const seen = await collectUpTo(watch, await one.head());
         assert.deepEqual(seen.map(({ key }) => key.name).sort(), names);
         watch.close();
       }
-      // The hub hears of a watch a little later, and then brings it everything.
+      // The hub learns of the watch a little later, and from then on sends every change.
       const watch = await two.watch({ resource: 'things' }, await two.head());
       const known = brought.length;
       for (let i = 0; brought.length === known; i++) {
@@ -231,7 +231,7 @@ describe('stores that share a hub', () => {
 
   it('hear of what another machine writes during a batch that concerns no watch', { timeout: 60_000 }, () =>
     Machine.use(async (machine) => {
-      // Polling finds nothing here.
+      // The poll is too rare to find anything during the test.
       const store = await machine.store(undefined, 600_000);
       const foreign = await createPostgresStorage({ databaseUrl: machine.databaseUrl });
       const admin = new pg.Client({ connectionString: machine.databaseUrl });
@@ -297,7 +297,7 @@ describe('stores that share a hub', () => {
         ['{"data":1}', '{"data":2}'],
       );
       await assert.rejects(keyless.get(keyOf('a', 'secrets')), failsWith('Unreadable'));
-      // The refusal of a write shows the object that contradicts it.
+      // A refused write returns the object that contradicts it.
       await assert.rejects(one.create(keyOf('a', 'secrets'), 'v', '{}'), failsWith('KeyExists'));
     }));
 

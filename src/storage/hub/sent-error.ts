@@ -8,7 +8,7 @@ import type { StorageKey } from '../storage-key.js';
 export interface SentError {
   readonly kind: 'storage' | 'migration' | 'database' | 'other';
   readonly message: string;
-  /** The code of a storage error or of the system, or the SQLSTATE of one of the database. */
+  /** The code of a storage error or a system error, or the SQLSTATE of a database error. */
   readonly code?: string | undefined;
   readonly key?: StorageKey | undefined;
   readonly resourceVersion?: bigint | undefined;
@@ -35,7 +35,7 @@ export function sendError(error: unknown, causes = mostCauses): SentError {
   return { kind: 'other', message, code: typeof code === 'string' ? code : undefined, cause };
 }
 
-/** Makes an error of the same class again, as far as callers distinguish classes. */
+/** Recreates the error, of the same class where callers distinguish classes. */
 export function receiveError(sent: SentError): Error {
   const { kind, message, code, key, resourceVersion, reason } = sent;
   const cause = sent.cause === undefined ? undefined : receiveError(sent.cause);

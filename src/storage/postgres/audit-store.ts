@@ -6,7 +6,7 @@ import { Session, type Statement } from './session.js';
 const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 60_000;
 const serverLimitMs = 55_000;
-/** SQLSTATE: no partition for the row, among other checks. */
+/** SQLSTATE of a failed check, such as a row without a partition. */
 const checkViolation = '23514';
 /** Partitions are made for this many days ahead, in case the next round is late. */
 const daysAhead = 2;
@@ -58,7 +58,8 @@ const DROP: Statement = {
 /** Whether another attempt can succeed: the database is away, busy or in a wrong state, and did not refuse the rows. */
 export function isPassing(error: unknown): boolean {
   const state = sqlState(error);
-  // Wrong data, a broken rule. A table that is missing, or not permitted, becomes usable when an operator repairs it.
+  // Classes 22 and 23: wrong data, a violated constraint. A missing or forbidden table becomes usable when an operator
+  // repairs it.
   return state === undefined || !/^(?:22|23)/.test(state);
 }
 

@@ -5,7 +5,7 @@ const ahead = Buffer.alloc(4096);
 const idBytes = 8;
 let used = ahead.length;
 
-/** A random number of 63 bits for a batch of writes, in decimal: the batch is found by it if its answer is lost. */
+/** A random number of 63 bits, in decimal, by which a batch of writes is found if its answer is lost. */
 export function newBatchId(): string {
   if (used === ahead.length) {
     randomFillSync(ahead);

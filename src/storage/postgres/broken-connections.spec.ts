@@ -11,7 +11,7 @@ import { createPostgresStorage, type PostgresStorage } from './postgres-storage.
 
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
 
-/** The answers that the callers of a load received, by name of the object. */
+/** The answers to the writes of a test, by name of the object. */
 interface Told {
   readonly written: Map<string, bigint>;
   readonly failed: Set<string>;
@@ -129,7 +129,7 @@ describe('connections that break', () => {
     ].map((call) => call.then(String, (error: StorageError) => error.code));
     const began = performance.now();
     await storage.stop(500);
-    // Reads may otherwise take half a minute. The remainder is for a busy machine.
+    // Without the limit, reads may take half a minute. The rest of the time is for a busy machine.
     assert.ok(performance.now() - began < 8_000, `${performance.now() - began} ms`);
     for (const outcome of await Promise.all(underWay)) assert.match(outcome, /^(Closed|UnknownOutcome|Unavailable)$/);
     subscription.close();
@@ -233,7 +233,7 @@ describe('connections that break', () => {
       proxy.holdAnswers();
       const write = assert.rejects(storage.create(key('a'), 'u', '{}'), failsWith('UnknownOutcome'));
       await committed('a');
-      // As log upkeep does in the minutes for which a process may stand still.
+      // Does what log upkeep does in the minutes for which a process may stand still.
       await client.query(
         `select setval('plinth.resource_version', upper, false) from plinth.change_partitions where lower = 0`,
       );
@@ -243,7 +243,7 @@ describe('connections that break', () => {
       );
       await client.query('alter table plinth.changes detach partition plinth.changes_0; drop table plinth.changes_0');
       await client.query('delete from plinth.change_partitions where lower = 0');
-      // The object could be created again, and would be.
+      // Without the object, a repeated create would succeed.
       await client.query(`delete from plinth.objects where name = 'a'`);
       proxy.cut();
       await write;

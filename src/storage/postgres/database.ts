@@ -21,7 +21,7 @@ export interface Writer {
   readonly isSending: boolean;
   /** Throws `Invalid`, `Unavailable`, `UnknownOutcome` or `Closed`. */
   write(write: Write): Promise<WriteAnswer>;
-  /** The same for writes that are all made or none. */
+  /** Like `write`, for writes that are all made or none. */
   writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]>;
   /** Throws `Unavailable` while writes do not get through. Writes nothing. */
   check(): Promise<void>;
@@ -48,8 +48,8 @@ export interface Database {
    */
   follow(resource: string, isFollowed: boolean): void;
   /**
-   * Checks the database and begins to work; throws `StorageError` or `MigrationError`. After a failure the caller calls
-   * either `start` again or `stop` and `close`.
+   * Checks the database and starts the background work; throws `StorageError` or `MigrationError`. After a failure the
+   * caller calls either `start` again or `stop` and `close`.
    */
   start(): Promise<void>;
   /** Lets writes under way finish and ends all background work. Reads still run. */

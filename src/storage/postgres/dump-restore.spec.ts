@@ -17,7 +17,7 @@ import { readerRole } from './reader-rights.js';
 import { sqlView } from './sql-view-text.js';
 import { syncSqlViews } from './sql-views.js';
 
-/** The embedded Postgres comes without these. */
+/** The embedded Postgres comes without pg_dump and pg_restore. */
 const programs = process.env.PLINTH_TEST_POSTGRES_BIN ?? '';
 const skip = !existsSync(join(programs, 'pg_restore')) && 'needs a PostgreSQL with pg_dump: npm run test:stock';
 

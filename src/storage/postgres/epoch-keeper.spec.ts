@@ -30,7 +30,7 @@ describe('the history of the database', () => {
   const open = async (changes: EpochChange[] = []): Promise<PostgresStorage> => {
     const storage = await createPostgresStorage({
       databaseUrl,
-      // The listener looks at the epoch by itself. Without it, a process looks when a test makes it.
+      // A listener would check the epoch by itself. Without one, a process checks it only when a test makes it.
       listenDatabaseUrl: 'postgres://127.0.0.1:1/none',
       retentionIntervalMs: 0,
       observer: { ...silentObserver, epoch: (change) => changes.push(change) },
@@ -38,7 +38,7 @@ describe('the history of the database', () => {
     opened.push(storage);
     return storage;
   };
-  /** The first check that learns of a loss counts it. */
+  /** How many versions are missing: only the first check that notices a loss counts it. */
   const missing = (changes: readonly EpochChange[]): bigint =>
     changes.reduce((sum, change) => sum + change.missing, 0n);
   const session = (): Promise<Session> =>
@@ -58,7 +58,7 @@ describe('the history of the database', () => {
     for (const storage of opened.splice(0)) await storage.stop();
     await client.end();
   };
-  /** What a lagging standby would lack: everything newer than `version`. */
+  /** Removes what a lagging standby would lack: everything newer than `version`. */
   const lose = async (version: bigint): Promise<void> => {
     await client.query('begin');
     await client.query('delete from plinth.objects where resource_version > $1', [version]);
@@ -66,7 +66,7 @@ describe('the history of the database', () => {
     await client.query(`select setval('plinth.resource_version', $1)`, [version]);
     await client.query('commit');
   };
-  /** As if the server had been promoted since the last check. */
+  /** Makes the server look as if it had been promoted since the last check. */
   const promoted = () => client.query('update plinth.epoch set timeline = timeline + 1');
   const cutWriters = () =>
     client.query(
@@ -147,7 +147,7 @@ describe('the history of the database', () => {
     const lost = await knowing.create(key('lost'), 'u', '1');
     await lose(kept.resourceVersion);
     await promoted();
-    // Leaps, because it does not know that anything is missing. The connections of the other process never break.
+    // This process leaps, because it does not know that anything is missing. The connections of `knowing` never break.
     await open();
     assert.equal(knowing.lostVersions(), undefined);
     const next = await knowing.create(key('next'), 'u', '1');
@@ -174,7 +174,7 @@ describe('the history of the database', () => {
     await promoted();
     await open();
     await cached.create(key('next'), 'u', '1');
-    // By a client of the process that is gone.
+    // Called for a client of the process that is gone, which has seen the lost version.
     await assert.rejects(cached.watch({ resource: 'things' }, lost.resourceVersion), failsWith('Expired'));
     await assert.rejects(cached.list({ resource: 'things', at: lost.resourceVersion }), failsWith('Expired'));
     await cached.stop();
@@ -188,7 +188,7 @@ describe('the history of the database', () => {
     const kept = await ignorant.create(key('kept'), 'u', '1');
     const lost = await knowing.create(key('lost'), 'u', '1');
     await lose(kept.resourceVersion);
-    // The process that saw the lost version finds out; the connection of the other one never breaks.
+    // The process that saw the lost version notices the loss; the connection of the other one never breaks.
     await knowing.head();
     assert.equal(ignorant.epoch?.epoch, 1n);
     const next = await ignorant.create(key('next'), 'u', '1');
@@ -210,7 +210,7 @@ describe('the history of the database', () => {
     const next = await storage.create(key('c'), 'u', '1');
     assert.ok(next.resourceVersion > LEAP);
     assert.equal(storage.epoch?.epoch, 1n, 'nothing is known to be lost');
-    // Watches go on, and earlier versions can be read.
+    // Watches continue, and earlier versions can be read.
     assert.deepEqual(
       (await collectUpTo(watch, next.resourceVersion)).map((change) => change.key.name),
       ['b', 'c'],
@@ -241,7 +241,7 @@ describe('the history of the database', () => {
     const next = await early.create(key('next'), 'u', '1');
     assert.equal(early.epoch?.epoch, 1n);
     const watch = await early.watch({ resource: 'things' }, next.resourceVersion);
-    // Otherwise its answers would mix both histories.
+    // The read begins a new epoch: otherwise the answers of `late` would mix both histories.
     await late.head();
     assert.equal(late.epoch?.epoch, 2n);
     assert.equal(missing(changes), lost.resourceVersion - kept.resourceVersion);
@@ -249,7 +249,7 @@ describe('the history of the database', () => {
     assert.equal(further.resourceVersion > next.resourceVersion, true);
     assert.equal(early.epoch?.epoch, 2n);
     await assert.rejects(early.watch({ resource: 'things' }, kept.resourceVersion), failsWith('Expired'));
-    // Later writes belong to the history that goes on.
+    // Later writes belong to the history that continues.
     assert.deepEqual(
       (await collectUpTo(watch, further.resourceVersion)).map((change) => change.key.name),
       ['further'],

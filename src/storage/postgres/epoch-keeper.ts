@@ -29,10 +29,10 @@ const MOST_READS = 4;
  * After a fail-over to a standby that lagged, or a restore, the database may lack versions that were handed out.
  *
  * The check runs in the database, under the lock of the writers (`plinth.check_epoch`): before the first write of every
- * writer connection, when a write is refused because the history goes on elsewhere, when a read finds a head that went
- * back or leapt, and when the heartbeat finds changed signs. So it also runs after a proxy or a pooler has silently
- * moved the connections. Each process contributes the newest version it has seen. The leap covers versions that only a
- * process that never returns had seen.
+ * writer connection, when a write is refused because the database is in another epoch, when a read finds a head that
+ * went back or leapt, and when the heartbeat finds that the signs of the history have changed. So it also runs after a
+ * proxy or a pooler has silently moved the connections. Each process contributes the newest version it has seen. The
+ * leap covers versions that only a process that never returns had seen.
  */
 export class EpochKeeper {
   private readonly observer: StorageObserver;
@@ -40,7 +40,7 @@ export class EpochKeeper {
   private currentEpoch: Epoch | undefined;
   private lostVersions: LostVersions | undefined;
   private newestSeen = 0n;
-  /** How often the history turned out to be another one. */
+  /** How often a check found that the history is another one. */
   private moves = 0;
   private checking: Promise<void> | undefined;
 

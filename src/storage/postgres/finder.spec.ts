@@ -19,7 +19,7 @@ import { silentObserver } from './postgres-storage-options.js';
 const resource = 'things';
 const present = '{"v":1,';
 
-/** Texts in an older form have a node that the text does not contain. */
+/** Objects whose text is in an older form have a node that the text does not contain. */
 const source: AttributeSource = {
   presentPrefix: present,
   extract: (json) => {
@@ -158,7 +158,7 @@ describe('a selection of few of very many objects', () => {
   it('is what memory selects, at any version, in pages or not, while objects change', async () => {
     for (const seed of testSeeds('finder')) {
       const random = new Random(seed);
-      // From here on memory knows the past.
+      // From here on, the cache holds earlier versions too.
       const { at: start } = await remembered({ resource, select: select('group=none') });
       const versions = [start];
       for (let round = 0; round < 20; round++) {
@@ -191,10 +191,10 @@ describe('a selection of few of very many objects', () => {
     await Promise.all(Array.from({ length: 10 }, () => storage.list(query)));
     const { 'find-blocks': blocks = 0, 'find-page': pages = 0 } = statements;
     assert.ok(blocks > 1 && blocks < 80, `${blocks} parts of the table`);
-    // Each of them reads the first objects in order, to learn how many are wanted.
+    // Each list reads the first objects in order, to learn how many are wanted.
     assert.ok(pages <= 30, `${pages} pages`);
     statements = {};
-    // As when the log gets a new partition.
+    // The version jumps, as when the log gets a new partition.
     await client.query(`select setval('plinth.resource_version', last_value + 200000) from plinth.resource_version`);
     await put(writer, { resource, namespace: 'a', name: nameOf(0) }, textOf(new Random(1), 0));
     assert.deepEqual((await walk({ ...query, limit: 20 })).found, (await remembered(query)).found);
@@ -219,7 +219,7 @@ describe('a selection of few of very many objects', () => {
         ),
       );
       const { found, at } = await walking;
-      // The first call reads no block yet.
+      // The first `find-blocks` call reads no block yet.
       assert.ok((statements['find-blocks'] ?? 0) > 1, JSON.stringify(statements));
       const then = await remembered({ ...query, at });
       assert.equal(then.found.length, items.length, 'the list is from before');

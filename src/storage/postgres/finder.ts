@@ -20,7 +20,7 @@ const LEAST_BLOCKS = 1_000;
 const MOST_SEARCHES = 10;
 /** The most keys that one search may find, and the most changes since. Sorting this many keys takes 30 ms. */
 const MOST_KEYS = 20_000;
-/** How long a search that did not pay is not tried again, in milliseconds. */
+/** How long to wait before a search that did not pay is tried again, in milliseconds. */
 const VAIN_MS = 60_000;
 const MOST_VAIN = 1_000;
 const FIRST_PAGE = 100;
@@ -227,7 +227,7 @@ function firstAfter(keys: readonly ListPosition[], after: ListPosition): number 
   return low;
 }
 
-/** Each key once, in order; the first ones are in order already. */
+/** Merges the keys in order, each once; `sorted` is in order already. */
 function merged(sorted: readonly ListPosition[], others: readonly ListPosition[]): readonly ListPosition[] {
   const all: ListPosition[] = [];
   let index = 0;

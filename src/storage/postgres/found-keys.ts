@@ -5,12 +5,12 @@ import type { ListPosition } from '../storage.interface.js';
 export interface KeysAtVersion {
   readonly version: bigint;
   readonly keys: readonly ListPosition[];
-  /** When the search ran, by the clock of the process: other keys accumulate over time. */
+  /** When the search ran, by the clock of the process: keys of unwanted objects accumulate over time. */
   readonly searchedAt: number;
 }
 
 const MOST_KEYS = 100_000;
-/** The results of one search: lists that continue page by page, each at its version. */
+/** Most results to keep of one search: lists that continue page by page each have a version of their own. */
 const MOST_VERSIONS = 3;
 const MOST_AGE_MS = 10 * 60_000;
 

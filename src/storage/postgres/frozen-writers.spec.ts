@@ -10,7 +10,7 @@ import { createPostgresStorage, type PostgresStorage } from './postgres-storage.
 
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
 const names = Array.from({ length: 60 }, (_, i) => `large-${i}`);
-/** Together far more than the sockets on the path hold. */
+/** All of these texts together are far more than the sockets on the path hold. */
 const largeText = JSON.stringify({ text: 'x'.repeat(300_000) });
 
 interface Connection {
@@ -32,7 +32,7 @@ class Unended {
   }
 
   handleCommandComplete(): void {
-    // The server waits for the end.
+    // The server waits for the message that ends the transaction.
   }
 
   handleError(): void {
@@ -55,7 +55,7 @@ describe('a client of the database that stands still', () => {
     databaseUrl = await server.createTestDatabase();
     client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
-    // On a busy machine a write may lose its first turn.
+    // On a busy machine the first attempt of a write may fail.
     storage = await createPostgresStorage({ databaseUrl, writeWaitMs: 60_000 });
     try {
       await storage.create(key('first'), 'u', '{}');
@@ -84,7 +84,7 @@ describe('a client of the database that stands still', () => {
       const proxy = await TcpProxy.start(server.port);
       const frozen = await createPostgresStorage({
         databaseUrl: proxy.through(databaseUrl),
-        // The client notices nothing meanwhile, like a stopped process.
+        // Like a stopped process, the client does not give up its writes meanwhile.
         resolveDeadlineMs: 120_000,
       });
       try {
@@ -103,7 +103,7 @@ describe('a client of the database that stands still', () => {
         await held('ClientWrite');
         await storage.create(key('third'), 'u', '{}');
         proxy.release();
-        // The writes may have been refused in the meantime, but are not made unless the answer said so.
+        // The writes may have been refused in the meantime, but none may be made without an answer that reports it.
         const told = await Promise.all(updates);
         for (const [i, name] of names.entries()) {
           const { rows } = await client.query<{ v: string }>(

@@ -34,7 +34,7 @@ export async function guaranteedUpdate(
 ): Promise<UpdateResult> {
   let current = options.hint ?? (await store.get(key));
   let certain = options.hint === undefined;
-  // Reads the object that the copy stood for. Returns whether the copy was right, so that the decision based on it
+  // Reads the object of which the hint is a copy. Returns whether the copy was right, so that the decision based on it
   // holds.
   const wasRight = async (): Promise<boolean> => {
     const copy = current;

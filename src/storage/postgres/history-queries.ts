@@ -68,7 +68,7 @@ interface NetChangeRow extends Omit<ChangeRow, 'username' | 'object'> {
   readonly changes: string;
 }
 
-/** Builds statements; a session of ours runs them. */
+/** Only builds statements; our own session runs them. */
 const builder = new Kysely<object>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
@@ -102,7 +102,10 @@ export function historyQuery({ resource, namespace, name, verb, manager, user, l
   return statement(query.orderBy('h.version', 'desc').limit(limit));
 }
 
-/** What differs, the newest first; columns `resource`, `namespace`, `name`, `verb`, `changes`, `version`, `at`, `manager`, `diff`. */
+/**
+ * Differences between two moments, the newest first; columns `resource`, `namespace`, `name`, `verb`, `changes`,
+ * `version`, `at`, `manager`, `diff`.
+ */
 export function diffQuery({ from, to, resource, namespace, verb, manager, limit }: DiffFilter): HistoryQuery {
   const rows: RawBuilder<NetChangeRow> = sql`cluster.changes_between(${from}::text, ${to}::text, ${resource ?? null}::text, ${namespace ?? null}::text)`;
   let query = builder

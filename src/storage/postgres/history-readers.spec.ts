@@ -75,7 +75,7 @@ describe('a reader of the past', () => {
         await assert.rejects(paula.query(`select * from cluster.as_of('endeddefinitions.internal', ${from})`), {
           code: '42704',
         });
-        // Tables and inner functions are out of reach, also behind the path of the role and its own functions.
+        // A reader can't reach tables and inner functions, not even with a search path and functions of its own.
         for (const sql of [
           'select * from plinth.history',
           'select * from plinth.history_state',
@@ -95,13 +95,13 @@ describe('a reader of the past', () => {
           (await paula.query(`select object from as_of('things', ${from}) where name = 'a'`)).rows[0].object !== null,
         );
         await paula.query('reset search_path');
-        // A reader who may read one view.
+        // `bob` may read only one view.
         await assert.rejects(bob.query(`select * from cluster.as_of('secrets', ${from})`), denied);
         await assert.rejects(bob.query(`select * from cluster.history('others', 'default', 's')`), denied);
         await assert.rejects(bob.query(`select * from cluster.changes_between(${from}, ${to}, 'secrets')`), denied);
         const { rows: his } = await bob.query(`select distinct resource from cluster.changes_between(${from}, ${to})`);
         assert.deepEqual(his, [{ resource: 'things' }]);
-        // A role that was set counts instead of the login.
+        // After `set role`, the rights of that role count, not those of the login.
         await owner.query('set role bob');
         await assert.rejects(owner.query(`select * from cluster.as_of('secrets', ${from})`), denied);
         await owner.query('reset role');

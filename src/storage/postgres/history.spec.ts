@@ -45,7 +45,7 @@ describe('the past behind the log', () => {
       assert.ok(Number(size?.bytes) > 0);
       const [oldest] = seen[0] ?? [0n];
       assert.ok(BigInt(size?.oldest_version ?? 0) <= oldest);
-      // Exact reads of the API reach as far back, page by page.
+      // Reads of an exact version reach as far back, page by page.
       const first = await storage.list({ resource: 'things', at: oldest, limit: 1 });
       assert.deepEqual([first.items.map((item) => item.key.name), first.more], [['before'], true]);
       const second = await storage.list({ resource: 'things', at: oldest, after: first.items[0]?.key });
@@ -162,7 +162,7 @@ describe('the past behind the log', () => {
       const [partition] = await scene.rows<{ lower: string }>(
         'select min(lower) as lower from plinth.change_partitions',
       );
-      // As a release without history does.
+      // Drops the partition as a release without history does.
       await scene.owner.query(`alter table plinth.changes detach partition plinth.changes_${partition?.lower}`);
       await scene.owner.query(`drop table plinth.changes_${partition?.lower}`);
       await scene.owner.query('delete from plinth.change_partitions where lower = $1', [partition?.lower]);

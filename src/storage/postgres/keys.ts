@@ -16,7 +16,7 @@ export interface KeyRange {
 
 /** The character after which no key sorts. */
 const LAST = '\u{10FFFF}';
-/** Appended to a string: the first string that sorts behind it and everything equal to it. */
+/** Appended to a string, gives the first string that sorts after it and everything equal to it. */
 const NEXT = '\u0001';
 
 /** One string per key, for maps; keys can't hold the separator. */

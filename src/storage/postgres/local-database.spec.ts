@@ -55,7 +55,7 @@ it('others are notified of what a process writes, as long as there may be any', 
 
 it('a process that was alone notifies one that comes later', { timeout: 60_000 }, async () => {
   const databaseUrl = await server.createTestDatabase();
-  // Polling finds nothing here.
+  // The poll is too rare to find anything during the test.
   const options = { databaseUrl, notifyPollMs: 600_000 };
   const old = await createPostgresStorage(options);
   interface Others {
@@ -63,7 +63,7 @@ it('a process that was alone notifies one that comes later', { timeout: 60_000 }
     readonly mayExist: boolean;
   }
   const { others } = (old as unknown as { database: { listener: { others: Others } } }).database.listener;
-  // As if the process had listened for long without hearing from others.
+  // Makes the listener look as if it had heard nothing from others for long.
   while (others.lastHeardAt === undefined) await old.head();
   others.lastHeardAt = Number.NEGATIVE_INFINITY;
   assert.equal(others.mayExist, false);

@@ -15,7 +15,7 @@ const NOTIFY_TIMEOUT_MS = 3_000;
 /** Less than {@link NOTIFY_TIMEOUT_MS}: the server must give up first, or its session waits on without a client. */
 const NOTIFY_LOCK_MS = 2_000;
 const START_TIMEOUT_MS = 5_000;
-/** Less than the time that a heartbeat is waited for. */
+/** Less than the time limit of a heartbeat. */
 const listenerLimits: ServerLimits = { lockMs: 2_000, statementMs: 2_500 };
 
 /** The connections of this process: one for writes, one for notifications, up to `poolSize` for reads. */
@@ -104,7 +104,7 @@ export class LocalDatabase implements Database {
   }
 
   follow(): void {
-    // Batches of this process bring every version: nothing is sent.
+    // Nothing to do: batches of this process bring the changes of every resource.
   }
 
   giveUp(): void {

@@ -94,7 +94,7 @@ interface SchemaState {
 async function begin(session: Session, locks: SchemaText): Promise<void> {
   for (let collisions = 0; ; collisions++) {
     await execute(session, 'begin');
-    // Names in the texts must mean the built-in functions, whatever the path of the role.
+    // Names in the texts must mean the built-in functions, whatever the role's `search_path`.
     await execute(session, 'set local search_path = pg_catalog, pg_temp');
     try {
       const [found] = await execute(session, LOCKS_EXIST);
@@ -172,8 +172,8 @@ function outdated(state: SchemaState, { locks, functions, release }: SchemaTexts
 }
 
 /**
- * New functions belong to everybody, and those of earlier releases partly did. The reader role keeps its rights
- * meanwhile; where no such role exists yet, the process that makes it grants them.
+ * Everybody may execute a new function, and some functions of earlier releases. The reader role keeps its rights
+ * meanwhile; where that role does not exist yet, the process that creates it grants them.
  */
 const functionRights = `
   revoke execute on all functions in schema plinth from public;

@@ -12,9 +12,9 @@ import { StorageError } from '../storage-error.js';
  *   prepared statement that a pooler forgot, a plan for an altered table).
  * - `data`: rolled back because of one of its values; will never work.
  * - `partition`: rolled back because the log has no partition for the new version.
- * - `epoch`: rolled back because the history of the database goes on elsewhere; works after a check.
+ * - `epoch`: rolled back because the database is in another epoch; works after a check.
  * - `hints`: rolled back because the server's queue of notifications is full; works without a notification.
- * - `forgotten`: the log does not tell any more whether a batch was made.
+ * - `forgotten`: the log no longer shows whether a batch was made.
  * - `fatal`: rolled back for a reason that a retry won't cure (schema, permissions).
  */
 export type FailureKind =

@@ -7,7 +7,7 @@ export interface LogSize {
   readonly bytes: number;
   /** Share of the server's notification queue in use, from 0 to 1. Commits fail when it is full. */
   readonly notificationQueue: number;
-  /** The past behind the log; bytes include indexes. */
+  /** The history behind the log; bytes include indexes. */
   readonly historyPartitions: number;
   readonly historyBytes: number;
   /** Age of the oldest change of history and log. */
@@ -49,7 +49,8 @@ export interface StorageObserver {
   /** A connection was lost or could not be made. There is no reason when the other side simply ended it. */
   connectionLost(role: 'writer' | 'reader' | 'listener', reason: unknown): void;
   /**
-   * A connection was made that an attacker on the network may read or take over; `problem` says how, and what to do.
+   * A connection was made that an attacker on the network may read or take over; `problem` describes how, and what to
+   * do.
    */
   unprotected(problem: string): void;
   /** The outcome of a batch whose connection broke is known, or unknown after the deadline. */
@@ -91,13 +92,13 @@ export interface PostgresStorageOptions {
   readonly poolSize?: number | undefined;
   /** How long old versions stay readable. The default, 5 minutes, is also the minimum. */
   readonly watchHistoryMs?: number | undefined;
-  /** How long the past is kept behind the log. Default 0: not at all. */
+  /** How long the history behind the log is kept. Default 0: no history. */
   readonly historyRetentionMs?: number | undefined;
-  /** Resources of stored objects that are left out of the past. */
+  /** Resources of stored objects that are left out of the history. */
   readonly historyExclude?: readonly string[] | undefined;
   /** How often the log is read even without a notification. Default 500. */
   readonly notifyPollMs?: number | undefined;
-  /** Most that all watches together may not have got yet, in UTF-16 units of JSON. Default 128 Mi. */
+  /** The largest backlog of all watches together, in UTF-16 units of JSON. Default 128 Mi. */
   readonly watchBacklogCharacters?: number | undefined;
   /** How long a call waits for a database that is down before it fails with `Unavailable`. Default 5,000. */
   readonly writeWaitMs?: number | undefined;

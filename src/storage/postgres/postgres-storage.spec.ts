@@ -112,7 +112,7 @@ describe('PostgresStorage', () => {
         const inOrder = (some: number[]) => some.sort((a, b) => (a % 2) - (b % 2) || a - b);
         const newest = await list({});
         assert.deepEqual(newest.numbers, inOrder(now));
-        // Besides those, the last objects of the pages.
+        // Besides the wanted objects, the last objects of the pages are sent.
         assert.ok(newest.texts < 100, `${newest.texts} texts`);
         const past = await list({ at });
         assert.deepEqual([past.numbers, past.resourceVersion], [inOrder(then), at]);
@@ -152,7 +152,7 @@ describe('PostgresStorage', () => {
       assert.equal(sizes.length, 7);
       const all = (await storage.list({ resource: 'heavy' })).items.map(({ key }) => key.name);
       assert.deepEqual(names, all);
-      // Fewer objects than requested, and still the end.
+      // The page has fewer objects than requested, and nothing follows it.
       const small = await storage.list({ resource: 'heavy', namespace: '', name: 'small-10', pageBytes: 10, limit: 5 });
       assert.deepEqual([small.items.length, small.more], [1, false]);
     });
@@ -204,7 +204,7 @@ describe('PostgresStorage', () => {
         await Promise.all(Array.from({ length: 10_000 }, (_, i) => few.create(key(i), 'u', '{"n":1}')));
         for (let i = 0; i < 100; i++) await few.get(key(i * 100));
       } finally {
-        // Sessions report what they have read when they end.
+        // Sessions report their read statistics when they end.
         await few.stop();
       }
       await untilNoSessions(databaseUrl);

@@ -37,12 +37,12 @@ const CENSUS_TIMEOUT_MS = 30_000;
 /** A stop should not take longer than this. Learning the outcome of a write whose connection broke can take longer. */
 const STOP_PATIENCE_MS = 5_000;
 
-/** Opens the path to the database, which gets the receiver of its events. */
+/** Opens the path to the database, which reports its events to `events`. */
 export type OpenDatabase = (options: ResolvedOptions, events: DatabaseEvents) => Database;
 
 /**
  * The store over PostgreSQL. Keeps no state that another process or a restart would miss. Uses one writer connection,
- * one listener and up to `poolSize` readers, of this process or of the one that works for it.
+ * one listener and up to `poolSize` readers, of this process or of the hub.
  */
 export class PostgresStorage implements Storage {
   private readonly database: Database;

@@ -123,7 +123,7 @@ export class Reader {
     if (at !== undefined) checkVersion(at, found);
     const keyOf = (row: Row) => ({ resource: scope.resource, namespace: text(row, 2), name: text(row, 3) });
     const items = await this.objects(rows, keyOf, 4);
-    // A full page may have been the end: the next one then is empty.
+    // A full page may have been the last one: the next one is empty then.
     const more = Number(rows.at(-1)?.[7] ?? 0) >= limit;
     return { resourceVersion: at ?? found.head, items, more };
   }
@@ -216,7 +216,7 @@ export class Reader {
       try {
         found[index] = storedObject(key, row, 1, this.sealing);
       } catch (error) {
-        // Others share the read: only the callers of this object fail.
+        // Callers of other objects share the read: only the callers of this object fail.
         found[index] = error as StorageError;
       }
     }
@@ -261,13 +261,14 @@ export class Reader {
     };
     let found =
       pageBytes === undefined ? await read(LIST_PAGE) : await read(LIST_PAGE_WITHIN, [...plainValues, pageBytes]);
-    // What the log has forgotten may be in the history.
+    // A version that the log no longer has may be in the history.
     if (at !== undefined && at < found.compactRevision) found = await read(PAST_PAGE);
     const { head, rows } = found;
     if (at !== undefined) checkVersion(at, found);
     const keyOf = (row: Row) => ({ resource: scope.resource, namespace: text(row, 2), name: text(row, 3) });
     const items = await this.objects(rows.slice(0, limit), keyOf, 4);
-    // The first row counts as well; only a page that may end early reports how many there would have been.
+    // The row with the bounds counts as well; only a page that may end early reports how many rows there would have
+    // been.
     const isCut = Number(rows.at(-1)?.[7] ?? 0) > rows.length + 1;
     return { resourceVersion: at ?? head, items, more: rows.length > limit || isCut };
   }
@@ -305,7 +306,7 @@ export class Reader {
     this.isCounting = true;
     this.count(COUNT_OBJECTS, values)
       .then((number) => this.counted(key, number))
-      // Then the pages have no number.
+      // Without the count, the pages have no number.
       .catch(() => undefined)
       .finally(() => {
         this.isCounting = false;

@@ -71,7 +71,7 @@ async function publish(primary: Session, without: readonly string[]): Promise<vo
   if (level !== 'logical') {
     throw new StartupError(`the database of the servers has wal_level ${level}: set it to logical and start it again`);
   }
-  // The publisher may grant a role that can only follow.
+  // Both publications exist: the URL may then be of a role that can only follow.
   if (count === '2') return;
   const [epoch] = await ask(primary, 'select e.replica from plinth.epoch e');
   if (epoch?.[0] === 't') throw new StartupError('--primary-database-url leads to a replica');

@@ -26,7 +26,7 @@ describe('retention of the log', () => {
   before(async () => {
     server = await startTestPostgres();
     const databaseUrl = await server.createTestDatabase();
-    // Rounds run when a test says so.
+    // Rounds run only when a test calls them.
     const options = resolveOptions({ databaseUrl, retentionIntervalMs: 0 });
     storage = await createPostgresStorage(options);
     pool = new SessionPool(options);
@@ -162,7 +162,7 @@ describe('retention of the log', () => {
       last.set(name, after);
     }
     assert.equal(all.length, 4 * names.length);
-    // The partition of the first states goes.
+    // The partition of the first states is dropped.
     await client.query('update plinth.change_partitions set closed_at = clock_timestamp() where upper = $1', [
       String(upper),
     ]);
@@ -220,7 +220,7 @@ describe('retention of the log', () => {
       storage.list({ resource: `r${resource}`, at: first.resourceVersion, after: first.items.at(-1)?.key });
     await put(storage, key('b'), '2');
     await retention.round(watchHistoryMs, 0);
-    // Instead of minutes of waiting: the database's clock can't be set.
+    // Ages the partitions instead of waiting for minutes: the database's clock can't be set.
     const pass = (seconds: number) =>
       client.query(`update plinth.change_partitions set closed_at = closed_at - make_interval(secs => $1)`, [seconds]);
     await pass(285);

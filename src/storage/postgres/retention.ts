@@ -16,7 +16,7 @@ const DROP_TIMEOUT_MS = 60_000;
  */
 const POOLED_LOCK_TIMEOUT_MS = 200;
 const LEAST_CLOSE_AFTER_MS = 30_000;
-/** Longer partitions would save more: within a partition the state before a change is not stored again. */
+/** Longer partitions would save more space: within a partition the state before a change is not stored again. */
 const PARTITIONS_PER_HISTORY = 5;
 /** Each partition of the log becomes one of the history, whose partitions should be neither many nor too large. */
 const MOST_HISTORY_PARTITIONS = 50;
@@ -28,8 +28,8 @@ const COPY_TIMEOUT_MS = 1_800_000;
  * Log upkeep: adds partitions, closes them, raises the compact revision, drops old partitions. Every process runs it;
  * the database lets one work at a time. The compact revision is raised and committed before a partition is dropped.
  *
- * While the past is kept, the process that drops a partition first copies it to the history, whatever its own options
- * are. The history is dropped in the same way as the log: its floor is raised first.
+ * While the history is kept, the process that drops a partition first copies it to the history, whatever its own
+ * options are. The history is dropped in the same way as the log: its floor is raised first.
  */
 export class Retention {
   private readonly options: ResolvedOptions;
@@ -56,7 +56,7 @@ export class Retention {
 
   private async run(): Promise<void> {
     const { signal } = this.stopping;
-    // The past begins with the first round.
+    // The history begins with the first round.
     if (this.options.historyRetentionMs > 0) await systemTimers.wait(FIRST_ROUND_MS * this.random(), signal);
     else await this.pause();
     while (!signal.aborted) {
@@ -141,7 +141,7 @@ function closeAfterMs(watchHistoryMs: number, historyRetentionMs: number): numbe
   return Math.max(LEAST_CLOSE_AFTER_MS, watchHistoryMs / PARTITIONS_PER_HISTORY, forHistory);
 }
 
-/** Whether the partition may be dropped: it is copied, or the past is not kept. */
+/** Whether the partition may be dropped: it is copied, or no history is kept. */
 async function copyToHistory(session: Session, lower: bigint): Promise<boolean> {
   await limitStatements(session, COPY_TIMEOUT_MS);
   const sql = `select plinth.copy_to_history(${lower})`;

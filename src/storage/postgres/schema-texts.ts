@@ -46,8 +46,8 @@ function migrationsDirectory(): string {
 }
 
 /**
- * Reads the folder `migrations`. Synchronously, and not file by file beside other work: it is a part of each start, and
- * its hundred small files take two milliseconds.
+ * Reads the folder `migrations` synchronously, not file by file between other work: every start has to wait for it, and
+ * the hundred small files take two milliseconds.
  *
  * @throws MigrationError when its numbers have a gap.
  */
@@ -108,8 +108,8 @@ function releaseAbove(directory: string): string {
 }
 
 /**
- * The order in which to make them: the body of an SQL function is resolved when it is made, so the functions that it
- * calls have to exist.
+ * Orders the functions for their creation: PostgreSQL resolves the body of an SQL function when it is created, so the
+ * functions that it calls must exist.
  */
 export function calledFirst(functions: readonly SchemaText[]): SchemaText[] {
   const ordered = new Set<SchemaText>();

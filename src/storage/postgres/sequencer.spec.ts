@@ -81,7 +81,7 @@ describe('writes of several processes', () => {
     const other = await createPostgresStorage({ databaseUrl });
     const key = (name: string) => ({ resource: 'things', namespace: '', name });
     try {
-      // The connection has to exist.
+      // The writer connection must exist before the answers are held.
       await storage.create(key('before'), 'u', '0');
       proxy.holdAnswers();
       const late = storage.create(key('a'), 'u', '1');

@@ -113,7 +113,8 @@ export class Sequencer implements Writer {
   }
 
   /**
-   * The same for writes that are all made or none. They share a batch, so a broken connection leaves no half of them.
+   * Like {@link write}, for writes that are all made or none. They share a batch, so a broken connection leaves no half
+   * of them.
    */
   writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
     if (this.stopping.signal.aborted) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
@@ -210,7 +211,7 @@ export class Sequencer implements Writer {
     try {
       columns = batchColumns(batch);
     } catch (error) {
-      // Nothing was sent. The writes of other batches go on.
+      // Nothing was sent. The writes of other batches continue.
       this.options.observer.backgroundError('write queue', error);
       for (const entry of batch) entry.reject(error as InvariantError);
       return undefined;

@@ -6,7 +6,7 @@ import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { type ServerLimits, Session } from './session.js';
 
-/** Less than the shortest and more than the longest time for which a read is waited for. */
+/** `lockMs` is less than the shortest time limit of a read, `statementMs` more than the longest. */
 const limits: ServerLimits = { lockMs: 4_000, statementMs: 35_000 };
 
 /**

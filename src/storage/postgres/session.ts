@@ -296,7 +296,7 @@ function targetsOf(url: string): readonly DatabaseTarget[] {
 
 /**
  * The error with a clear message for a server that requires a password when the driver has none; the driver's own
- * message does not say so.
+ * message does not name the cause.
  */
 function connectionProblem(error: unknown): unknown {
   if (

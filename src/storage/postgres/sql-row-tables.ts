@@ -8,7 +8,7 @@ import { newTableName, type RowTable, tableStatements } from './sql-row-text.js'
 /** The outcome of one step. `lost`: the tables can't go on and have to be filled again. */
 export interface ProjectionStep {
   readonly outcome: 'moved' | 'idle' | 'busy' | 'lost';
-  /** Whether a whole step is left to be done. */
+  /** Whether at least one more full step is left. */
   readonly isBehind: boolean;
 }
 
@@ -62,7 +62,7 @@ export class SqlRowTables {
       from plinth.project_changes(${changesPerStep}) p, plinth.log_bounds() b`;
     const [row] = await session.execute('project-changes', sql, stepTimeoutMs);
     const outcome = (row?.[0] ?? 'lost') as ProjectionStep['outcome'];
-    // From now on no view is made of these tables.
+    // From now on no view is made over these tables.
     if (outcome === 'lost') await execute(session, 'update plinth.projection set position = -1');
     return { outcome, isBehind: row?.[1] === 't' };
   }

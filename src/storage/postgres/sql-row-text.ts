@@ -17,7 +17,7 @@ export interface RowColumn {
 export interface RowTable {
   /** `resource` column of the stored objects. */
   readonly resource: string;
-  /** The name of the table for people. */
+  /** The readable part of the table's name. */
   readonly title: string;
   readonly columns: readonly RowColumn[];
   /** The visible part of `x.converted`. */
@@ -39,7 +39,7 @@ export interface RowShape {
   readonly isIndexed: boolean;
 }
 
-/** What a view shows beside its other columns, because people filter by it. */
+/** Columns that every view has besides those of its kind, because people filter by them. */
 const everyTable: readonly RowColumn[] = [
   {
     name: 'created_at',
@@ -124,7 +124,7 @@ export function rowTable(resource: string, title: string, shape: RowShape): RowT
     shown: isSplit ? 'plinth.whole_object(r.object, r.spec, r.resource_version)' : 'r.object',
     isIndexed: shape.isIndexed || !(isSplit || isRestless),
   };
-  // The number rises when the functions in the expressions show something else.
+  // Raise the number when the functions in the expressions return something else.
   const digest = createHash('sha256')
     .update(JSON.stringify([columns, text, 3]))
     .digest('hex');
@@ -147,7 +147,7 @@ export function newTableName({ title }: RowTable, suffix: string): string {
 /**
  * The statements that make and fill a table, in one transaction at one version. Indexes come last, which is faster.
  *
- * @param name what {@link newTableName} gave
+ * @param name the result of {@link newTableName}
  */
 export function tableStatements(table: RowTable, name: string): string[] {
   const { resource, columns, visible, stored, shown, isIndexed } = table;
@@ -170,7 +170,7 @@ ${columns.map((column) => `  ${quoteName(column.name)} ${column.type},\n`).join(
   autovacuum_analyze_scale_factor = 0.05,
   autovacuum_vacuum_cost_delay = 1
 )`,
-    // Whole objects and specs stand apart, so that scans of the other columns are short.
+    // Whole objects and specs are stored out of line, so that scans of the other columns are short.
     `alter table ${at} ${columns
       .filter((column) => column.type !== 'timestamptz' && column !== spec)
       .map((column) => `alter column ${quoteName(column.name)} set storage main`)

@@ -64,7 +64,7 @@ export async function syncSqlViews(
     await execute(session, LOCK_MIGRATIONS);
     // A view can't be replaced while a long transaction reads it.
     await execute(session, `set local lock_timeout = ${viewLockTimeoutMs}`);
-    // Names in the definitions must mean the built-in functions, whatever the path of the role.
+    // Names in the definitions must mean the built-in functions, whatever the role's `search_path`.
     await execute(session, 'set local search_path = pg_catalog, pg_temp');
     const result = await applyViews(session, views, digest);
     await execute(session, 'commit');
@@ -110,7 +110,7 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
   const changed: string[] = [];
   const dropped: string[] = [];
   const kept: { name: string; reason: string }[] = [];
-  /** Views that are kept although their name belongs to another resource by now. */
+  /** Views that keep a name which now belongs to another resource. */
   const ofOthers = new Set<string>();
 
   const wanted = new Set(views.map((view) => view.name));
@@ -126,7 +126,7 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
   }
   for (const view of views) {
     const present = known.get(view.name);
-    // A reader of a view may read one kind: if another kind gets the name of the view, nobody is granted anything yet.
+    // A reader of a view may read one kind: if the view's name passes to another kind, nobody is granted anything yet.
     const isOther = present !== undefined && (present.resource ?? view.storageResource) !== view.storageResource;
     if (present?.digest === view.digest && !isOther) continue;
     const failure = await makeView(session, view, isOther ? 'other' : present === undefined ? 'none' : 'same');
@@ -206,7 +206,7 @@ async function ensureReader(session: Session): Promise<SqlViewsResult['reader']>
   if (row === undefined) return 'missing';
   const reader = quoteName(readerRole);
   const views = await execute(session, 'select name from plinth.sql_views order by name');
-  // A role that does not own the functions leaves them to the one that does.
+  // A role that does not own the functions leaves the grants on them to the role that does.
   const functions = await execute(
     session,
     `select f from unnest(array[${readerFunctions.map(quoteText).join(', ')}]) f
@@ -215,7 +215,7 @@ async function ensureReader(session: Session): Promise<SqlViewsResult['reader']>
   const grants = [
     `grant usage on schema cluster to ${reader}`,
     ...views.map(([name]) => `grant select on cluster.${quoteName(name as string)} to ${reader}`),
-    // Made by a migration, so not among those that follow the kinds.
+    // A migration makes this view, so it is not among the views of the kinds.
     `grant select on cluster.audit to ${reader}`,
     ...functions.map(([signature]) => `grant execute on function ${signature as string} to ${reader}`),
   ];

@@ -88,7 +88,7 @@ export const COUNT_OBJECTS: Statement = {
   text: 'select plinth.count_objects($1, $2, $3, $4, $5, $6, $7)',
 };
 
-/** The same, or null if there are many. */
+/** Like {@link COUNT_OBJECTS}, but null if there are more than the last parameter. */
 export const COUNT_FEW_OBJECTS: Statement = {
   name: 'count-few-objects',
   text: 'select plinth.count_few_objects($1, $2, $3, $4, $5, $6, $7, $8)',

@@ -8,7 +8,7 @@ import { resolveOptions } from './postgres-storage-options.js';
 export type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
 
 /**
- * What the flags mean for the connections to the database.
+ * The settings of the connections to the database, from the flags.
  *
  * @param suffix of the names of the vendor's groups
  */

@@ -10,7 +10,7 @@ import { reasonForClients } from './postgres-errors.js';
 export interface QueuedWrite {
   readonly write: Write;
   readonly keyString: string;
-  /** The text of the write as it will stand in the database. */
+  /** The text of the write as the database will store it. */
   readonly stored: string;
   readonly deadline: number;
   /** The writes that are made together with this one, including itself; undefined for a write on its own. */
@@ -51,7 +51,7 @@ export class WriteQueue {
   private readonly waitMs: number;
   private readonly sealing: Sealing;
   private readonly lastError: () => unknown;
-  /** In the order in which they came. */
+  /** The waiting writes in the order of their arrival. */
   private writes: QueuedWrite[] = [];
   /** The number of the batch in which a namespace that has writes waiting had its last turn. */
   private turns = new Map<string, number>();
@@ -90,7 +90,7 @@ export class WriteQueue {
     return this.push(write, stored, performance.now() + this.waitMs, undefined) as Promise<WriteAnswer>;
   }
 
-  /** The same for writes that are made together or not at all. */
+  /** Like {@link add}, for writes that are made together or not at all. */
   async addTied(writes: readonly Write[]): Promise<TiedWriteAnswer[]> {
     const stored = writes.map(({ key, json }) => this.sealing.seal(key, json));
     const deadline = performance.now() + this.waitMs;
@@ -216,7 +216,7 @@ export class WriteQueue {
     for (const party of this.turns.keys()) if (!waiting.has(party)) this.turns.delete(party);
   }
 
-  /** Queues writes that were not made once more, before all others and with their old deadlines. */
+  /** Queues writes that were not made again, before all others and with their old deadlines. */
   putBack(entries: readonly QueuedWrite[]): void {
     if (entries.length === 0) return;
     this.writes = [...entries, ...this.writes];

@@ -92,7 +92,7 @@ describe('WriterHealth', () => {
     health.began();
     await health.check();
     health.failed(new Error('locked'));
-    // A probe clears it too: a process that is not ready gets no writes.
+    // A probe clears the failure too: a process that is not ready gets no writes.
     await health.check();
     health.began();
     await health.check();
@@ -127,7 +127,7 @@ describe('WriterHealth', () => {
     await assert.rejects(health.check(), /under way/);
     health.failed(diskFull());
     await assert.rejects(health.check(), /No space left/);
-    // The next write has to come from somewhere.
+    // After this time the process is ready again: otherwise no write would reach it.
     state.now += 15_000;
     await health.check();
     health.began();

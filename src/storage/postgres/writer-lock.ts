@@ -16,7 +16,7 @@ const timeoutMs = 5_000;
 export class WriterLock {
   /** When the work under way began. */
   private readonly begun = new LinkedItems<number>();
-  /** Not one timer for each piece of work: a timer costs more than a check once in a while. */
+  /** One timer for all work: a timer for each piece of work costs more than a check once in a while. */
   private watch: NodeJS.Timeout | undefined;
   private freeing: Promise<void> | undefined;
   private nextFreeing = 0;

@@ -39,7 +39,7 @@ interface Row {
   readonly object: { readonly spec?: unknown } | null;
 }
 
-/** A database whose past is kept, with log upkeep at the test's command. */
+/** A database that keeps history, with log upkeep at the test's command. */
 export class Scene {
   private constructor(
     readonly url: string,

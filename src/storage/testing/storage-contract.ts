@@ -59,7 +59,7 @@ export function storageContract(makeStorage: StorageFactory): void {
       assert.deepEqual(kinds(first), ['written', 'written']);
       const [charged, made] = first.map((answer) => (answer.kind === 'written' ? answer.resourceVersion : 0n));
       assert.ok(charged !== undefined && made !== undefined && charged < made);
-      // Beside other writes of the same batch, each of which stands on its own.
+      // The tied writes share a batch with others, each of which stands on its own.
       const [stale, taken, alone] = await Promise.all([
         storage.writeTogether([charge(account.resourceVersion, '{"n":2}'), create(resource, 'b')]),
         storage.writeTogether([create(resource, 'c'), create(resource, 'a')]),

@@ -8,8 +8,8 @@ import { CborError, cborShapeOf, decodeCbor, encodeCbor, encodeCborHead } from '
 const decoded = (hex: string) => decodeCbor(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 const asJson = (hex: string) => JSON.stringify(decoded(hex));
 
-// Each pair was given to the decoder of Kubernetes 1.37, whose value was written as JSON. It writes no point in whole
-// numbers: 1.0 is 1 there, and differs from an integer only in CBOR.
+// Each pair was given to the decoder of Kubernetes 1.37, whose value was written as JSON. That JSON has no point in
+// whole numbers: 1.0 is 1 there, and differs from an integer only in CBOR.
 const values: [string, string][] = [
   ['00', '0'],
   ['17', '23'],

@@ -76,7 +76,7 @@ class CborWriter {
         else this.map(value as Record<string, unknown>, shape);
         return;
       default:
-        // As JSON.stringify does in arrays.
+        // JSON.stringify does the same in arrays.
         this.simple(Info.null);
     }
   }
@@ -121,7 +121,7 @@ class CborWriter {
       this.longText(text);
       return;
     }
-    // As if all of it were ASCII, which has a byte per character.
+    // Assumes that the text is ASCII, with one byte per character.
     const start = this.at;
     this.head(Major.bytes, length);
     this.ensureCapacity(length);
@@ -203,7 +203,7 @@ class CborWriter {
     else this.float(value.valueOf());
   }
 
-  /** In the fewest bytes that keep the value. A number beyond all doubles becomes the largest one. */
+  /** Writes the number in the fewest bytes that keep its value. A number beyond all doubles becomes the largest one. */
   private float(value: number): void {
     const finite = Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE);
     this.ensureCapacity(headBytes);

@@ -34,7 +34,7 @@ function makeShape(type: SchemaType): CborShape | undefined {
       return cborShapeOf(resolved.struct);
     case 'struct': {
       const fields = new Map<string, CborShape>();
-      // Known before its fields are: they may be of the same type.
+      // Recorded before its fields are complete: they may be of the same type.
       const shape = { fields };
       shapes.set(type, shape);
       shapes.set(resolved, shape);

@@ -207,7 +207,7 @@ function wholeSet(view: TypeView, value: unknown): FieldSet {
   if (view.kind === 'leaf' || view.kind === 'untracked' || !isObject(value)) return leaf;
   const names: string[] = [];
   for (const name in value) if (value[name] !== undefined) names.push(name);
-  // In the order of sets and with itself as the first member from the start, so the node need not be made again.
+  // Builds the node in the order of sets, with itself as the first member, so that it need not be rebuilt.
   let node: Children | undefined;
   for (const name of inOrder(names)) {
     const member = memberView(view, name);
@@ -218,7 +218,7 @@ function wholeSet(view: TypeView, value: unknown): FieldSet {
   return node ?? leaf;
 }
 
-/** Most objects have few fields, which are put in order faster than the general way could begin. */
+/** Most objects have few fields, for which an insertion sort is faster than the general one. */
 const fewNames = 12;
 
 function inOrder(names: string[]): string[] {

@@ -49,7 +49,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
 
 function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a;
-  // A node without children is a member; it must say so explicitly once it gets children.
+  // A node without children is a member; once it gets children, it needs the child `.` to stay one.
   if (isEmptySet(b)) return asMember(a);
   if (isEmptySet(a)) return asMember(b);
   let result: MutableSet | undefined;

@@ -15,8 +15,8 @@ export function elementOf(view: KeyedView | { readonly kind: 'set' }, item: unkn
 }
 
 /**
- * The items of a list in the order of their path elements, found without making those; undefined where that is not
- * possible: for items without all their keys, and for several with the same ones.
+ * The items of a list in the order of their path elements, found without building the elements; undefined when an item
+ * lacks a key, or several have the same keys.
  */
 export function inElementOrder(view: KeyedView, items: readonly unknown[]): readonly JsonObject[] | undefined {
   for (const item of items) {

@@ -8,7 +8,7 @@ export type PathElement = string;
 
 export const self: PathElement = '.';
 
-/** The elements of declared fields, so that they need not be put together for every object. */
+/** The elements of declared fields, so that they need not be built for every object. */
 const declaredElements = new Map<string, PathElement>();
 
 /** Records that a name is that of a declared field: only these are few. */

@@ -52,6 +52,6 @@ it('ends a turn early when tokens are long', async () => {
   await parseInTurns(text);
   isDone = true;
   const took = performance.now() - began;
-  // Without the clock it would be one turn.
+  // Without the clock, parsing would take a single turn.
   assert.ok(turns >= 3, `${turns} turns in ${took} ms`);
 });

@@ -6,7 +6,7 @@ import { endOfString } from './nesting.js';
 const atOnce = 10_000;
 /** How long they may take, in milliseconds: long tokens, or a slow machine, end the turn earlier. */
 const turnMs = 5;
-/** Tokens that are read before the clock is. */
+/** Tokens that are read before the clock is checked. */
 const unclocked = 500;
 
 const openBrace = 0x7b;

@@ -28,7 +28,7 @@ export function prepareApplied(type: KindType, config: JsonObject): JsonObject {
   }
 }
 
-/** Group, version and kind, as messages have them. */
+/** Group, version and kind, as messages show them. */
 function typeText(apiVersion: unknown, kind: unknown): string {
   const text = typeof apiVersion === 'string' ? apiVersion : '';
   return `${text.includes('/') ? text : `/${text}`}, Kind=${typeof kind === 'string' ? kind : ''}`;

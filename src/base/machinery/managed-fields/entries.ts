@@ -20,7 +20,7 @@ export interface OwnerEntry {
 
 export type Entries = readonly ManagedFieldsEntry[] | undefined;
 
-/** Whether it is `managedFields: [{}]`, the request to forget all owners. */
+/** Whether the entries are `managedFields: [{}]`, the request to forget all owners. */
 export function isReset(entries: Entries): boolean {
   return entries?.length === 1 && isEmptyEntry(entries[0] as ManagedFieldsEntry);
 }

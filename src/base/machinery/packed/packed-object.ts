@@ -117,8 +117,8 @@ export function sizeOfField(holder: object, key: string, most: number): number {
 const compared = new WeakMap<PackedPart, WeakMap<PackedPart, boolean>>();
 
 /**
- * {@link deepEqual} for values that may have packed parts: equal parts are one, so most of them are not read, and two
- * others are read for one comparison only.
+ * {@link deepEqual} for values that may have packed parts: equal parts are one instance, so most parts are not read,
+ * and two different parts are read for one comparison only.
  */
 export function packedEqual(a: unknown, b: unknown): boolean {
   if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return deepEqual(a, b);

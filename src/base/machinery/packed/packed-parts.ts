@@ -7,7 +7,7 @@ import { memoryLimits } from '../memory-limits.js';
 import { type FilePlace, OverflowFile } from './overflow-file.js';
 
 const deflate = promisify(deflateRaw);
-/** The fastest: texts of many equal words become small anyway. */
+/** The fastest level: texts of many equal words become small anyway. */
 const level = { level: 1 };
 /** Text above this size is compressed in another thread. */
 const mostAtOnce = 64 * 1024;
@@ -17,10 +17,10 @@ const recentPart = 1 / 128;
 /** The share of the memory besides the heap that the parts may use, and the minimum. */
 const partOfRest = 1 / 4;
 const leastBudget = 32 * 1024 * 1024;
-/** After so long the file is tried again, when its disk was full. */
+/** How long to wait before the file is tried again after its disk was full. */
 const retryMs = 60_000;
 
-/** One part of an object: its text, compressed, outside of the heap. Equal parts of all objects are one. */
+/** One part of an object: its text, compressed, outside of the heap. Equal parts of all objects share one instance. */
 export class PackedPart {
   constructor(
     private readonly parts: PackedParts,
@@ -46,11 +46,11 @@ interface Left {
   readonly content: number | FilePlace;
 }
 
-/** How much of the parts is where, in bytes. */
+/** Bytes of the parts in memory and in the file. */
 export interface PackedUsage {
   readonly memory: number;
   readonly file: number;
-  /** The most bytes that they may use in memory. */
+  /** The most bytes that the parts may use in memory. */
   readonly budget: number;
 }
 
@@ -69,7 +69,7 @@ export class PackedParts {
     if (this.known.get(digest)?.deref() === undefined) this.known.delete(digest);
   });
   private file: OverflowFile | undefined;
-  /** When the file is tried again, after there was none, or no room on its disk. */
+  /** When the file is tried again after it could not be opened or its disk was full. */
   private fileFrom = 0;
   private inFile = 0;
   private onOverflow: (problem: unknown) => void = () => undefined;
@@ -96,8 +96,8 @@ export class PackedParts {
   }
 
   /**
-   * `report` is called when the budget is used up for the first time, and with what is wrong when there is no file for the rest:
-   * it then stays in memory, and the file is tried again after a minute, when there may be room on the disk again.
+   * Calls `report` when the budget is used up for the first time, and with the problem when no file can take the rest.
+   * The rest then stays in memory, and the file is tried again after a minute, when its disk may have room again.
    */
   reportOverflow(report: (problem: unknown) => void): void {
     this.onOverflow = report;
@@ -136,7 +136,7 @@ export class PackedParts {
   }
 
   private keep(digest: string, bytes: Buffer, make: (content: Buffer | FilePlace) => PackedPart): PackedPart {
-    // An equal one may have been compressed at the same time.
+    // An equal part may have been compressed at the same time.
     const found = this.known.get(digest)?.deref();
     if (found !== undefined) return found;
     const place = this.held + bytes.length > this.budget ? this.written(bytes) : undefined;

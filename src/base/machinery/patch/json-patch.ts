@@ -34,7 +34,10 @@ export function applyJsonPatch(document: unknown, patch: readonly unknown[], onL
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** One application. Containers are copied before their first change; `owned` records which are copies already. */
+/**
+ * One application of a patch. Containers are copied before their first change; `owned` records which are copies
+ * already.
+ */
 class JsonPatchRun {
   document: unknown;
   private readonly owned = new Set<object>();

@@ -103,7 +103,7 @@ test('directives in what is replaced as a whole are left to the decoder', () => 
   );
   assert.deepEqual(
     containersOf(result).map((container) => container.args),
-    // One had a list before; the other one gets a new list, without directives.
+    // One container had a list before; the other one gets a new list, without directives.
     [args, [], undefined],
   );
   const { replaced } = patched({ spec: { replaced: { $patch: 'delete' } } }).spec;

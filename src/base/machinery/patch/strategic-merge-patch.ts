@@ -65,7 +65,7 @@ function mergeMember(original: unknown, patch: unknown, member: Member): unknown
   if (Array.isArray(patch) && Array.isArray(original) && member.strategy === 'merge') {
     return mergeList(original, patch, member);
   }
-  // A value that is replaced as a whole is taken literally: a directive in it is no field, which the decoder reports.
+  // A value that is replaced as a whole is taken literally: the decoder reports a directive in it as an unknown field.
   return original === undefined || original === null ? withoutDirectives(patch) : patch;
 }
 

@@ -191,7 +191,7 @@ const bitsOfPart = 32;
 class Places {
   private low = 0;
   private high = 0;
-  /** Positions beyond those of the two parts; few types have so many fields. */
+  /** Positions that fit into neither `low` nor `high`; few types have so many fields. */
   private rest: number[] | undefined = undefined;
 
   add(place: number): void {

@@ -12,7 +12,7 @@
  *     });
  *     export type Container = Infer<typeof container>;
  *
- * The first argument of a field is its protobuf number, the constructor says how it stands in the canonical form
+ * The first argument of a field is its protobuf number; the function shows how the field appears in the canonical form
  * (see {@link Presence}). To walk an object beside its declaration: `resolveType(type)` removes lazy references, then
  * switch on `type` (`scalar enum list map struct variant`); `jsonFields(struct)` gives the fields by JSON name with
  * inline structs expanded, and each field its `type`, `listType`, `listKeys`, `mapType`, `patch` and `default`. List and

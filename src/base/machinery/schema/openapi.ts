@@ -44,7 +44,7 @@ export interface OpenApiOptions {
   readonly version: 2 | 3;
   /** Served name of a declared group: `networking` with the vendor suffix. */
   readonly groupName: (declaredGroup: string) => string;
-  /** The vendor's domain, with which the names of definitions begin, reversed. */
+  /** The vendor's domain: names of definitions begin with it, in reverse order. */
   readonly domain: string;
   readonly descriptions?: FieldDescriptions;
   readonly published?: PublishedFacts;
@@ -120,7 +120,7 @@ export class OpenApiBuilder {
   }
 
   /**
-   * The definitions that were added since the last call. The builder keeps their names alone, so that documents of
+   * The definitions that were added since the last call. The builder keeps only their names, so that documents of
    * thousands of types can be written piece by piece.
    */
   takeDefinitions(): Record<string, OpenApiSchema> {
@@ -154,7 +154,7 @@ export class OpenApiBuilder {
     }
   }
 
-  /** Swagger 2.0 can't express "one of", so that any value is allowed. */
+  /** Swagger 2.0 can't express "one of", so any value is allowed. */
   private variantSchema(name: string): OpenApiSchema {
     const description = this.options.descriptions?.[versionlessName(name)]?.[''];
     return this.define(this.fullName(name), () => (description === undefined ? {} : { description }));

@@ -24,7 +24,7 @@ function isSimple(type: SchemaType): boolean {
   return resolved === 'scalar' || resolved === 'enum';
 }
 
-/** The declarations on the way to a place, its own as the last; none where the path leads to no declared place. */
+/** The declarations on the way to a place, that of the place last; none where the path leads to no declared place. */
 function typesAt(kind: KindType, path: FieldPath): ResolvedType[] {
   const types: ResolvedType[] = [kind];
   for (const { name, isKey } of path.segments()) {

@@ -15,7 +15,7 @@ interface Match {
 
 /**
  * What differs between two values of a type, as messages of the API's release show it: a unified diff of their indented
- * JSON in the form of {@link structForm}, each line ended. Empty when nothing does, or the values have no such form.
+ * JSON in the form of {@link structForm}, each line ended. Empty when nothing differs, or the values have no such form.
  */
 export function structDiff(type: SchemaType, before: unknown, after: unknown): string {
   const forms = [structForm(type, before), structForm(type, after)];

@@ -57,7 +57,7 @@ function fieldsForm(type: StructType, value: unknown): unknown {
   return forms;
 }
 
-/** An object that is part of another one shows neither. */
+/** An object that is part of another one shows neither kind nor apiVersion. */
 const ofKinds: ReadonlySet<string> = new Set(['kind', 'apiVersion']);
 
 function absentForm({ presence, nullable, type }: Field): unknown {

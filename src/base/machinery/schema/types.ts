@@ -296,7 +296,7 @@ export type InferFields<F extends FieldMap> = {
   -readonly [K in keyof F as F[K]['presence'] extends 'optional' | 'pointer' ? K : never]?: F[K][typeof valueType];
 } & InlineFields<F>;
 
-/** The fields before those of a kind. A type, not an interface: only so do kinds count as `ApiObject`s. */
+/** The fields before those of a kind. A type, not an interface: only a type makes kinds count as `ApiObject`s. */
 export type TypeMeta = {
   kind?: string;
   apiVersion?: string;

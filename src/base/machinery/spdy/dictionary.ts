@@ -19,7 +19,7 @@ const values =
 
 /**
  * The dictionary that both sides of SPDY/3 know before the first header: words with their lengths, then usual values
- * without.
+ * without lengths.
  */
 export const spdyDictionary: Buffer = Buffer.concat([
   ...words

@@ -24,7 +24,7 @@ const nothing = Buffer.alloc(0);
  * more than one control frame.
  */
 export class SpdyReader {
-  /** The beginning of a frame of control, or of a head. */
+  /** The beginning of a control frame, or of the head of a frame. */
   private held: Buffer = nothing;
   /** The data frame that is being read. */
   private data: { readonly stream: number; left: number; readonly isLast: boolean } | undefined;

@@ -13,7 +13,7 @@ export type CronSchedule =
       readonly months: ReadonlySet<number>;
       /** From Sunday, 0. */
       readonly weekdays: ReadonlySet<number>;
-      /** Whether a day must be right in the month and in the week; otherwise one of both is enough. */
+      /** Whether both the day of the month and the day of the week must match; otherwise one of them is enough. */
       readonly needsBothDays: boolean;
     }
   | { readonly kind: 'every'; readonly ms: number };
@@ -61,7 +61,7 @@ export function scheduleError(schedule: string): string | undefined {
 /**
  * Parses a cron schedule of five fields or a descriptor.
  *
- * @throws {ValueFormatError} which says what is wrong
+ * @throws {ValueFormatError} which describes the fault
  */
 export function parseSchedule(schedule: string): CronSchedule {
   if (schedule.includes('TZ')) throw fault('cannot use TZ or CRON_TZ in schedule, use timeZone field instead');

@@ -17,7 +17,7 @@ const cases: readonly (readonly [string, string, string, readonly string[]])[] =
   ['@every 90m', 'UTC', '2030-01-01T00:00:10Z', ['2030-01-01T01:30:10Z', '2030-01-01T03:00:10Z']],
   ['@every 100ms', 'UTC', '2030-01-01T00:00:10Z', ['2030-01-01T00:00:11Z']],
   ['0 12 29 2 *', 'UTC', '2029-01-01T00:00:00Z', ['2032-02-29T12:00:00Z']],
-  // The 13th and every Friday; a field with a star leaves it to the other one.
+  // The 13th and every Friday; a field with a star leaves the choice to the other one.
   [
     '0 0 13 * FRI',
     'UTC',
@@ -50,9 +50,9 @@ const cases: readonly (readonly [string, string, string, readonly string[]])[] =
   ['0 0 * * *', 'Europe/Berlin', '2030-03-30T00:00:00Z', ['2030-03-31T00:00:00+01:00', '2030-04-01T00:00:00+02:00']],
   // A midnight that does not exist.
   ['0 0 * * *', 'America/Sao_Paulo', '2018-11-03T12:00:00Z', ['2018-11-05T00:00:00-02:00']],
-  // Half an hour.
+  // The clock changes by half an hour.
   ['15 2 * * *', 'Australia/Lord_Howe', '2030-10-05T00:00:00Z', ['2030-10-07T02:15:00+11:00']],
-  // Far from UTC.
+  // Zones far from UTC.
   ['0 0 1 * *', 'Pacific/Kiritimati', '2030-01-15T00:00:00Z', ['2030-02-01T00:00:00+14:00']],
   ['59 23 31 12 *', 'Pacific/Pago_Pago', '2030-01-15T00:00:00Z', ['2030-12-31T23:59:00-11:00']],
 ];

@@ -40,7 +40,7 @@ export function parseDuration(text: string, { days = false } = {}): bigint {
 
 function invalid(text: string, days: boolean): ValueFormatError {
   const quoted = JSON.stringify(text.slice(0, maxLength));
-  // What begins as a number of something, up to the first part that is wrong.
+  // Matches the valid parts, and the number and the unit of the first part that is wrong.
   const part = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)([^.\d]*)/.exec(
     text.slice(0, maxLength),
   );

@@ -4,7 +4,7 @@ export type FramedProtocol = 'spdy' | 'websocket';
 const spdyHeadBytes = 8;
 const closeOpcode = 8;
 
-/** The protocol that a field `Upgrade` names, if it is one of them. */
+/** The framed protocol that an `Upgrade` field names, if any. */
 export function framedProtocol(upgrade: string): FramedProtocol | undefined {
   const name = upgrade.toLowerCase();
   if (name === 'websocket') return 'websocket';
@@ -25,7 +25,7 @@ export class FrameEnds {
 
   constructor(readonly protocol: FramedProtocol) {}
 
-  /** Whether everything so far was whole frames, and more of them may follow. */
+  /** Whether the data so far consists of whole frames, and more of them may follow. */
   get isBetween(): boolean {
     return this.left === 0 && this.headBytes === 0 && !this.isClosing;
   }
@@ -47,7 +47,7 @@ export class FrameEnds {
     }
   }
 
-  /** As far as it is known: the first two bytes of a WebSocket frame determine how long its head is. */
+  /** The length of the head as far as it is known: the first two bytes of a WebSocket frame determine it. */
   private headLength(): number {
     if (this.protocol === 'spdy') return spdyHeadBytes;
     if (this.headBytes < 2) return 2;

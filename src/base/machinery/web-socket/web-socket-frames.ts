@@ -15,7 +15,7 @@ export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9,
 
 /** What a client sends. */
 export type WebSocketEvent =
-  /** A piece of a message; `isFirst` and `isLast` tell where the message begins and ends. */
+  /** A piece of a message; `isFirst` and `isLast` mark where the message begins and ends. */
   | {
       readonly type: 'data';
       readonly bytes: Buffer;
@@ -140,7 +140,7 @@ function unmasked(frame: Frame, bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** The head of a whole message of a server, which follows it. */
+/** The head of a message that a server sends in one frame; the message follows. */
 export function frameHead(opcode: number, length: number): Buffer {
   const size = length < 126 ? 2 : length < 0x10000 ? 4 : 10;
   const head = Buffer.alloc(size);

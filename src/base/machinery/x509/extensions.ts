@@ -9,7 +9,7 @@ export function readExtensions(list: Asn1 | undefined): ReadonlyMap<string, Buff
   const values = new Map<string, Buffer>();
   for (const extension of sequenceOf(list)) {
     const [type, ...rest] = sequenceOf(extension, 2);
-    // The critical flag may come between the two.
+    // The critical flag may come between the identifier and the value.
     const [value, ...more] = isUniversal(rest[0], tags.boolean) ? rest.slice(1) : rest;
     const oid = oidOf(type);
     if (more.length > 0) throw new Asn1Error('asn1: structure error: an extension with more than one value');

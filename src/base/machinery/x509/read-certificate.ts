@@ -13,7 +13,7 @@ export interface CertificateParts {
 /** Splits a certificate in DER. @throws Asn1Error when it is invalid or ambiguous. */
 export function readCertificate(der: Buffer): CertificateParts {
   const fields = sequenceOf(sequenceOf(decodeDer(der), 3)[0], 6);
-  // The version is missing if it is the first one.
+  // The version field is missing for version 1.
   const [, , , , subject, publicKey, ...optional] = isContext(fields[0], 0) ? fields.slice(1) : fields;
   if (subject === undefined || publicKey === undefined) throw new Asn1Error('asn1: structure error: parts are missing');
   const lists = optional.filter((field) => isContext(field, 3)).map((field) => childrenOf(field, 1));

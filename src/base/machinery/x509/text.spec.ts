@@ -4,7 +4,7 @@ import { rawName, type TextType, textNode, textTags, tlv } from '../../../../tes
 import { Asn1Error, decodeDer } from './asn1.js';
 import { readName } from './distinguished-name.js';
 
-/** The one organization of a name with this value. */
+/** The organization that is read from a name with this value. */
 function organization(value: Buffer): string | undefined {
   const { organizations } = readName(decodeDer(rawName([['O', value]])));
   assert.equal(organizations.length, 1);

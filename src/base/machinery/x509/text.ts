@@ -5,10 +5,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** The characters of the ASCII-based types (X.680, 41). */
 const asciiTypes: ReadonlyMap<number, RegExp> = new Map([
   [tags.numericString, /^[0-9 ]*$/],
-  // Two more than in the standard: authorities use them, and all readers interpret them alike.
+  // Two more characters than in the standard: authorities use them, and all readers interpret them alike.
   [tags.printableString, /^[A-Za-z0-9 '()+,\-./:=?*&]*$/],
   [tags.ia5String, /^\p{ASCII}*$/u],
-  // Readers interpret the other half differently: as T.61, Latin-1 or UTF-8.
+  // Readers interpret bytes above 127 differently: as T.61, Latin-1 or UTF-8.
   [tags.teletexString, /^[ -~]*$/],
 ]);
 

@@ -89,7 +89,7 @@ class Reader {
       return;
     }
     if (!isSeq(node) || isAlias(source)) throw new ScalarError(noMap);
-    // The first one takes precedence.
+    // The first map takes precedence, so it is merged last.
     for (const item of node.items.toReversed()) {
       const behind = isAlias(item) ? this.peek(item.source).node : item;
       if (!isMap(behind)) throw new ScalarError(noMap);

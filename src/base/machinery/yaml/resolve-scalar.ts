@@ -35,7 +35,7 @@ function entries(tag: Tag, value: unknown, texts: readonly string[]): [string, R
  * returned as such.
  *
  * @param tag the tag in full, if the scalar has one
- * @param isPlain without quotes, and no block
+ * @param isPlain whether the scalar is neither quoted nor a block
  * @throws ScalarError for text that its tag does not fit
  */
 export function resolveScalar(text: string, tag: string | undefined, isPlain: boolean): ResolvedScalar {
@@ -92,7 +92,7 @@ function resolveNumber(text: string): ResolvedScalar | undefined {
   if (whole !== undefined) return { tag: 'int', value: whole };
   if (!decimalFloat.test(plain)) return undefined;
   const value = Number(plain);
-  // A value beyond all doubles is no number.
+  // A value beyond all doubles is not a number.
   return Number.isFinite(value) ? { tag: 'float', value } : undefined;
 }
 
@@ -101,7 +101,7 @@ const maxDigits = 80;
 const maxUnsigned = 2n ** 64n - 1n;
 const minSigned = -(2n ** 63n);
 
-/** By the prefix, in base 16, 8, 2 or 10. Undefined for other text and for more than 64 bits. */
+/** Reads a whole number in base 16, 8, 2 or 10, by its prefix. Undefined for other text and for more than 64 bits. */
 function wholeNumber(text: string): number | bigint | undefined {
   if (text.length > maxDigits) return undefined;
   const match = /^([-+]?)(?:(0[xX][0-9a-fA-F]+)|(0[bB][01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/.exec(text);

@@ -61,7 +61,7 @@ export class Span {
     return started.length === 0 ? 1 : Math.max(1, Date.now() / 1000 - Math.min(...started));
   }
 
-  /** A counter's growth. One that fell was begun again. */
+  /** A counter's growth. A counter that fell was restarted. */
   grown(name: string, fits?: (labels: ScrapedSeries['labels']) => boolean): number {
     const now = this.now.sum(name, fits);
     const before = this.before?.sum(name, fits) ?? 0;

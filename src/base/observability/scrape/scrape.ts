@@ -8,7 +8,7 @@ export interface ScrapedSeries {
 const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const label = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 
-/** Reads the text format of metrics; throws for a line that is none. */
+/** Reads the text format of metrics; throws for an invalid line. */
 export function readScrape(text: string): ScrapedSeries[] {
   return text
     .split('\n')

@@ -9,7 +9,7 @@ const tagBytes = 16;
 /**
  * Seals with AES-GCM under a key derived for this text: salt, nonce, tag, ciphertext.
  *
- * @param secret 16, 24 or 32 bytes, which also says how long the derived key is
+ * @param secret 16, 24 or 32 bytes, which is also the length of the derived key
  */
 export function sealGcm(secret: Buffer, plain: Buffer, context: Buffer): Buffer {
   const salt = newSalt();

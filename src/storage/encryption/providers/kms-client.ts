@@ -31,7 +31,7 @@ const bytesWire = 2;
 const reconnecting = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };
 
 /**
- * A client of the service behind a socket. The library is loaded only by those who use a service.
+ * A client of the service behind a socket. The gRPC library is loaded only where a service is used.
  *
  * @param timeoutMs limit of one call
  */

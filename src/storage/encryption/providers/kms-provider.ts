@@ -24,7 +24,7 @@ const trustMs = 180_000;
 const healthyPollMs = 60_000;
 const faultyPollMs = 10_000;
 const mostSecrets = 1_000;
-/** As the service promises; longer ones are refused. */
+/** The limits of the service's API; longer values are refused. */
 const mostKeyIdBytes = 1_024;
 const mostCiphertextBytes = 1_024;
 const mostAnnotationBytes = 32_768;
@@ -66,7 +66,7 @@ export class KmsProvider implements Provider {
     this.client = undefined;
   }
 
-  /** Throws the service's problem, if there is one. */
+  /** Throws an error that describes the service's problem, if there is one. */
   check(): void {
     if (this.fault !== undefined) throw this.fault;
   }

@@ -1,5 +1,5 @@
 const escaped = /[<>&\u2028\u2029]/g;
-/** Objects put keys that look like indexes before all others, whatever their order was. */
+/** JavaScript objects put keys that look like indexes before all others, whatever their order was. */
 const indexKey = /"\d+":/;
 const index = /^\d+$/;
 
