@@ -91,7 +91,7 @@ describe('the loops for bootstrap tokens', () => {
       timers.advance(59_999);
       assert.ok(await scene.find('secrets', systemNamespace, 'bootstrap-token-bbbbbb'));
       await first.stop();
-      // The other one may have read the time just before it was advanced; it checks again after as long a wait.
+      // The other process may have read the time just before it was advanced; it checks again after another such wait.
       await timers.advanceUntil(60_000, untilTokens(scene, 'aaaaaa'));
       await token(scene, 'dddddd', timers.now() - 1);
       await untilTokens(scene, 'aaaaaa');

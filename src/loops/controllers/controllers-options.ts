@@ -55,7 +55,7 @@ export interface ControllersOptions {
   readonly leaseTimes?: Partial<LeaseTimes> | undefined;
   /** How long events are kept, in milliseconds. Default 1 hour. */
   readonly eventTtlMs?: number | undefined;
-  /** How long events may outlive their time, in milliseconds. Default a minute. */
+  /** How long expired events may stay, in milliseconds. Default a minute. */
   readonly eventLagMs?: number | undefined;
   /** The names of schedulers for which pods are placed. Default: `default-scheduler`. */
   readonly schedulerNames?: readonly string[] | undefined;
@@ -73,7 +73,7 @@ export interface ControllersOptions {
   readonly nodeRanges?: readonly NodeRanges[] | undefined;
   /** The range of the addresses of services. Needed where nodes get ranges. */
   readonly serviceRange?: string | undefined;
-  /** See the namespace controller. */
+  /** How long the namespace controller waits before it deletes content; see there. */
   readonly settleMs?: number | undefined;
   /** Measures the queues of the loops. */
   readonly queues?: QueueMetrics | undefined;

@@ -39,7 +39,7 @@ export function startControllers(options: ControllersOptions): RunningController
   if (leases === undefined) throw new Error('the resource leases is not registered');
   const lock = new LeaseLock(new Store(leases, storage, timers), names.systemNamespace, controllersLease);
   const elector = new LeaseElector({ ...options.leaseTimes, lock, identity, timers, logger, random });
-  // The lease itself is written to the storage below the fence.
+  // The lease itself is written without the fence.
   const fenced = new FencedStorage(storage, () => elector.mayAct);
   const onLost = (error: unknown) => logger.warn('the control loops lost their place in the change log', { error });
   const stop = new AbortController();

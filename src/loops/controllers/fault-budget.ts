@@ -17,8 +17,8 @@ export class FaultBudget {
   }
 
   /**
-   * How many faults were withheld since the last reported one, when this one may be reported; undefined: it is
-   * withheld.
+   * Returns how many faults were withheld since the last reported one if this fault may be reported, otherwise
+   * undefined.
    */
   take(): number | undefined {
     const now = this.timers.elapsed();

@@ -47,7 +47,7 @@ export class FencedStorage implements Storage {
   ): Promise<UpdateResult> {
     return this.storage.guaranteedUpdate(key, options, async (current) => {
       const decision = await tryUpdate(current);
-      // After the decision: a decided write is made at once.
+      // Checked after the decision, because a decided write is made at once.
       this.check();
       return decision;
     });

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { PackedParts } from '../../base/machinery/packed/packed-parts.js';
 
-/** Shows how much memory the large parts of objects take that informers keep compressed, and where. */
+/** Measures the size of the compressed large parts of objects in informers, by where they are stored. */
 export class InformerMetrics {
   constructor(registry: Registry, parts: Pick<PackedParts, 'usage'>) {
     const registers = [registry];

@@ -139,7 +139,7 @@ describe('LeaseElector', () => {
     const { candidate, leading, leaseOf, end } = await setUp();
     const a = await candidate('a');
     const b = await candidate('b');
-    // The first one is frozen: its time does not pass. It must count as the leader until its lease has expired.
+    // The first candidate is frozen: its time does not pass. It must count as the leader until its lease has expired.
     for (let passed = retryMs; passed < 15_000; passed += retryMs) {
       await b.pass(retryMs);
       assert.equal(b.elector.isLeading, false);
@@ -149,7 +149,7 @@ describe('LeaseElector', () => {
     await b.pass(retryMs);
     assert.deepEqual([...leading], ['b']);
     assert.equal((await leaseOf()).leaseTransitions, 1);
-    // It wakes up and first finds out that it no longer leads.
+    // The frozen candidate wakes up and first finds out that it no longer leads.
     await a.pass(15_000);
     assert.equal(a.elector.isLeading, false);
     assert.equal((await leaseOf()).holderIdentity, 'b');
@@ -305,7 +305,7 @@ describe('LeaseElector', () => {
       assert.ok(turn < 100, 'the term ends without waiting for a timer');
       await setImmediate();
     }
-    // In the meantime nobody holds it.
+    // Until then nobody holds the lease.
     leading.delete('a');
     for (let passed = 0; passed < 16_000; passed += retryMs) await b.pass(retryMs);
     assert.equal(b.elector.mayAct, true);

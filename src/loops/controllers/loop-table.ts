@@ -184,7 +184,7 @@ function accountLoops(
       rootAuthority === undefined ? undefined : new TrustBundlePublisher({ ...dependencies, rootAuthority }),
     bootstrapsigner: () => {
       const signedWith = dependencies.names.clusterInfoKey;
-      // Under both names there is one loop, or they would replace each other's signatures.
+      // Both names stand for one loop: two loops would replace each other's signatures.
       const isOther = enabled.has('bootstrap-signer-controller');
       return isOther ? undefined : new BootstrapSignerController({ ...dependencies, signedWith });
     },
@@ -193,7 +193,7 @@ function accountLoops(
   } satisfies Record<string, MakeLoop>;
 }
 
-/** What belongs to no kind in particular: owners, namespaces, quotas. */
+/** The loops that are not specific to one kind: owners, namespaces, quotas. */
 function clusterLoops({ aggregation, settleMs }: ControllersOptions, dependencies: LoopDependencies) {
   const { names, timers } = dependencies;
   return {

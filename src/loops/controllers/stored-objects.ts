@@ -6,7 +6,10 @@ import type { ListPosition, Storage } from '../../storage/storage.interface.js';
 
 const pageSize = 500;
 
-/** The objects of a resource at one moment, page by page, so that memory holds one page of them; without a namespace, of all. */
+/**
+ * The objects of a resource at one moment, page by page, so that memory holds one page of them; without a namespace,
+ * those of all namespaces.
+ */
 export async function* storedObjects<T extends ApiObject>(
   storage: Storage,
   resource: StoredServedResource,

@@ -3,11 +3,11 @@ import { Counter, type Registry } from 'prom-client';
 /** Why a volume was detached although its node may still use it. */
 export type ForcedDetachReason = 'timeout' | 'out-of-service';
 
-/** Counters of the loops for volumes, under the names that operators of such programs know. */
+/** Counters of the loops for volumes, under upstream's names. */
 export class VolumeLoopMetrics {
   /** Claims of generic ephemeral volumes that the loop tried to create. */
   readonly claimCreations: Pick<Counter, 'inc'>;
-  /** Those of them that failed. */
+  /** The creations of such claims that failed. */
   readonly claimFailures: Pick<Counter, 'inc'>;
   private readonly forced: Counter<'reason'>;
 

@@ -59,7 +59,7 @@ describe('WorkQueue', () => {
     assert.deepEqual(begun, ['a', 'b']);
     await finish('a', 'done');
     assert.deepEqual(begun, ['a', 'b', 'c']);
-    // Added while it was waiting: it runs only once.
+    // The key was added while it was waiting, so it runs only once.
     await finish('b', 'done');
     await finish('c', 'done');
     assert.deepEqual(begun, ['a', 'b', 'c']);
@@ -266,7 +266,7 @@ describe('WorkQueue', () => {
     const queue = new WorkQueue({
       work: async (key, _signal, rest) => {
         begun.push(key);
-        // As many namespaces as there are workers wait forever.
+        // The namespaces whose work waits forever are as many as the workers.
         if (key.startsWith('slow')) await rest(() => rest(() => new Promise(() => undefined)));
         return 'done';
       },

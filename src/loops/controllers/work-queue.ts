@@ -13,15 +13,15 @@ import { namespaceOfKey } from './namespace-of-key.js';
 export type WorkOutcome = 'done' | 'later' | number;
 
 /**
- * Waits on behalf of the work on a key, which occupies none of the workers of other parties meanwhile. The party itself
- * still has no more keys in progress than there are workers.
+ * Waits on behalf of the work on a key. Meanwhile the key occupies no worker that other parties could use. Its own
+ * party still has no more keys in progress than there are workers.
  */
 export type Rest = <T>(wait: () => Promise<T>) => Promise<T>;
 
 export interface WorkQueueOptions {
   /**
-   * Works on one key. An error is reported and counts as `later`. While the work waits for its own party's sake it may
-   * rest (see {@link Rest}).
+   * Works on one key. An error is reported and counts as `later`. While the work waits for something that concerns only
+   * its own party, it may rest (see {@link Rest}).
    */
   readonly work: (key: string, signal: AbortSignal, rest: Rest) => Promise<WorkOutcome>;
   /**
@@ -30,8 +30,8 @@ export interface WorkQueueOptions {
    */
   readonly onFault: (key: string, error: unknown, untold: number) => void;
   /**
-   * How many keys are worked on at once, in all and of one party. If there are several, as many again serve parties that
-   * have none, so keys that take long hold up only their own party.
+   * How many keys are worked on at once, in all and for one party. With more than one worker, as many workers again
+   * serve parties that have none, so keys that take long hold up only their own party.
    */
   readonly workers: number;
   /** The party of a key; default: its namespace, the text before the first slash. */
@@ -57,8 +57,8 @@ export interface QueueObserver {
 
 /**
  * A queue of keys that need work. A key waits at most once, and only one worker works on it at a time. A key added
- * during its work is worked on again afterwards. Parties (namespaces, if nothing else is said) take turns, so a key waits for
- * one key of each other party, not for all of them.
+ * during its work is worked on again afterwards. Parties (by default namespaces) take turns, so a key waits for one key
+ * of each other party, not for all of them.
  */
 export class WorkQueue {
   private readonly waiting = new PartyQueue<string>();
@@ -67,7 +67,7 @@ export class WorkQueue {
   private readonly active = new Map<string, Promise<void>>();
   /** How many keys of each party are being worked on. */
   private readonly busy = new Map<string, number>();
-  /** How many of them wait for something else meanwhile, in all and of each party. */
+  /** How many keys in progress rest (see {@link Rest}), in all and of each party. */
   private resting = 0;
   private readonly restingOf = new Map<string, number>();
   private readonly partyOf: (key: string) => string;
@@ -87,7 +87,7 @@ export class WorkQueue {
     const { timers, workers, partyOf = namespaceOfKey } = options;
     this.budget = new FaultBudget(timers);
     this.partyOf = partyOf;
-    // A single worker may mean that no two keys may be worked on at once.
+    // A single worker means that no two keys may be worked on at once.
     this.mostActive = workers === 1 ? 1 : workers * 2;
   }
 
@@ -158,9 +158,12 @@ export class WorkQueue {
     );
   }
 
-  /** How the work on one key of the party rests: as long as any of its concurrent steps rests. */
+  /**
+   * Makes the function by which the work on one key of the party rests: the key rests as long as any of its concurrent
+   * steps does.
+   */
   private restOf(party: string): Rest {
-    // Two keys that may not be worked on concurrently may not rest beside each other either.
+    // Keys that may not be worked on concurrently may not rest concurrently either.
     if (this.options.workers === 1) return (wait) => wait();
     let waits = 0;
     const change = (by: 1 | -1) => {
@@ -197,7 +200,7 @@ export class WorkQueue {
     left();
     if (signal.aborted) return;
     if (outcome !== 'later') this.failures.delete(key);
-    // A requested time is no failure.
+    // A requested time is not a failure.
     if (outcome === 'later') this.options.observer?.retried();
     if (this.again.delete(key)) this.wait(key);
     else if (outcome !== 'done') {
@@ -242,7 +245,7 @@ export class WorkQueue {
   }
 }
 
-/** Changes a count that is not kept once it is 0. */
+/** Changes a count, and removes it once it is 0. */
 function count(counts: Map<string, number>, party: string, by: number): void {
   const now = (counts.get(party) ?? 0) + by;
   if (now > 0) counts.set(party, now);

@@ -5,7 +5,7 @@ import { Store } from '../../objects/registry/store/store.js';
 import type { StoreOptions } from '../../objects/registry/store/store-options.js';
 import type { Storage } from '../../storage/storage.interface.js';
 
-/** What loops write with. */
+/** The dependencies of a store for loops. */
 export interface WorkStoreDependencies {
   readonly storage: Storage;
   readonly timers: Clock;

@@ -8,7 +8,7 @@ import type { PodInfo } from './pod-info.js';
 
 const unknownLabels: NamespaceLabels = () => undefined;
 
-/** What decisions about placing a pod read. */
+/** The state that decisions about placing a pod read. */
 export interface ClusterView {
   /** The nodes that exist, those of different zones in turn. */
   readonly nodes: readonly NodeInfo[];
@@ -20,7 +20,7 @@ export interface ClusterView {
   /** Prefix of well-known labels, e.g. `<prefix>/hostname`. */
   readonly labelPrefix: string;
   node(name: string): NodeInfo | undefined;
-  /** On how many nodes an image is. */
+  /** The number of nodes that have an image. */
   nodesWithImage(name: string): number;
   /** Pods for which preemption makes space on the node. */
   nominated(node: string): Iterable<PodInfo>;

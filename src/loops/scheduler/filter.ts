@@ -2,7 +2,7 @@ import type { ClusterView } from './cluster.js';
 import type { NodeInfo } from './node-info.js';
 import type { PodInfo } from './pod-info.js';
 
-/** The filters by their upstream names, with which events that may end a refusal are matched. */
+/** The filters by their upstream names. Events that may end a refusal are matched by these names. */
 export type FilterName =
   | 'NodeUnschedulable'
   | 'NodeName'
@@ -32,15 +32,15 @@ export interface NodeFilter {
   /** Why the pod can't be on the node; undefined: it can. */
   check(node: NodeInfo): Refusal | undefined;
   /**
-   * Counts a pod in on a node (`by` 1) or out (-1), as if it were there or gone. Omitted by filters that read only the
-   * node itself, which the caller changes.
+   * Counts a pod as being on a node (`by` 1) or as gone from it (-1). Omitted by filters that read only the node
+   * itself, which the caller changes.
    */
   podChanged?(pod: PodInfo, node: NodeInfo, by: 1 | -1): void;
   /** The only nodes that need checking. */
   readonly only?: ReadonlySet<string>;
 }
 
-/** A refusal of all nodes, for a reason of the pod's own. */
+/** A refusal of all nodes, for a reason that lies in the pod itself. */
 export interface PodRefusal {
   readonly refusal: Refusal;
 }

@@ -38,8 +38,8 @@ const fewNodes = 100;
 const leastShare = 5;
 
 /**
- * How many feasible nodes are compared in a cluster of so many: all of up to 100, then a share that shrinks from about
- * 50 % to 5 % with the size.
+ * How many feasible nodes are compared in a cluster of this size: all of up to 100, then a share that shrinks from
+ * about 50 % to 5 % with the size.
  */
 export function enoughNodes(nodes: number): number {
   if (nodes < fewNodes) return nodes;

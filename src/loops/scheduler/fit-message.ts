@@ -11,7 +11,7 @@ function countedReasons(counts: ReadonlyMap<string, number>): string {
     .join(', ');
 }
 
-/** The sentence of a number of nodes that all refuse. */
+/** The sentence about a number of nodes, all of which refuse the pod. */
 export function availability(nodes: number, counts: ReadonlyMap<string, number>): string {
   const reasons = countedReasons(counts);
   return `0/${nodes} nodes are available:${reasons === '' ? '' : ` ${reasons}.`}`;

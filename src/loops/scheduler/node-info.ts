@@ -65,7 +65,7 @@ export class NodeInfo implements SelectableNode {
     this.count(pod, 1);
   }
 
-  /** The pod that was there. */
+  /** Removes a pod, and returns it if it was there. */
   remove(uid: string): PodInfo | undefined {
     const pod = this.pods.get(uid);
     if (pod === undefined) return undefined;

@@ -15,7 +15,7 @@ export interface PodDemands {
   readonly requiredNodes: NodeTest | undefined;
   /** The only nodes that can be demanded, when they are demanded by name. */
   readonly namedNodes: ReadonlySet<string> | undefined;
-  /** The wanted nodes and how much they are wanted. */
+  /** The preferred nodes, with the weight of each preference. */
   readonly preferredNodes: readonly { readonly weight: number; readonly test: NodeTest }[];
 }
 

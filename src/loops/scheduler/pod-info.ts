@@ -96,7 +96,7 @@ export class PodInfo implements LabelledPod {
     return this.said.preferredNodes;
   }
 
-  /** The demands of the pod, made on demand. Much of them is kept only until the memory is needed. */
+  /** The demands of the pod, computed when needed. Much of them is kept only until the memory is needed. */
   private get said(): PodDemands {
     const { demands } = this;
     const known = demands instanceof WeakRef ? demands.deref() : demands;
@@ -109,7 +109,7 @@ export class PodInfo implements LabelledPod {
 
 function hostPorts({ spec }: Pod): readonly HostPort[] {
   let ports: HostPort[] | undefined;
-  // Init containers that keep running hold their ports like the others.
+  // Init containers that keep running hold their ports like other containers.
   const containers = [
     ...(spec.containers ?? none),
     ...(spec.initContainers ?? none).filter(({ restartPolicy }) => restartPolicy === 'Always'),

@@ -25,7 +25,7 @@ export interface NoPreemption {
   readonly kind: 'none';
   /** For {@link fitMessage}. */
   readonly message: string;
-  /** Whether a preemption under way is still awaited. */
+  /** Whether the pod still waits for a preemption that is under way. */
   readonly isWaiting: boolean;
 }
 
@@ -210,7 +210,7 @@ function budgetTest(budgets: PreemptionOptions['budgets']) {
     for (const pod of pods) {
       for (const { budget, selector } of of(pod.namespace)) {
         if (!selector.matches(pod.labels)) continue;
-        // Its eviction was counted already.
+        // The eviction of this pod was counted already.
         if (budget.status?.disruptedPods?.[pod.name] !== undefined) continue;
         const allowed = (left.get(budget) ?? budget.status?.disruptionsAllowed ?? 0) - 1;
         left.set(budget, allowed);

@@ -47,7 +47,7 @@ export class PriorityTurns<T extends object> {
     this.dropEmpty(place.priority);
   }
 
-  /** The next one of a party that need not pause. */
+  /** The next item of a party that need not pause. */
   take(mustPause: (party: string) => boolean): T | undefined {
     for (const priority of this.order) {
       const next = this.levels.get(priority)?.take((party) => !mustPause(party));

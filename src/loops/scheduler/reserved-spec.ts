@@ -7,7 +7,8 @@ import type { ResourceList, ResourceRequirements } from '../../objects/apis/core
 
 /**
  * The spec of a pod with the requests that its node has to keep free for it. While a resize is under way, these are the
- * higher ones of what it has and what it wants; of a resize that its node can never carry out, what it has.
+ * higher of the requests that it has and those that it wants; if its node can never carry out the resize, they are
+ * those that it has.
  */
 export function reservedSpec({ spec, status }: Pod): PodSpec {
   const known = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];

@@ -56,7 +56,7 @@ export class SchedulingQueue {
     ({ info }) => ({ priority: info.priority, party: info.namespace }),
     (a, b) => a.since < b.since || (a.since === b.since && a.serial < b.serial),
   );
-  /** Until when namespaces whose pods took long have no turn. */
+  /** Until when namespaces whose pods took long have to wait for their turn. */
   private readonly pauses = new Map<string, number>();
   private readonly backoff = new Heap<Entry>((a, b) => this.dueAt(a) < this.dueAt(b));
   /** The pods that each filter refused, to find those that an event concerns. */
@@ -75,7 +75,7 @@ export class SchedulingQueue {
     return this.entries.size;
   }
 
-  /** How many pods are where, for metrics. */
+  /** The number of pods in each place, for metrics. */
   get depths(): Readonly<Record<'active' | 'backoff' | 'unschedulable' | 'gated', number>> {
     const depths = { active: this.active.size, backoff: this.backoff.size, unschedulable: 0, gated: 0 };
     for (const { place } of this.entries.values()) {
@@ -122,7 +122,7 @@ export class SchedulingQueue {
     else this.enter(known, place, since);
   }
 
-  /** Something was made that gated pods may wait for; `concerns` says more about a pod. */
+  /** Something was made that gated pods may wait for; `concerns` decides whether that matters to a pod. */
   recheck(concerns: (pod: QueuedPod) => boolean): void {
     for (const entry of [...this.gated]) {
       if (!concerns(entry) || this.isGated(entry.info)) continue;
@@ -153,7 +153,10 @@ export class SchedulingQueue {
     return entry;
   }
 
-  /** A decision about a pod took so long that pods of its namespace let others go first for a multiple of that time. */
+  /**
+   * Records how long a decision about a pod took. After a long one, pods of its namespace let others go first for a
+   * multiple of that time.
+   */
   took(milliseconds: number, { info }: QueuedPod): void {
     if (milliseconds < leastCounted) return;
     this.pauses.set(info.namespace, this.options.now() + milliseconds * pauseFactor);
@@ -173,8 +176,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * Something happened that may help pods that one of the filters refused; `helps` says more about a pod. `null` stands
-   * for all filters.
+   * Something happened that may help pods that one of the filters refused; `helps` decides about each pod. `null`
+   * stands for all filters.
    */
   moveToActiveQueue(filters: readonly FilterName[] | null, helps: (pod: QueuedPod) => boolean = () => true): void {
     const woken = new Set<Entry>();

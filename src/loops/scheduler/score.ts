@@ -7,7 +7,7 @@ export const mostScore = 100;
 
 /** A preference for the node of a pod. A pure function of the cluster. */
 export interface Score {
-  /** Its upstream name. */
+  /** The upstream name of the score. */
   readonly name: string;
   readonly weight: number;
   /** From 0 to {@link mostScore} for each of the nodes; undefined when the pod has no preference of this sort. */

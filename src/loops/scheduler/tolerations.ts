@@ -1,6 +1,6 @@
 import type { Taint, Toleration } from '../../objects/apis/core/v1/affinity.types.js';
 
-/** Whether a toleration covers a taint, in all that the field's rules compare. */
+/** Whether a toleration covers a taint, by the rules of the field. */
 export function tolerates({ key = '', operator = '', value = '', effect = '' }: Toleration, taint: Taint): boolean {
   if (effect !== '' && effect !== taint.effect) return false;
   if (key !== '' && key !== taint.key) return false;

@@ -9,7 +9,7 @@ import { ApiConnection, TooManyWait } from './api-connection.js';
 describe('ApiConnection', () => {
   let server: ReturnType<typeof createSecureServer>;
   let connection: ApiConnection;
-  /** Answers to minor requests, which the test gives when it likes. */
+  /** Sends the answers to minor requests, when the test calls them. */
   const held: (() => void)[] = [];
   let begun = 0;
   let wake: () => void = () => undefined;

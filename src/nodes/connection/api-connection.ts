@@ -5,7 +5,7 @@ import type { ApiAccess } from '../../base/outgoing/api-access.js';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
 import { Http2Connections } from './http2-connections.js';
 
-/** An answer of the API that is no success. */
+/** An answer of the API that is not a success. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -20,13 +20,13 @@ export class ApiError extends Error {
 /** A minor request was given up before it began. */
 export class TooManyWait extends Error {}
 
-/** A limited number of places. Those who wait for one get it in their order. */
+/** A limited number of places, given out in the order of the requests. */
 class Places {
   private readonly queue: (() => void)[] = [];
 
   constructor(private free: number) {}
 
-  /** How many wait. */
+  /** How many requests wait. */
   get waiting(): number {
     return this.queue.length;
   }
@@ -48,8 +48,8 @@ export interface ApiRequest {
   /** Default: `application/json`. */
   readonly contentType?: string;
   /**
-   * `minor`: nothing depends on it; few of these are under way at a time, and none begins while too many wait. `urgent`:
-   * it waits for no others, however many there are, as a lease that must not run out. Default: neither.
+   * `minor`: nothing depends on it; few of these are under way at a time, and none begins while too many wait.
+   * `urgent`: it waits for no other request, however many there are, such as the renewal of a lease. Default: neither.
    */
   readonly rank?: 'minor' | 'urgent';
   readonly signal: AbortSignal;
@@ -71,7 +71,7 @@ export interface ConnectionSettings {
 }
 
 /**
- * Requests to one API server. All share a few connections; at most so many short ones are under way at a time. None
+ * Requests to one API server. All share a few connections; the number of short ones under way is limited. No request
  * holds up those of a higher rank.
  */
 export class ApiConnection {
@@ -95,17 +95,17 @@ export class ApiConnection {
     return this.connections.size;
   }
 
-  /** The API as another user sees it, whom the own user may act for. */
+  /** The API as seen by another user, whom the connection's own user may impersonate. */
   as(user: string, groups: readonly string[]): ApiUser {
     return new ApiUser(this, { 'impersonate-user': user, 'impersonate-group': [...groups] });
   }
 
-  /** The API as the own user sees it. */
+  /** The API as seen by the connection's own user. */
   own(): ApiUser {
     return new ApiUser(this, {});
   }
 
-  /** Shows other certificates from now on. Requests that are under way go on. */
+  /** Uses other client certificates from now on. Requests that are under way go on. */
   renewTls(tls: ClientTls): void {
     this.connections.renewTls(tls);
   }
@@ -114,7 +114,7 @@ export class ApiConnection {
     this.connections.stop();
   }
 
-  /** One short request. Throws {@link ApiError}, what the connection threw, or {@link TooManyWait}. */
+  /** One short request. Throws {@link ApiError}, the error of the connection, or {@link TooManyWait}. */
   async send<T extends object>(
     method: string,
     path: string,
@@ -177,7 +177,7 @@ export class ApiConnection {
   }
 }
 
-/** A server that is silent for longer than this does not answer any more. */
+/** A server that is silent for longer than this is considered dead. */
 const requestMs = 70_000;
 
 /** The API as one user. */
@@ -196,7 +196,7 @@ export class ApiUser {
   }
 }
 
-/** The headers of the answer. Rejects when the stream ends without any. */
+/** The headers of the answer. Rejects when the stream ends without headers. */
 function answerOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> {
   return new Promise((resolve, reject) => {
     stream.once('response', resolve);

@@ -93,14 +93,14 @@ export class Http2Connections {
     return connection;
   }
 
-  /** A peer that is gone without a word is noticed by its silence. */
+  /** Detects by a ping that the server has gone without closing the connection. */
   private test(session: ClientHttp2Session): void {
     if (session.destroyed || session.connecting) return;
     const late = setTimeout(
       () => session.destroy(new Error('the server does not answer'), constants.NGHTTP2_NO_ERROR),
       pingMs,
     );
-    // It does no harm to a connection that was closed meanwhile.
+    // The timer does no harm to a connection that was closed meanwhile.
     late.unref();
     try {
       session.ping(() => clearTimeout(late));

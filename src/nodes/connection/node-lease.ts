@@ -6,7 +6,7 @@ export interface LeaseRenewal {
   readonly names: VendorNames;
   /** Name of the node. */
   readonly node: string;
-  /** Its uid, which makes it the owner of the lease; empty if it isn't known. */
+  /** The node's uid, which makes the node the owner of the lease; empty if it isn't known. */
   readonly uid: string;
   readonly leaseMs: number;
   /** Milliseconds since the epoch. */
@@ -14,7 +14,7 @@ export interface LeaseRenewal {
   readonly signal: AbortSignal;
 }
 
-/** Says that a node is alive: renews its lease, or makes it. @throws the error of the request */
+/** Reports that a node is alive: renews its lease, or creates it. @throws the error of the request */
 export async function renewNodeLease({ api, names, node, uid, leaseMs, now, signal }: LeaseRenewal): Promise<void> {
   const leases = `/apis/${groupName('coordination', names)}/v1/namespaces/${names.nodeLeaseNamespace}/leases`;
   const renewTime = new Date(now).toISOString().replace('Z', '000Z');

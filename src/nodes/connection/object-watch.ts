@@ -6,20 +6,20 @@ import { ApiError, type ApiUser } from './api-connection.js';
 
 export interface ObjectWatchDependencies<T extends ApiObject> {
   readonly api: ApiUser;
-  /** Where the objects are: `/api/v1/pods`. */
+  /** The path of the objects: `/api/v1/pods`. */
   readonly path: string;
   /** Further parameters of the list and the watch, such as selectors. */
   readonly query?: Readonly<Record<string, string>>;
   readonly timers: Timers;
   readonly random: () => number;
   readonly logger: Logger;
-  /** Takes every new or changed object. */
+  /** Receives every new or changed object. */
   readonly onObject: (object: T) => void;
-  /** Takes the uid of an object that is gone. */
+  /** Receives the uid of an object that is gone. */
   readonly onGone: (uid: string) => void;
   /** Called after each list, when all of it has been handed over. */
   readonly onListed?: () => void;
-  /** The uids of all objects that were told and are not known to be gone. */
+  /** The uids of all objects that were reported and are not known to be gone. */
   readonly known: () => Iterable<string>;
 }
 
@@ -31,7 +31,10 @@ interface WatchLine<T> {
 const firstPauseMs = 200;
 const longestPauseMs = 10_000;
 
-/** Follows objects until the abort: a list, then a watch, from the start again when the place is lost. */
+/**
+ * Follows objects until the abort: a list, then a watch, and a new list when the server no longer has the version of
+ * the watch.
+ */
 export async function watchObjects<T extends ApiObject>(
   dependencies: ObjectWatchDependencies<T>,
   signal: AbortSignal,
@@ -49,7 +52,7 @@ export async function watchObjects<T extends ApiObject>(
       if (error instanceof ApiError && error.status === 410) version = undefined;
       else logger.debug('a node lost a watch', { ...dependencies.query, path: dependencies.path, error });
     }
-    // Those whose server went away come back one after another.
+    // The pauses spread the watches of many nodes whose server went away.
     if (timers.elapsed() - began > longestPauseMs) backoff.reset();
     await timers.wait(backoff.next() * (0.5 + random()), signal);
   }
@@ -76,7 +79,10 @@ async function list<T extends ApiObject>(
   return found.metadata.resourceVersion;
 }
 
-/** Returns the version that it came to when the server ends the watch. Throws an {@link ApiError} 410 for a lost place. */
+/**
+ * Returns the version that the watch has reached when the server ends it. Throws an {@link ApiError} 410 when the
+ * server no longer has the version.
+ */
 async function follow<T extends ApiObject>(
   dependencies: ObjectWatchDependencies<T>,
   from: string,

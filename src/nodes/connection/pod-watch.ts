@@ -5,7 +5,7 @@ import { type ObjectWatchDependencies, watchObjects } from './object-watch.js';
 export interface PodWatchDependencies
   extends Omit<ObjectWatchDependencies<Pod & ApiObject>, 'path' | 'query' | 'onObject'> {
   readonly node: string;
-  /** Takes every new or changed pod of the node. */
+  /** Receives every new or changed pod of the node. */
   readonly onPod: (pod: Pod) => void;
 }
 

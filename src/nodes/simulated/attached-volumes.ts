@@ -38,7 +38,7 @@ export class AttachedVolumes {
   }
 
   private async nameOf({ spec: { csi } }: PersistentVolume, signal: AbortSignal): Promise<string | undefined> {
-    // Its own volumes hold nothing that could be attached.
+    // Volumes of the simulated driver need no attaching.
     if (!csi || csi.driver === simulatedDriver) return undefined;
     const path = `/apis/${groupName('storage', this.names)}/v1/csidrivers/${csi.driver}`;
     const driver = await this.find<CSIDriver & ApiObject>(path, signal);

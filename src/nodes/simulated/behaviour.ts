@@ -5,27 +5,27 @@ export const behaviourPrefix = 'sim.plinth.dev/';
 
 /** What a simulated container does. Times are in milliseconds. */
 export interface Behaviour {
-  /** From the turn of the container until it runs. */
+  /** The time from when it is the container's turn until it runs. */
   readonly startMs: number;
-  /** From the start of a run until it is ready; undefined: never. */
+  /** The time from the start of a run until the container is ready; undefined: never. */
   readonly readyMs: number | undefined;
   /** How long a run takes; undefined: until it is stopped. */
   readonly runMs: number | undefined;
-  /** How a run ends by itself. */
+  /** The exit code of a run that ends by itself. */
   readonly exitCode: number;
-  /** How many runs end with that code before all others end with 0; undefined: all of them. */
+  /** How many runs end with that code before all later runs end with 0; undefined: all of them. */
   readonly failTimes: number | undefined;
-  /** How long its `preStop` hook takes, which runs before it is asked to stop. */
+  /** How long the container's `preStop` hook takes, which runs before the container is asked to stop. */
   readonly preStopMs: number;
-  /** How long it takes to stop when it is asked to. */
+  /** How long the container takes to stop when it is asked to. */
   readonly stopMs: number;
-  /** Its image can't be fetched. */
+  /** Whether the image can't be fetched. */
   readonly failsImage: boolean;
-  /** Lines that it writes at the start of each run; undefined: some that describe it. */
+  /** The lines that the container writes at the start of each run; undefined: some that describe the run. */
   readonly logs: string | undefined;
-  /** How often it writes them again; undefined: never. */
+  /** How often the container writes these lines again; undefined: never. */
   readonly logEveryMs: number | undefined;
-  /** The processors that it pretends to use, as a quantity; undefined: hardly any. */
+  /** The processors that the container pretends to use, as a quantity; undefined: hardly any. */
   readonly cpu: string | undefined;
   readonly memory: string | undefined;
 }
@@ -55,7 +55,7 @@ export interface ReadContainer {
 /** The purpose of a container. A sidecar is an init container that keeps running. */
 export type Role = 'init' | 'sidecar' | 'app' | 'ephemeral';
 
-/** Containers that are meant to end by themselves run for this long. */
+/** Containers that are expected to end by themselves run for this long. */
 const taskMs = 1000;
 
 /** An image that no registry has: `bad:1`, `registry.example.com/bad`. */
@@ -99,7 +99,7 @@ export function behaviourOf(
   };
 }
 
-/** How long it takes until the containers of a pod have other resources, by `<prefix>resize-seconds`. */
+/** How long it takes until resized containers have their new resources, by `<prefix>resize-seconds`. */
 export function resizeMsOf(annotations: Readonly<Record<string, string>>): number {
   return readNumber(annotations[`${behaviourPrefix}resize-seconds`], 1000) ?? 0;
 }
@@ -116,7 +116,7 @@ function hookMs({ sleep, exec }: ReadHook = {}): number {
   return Math.round(1000 * seconds);
 }
 
-/** The canonical form of a quantity from 0 on. */
+/** The canonical form of a quantity that is not negative. */
 function readQuantity(text: string | undefined): string | undefined {
   if (text === undefined || text.length > 64) return undefined;
   try {
@@ -127,7 +127,7 @@ function readQuantity(text: string | undefined): string | undefined {
   }
 }
 
-/** A whole number of units from 0 on. */
+/** A whole number of units that is not negative. */
 function readNumber(text: string | undefined, unit: number, most = Number.MAX_SAFE_INTEGER): number | undefined {
   if (text === undefined || !/^\d{1,9}(\.\d{1,3})?$/.test(text)) return undefined;
   const value = Math.round(Number(text) * unit);

@@ -4,7 +4,7 @@ import { formatTime } from '../../base/machinery/clock.js';
 import type { ContainerState, ContainerStatus } from '../../objects/apis/core/v1/container-status.types.js';
 import type { Behaviour, Role } from './behaviour.js';
 
-/** One container of a pod, as far as the simulation needs it. */
+/** The parts of a container that the simulation needs. */
 export interface ContainerPlan {
   readonly name: string;
   readonly image: string;
@@ -27,7 +27,7 @@ export interface ContainerEvent {
   readonly message: string;
 }
 
-/** A run of this length makes the next pause the first one again. */
+/** After a run of this length, the next pause is the first one again. */
 const steadyMs = 600_000;
 /** A failed attempt to fetch an image is shown for this long before the pause. */
 const pullFailedMs = 1000;
@@ -36,7 +36,7 @@ const pullFailedMs = 1000;
 const leastGraceMs = 2000;
 
 type State =
-  /** Not its turn yet. */
+  /** It is not the container's turn yet. */
   | { readonly kind: 'idle' }
   | { readonly kind: 'creating'; readonly until: number }
   | { readonly kind: 'pull-failed'; readonly until: number }
@@ -72,7 +72,7 @@ export class ContainerRun {
   private pauseMs = 0;
   private pullPauseMs = 0;
   private stopping = false;
-  /** Time of the last step: what was due by then is done. */
+  /** Time of the last step: everything due by then is done. */
   private seen = 0;
   restartCount = 0;
 
@@ -83,7 +83,7 @@ export class ContainerRun {
     private readonly recordEvent: (happening: ContainerEvent) => void,
   ) {}
 
-  /** Takes over the state that another process reported. */
+  /** Adopts the state that another process reported. */
   adopt(status: ContainerStatus): void {
     this.restartCount = status.restartCount;
     const { running, terminated, waiting } = status.state;
@@ -97,12 +97,12 @@ export class ContainerRun {
     }
   }
 
-  /** The turn of the container has come. */
+  /** It is the container's turn to begin. */
   begin(now: number): void {
     if (this.state.kind === 'idle') this.state = { kind: 'creating', until: now + this.plan.behaviour.startMs };
   }
 
-  /** Ends the container, which has `graceMs` to end by itself; it does not run again. */
+  /** Ends the container, which has `graceMs` to end by itself; it is not started again. */
   stop(now: number, graceMs: number): void {
     this.stopping = true;
     switch (this.state.kind) {
@@ -226,7 +226,7 @@ export class ContainerRun {
     }
     this.last = ended;
     if (at - state.since >= steadyMs) this.pauseMs = 0;
-    // The first time it is started again at once.
+    // The first restart is immediate.
     const pauseMs = this.pauseMs;
     this.pauseMs = this.longer(pauseMs);
     if (pauseMs === 0) {
@@ -249,7 +249,7 @@ export class ContainerRun {
     return this.restartCount < failTimes ? exitCode || 1 : 0;
   }
 
-  /** Servers end properly when they are told to; tasks are cut short. */
+  /** Servers end with success when they are asked to stop; tasks are interrupted. */
   private stopCode(killed: boolean): number {
     if (killed) return 137;
     return this.plan.restarts === 'Always' ? 0 : 143;
@@ -275,12 +275,12 @@ export class ContainerRun {
     return this.state.kind === 'running';
   }
 
-  /** Whether it ran to its end and does not run again. */
+  /** Whether the container ran to its end and is not started again. */
   get isEnded(): boolean {
     return this.state.kind === 'ended';
   }
 
-  /** Whether it waits for something after at least one run. */
+  /** Whether the container waits for its next run after at least one run. */
   get isBetweenRuns(): boolean {
     return this.state.kind === 'crash-back-off';
   }
@@ -302,13 +302,13 @@ export class ContainerRun {
     return this.state.kind === 'running' ? this.state.since : undefined;
   }
 
-  /** Start of the run before the present one. */
+  /** Start and end of the run before the present one. */
   get lastRan(): { readonly since: number; readonly at: number } | undefined {
     const { last } = this;
     return last?.since === undefined ? undefined : { since: last.since, at: last.at };
   }
 
-  /** Start and end of a run that was the last one. */
+  /** Start and end of the last run of an ended container. */
   get endedRun(): { readonly since: number; readonly at: number } | undefined {
     if (this.state.kind !== 'ended') return undefined;
     const { since, at } = this.state.ended;

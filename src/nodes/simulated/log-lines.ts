@@ -16,7 +16,7 @@ export interface LogPart {
   readonly timestamps: boolean;
 }
 
-/** A run of a container that is over or still goes on. */
+/** A run of a container, ended or still going on. */
 export interface LoggedRun {
   readonly since: number;
   /** When it ended; undefined: it still runs. */
@@ -39,7 +39,10 @@ export function previousRun(run: ContainerRun): LoggedRun | undefined {
   return lastRan === undefined ? undefined : { since: lastRan.since, until: lastRan.at };
 }
 
-/** What the container wrote in a run until `now`: its text at the start, and again in its interval if it has one. */
+/**
+ * The lines that the container wrote in a run until `now`: its text at the start, and again after each interval if it
+ * has one.
+ */
 export function linesOf(run: ContainerRun, { since, until }: LoggedRun, now: number): LogLine[] {
   const { logs, logEveryMs } = run.plan.behaviour;
   const texts = (logs ?? `This is the simulated container ${run.plan.name} of the image ${run.plan.image}.`)

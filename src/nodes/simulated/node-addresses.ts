@@ -1,14 +1,16 @@
 /** The address that stands for the machine where the nodes run, unless the user names another one. */
 export const sharedLoopback = '127.0.0.1';
-/** Beyond this many, nodes share an address: each of its own costs an open port and a name in the certificate. */
+/**
+ * Beyond this many, nodes share an address: each address of its own costs an open port and a name in the certificate.
+ */
 const mostOwn = 1000;
 const perBlock = 250;
 const firstBlock = 16;
 
 /**
- * The addresses that nodes report as theirs, by their index: each its own one of the loopback network, so that two nodes
- * never have the same host port; or all the same one if the user named an address, there are many nodes, or the system
- * has no more than one address of that network.
+ * The addresses that nodes report as theirs, by their index: each node has its own in the loopback network, so that two
+ * nodes never have the same host port; or all have the same address if the user named an address, there are many nodes,
+ * or the system has no more than one address of that network.
  */
 export function nodeAddresses(
   address: string,

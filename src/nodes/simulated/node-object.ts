@@ -19,7 +19,7 @@ export interface NodeProfile {
 
 const images = ['registry.k8s.io/pause:3.10', 'docker.io/library/nginx:latest', 'docker.io/library/busybox:latest'];
 
-/** What pods on simulated nodes can have that not all nodes give them. */
+/** Features that pods on simulated nodes can use, but not on all real nodes. */
 const declaredFeatures = ['InPlacePodLevelResourcesVerticalScaling', 'InPlacePodVerticalScalingInitContainers'];
 
 /** The Node that registers with the API, status included. */
@@ -45,7 +45,7 @@ export function nodeObject(profile: NodeProfile, names: VendorNames, now: number
   } as unknown as Node;
 }
 
-/** Hands the attaching of volumes to the control loop, as node agents do. */
+/** The annotation that hands the attaching of volumes to the control loop, as node agents set it. */
 export function attachAnnotation({ labelPrefix }: VendorNames): Record<string, string> {
   return { [`volumes.${labelPrefix}/controller-managed-attach-detach`]: 'true' };
 }
@@ -53,7 +53,7 @@ export function attachAnnotation({ labelPrefix }: VendorNames): Record<string, s
 /** Since when each condition has its status. */
 export type NodeConditionTimes = ReadonlyMap<string, string>;
 
-/** The status of a node in good health. */
+/** The status of a healthy node. */
 export function nodeStatus(profile: NodeProfile, now: number, since: NodeConditionTimes) {
   const time = formatTime(now);
   const condition = (type: string, status: 'True' | 'False', reason: string, message: string) =>

@@ -13,7 +13,7 @@ import { servePorts } from './streams/port-streams.js';
 import { pretendCommand, pretendPort } from './streams/pretence.js';
 
 export interface NodeServerOptions {
-  /** Where to listen, all on one port. */
+  /** The addresses to listen at, all on one port. */
   readonly addresses: readonly string[];
   /** 0: any. */
   readonly port: number;
@@ -199,7 +199,7 @@ export class NodeServer {
     }
     const part = partFrom(query, timers.now());
     let left = part.limitBytes ?? Number.POSITIVE_INFINITY;
-    /** Returns false when nothing more may come. */
+    /** Returns false when nothing more may be sent. */
     const send = (text: string): boolean => {
       const bytes = Buffer.from(text).subarray(0, Math.min(left, text.length * 4));
       left -= bytes.length;

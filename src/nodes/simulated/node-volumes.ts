@@ -19,7 +19,7 @@ export interface NodeVolumesDependencies {
   readonly onMissing: (uid: string, volumes: readonly string[]) => void;
 }
 
-/** Pauses between checks for what a pod waits for. */
+/** Pauses between checks for the volumes that a pod waits for. */
 const firstLookMs = 250;
 const longestLookMs = 5000;
 /** Node agents wait this long for the volumes of a pod before they write an event and begin again. */
@@ -36,14 +36,14 @@ export class NodeVolumes {
     this.attached = new AttachedVolumes(dependencies.api, dependencies.names);
   }
 
-  /** Their names, sorted. */
+  /** The names of the volumes in use, sorted. */
   get mounted(): readonly string[] {
     return [...new Set([...this.inUse.values()].flat())].sort();
   }
 
   /**
-   * Resolves when the control loop has attached what the pod needs. Undefined: it needs nothing. Rejects only after the
-   * abort, or when the pod is gone from the node.
+   * Resolves when the control loop has attached what the pod needs. Undefined: the pod needs nothing. Rejects only
+   * after the abort, or when the pod is gone from the node.
    */
   untilAttached(pod: Pod, signal: AbortSignal): Promise<void> | undefined {
     return hasClaims(pod) ? this.wait(pod, signal) : undefined;
@@ -54,7 +54,7 @@ export class NodeVolumes {
     const uid = pod.metadata.uid ?? '';
     const backoff = new Backoff({ firstMs: firstLookMs, longestMs: longestLookMs });
     let reportAt = timers.elapsed() + mountMs;
-    // The pod is among those of the node only after this call.
+    // Wait a turn: the pod is among those of the node only after this call.
     await Promise.resolve();
     while (!signal.aborted && isThere(uid)) {
       try {
@@ -94,7 +94,7 @@ export class NodeVolumes {
     if (this.inUse.delete(uid)) this.report(signal).catch(() => undefined);
   }
 
-  /** The control loop detaches nothing that this report names. */
+  /** Reports the volumes in use: the control loop detaches none of them. */
   private async report(signal: AbortSignal): Promise<void> {
     const { mounted } = this;
     const text = JSON.stringify(mounted);

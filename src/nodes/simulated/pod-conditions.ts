@@ -16,7 +16,7 @@ interface Facts {
   readonly initContainerStatuses: ContainerStatus[] | undefined;
   readonly containerStatuses: ContainerStatus[];
   readonly ephemeralContainerStatuses: ContainerStatus[] | undefined;
-  /** What concerns the resources of the pod. */
+  /** The part of the status about the resources of the pod. */
   readonly resize: Pick<PodStatus, 'allocatedResources' | 'resources'> & {
     readonly conditions: readonly PodCondition[];
   };

@@ -23,7 +23,7 @@ function podOf({ spec = {}, annotations = {}, status = {} }: Given): Pod {
   } as unknown as Pod;
 }
 
-/** A pod on a node whose time the test moves. */
+/** A pod on a node whose clock the test advances. */
 class Scene {
   readonly happened: string[] = [];
   readonly machine: PodMachine;
@@ -43,7 +43,7 @@ class Scene {
     this.at(0);
   }
 
-  /** Advances time as a node would: to every moment at which something is due. */
+  /** Advances time as a node does: to every moment at which something is due. */
   at(seconds: number) {
     const until = start + 1000 * seconds;
     this.machine.advance(this.now);
@@ -58,7 +58,7 @@ class Scene {
     return this.machine.status(until);
   }
 
-  /** One line of a status: phase, the conditions that hold, the states of the containers. */
+  /** One line for a status: phase, the conditions that are true, the states of the containers. */
   line(seconds: number): string {
     const { phase, conditions, initContainerStatuses = [], containerStatuses } = this.at(seconds);
     const holds = (conditions ?? []).filter(({ status }) => status === 'True').map(({ type }) => type);

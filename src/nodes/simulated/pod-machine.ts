@@ -11,7 +11,7 @@ export interface MachineDependencies {
   /** Addresses of the node and of the pod. */
   readonly hostIP: string;
   readonly podIP: string;
-  /** Takes the events of the pod. */
+  /** Receives the events of the pod. */
   readonly tell: (happening: ContainerEvent) => void;
   /** Whether the node has room for a pod that wants more. Default: it has. */
   readonly room?: RoomCheck;
@@ -30,7 +30,7 @@ export class PodMachine implements PodState {
   hasFailedInit = false;
   isStopping = false;
   end: PodEnd | undefined;
-  /** Its volumes are not there yet: no container begins. */
+  /** Whether the pod's volumes are not available yet: no container begins. */
   isHeld = false;
   private stopped = false;
   private readonly startTime: number;

@@ -19,13 +19,16 @@ export interface PodPlan {
   /** Conditions that have to be true for the pod to be ready, and whether they are. */
   readonly gates: readonly { readonly type: string; readonly status: string | undefined }[];
   readonly deadlineMs: number | undefined;
-  /** When it was scheduled according to its conditions, in milliseconds since 1970; undefined if they do not say. */
+  /**
+   * When the pod was scheduled according to its conditions, in milliseconds since 1970; undefined if they do not record
+   * it.
+   */
   readonly scheduledAt: number | undefined;
-  /** The resources that it wants. */
+  /** The resources that the pod wants. */
   readonly sizes: PodSizes;
-  /** How long it takes until it has resources that it was allocated. */
+  /** How long it takes until the pod has the resources that it was allocated. */
   readonly resizeMs: number;
-  /** How long it has to end, once its deletion began. */
+  /** How long the pod has to end, once its deletion began. */
   readonly deletionGraceMs: number | undefined;
 }
 
@@ -80,7 +83,7 @@ type Policy = ContainerPlan['restarts'];
 function restartsOf({ restartPolicy }: ReadContainer, role: Role, ofPod: Policy): Policy {
   if (role === 'sidecar') return 'Always';
   if (role === 'ephemeral') return 'Never';
-  // An init container that failed is repeated unless the pod forbids it; one that succeeded never is.
+  // An init container that failed is run again unless the pod forbids it; one that succeeded never is.
   if (role === 'init') return ofPod === 'Never' ? 'Never' : 'OnFailure';
   return readPolicy(restartPolicy, ofPod);
 }

@@ -8,7 +8,7 @@ import { areSameSizes, type PodSizes, type Requests, reportedSizes, requestsOf, 
 /** Why a pod can't have more of the node at the moment; undefined: it can. */
 export type RoomCheck = (requests: Requests) => string | undefined;
 
-/** A condition about a resize, and since when it is so. */
+/** A condition about a resize, and since when it holds. */
 interface Note {
   readonly generation: number | undefined;
   readonly since: number;
@@ -45,12 +45,12 @@ export class PodResizing {
     };
   }
 
-  /** What the pod takes of the node, whether it has it already or not. */
+  /** What the pod takes of the node, whether it has these resources already or not. */
   get requests(): Requests {
     return requestsOf(this.allocated);
   }
 
-  /** Whether the pod wants something else than it was allocated. */
+  /** Whether the pod wants other resources than it was allocated. */
   isOpen({ sizes }: PodPlan): boolean {
     return !areSameSizes(sizes, this.allocated);
   }
@@ -59,7 +59,7 @@ export class PodResizing {
   consider({ sizes, generation, resizeMs }: PodPlan, now: number, room: RoomCheck): void {
     if (!this.isOpen({ sizes } as PodPlan)) {
       this.deferred = undefined;
-      // Policies and the like follow the pod.
+      // Fields such as resize policies follow the pod's spec.
       this.allocated = sizes;
       if (this.progress === undefined) this.actual = sizes;
       return;
@@ -87,7 +87,10 @@ export class PodResizing {
     return this.progress?.until;
   }
 
-  /** Gives the pod what it was allocated when that is due; answers the containers that have to begin anew for it. */
+  /**
+   * Gives the pod what it was allocated when that is due. Returns the names of the containers that have to restart for
+   * it.
+   */
   advance(now: number): readonly string[] {
     if (this.progress === undefined || this.progress.until > now) return [];
     const restarted = restartedBy(this.actual, this.allocated);

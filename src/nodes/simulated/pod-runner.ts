@@ -17,7 +17,7 @@ export interface PodRunnerDependencies {
   readonly backOff: BackOff;
   readonly hostIP: string;
   readonly addresses: PodAddresses;
-  /** Takes the events of a pod. */
+  /** Receives the events of a pod. */
   readonly tell: (pod: PodPlan, happening: ContainerEvent) => void;
   /** Resolves when the volumes of a pod are attached; undefined: it needs none. Rejects after the abort only. */
   readonly attached: (pod: Pod) => Promise<void> | undefined;
@@ -34,8 +34,8 @@ const longestPauseMs = 30_000;
 const wakeReason = 'woken';
 
 /**
- * Runs one pod and reports to the API. At most one request is under way; changes meanwhile go with the next. When a pod
- * that is being deleted has ended, its last status is reported and then it is removed.
+ * Runs one pod and reports to the API. At most one request is under way; changes meanwhile are sent with the next. When
+ * a pod that is being deleted has ended, its last status is reported and then it is removed.
  */
 export class PodRunner {
   readonly machine: PodMachine;
@@ -43,7 +43,7 @@ export class PodRunner {
   private toldReadiness = '';
   /** The conditions about a resize that the API shows. */
   private toldResize: readonly string[];
-  /** The version that this write made, and what the newest version seen shows of the pod. */
+  /** The version that the last write made, and the newest version seen with what it shows of the pod. */
   private toldVersion = 0n;
   private seen = { version: 0n, readiness: '' };
   private isWorking = false;
@@ -75,7 +75,7 @@ export class PodRunner {
     this.changed(plan);
   }
 
-  /** Keeps containers from beginning until the volumes are there; those that run already go on. */
+  /** Keeps containers from beginning until the volumes are available; those that run already go on. */
   private hold(pod: Pod): void {
     const attached = this.dependencies.attached(pod);
     if (attached === undefined) return;
@@ -183,8 +183,8 @@ export class PodRunner {
   }
 
   /**
-   * Whether somebody wrote something else after this write: marked the node as dead, or restored an old state. The
-   * watch event of that may come before the answer to this write.
+   * Whether somebody wrote another state after this write, for example marked the node as dead or restored an old
+   * state. The watch event about that may arrive before the answer to this write.
    */
   private get isContradicted(): boolean {
     const { version, readiness: now } = this.seen;
@@ -208,13 +208,13 @@ export class PodRunner {
   }
 }
 
-/** The conditions by which others judge the pod, as one text. */
+/** The conditions by which other programs judge the pod, as one text. */
 function readiness(status: PodStatus | undefined): string {
   const of = (wanted: string) => status?.conditions?.find(({ type }) => type === wanted)?.status;
   return `${of('Ready')} ${of('ContainersReady')}`;
 }
 
-/** Addresses and conditions that the pod had before go. */
+/** A patch with the status, which removes addresses and conditions that the pod no longer has. */
 function patchOf(status: PodStatus, ended: readonly string[]): object {
   return {
     ...status,

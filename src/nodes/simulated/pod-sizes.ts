@@ -41,7 +41,10 @@ export function sizesOf({ containers, initContainers, resources, overhead }: Pod
   return { containers: sized(containers), initContainers: sized(initContainers), resources, overhead };
 }
 
-/** What the containers of a pod have according to its status; what they want where the status does not say it. */
+/**
+ * The resources of a pod's containers according to its status; where the status lacks them, those that the containers
+ * want.
+ */
 export function reportedSizes(wanted: PodSizes, status: PodStatus | undefined): PodSizes {
   const reported = (all: readonly SizedContainer[], statuses: readonly ContainerStatus[] | undefined) =>
     all.map((container) => {
@@ -81,7 +84,7 @@ export function requestsOf({ containers, initContainers, resources, overhead }: 
   return { cpu: quantityMilliValue(total.get('cpu') ?? '0'), memory: quantityValue(total.get('memory') ?? '0') };
 }
 
-/** The names of the containers that begin anew to get other amounts, by their policies. */
+/** The names of the containers that restart to get other amounts, by their policies. */
 export function restartedBy(from: PodSizes, to: PodSizes): readonly string[] {
   const before = new Map([...from.containers, ...from.initContainers].map((each) => [each.name, each]));
   return [...to.containers, ...to.initContainers].flatMap(({ name, resources, resizePolicy }) => {

@@ -8,14 +8,14 @@ interface Counter {
   at: number;
 }
 
-/** What containers use that say nothing else. */
+/** The use of containers whose pod sets none. */
 const usualCpu = '1m';
 const usualMemory = '1Mi';
 
 /** Counts what running containers pretend to use, and shows it as real node agents do. */
 export class PretendedUse {
   private readonly counters = new Map<string, Counter>();
-  /** Seconds that all containers of a node have used, those that have ended too. */
+  /** Processor seconds that all containers of a node have used, including those that have ended. */
   private readonly totals = new Map<string, number>();
 
   /** The text of `/metrics/resource` of a node with these pods. */
@@ -55,7 +55,7 @@ export class PretendedUse {
     ].join('\n');
   }
 
-  /** The use since the last look, at what it is now: a change of the annotation counts from the next look on. */
+  /** Adds the use since the last call, at the present rate: a changed annotation takes effect from the next call on. */
   private count(key: string, { plan, runningSince = 0 }: ContainerRun, now: number): Counter {
     const counter = this.counters.get(key) ?? { cpuSeconds: 0, at: runningSince };
     const seconds = Math.max(0, now - Math.max(counter.at, runningSince)) / 1000;
@@ -70,5 +70,5 @@ export class PretendedUse {
   }
 }
 
-/** Longer than anybody who asks regularly waits. */
+/** Longer than any regular reader waits between two reads. */
 const forgetMs = 600_000;

@@ -41,9 +41,9 @@ export interface SimulatedNodeDependencies {
 /** How often the status is reported although nothing changed; changes by others are checked more often. */
 const statusMs = 300_000;
 const retryMs = 1000;
-/** Times to renew a lease before it runs out. */
+/** How many times a lease is renewed before it would expire. */
 const renewals = 4;
-/** How many times per lease duration the node checks what others changed in its status. */
+/** How many times per lease duration the node checks for changes of its status by others. */
 const looks = 2;
 
 /**
@@ -87,7 +87,7 @@ export class SimulatedNode {
     return this.runners.values();
   }
 
-  /** The pod that has this place on the node, with its containers. */
+  /** The pod of this namespace and name on the node, with its containers. */
   findPod(namespace: string, name: string): PodRunner | undefined {
     for (const runner of this.runners.values()) {
       const { plan } = runner.machine;

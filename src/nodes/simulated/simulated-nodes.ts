@@ -15,9 +15,9 @@ export interface SimulatedNodesOptions {
   readonly names: VendorNames;
   readonly logger: Logger;
   readonly count: number;
-  /** Nodes are named by it and their number. */
+  /** The names of nodes consist of this prefix and their number. */
   readonly namePrefix: string;
-  /** Their address; for 127.0.0.1 on Linux each gets one of its own in the loopback network. */
+  /** The address of the nodes; for 127.0.0.1 on Linux each node gets one of its own in the loopback network. */
   readonly address: string;
   readonly region: string;
   readonly zones: readonly string[];
@@ -30,7 +30,7 @@ export interface SimulatedNodesOptions {
   readonly events: boolean;
   /** Answers requests for logs of containers; undefined: there are none. */
   readonly server: NodeServerCertificates | undefined;
-  /** The version that nodes say they have. */
+  /** The version that nodes report. */
   readonly version: string;
   readonly timers?: Timers;
   readonly random?: () => number;
@@ -125,7 +125,7 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   };
 }
 
-/** The server that the nodes share. It knows those that are in the list at the time of a request. */
+/** The server that the nodes share. It knows the nodes that are in the list at the time of a request. */
 async function startServer(
   certificates: NodeServerCertificates | undefined,
   addresses: readonly string[],

@@ -50,13 +50,13 @@ export function startSimulatedVolumes(options: SimulatedVolumesOptions): { stop(
 }
 
 /**
- * An external provisioner: makes a volume for every claim that asks for one of {@link simulatedProvisioner}, and removes
- * those whose claim is gone. Several of them do no harm: the name of a volume follows from its claim.
+ * An external provisioner: makes a volume for every claim that asks for one of {@link simulatedProvisioner}, and
+ * removes those whose claim is gone. Several provisioners do no harm: the name of a volume follows from its claim.
  */
 class VolumeProvisioner {
   private readonly claims = new Map<string, StoredClaim>();
   private readonly volumes = new Map<string, StoredVolume>();
-  /** What is being worked on, by uid, and what has changed since that began. */
+  /** The objects being worked on, by uid, and those that have changed since that began. */
   private readonly active = new Set<string>();
   private readonly changed = new Set<string>();
   private readonly running = new Set<Promise<void>>();
@@ -135,7 +135,7 @@ class VolumeProvisioner {
     const storageClass = await this.unless(404, this.api.send<StorageClass & ApiObject>('GET', path, { signal }));
     const body = storageClass && volumeFor(claim, storageClass, names);
     if (body === undefined) return;
-    // The volume may be there already, when this process or another one was faster.
+    // The volume may exist already, when this process or another one was faster.
     const made = await this.unless(409, this.api.send('POST', '/api/v1/persistentvolumes', { body, signal }));
     if (made !== undefined) {
       this.tell(claim, 'ProvisioningSucceeded', `Successfully provisioned volume ${made.metadata.name}`, signal);
@@ -159,7 +159,7 @@ class VolumeProvisioner {
     }
   }
 
-  /** Makes the object of the driver, without which its volumes would wait for an attacher. */
+  /** Makes the object of the CSI driver, without which its volumes would wait for an attacher. */
   private async makeDriver(signal: AbortSignal): Promise<void> {
     const { names, logger } = this.options;
     const path = `/apis/${groupName('storage', names)}/v1/csidrivers`;

@@ -10,7 +10,7 @@ export type StoredVolume = PersistentVolume & ApiObject;
 
 /** The provisioner that storage classes name to get simulated volumes. */
 export const simulatedProvisioner = 'sim.plinth.dev/volumes';
-/** The class that is made where there is no default class. */
+/** The class that is made if there is no default class. */
 export const simulatedClassName = 'simulated';
 /** The CSI driver that simulated volumes name. */
 export const simulatedDriver = 'sim.plinth.dev';
@@ -35,7 +35,7 @@ export function simulatedClass(names: VendorNames): object {
   };
 }
 
-/** The object of that driver: there is nothing to attach. */
+/** The CSIDriver object of that driver: its volumes need no attaching. */
 export function simulatedDriverObject(names: VendorNames): object {
   return {
     apiVersion: `${groupName('storage', names)}/v1`,
@@ -94,7 +94,10 @@ export function volumeFor(
 /** What has to be done for a volume of this provisioner. */
 export type VolumeStep = 'delete' | 'let go' | undefined;
 
-/** The next step for a volume: those with the policy Delete are deleted with their claim, all others are not held. */
+/**
+ * The next step for a volume: volumes with the policy Delete are deleted with their claim, and all others lose the
+ * finalizer.
+ */
 export function nextVolumeStep({ metadata, spec, status }: StoredVolume, names: VendorNames): VolumeStep {
   if (metadata.annotations?.[volumeAnnotations(names).provisionedBy] !== simulatedProvisioner) return undefined;
   const isDeleted = metadata.deletionTimestamp !== undefined;

@@ -17,11 +17,11 @@ import { type BackupSummary, verifyBackup } from './verify-backup.js';
 export interface BackupDependencies {
   readonly client: ClusterClient;
   readonly selection: Selection;
-  /** The file to make. It is there when it is whole. */
+  /** The file to write. It appears only when it is complete. */
   readonly path: string;
   /** Passphrase or key. Without it nothing is sealed. */
   readonly secret: Buffer | undefined;
-  /** Kinds to seal, as for the selection; `*` for all. */
+  /** Kinds to seal, named as for the selection; `*` for all. */
   readonly sealedKinds: readonly string[];
   /** Whether to read the file and check it before it gets its name. */
   readonly verify: boolean;
@@ -35,8 +35,8 @@ export interface BackupDependencies {
 }
 
 /**
- * Writes the objects of a cluster at one version to a file that only its owner may read. A file that is there already
- * is replaced when the new one is whole, and stays as it is otherwise.
+ * Writes the objects of a cluster at one version to a file that only its owner may read. An existing file is replaced
+ * once the new one is complete, and stays unchanged otherwise.
  *
  * @throws StartupError for faults that the user can fix
  */
@@ -46,7 +46,7 @@ export async function makeBackup(dependencies: BackupDependencies): Promise<Back
   try {
     await refuseOtherThanFile(dependencies.path);
     await rm(temporary, { force: true });
-    // Appends, also after the file was emptied.
+    // Appends even after the file was emptied.
     file = await open(temporary, 'ax', 0o600);
   } catch (error) {
     if (error instanceof StartupError) throw error;
@@ -104,7 +104,7 @@ async function write(file: FileHandle, dependencies: BackupDependencies): Promis
   }
 }
 
-/** What is in the new file: read from it, whole or only its ends. */
+/** The summary of the new file: read from it, as a whole or only from its ends. */
 async function summaryOf(path: string, { secret, verify, signal }: BackupDependencies): Promise<BackupSummary> {
   const reader = await BackupReader.open(path);
   try {

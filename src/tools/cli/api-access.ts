@@ -7,7 +7,7 @@ import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { usualKubeconfig } from './usual-kubeconfig.js';
 
 /**
- * Server and credentials: those of the kubeconfig, with the parts that flags give.
+ * Server and credentials: those of the kubeconfig, except for the parts that flags set.
  *
  * @param usual the variable KUBECONFIG, which is used when neither a server nor a kubeconfig is named
  * @throws StartupError for files that can't be used

@@ -55,7 +55,7 @@ async function ask(question: string): Promise<string> {
   if (!process.stdin.isTTY) throw new StartupError('there is no terminal to ask for the passphrase: --passphrase-file');
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: silence, terminal: true, historySize: 0 });
-  // Only now does the terminal no longer show what is typed.
+  // The prompt comes last: only from here on does the terminal hide what is typed.
   process.stderr.write(question);
   try {
     return await new Promise<string>((resolve, reject) => {

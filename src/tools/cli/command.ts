@@ -20,7 +20,7 @@ export interface CommandContext {
   /** The other commands that have a flag, by its spelling. */
   readonly commandsWith?: (spelling: string) => readonly string[];
   readonly signals: StopSignals;
-  /** Takes uncaught faults. */
+  /** Handles uncaught faults. */
   readonly lastResort: Pick<LastResort, 'logTo'>;
   /** Writes a line for the user to standard output. */
   readonly print: (line: string) => void;
@@ -30,11 +30,11 @@ export interface CommandContext {
 
 /** Arguments of a subcommand that are no flags. */
 export interface CommandOperands {
-  /** In the form of a manual page: `verify FILE`, a line for each way. */
+  /** In the form of a manual page: `verify FILE`, one line for each variant. */
   readonly forms: readonly string[];
-  /** Words that the first of them can be. */
+  /** The words that the first operand can be. */
   readonly words: readonly string[];
-  /** Whether names of files can stand there. */
+  /** Whether operands can be names of files. */
   readonly files: boolean;
 }
 
@@ -78,8 +78,8 @@ export function openLog<Groups extends OptionGroups>(request: ParseRequest<Group
 }
 
 /**
- * The same for a command that keeps no log: lines for standard error. The variable of `--deprecation-warnings` silences them,
- * since it has no such flag. None for commands with a log.
+ * The deprecation warnings of a command that keeps no log, as lines for standard error. The variable of
+ * `--deprecation-warnings` silences them, since it has no such flag. None for commands with a log.
  */
 export function warningsWithoutLog(
   { groups }: Pick<Command, 'groups'>,

@@ -47,7 +47,7 @@ const isAtMost = (a: Release, b: Release): boolean => a.major < b.major || (a.ma
 function policyProblem({ since, until }: Pick<Deprecation, 'since' | 'until'>, command: string): string | undefined {
   const [from, to] = [releaseOf(since), releaseOf(until)];
   if (!isAtMost(from, releaseOf(version))) return `is announced by release ${since}, which is yet to come`;
-  // How many releases come before the next major one, nobody knows.
+  // Nobody knows how many releases come before the next major one.
   if (from.major !== to.major) return `must end within the major release that announced it`;
   const least = releasesFor(command);
   return to.minor - from.minor < least ? `stays for less than ${least} releases` : undefined;

@@ -9,7 +9,7 @@ const sessionMs = 8 * 3_600_000;
 /**
  * The console of `plinth dev`.
  *
- * @param port 0: none; undefined: the usual one, or any
+ * @param port 0: none; undefined: the usual one, or any free one
  */
 export async function startDevConsole(
   kubeconfig: string,
@@ -30,7 +30,7 @@ export async function startDevConsole(
       return openConsole(kubeconfig, { ...settings, port: 0 });
     });
   } catch (error) {
-    // The API does not need it.
+    // The API does not need the console.
     logger.warn('there is no console', { error: errorText(error) });
     return undefined;
   }

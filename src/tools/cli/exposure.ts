@@ -38,7 +38,7 @@ export async function exposureProblem(options: ExposureOptions, rules: RuleResol
   return `anybody who reaches ${where}, without credentials, has rights to objects in all namespaces (${verbs}). Use --anonymous-auth=false, or take the rights from system:anonymous and system:unauthenticated`;
 }
 
-/** Warns on standard error at every log level, in a form that stands out where people read along. */
+/** Warns on standard error at every log level, in a form that stands out to people who read the output. */
 export function warnOfExposure(
   problem: string,
   { logFormat }: Pick<ServerOptions['logging'], 'logFormat'>,

@@ -67,8 +67,8 @@ function youngBytes(): number {
 }
 
 /**
- * The engine offers its collector only to contexts that are made while a flag is set, and keeps pages that it has emptied for
- * as many seconds as another one says. Flags are part of what compiled code is for, so they don't stay changed.
+ * The engine offers its collector only to contexts that are made while a flag is set. Another flag sets for how many
+ * seconds it keeps pages that it has emptied. Compiled code depends on the flags, so they are set back each time.
  */
 function youngCollector(): () => void {
   setFlagsFromString('--expose-gc');

@@ -30,7 +30,7 @@ describe('a wrong database URL', () => {
     writeFileSync(file, `host all guarded all scram-sha-256\n${readFileSync(file, 'utf8')}`);
     await admin.query('select pg_reload_conf()');
     await admin.end();
-    // The server reads its files some time after it was told to.
+    // The server reads its files some time after the request to reload them.
     const url = `postgresql://guarded:${wrong}@127.0.0.1:${port}/postgres`;
     await eventually(async () => !(await answers(url)), 'a wrong password is refused');
   });
@@ -57,7 +57,7 @@ describe('a wrong database URL', () => {
     return { lines: text.trimEnd().split('\n'), code };
   }
 
-  /** Runs a command again when the machine was too busy for a connection in time, which is reported and waited for. */
+  /** Runs a command, again when the machine was too busy to connect in time: the command reports that and waits. */
   async function runInTime(command: string, url: string): Promise<{ lines: string[]; code: number | null }> {
     for (let tries = 1; ; tries++) {
       const end = await run(command, url);

@@ -19,7 +19,7 @@ export interface NodeAccessRequest {
 
 const retryMs = 5_000;
 
-/** Server and credentials of a node: those of its kubeconfig, which is made with the help of the bootstrap one if need be. */
+/** Server and credentials of a node: those of its kubeconfig, which is made with the bootstrap kubeconfig if needed. */
 export async function accessOfNode(request: NodeAccessRequest): Promise<ApiAccess> {
   const { kubeconfig, bootstrapKubeconfig } = request.options;
   if (kubeconfig === undefined) throw new StartupError('give a --kubeconfig');

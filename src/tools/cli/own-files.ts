@@ -42,7 +42,7 @@ export class OwnFiles {
     const before = await this.read(name);
     const digests = [digestOf(text), ...(before === undefined ? [] : [digestOf(before)])];
     const next: Digests = { ...record, [name]: [...new Set(digests)] };
-    // Before the file: a crash between the two must not make our own file a foreign one.
+    // The record is written before the file: a crash between the two must not make our own file a foreign one.
     await writeFileAtomically(this.path(recordName), `${JSON.stringify(next, undefined, 2)}\n`, 0o600);
     await writeFileAtomically(this.path(name), text, mode);
   }

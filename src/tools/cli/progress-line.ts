@@ -13,7 +13,7 @@ export class ProgressLine {
   /** Counts one more finished item. */
   count(what: string): void {
     this.counted += 1;
-    // The clock is not read for each.
+    // The clock is not read for each item.
     if (this.counted % 100 !== 0) return;
     const now = performance.now();
     if (now - this.shownAt < (this.out.isTTY ? terminalMs : logMs)) return;

@@ -39,11 +39,11 @@ export interface RunningAgent {
   readonly registered: Promise<void>;
   /** How long the stop may take for pods to end. */
   readonly shutdownMs: number;
-  /** Containers run on, unless the machine shuts down and pods have time to end for that. */
+  /** Containers keep running, unless the machine shuts down and pods have time to end. */
   stop(): Promise<void>;
 }
 
-/** The release whose agent this one stands for. */
+/** The upstream release whose node agent this one corresponds to. */
 const agentVersion = 'v1.37.2';
 
 /** Starts the agent of this machine. @throws StartupError for what can't work */
@@ -127,7 +127,7 @@ function thresholdsOf({ agentHousekeeping: keeping }: NodeCommandOptions): Thres
   return [...keeping.evictionHard.map(read), ...soft];
 }
 
-/** The flags as the agent takes them. */
+/** The settings of the agent from the flags. */
 async function agentOptions(options: NodeCommandOptions, nodeName: string, logger: Logger): Promise<AgentOptions> {
   const { agentNode: node, agentPods: pods, agentServer: server, agentHousekeeping: keeping } = options;
   const thresholds = thresholdsOf(options);

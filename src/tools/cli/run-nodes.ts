@@ -17,7 +17,7 @@ export interface NodesToRun {
   readonly server: NodeServerCertificates;
 }
 
-/** The release whose node agents the simulated ones stand for. */
+/** The upstream release whose node agents the simulated ones imitate. */
 const agentVersion = 'v1.37.2';
 
 /** Starts the simulated nodes that the options ask for, and the volumes beside them. */

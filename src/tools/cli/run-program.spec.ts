@@ -156,7 +156,7 @@ describe('command line', () => {
     const { code, output } = await run('pki', ...flags);
     assert.equal(code, 0);
     assert.ok(output.includes(join(directory, 'admin.kubeconfig')));
-    // Its command knows every flag, and every file exists.
+    // The printed commands accept all their flags, and the files that they name exist.
     for (const [command, groups] of [
       ['serve', serverOptionGroups],
       ['controllers', { controllers: ControlLoopOptions, aggregation: AggregationOptions }],
@@ -241,7 +241,7 @@ describe('plinth dev', { skip: process.platform === 'win32' }, () => {
 
     const postmaster = await readPostmasterPid(join(directory, 'postgres'));
     program.child.kill('SIGINT');
-    // npm passes the signal of the terminal on once more.
+    // npm forwards the signal of the terminal a second time.
     program.child.kill('SIGINT');
     assert.equal((await program.end()).code, 0, program.errors);
     assert.ok(postmaster !== undefined && !isAlive(postmaster));
@@ -264,7 +264,7 @@ describe('plinth dev', { skip: process.platform === 'win32' }, () => {
     const program = new Program(['dev', ...flags(), '--authorization-mode=Node,RBAC']);
     await program.says('get namespaces');
     assert.equal(await statusOf(kubeconfig, '/api/v1/secrets'), 200);
-    // The control loops of the process keep what every namespace has.
+    // The control loops of the process make what every namespace has.
     for (const object of ['serviceaccounts/default', 'configmaps/control-root-ca.crt']) {
       const path = `/api/v1/namespaces/default/${object}`;
       await eventually(async () => (await statusOf(kubeconfig, path, 'DELETE')) === 200, `${object} can be deleted`);

@@ -77,7 +77,7 @@ function watchOutput(stop: () => void): void {
     stop();
     if (errorCode(error) === 'EPIPE') return;
     printError(`the output can't be written: ${fileProblem(error)}`);
-    // Whatever the code is that the program ends with otherwise.
+    // Overrides any other exit code of the program.
     process.once('exit', () => {
       process.exitCode = failed;
     });

@@ -14,7 +14,7 @@ import { hasBegun, type ReplicaSettings, subscribe } from '../../storage/postgre
 
 /** A replica that is kept. */
 export interface RunningReplica extends Running {
-  /** Rejects when it is no longer kept up, by a fault of the process itself. */
+  /** Rejects when a fault of this process keeps it from maintaining the replica. */
   readonly ended: Promise<unknown>;
 }
 

@@ -70,8 +70,8 @@ async function startWorkers(
 }
 
 /**
- * Loads what serving needs, while the connection to the database is being made: it is there in the first turn, its
- * first message is sent in the second, and the answer comes meanwhile.
+ * Loads what serving needs while the connection to the database is being made: it is opened in the first turn of the
+ * event loop, its first message is sent in the second, and the answer arrives meanwhile.
  */
 export async function loadServing(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await setImmediate();
@@ -94,7 +94,7 @@ export interface ServeAloneDependencies extends ServingDependencies {
    */
   readonly isFirst: boolean;
   readonly worker?: MetricsWorker | undefined;
-  /** The way to the database; default: connections of this process. */
+  /** Opens the database; default: connections of this process. */
   readonly openDatabase?: OpenDatabase | undefined;
 }
 

@@ -3,9 +3,9 @@ import { delimiter } from 'node:path';
 import { StartupError } from '../../base/machinery/startup-error.js';
 
 /**
- * The kubeconfig that the variable KUBECONFIG names; undefined for none. As a list, those that are not there do not count.
+ * The kubeconfig that the variable KUBECONFIG names; undefined for none. In a list, missing files do not count.
  *
- * @throws StartupError when several are there: they are not merged
+ * @throws StartupError when several files exist: they are not merged
  */
 export function usualKubeconfig(text: string | undefined): string | undefined {
   const named = (text ?? '').split(delimiter).filter((file) => file !== '');

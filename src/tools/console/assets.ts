@@ -45,7 +45,7 @@ export function loadAssets(folder: string = fileURLToPath(new URL('.', builtInde
   return assets;
 }
 
-/** The smallest form that a browser takes. */
+/** The smallest encoding that the browser accepts. */
 export function encodingFor(
   asset: Asset,
   accepted: string | undefined,

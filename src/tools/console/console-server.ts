@@ -37,7 +37,7 @@ export const keyHeader = 'x-plinth-console';
 const loginBytes = 256 * 1024;
 const loginMs = 15_000;
 const expireMs = 10_000;
-/** Logins under way of one address, which may be that of a proxy before everybody, and of all. */
+/** The most logins under way: from one address, which may be that of a proxy in front of everybody, and in total. */
 const loginLimits = { ofOne: 16, ofAll: 64 } as const;
 /** Requests, watches and logs under way: a browser keeps 6 of one page over HTTP/1.1, and many people have several pages. */
 const forwardLimits = { ofOne: 128, ofAll: 8192 } as const;
@@ -46,7 +46,7 @@ const arrivalMs = 60_000;
 
 /** A running console. */
 export interface RunningConsole {
-  /** Where browsers find it. */
+  /** The address at which browsers find the console. */
   readonly url: string;
   /** The port that it listens on. */
   readonly port: number;
@@ -65,7 +65,7 @@ export async function startConsole(upstream: Upstream, settings: ConsoleSettings
     bodyLimit: loginBytes,
     requestTimeout: arrivalMs,
     logger: false,
-    // URLs that can't be decoded come to no hook.
+    // URLs that can't be decoded reach no hook.
     frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) =>
       void refuse(reply.headers(securityHeaders), 400, error.message),
   } as const;
@@ -91,7 +91,7 @@ export async function startConsole(upstream: Upstream, settings: ConsoleSettings
   };
 }
 
-/** The names of an address that browsers may use; of all addresses, those that lead to this machine only. */
+/** The host names that browsers may use for an address; for the unspecified address, only those of this machine. */
 function ownNames(address: string): readonly string[] {
   if (address === '127.0.0.1' || address === '0.0.0.0') return ['127.0.0.1', 'localhost'];
   if (address === '::1' || address === '::') return ['[::1]', 'localhost'];
@@ -117,14 +117,14 @@ class ConsoleServer {
     this.sql = new SqlRoutes(upstream, reader, logger);
   }
 
-  /** Before, every request is refused. */
+  /** Sets the port and the origins. Before this call, every request is refused. */
   listens(port: number, origins: readonly string[]): void {
     // Browsers give a cookie to every port of a host; consoles beside each other need names of their own.
     this.cookieName = this.isSecure ? `__Host-plinth-console-${port}` : `plinth-console-${port}`;
     this.origins = new Origins(origins);
   }
 
-  /** Whether browsers come over TLS: ours, or that of a proxy before us. */
+  /** Whether browsers connect over TLS: to this server, or to a proxy in front of it. */
   private get isSecure(): boolean {
     const { tls, origins } = this.settings;
     return tls !== undefined || (origins.length > 0 && origins.every((origin) => origin.startsWith('https:')));
@@ -215,7 +215,7 @@ class ConsoleServer {
     if (session === undefined) return refuse(reply, 401, 'log in first');
     const end = this.forwarded.begin(session.share);
     if (end === undefined) return tooMany(reply, 'you have too many requests and watches open in this console');
-    // Also of an answer that nobody reads.
+    // Also ends the count for an answer that nobody reads.
     reply.raw.once('close', end);
     return forward(this.upstream, session, request, reply);
   }

@@ -208,7 +208,7 @@ describe('sessions of the console', () => {
       sessionMs: 60_000,
       logger: new Logger('error'),
     });
-    // Under the name that others use: its port may be that of a proxy.
+    // The URL has the name that others use: its port may be that of a proxy.
     assert.equal(secure.url, `${outside}/`);
     const at = secure.port;
     try {

@@ -2,7 +2,7 @@
 export interface SeatLimits {
   /** Seats in all. */
   readonly seats: number;
-  /** Of them, how many one user has at most. */
+  /** How many of the seats one user has at most. */
   readonly seatsOfUser: number;
   /** How many calls of one user may wait. */
   readonly waitingOfUser: number;
@@ -19,8 +19,8 @@ interface Waiting {
 }
 
 /**
- * Shares a scarce thing between users. A user with many calls waits behind their own: a free seat goes to the user who has
- * fewest, of several to the one who has waited longest for a turn.
+ * Shares a scarce thing between users. A user with many calls waits behind their own: a free seat goes to the user with
+ * the fewest seats, among several to the one who has waited longest for a turn.
  */
 export class FairSeats {
   private readonly taken = new Map<string, number>();

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const roots = /^\/(?:api|apis|openapi)(?:\/|$)|^\/(?:version|metrics)$/;
-/** Segments as they stand in paths of the API; what else a name has is encoded. */
+/** Segments as they stand in paths of the API; all other characters of a name are encoded. */
 const plainPath = /^(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)+$/;
-/** Encoded separators, dots and NUL: others could read another path in them than we do. */
+/** Encoded separators, dots and NUL: other programs could read a different path in them than we do. */
 const hiddenInPath = /%(?:2f|5c|2e|00)/i;
 /** Subresources that lead to programs in the cluster, whose answers must not come from the origin of the console. */
 const streams: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
@@ -63,7 +63,7 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, authorization: st
   return sent;
 }
 
-/** What a browser gets to know of an answer's headers. Types that a browser could run are taken away. */
+/** The headers of an answer that a browser receives. Types that a browser could run are removed. */
 export function answeredHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const type = headers['content-type'];
   const answered: OutgoingHttpHeaders = {

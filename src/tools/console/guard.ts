@@ -25,7 +25,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 };
 
-/** For answers that other programs wrote: a browser that is made to show one runs nothing in it. */
+/** The policy for answers that other programs wrote: a browser that is made to show one runs nothing in it. */
 export const foreignPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /** The addresses under which browsers reach the console, such as `http://127.0.0.1:6480`. */

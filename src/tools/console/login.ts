@@ -80,7 +80,7 @@ function credentialsOf(user: ClientConfigEntry): UserCredentials {
   return { tls: { cert: tls.cert, key: tls.key }, authorization };
 }
 
-/** Text beside a file takes precedence; the name of the file is not looked at. */
+/** Text beside a file takes precedence; the name of the file is ignored. */
 function withoutFiles(user: ClientConfigEntry): ClientConfigEntry {
   const files: ReadonlySet<string> = new Set(fileFields);
   return Object.fromEntries(Object.entries(user).filter(([field]) => !files.has(field)));

@@ -7,7 +7,7 @@ import type { UserCredentials } from './login.js';
 import type { SessionUser } from './session-user.js';
 import { shareOf } from './share-of.js';
 
-/** The two secrets of a session; neither is enough. */
+/** The two secrets of a session; neither is enough alone. */
 export interface SessionKeys {
   /** In a cookie that no script can read, but that other ports of the same host may see. */
   readonly cookie: string;
@@ -19,7 +19,7 @@ export interface SessionKeys {
 export class Session {
   /** Aborted when the session ends; so is everything that is under way for it. */
   readonly ended = new AbortController();
-  /** Whose limits it counts against. */
+  /** The party whose limits the session counts against. */
   readonly share: string;
 
   constructor(
@@ -40,12 +40,12 @@ export class Session {
   }
 }
 
-/** In all browsers of one user; the user's own oldest gives way to one more. */
+/** The most sessions of one user, in all browsers; one more replaces the user's oldest. */
 const mostOfUser = 20;
 const mostSessions = 1000;
 const keyBytes = 32;
 
-/** There are as many sessions as there may be, and nobody has so many that one could give way. */
+/** There are as many sessions as allowed, and no user has so many that one of them could be replaced. */
 export class TooManySessions extends Error {}
 
 /** The sessions of a console, in its memory: they end with the process. */
@@ -96,7 +96,7 @@ export class Sessions {
     if (session !== undefined && keys.cookie !== undefined) this.remove(hashOf(keys.cookie).toString('hex'), session);
   }
 
-  /** Ends those whose time is over, and what is under way for them. */
+  /** Ends expired sessions, and what is under way for them. */
   expire(): void {
     const now = this.clock.now();
     for (const [id, session] of this.byCookie) if (now >= session.until) this.remove(id, session);

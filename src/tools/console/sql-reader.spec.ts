@@ -92,7 +92,7 @@ describe('questions in SQL', () => {
 
   it('have limits of time, rows, size and number', async () => {
     const hasty = new SqlReader(url, { timeoutMs: 200, rows: 1 });
-    // The database ends the query, unless it is so slow that the console is first.
+    // The database ends the query, unless it is so slow that the console ends it first.
     await assert.rejects(hasty.ask('alice', 'select pg_sleep(60)'), /timeout|the time for one question is over/);
     const many = await reader.ask('alice', 'select generate_series(1, 1000000000) as i');
     assert.deepEqual([many.rows.length, many.isCut, many.rows.at(-1)], [250, true, ['250']]);
@@ -121,7 +121,7 @@ describe('questions in SQL', () => {
   it('leave no work behind when the time is over, or whoever asked has gone', async () => {
     const left = async () =>
       (await owner.query(`select from pg_stat_activity where application_name = 'plinth-console'`)).rowCount;
-    // Without a limit of the database, which a query can remove.
+    // The query removes the time limit of the database, so that only the console's limit is left.
     const endless = `select set_config('statement_timeout', '0', false), case when i > 200 then pg_sleep(600) end
       from generate_series(1, 300) i`;
     // Long enough for the query to begin before the limit of the database is over.

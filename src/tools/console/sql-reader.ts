@@ -14,7 +14,7 @@ export interface SqlAnswer {
   readonly ms: number;
 }
 
-/** The database refuses the query; the message is its own. */
+/** The database refuses the query; the message is the database's own. */
 export class SqlError extends Error {}
 /** The role may do more than read: nobody may send queries as that role. */
 export class SqlRoleError extends SqlError {}
@@ -27,12 +27,18 @@ export interface SqlLimits {
   readonly rows: number;
 }
 
-/** Each takes a connection, and up to `mostReceived` bytes. Nobody can take all: two more users find a seat at once. */
+/**
+ * Each seat takes a connection, and up to `mostReceived` bytes. Nobody can take all: two more users find a seat at
+ * once.
+ */
 const seatLimits = { seats: 6, seatsOfUser: 2, waitingOfUser: 8 } as const;
-/** Beyond the time of a query, after which the seats of the others are free. */
+/**
+ * How long a query may wait beyond the time limit of a query, after which the seats of others are free, in
+ * milliseconds.
+ */
 const moreWaitMs = 15_000;
 const mostBytes = 8 * 1024 * 1024;
-/** Of what comes from the database before it is looked at: a single value may have a gigabyte. */
+/** The most bytes accepted from the database before they are examined: a single value may have a gigabyte. */
 const mostReceived = 4 * mostBytes;
 const batch = 100;
 /**
@@ -54,7 +60,9 @@ where pg_catalog.pg_has_role(session_user, r.oid, 'member') and (r.rolsuper
 having count(*) > 0`;
 const connectMs = 10_000;
 const outOfTime = 'the time for one question is over';
-/** After the limit of the statement, for an answer that it was reached. */
+/**
+ * How long the database may take, after the time limit of a statement, to report that it was reached, in milliseconds.
+ */
 const graceMs = 2000;
 
 /**
@@ -95,7 +103,7 @@ export class SqlReader {
   /**
    * Waits for its turn first, if the user or others have queries under way.
    *
-   * @param user whose limits it counts against
+   * @param user the user whose limits the query counts against
    * @param values of the parameters `$1` and so on
    * @param signal aborted when the client has gone
    *
@@ -136,12 +144,12 @@ export class SqlReader {
     } finally {
       clearTimeout(late);
       signal?.removeEventListener('abort', stop);
-      // A connection that is stuck is cut, whatever it says.
+      // A connection that is stuck is closed; errors while closing it don't matter.
       void connection?.client.end().catch(() => {});
     }
   }
 
-  /** To the first host of the URL that answers. */
+  /** Connects to the first host of the URL that answers. */
   private async connect(signal?: AbortSignal): Promise<DatabaseConnection> {
     let failure: unknown;
     for (const target of this.targets) {
@@ -176,7 +184,7 @@ export class SqlReader {
     const began = performance.now();
     await client.query('begin transaction read only');
     const question = text.trim().replace(/;\s*$/, '');
-    // The line break ends a comment at the end.
+    // The line break ends a comment at the end of the query.
     const cursor = `declare question no scroll cursor for ${question}\n`;
     await client.query({ text: cursor, values: [...values], queryMode: 'extended' } as pg.QueryConfig);
     const rows: (string | null)[][] = [];

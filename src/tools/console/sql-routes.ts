@@ -67,7 +67,7 @@ export class SqlRoutes {
     if (!(await this.mayAsk(session))) {
       return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);
     }
-    // Until the answer has been read: it stays in memory that long.
+    // The request counts until its answer has been read: the answer stays in memory that long.
     const end = this.underWay.begin(session.share);
     if (end === undefined) return refuse(reply, 429, 'you have too many questions under way: try again later');
     const left = new AbortController();

@@ -43,7 +43,7 @@ export class Upstream {
     this.trust = new ClientCredentials({ tls, auth: { kind: 'none' }, files });
   }
 
-  /** How to verify the server, now. */
+  /** The current settings for verifying the server. */
   tls(): Promise<ClientTls> {
     return this.trust.tls();
   }

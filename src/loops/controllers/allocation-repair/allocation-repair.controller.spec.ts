@@ -191,7 +191,7 @@ describe('the repair of allocations', () => {
       isDone = true;
       await cutting;
       for (const process of processes) await process.stop();
-      // The database may still carry out what it was told over a connection that is gone.
+      // The database may still execute statements that it received over a closed connection.
       await untilNoSessions(databaseUrl);
 
       observer = await ServiceProcess.start(databaseUrl, undefined, ranges);

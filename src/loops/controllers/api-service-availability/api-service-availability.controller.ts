@@ -23,7 +23,7 @@ export interface ApiServiceAvailabilityDependencies extends ReconcileDependencie
 
 /** Time between two checks of an available server. */
 const recheckMs = 30_000;
-/** The memory of services is filled from the same log, by another reader. */
+/** How long to wait for the memory of services, which another reader fills from the same log, in milliseconds. */
 const settleMs = 200;
 
 /**
@@ -69,7 +69,7 @@ export class ApiServiceAvailabilityController extends ReconcileLoop {
     return isSame && before.isAvailable === now.isAvailable ? [] : [now.name];
   }
 
-  /** The locations of the servers: their APIServices are checked a moment after a change. */
+  /** A source of changes to where the servers are: their APIServices are checked a moment after a change. */
   private places(resource: string): Source {
     return changeSource(this.dependencies, resource, {
       keysOf: ({ key }) => {

@@ -73,7 +73,7 @@ export class ApiServiceRegistrationController extends ReconcileLoop {
   protected sources(): readonly Source[] {
     const services = source(this.informed, ownKey);
     if (this.definitions === undefined) return [services];
-    // All wishes of the definitions are known before anything is done, so nothing wrongly looks superfluous.
+    // The APIServices that all definitions want are known before any work, so none wrongly looks superfluous.
     const wanted = source(this.definitions, (definition, old) =>
       this.custom.set((definition ?? old)?.metadata.name ?? '', definition?.wanted ?? []),
     );

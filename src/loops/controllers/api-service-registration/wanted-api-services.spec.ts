@@ -73,7 +73,7 @@ it('an APIService is wanted as long as one of its definitions is there', () => {
 it('every built-in group version has a place of its own', async () => {
   const { registry } = await registeredGroups();
   const priorities = new LocalPriorities(testNames);
-  // An extension server for metrics brings an APIService of its own, which a built-in one would be in the way of.
+  // An extension server for metrics brings an APIService of its own, which would conflict with a built-in one.
   const withoutPlace = `metrics.${testNames.suffix}`;
   const unknown = registry
     .groups()

@@ -32,7 +32,7 @@ export function wantedApiService(
   return { name: `${version}.${group}`, automanaged, spec };
 }
 
-/** The APIServices of what is built in. The group of APIServices itself has none. */
+/** The APIServices of the built-in groups. The group of APIServices itself has none. */
 export function builtInApiServices(groups: readonly ServedGroup[], priorities: LocalPriorities): WantedApiService[] {
   return groups
     .filter(({ group }) => group !== priorities.ownGroup)

@@ -23,15 +23,15 @@ export interface AttachDetachDependencies extends ReconcileDependencies {
 
 /** How long the attacher of a driver may take until an event reports that it does not answer, in milliseconds. */
 const attacherMs = 120_000;
-/** How soon a node is checked again for which another node's attachment is under way, in milliseconds. */
+/** How soon a node is checked again while its volume is being attached to another node, in milliseconds. */
 const soonMs = 500;
 
 /**
- * Has volumes attached to the nodes whose pods need them, and detached when no pod there needs them and the node has
- * unmounted them. A key is the name of a node. For CSI volumes it makes and deletes VolumeAttachments, which the attacher
- * of the driver acts on; the status of the node (`volumesAttached`) says what it may mount. A volume leaves that list
- * before it is detached, so the node does not mount it meanwhile. Nodes without the annotation that hands this work to
- * the control loop are left alone.
+ * Attaches volumes to the nodes whose pods need them, and detaches them when no pod there needs them and the node has
+ * unmounted them. A key is the name of a node. For CSI volumes it makes and deletes VolumeAttachments, which the
+ * attacher of the driver acts on; the status of the node (`volumesAttached`) lists what it may mount. A volume leaves
+ * that list before it is detached, so the node does not mount it meanwhile. Nodes without the annotation that hands
+ * this work to the control loop are left alone.
  */
 export class AttachDetachController extends ReconcileLoop {
   readonly name = 'attachdetach-controller';
@@ -52,9 +52,9 @@ export class AttachDetachController extends ReconcileLoop {
   );
   /** Since when nobody has needed an attached volume, by `<node> <volume>`. */
   private readonly unneeded = new Map<string, number>();
-  /** The node for which an exclusive volume is being attached until the informer shows it. */
+  /** The node to which each exclusive volume is being attached, until the informer shows the attachment. */
   private readonly reserved = new Map<string, string>();
-  /** Nodes that wait until another node's attachment is gone, by its name. */
+  /** Nodes that wait until another node's attachment is gone, by the name of that attachment. */
   private readonly waiting = new Map<string, Set<string>>();
   /** The mounted volumes that deleted nodes last reported. */
   private readonly mountedBefore = new Map<string, readonly string[]>();
@@ -207,8 +207,8 @@ export class AttachDetachController extends ReconcileLoop {
   }
 
   /**
-   * Removes a volume from the list of those that the node may mount. False when the node mounted it meanwhile, unless
-   * that does not count any more.
+   * Removes a volume from the list of those that the node may mount. False when the node mounted it meanwhile and the
+   * detachment is not forced.
    */
   private async withdraw(
     node: StoredNode | undefined,
@@ -228,12 +228,12 @@ export class AttachDetachController extends ReconcileLoop {
       );
     });
     if (!isSafe || isForced) return isSafe;
-    // A node that began to mount it before it left the list has reported that by now.
+    // A node that began to mount the volume before it left the list has reported that by now.
     const live = await this.client<StoredNode>('', 'nodes').get('', node.metadata.name ?? '');
     return live?.status?.volumesInUse?.includes(uniqueName) !== true;
   }
 
-  /** Has desired volumes attached. Resolves with the names of the attached ones. */
+  /** Attaches the desired volumes. Resolves with the names of the attached ones. */
   private async attachWanted(
     nodeName: string,
     wanted: ReadonlyMap<string, DesiredVolume>,
@@ -296,7 +296,10 @@ export class AttachDetachController extends ReconcileLoop {
     return { text, version: String(Math.floor(waitedMs / attacherMs)) };
   }
 
-  /** Whether a volume for one node at a time is attached, or being attached, to another one. Reports that in events. */
+  /**
+   * Whether a volume for one node at a time is attached, or being attached, to another node. Reports an attached one in
+   * events.
+   */
   private isElsewhere(
     nodeName: string,
     volume: AttachableVolume,
@@ -331,7 +334,7 @@ export class AttachDetachController extends ReconcileLoop {
     return true;
   }
 
-  /** Lists in the status of the node what it may mount, and reports new entries to pods. */
+  /** Lists in the status of the node the volumes that it may mount, and reports new entries to pods. */
   private async reportAttached(
     node: StoredNode,
     attached: ReadonlySet<string>,

@@ -2,7 +2,7 @@ import type { StoredPod } from '../frame/indexes.js';
 import type { LoopEvents } from '../frame/loop-events.js';
 import type { AttachableVolume } from './attachable-volume.js';
 
-/** The reports about this many volumes are remembered: pods that wait in vain may come and go forever. */
+/** Reports about at most this many volumes are remembered: pods that wait in vain may come and go forever. */
 const mostRemembered = 4096;
 
 /** Reports to pods the state of their volumes, each state once. */
@@ -28,7 +28,7 @@ export class AttachEvents {
     this.warnOnce(nodeName, uniqueName, pods, `AttachVolume.Attach failed for volume "${name}" : ${text}`, version);
   }
 
-  /** Writes a warning for each pod unless the same state was reported the same way. */
+  /** Writes a warning for each pod unless the same text was already reported for the same state. */
   warnOnce(nodeName: string, volume: string, pods: readonly StoredPod[], text: string, version: string): void {
     const key = `${nodeName} ${volume}`;
     if (this.told.get(key) === `${text} ${version}`) return;

@@ -7,7 +7,7 @@ import type { CSIDriver } from '../../../objects/apis/storage/v1/csi-driver.type
 export type StoredVolume = PersistentVolume & ApiObject;
 export type StoredDriver = CSIDriver & ApiObject;
 
-/** What a CSI driver attaches of a volume. */
+/** A volume as its CSI driver identifies it. */
 export interface CsiSource {
   readonly driver: string;
   readonly handle: string;
@@ -15,9 +15,9 @@ export interface CsiSource {
 
 /** A volume that a node may only mount once it is attached. */
 export interface AttachableVolume {
-  /** Its name in the status of nodes, the same for all users of the volume. */
+  /** The name of the volume in the status of nodes, the same for all its users. */
   readonly uniqueName: string;
-  /** Its name in events: that of the PersistentVolume, or of the volume in the pod. */
+  /** The name of the volume in events: that of the PersistentVolume, or of the volume in the pod. */
   readonly name: string;
   /** Undefined: attaching it needs no action. */
   readonly csi: CsiSource | undefined;
@@ -59,7 +59,7 @@ export function attachableVolume(
   const { spec, metadata } = volume;
   const { name = '' } = metadata;
   const modes = spec.accessModes ?? [];
-  // Without modes this is unknown: the driver has to refuse what it can't do.
+  // Without modes it is unknown whether the volume can be shared: the driver has to refuse what it can't do.
   const isShared = modes.length === 0 || modes.some((mode) => sharedModes.has(mode));
   const csi = csiOf(volume, labelPrefix);
   if (csi !== undefined) {
@@ -70,13 +70,13 @@ export function attachableVolume(
   return uniqueName === undefined ? undefined : { uniqueName, name, csi: undefined, isShared };
 }
 
-/** How a volume that a pod names itself is attached. */
+/** How an inline volume of a pod is attached. */
 export function attachableInline(volume: Readonly<Volume>, labelPrefix: string): AttachableVolume | undefined {
   const uniqueName = blockDeviceName(volume, labelPrefix);
   return uniqueName === undefined ? undefined : { uniqueName, name: volume.name, csi: undefined, isShared: true };
 }
 
-/** What a CSI driver attaches of a volume, also of the kinds that CSI drivers took over. */
+/** The driver and handle of a CSI volume, also for volumes of the kinds that CSI drivers took over. */
 export function csiOf({ spec, metadata }: Readonly<StoredVolume>, labelPrefix: string): CsiSource | undefined {
   const { csi, awsElasticBlockStore, gcePersistentDisk, cinder, azureDisk, vsphereVolume } = spec;
   if (csi) return { driver: csi.driver, handle: csi.volumeHandle };
@@ -100,14 +100,17 @@ export function csiOf({ spec, metadata }: Readonly<StoredVolume>, labelPrefix: s
   return undefined;
 }
 
-/** The location of a disk: a zone, or a region of several zones, which are listed with two underscores between. */
+/** The location of a disk: a zone, or the region of several zones, whose names are separated by two underscores. */
 function diskPlace(zones: string): string {
   const [first = '', ...others] = zones.split('__');
   if (first === '') return 'zones/UNSPECIFIED';
   return others.length === 0 ? `zones/${first}` : `regions/${first.slice(0, first.lastIndexOf('-'))}`;
 }
 
-/** The name of an iSCSI or Fibre Channel disk, which nodes attach by themselves but wait for all the same. */
+/**
+ * The name of an iSCSI or Fibre Channel disk. Nodes attach these themselves, but still wait until the status lists
+ * them.
+ */
 function blockDeviceName(
   { iscsi, fc }: Pick<Volume, 'iscsi' | 'fc'> | PersistentVolume['spec'],
   labelPrefix: string,

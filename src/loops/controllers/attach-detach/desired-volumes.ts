@@ -20,7 +20,7 @@ export interface DesiredVolumesDependencies {
 
 /** The volumes that the pods of each node need; a known need is remembered as long as the pod exists. */
 export class DesiredVolumes {
-  /** What the volumes of pods need, by node and then by the pod's uid and the volume's name. */
+  /** The volumes that pods need, by node and then by the pod's uid and the volume's name. */
   private readonly known = new Map<string, Map<string, AttachableVolume>>();
 
   constructor(private readonly dependencies: DesiredVolumesDependencies) {}

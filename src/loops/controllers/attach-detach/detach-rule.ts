@@ -8,7 +8,7 @@ export interface DetachInfo {
   readonly isHealthy: boolean;
   /** Somebody confirmed that the node is down. */
   readonly isOutOfService: boolean;
-  /** For how long nobody has needed it, in milliseconds. */
+  /** For how long nobody has needed the volume, in milliseconds. */
   readonly unneededMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface DetachDecision {
   readonly kind: 'wait' | 'safely' | 'by force';
   /** Why it is detached without the node's consent. */
   readonly reason?: ForcedDetachReason;
-  /** When to decide anew, in milliseconds, if nothing changes. */
+  /** When to decide again, in milliseconds, if nothing changes. */
   readonly againMs?: number;
 }
 

@@ -2,7 +2,7 @@ import type { StoredPod } from '../frame/indexes.js';
 
 /**
  * The users of a volume on another node, as the event of a waiting pod reports them. Pods of other namespaces are only
- * counted: readers of this one must not see their names.
+ * counted: readers of this event must not see their names.
  */
 export function otherUsersText({ metadata }: Readonly<StoredPod>, users: readonly StoredPod[]): string {
   if (users.length === 0) {

@@ -17,7 +17,7 @@ export class OwnAttachments {
     private readonly volumes: Pick<Informer<StoredVolume>, 'get'>,
   ) {}
 
-  /** Forgets what it knew. */
+  /** Forgets everything. */
   clear(): void {
     this.names.clear();
   }

@@ -44,7 +44,10 @@ export function claimNameOf(pod: Readonly<StoredPod>, volume: Readonly<Volume>):
   return volume.ephemeral === undefined ? undefined : ephemeralClaimName(pod, volume);
 }
 
-/** What one volume of a pod needs attached: undefined: nothing; `unknown`: its claim is not bound or its volume missing. */
+/**
+ * What must be attached for one volume of a pod. Undefined: nothing; `unknown`: its claim is not bound or its volume is
+ * missing.
+ */
 export function attachmentOf(
   pod: Readonly<StoredPod>,
   podVolume: Readonly<Volume>,

@@ -48,7 +48,7 @@ export class BootstrapSignerController extends ReconcileLoop {
     ];
   }
 
-  /** Writes the correct signatures, and again when the next token expires. */
+  /** Writes the correct signatures, and writes them again when the next token expires. */
   protected async reconcile(name: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { names, logger } = this.dependencies;
     const maps = this.client<StoredMap>('', 'configmaps');

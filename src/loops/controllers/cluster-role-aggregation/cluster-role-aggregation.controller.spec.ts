@@ -30,7 +30,7 @@ after(() => postgres.stop());
 const rule = (name: string) => ({ verbs: ['get'], apiGroups: [''], resources: [name] });
 const collecting = (label: string) => ({ clusterRoleSelectors: [{ matchLabels: { [label]: 'true' } }] });
 
-/** A database with one resource, written to as by an administrator. */
+/** A database with one resource, to which an administrator writes. */
 class Cluster {
   readonly registry = new ResourceRegistry();
   private readonly store: Store;
@@ -160,7 +160,7 @@ describe('ClusterRoleAggregationController', () => {
       await cluster.create('all', [], { aggregationRule: collecting('part') });
       const { resourceVersion: before } = await stored(cluster, 'all', ['nodes']);
       await cluster.change('a', (role) => ({ ...role, metadata: { ...role.metadata, annotations: { x: 'y' } } }));
-      // Once both loops have acted on a later change, they have also seen that one.
+      // Once both loops have acted on a later change, they have also seen the earlier one.
       await cluster.create('witness', [], { aggregationRule: collecting('part') });
       await cluster.rulesWhen('witness', ['nodes']);
       const { resourceVersion: later } = await stored(cluster, 'all', ['nodes']);

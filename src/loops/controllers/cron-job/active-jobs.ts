@@ -50,7 +50,7 @@ export function reviewJobs(cronJob: StoredCronJob, jobs: readonly StoredJob[]): 
       });
     }
     const { completionTime } = job.status;
-    // Times of one form: their order is that of the texts.
+    // The times have one format, so they can be compared as texts.
     if (end === 'Complete' && completionTime && completionTime > (status.lastSuccessfulTime ?? '')) {
       status.lastSuccessfulTime = completionTime;
     }

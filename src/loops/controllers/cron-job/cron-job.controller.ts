@@ -15,7 +15,7 @@ import type { WorkOutcome } from '../work-queue.js';
 import { endOf, outlivedJobs, referenceTo, reviewJobs, setActive } from './active-jobs.js';
 import { dueRun, type StoredCronJob } from './due-run.js';
 
-/** The clock of the machine may be changed: no wait is longer. */
+/** The longest wait: the machine's clock may be changed. */
 const longestWaitMs = 600_000;
 const mostZones = 1000;
 
@@ -92,7 +92,7 @@ export class CronJobController extends ReconcileLoop {
     if (times === undefined) return undefined;
     const { at, isFarBehind, next } = dueRun(cronJob, times.schedule, times.zone, work.now);
     if (next === undefined) {
-      // Such as 31 February. The reason is that of upstream, which treats times that never come alike.
+      // A schedule such as 31 February never comes due. Upstream reports it with this reason too.
       const reason = 'time difference between two schedules is less than 1 second';
       this.events.warning(cronJob, 'InvalidSchedule', `invalid schedule: ${spec.schedule} : ${reason}`);
     }
@@ -137,7 +137,7 @@ export class CronJobController extends ReconcileLoop {
     return zone;
   }
 
-  /** Whether jobs that are still active keep the run from starting; ends them if they are to be replaced. */
+  /** Whether jobs that are still active keep the run from starting; ends them if they have to be replaced. */
   private async mustWait(
     cronJob: StoredCronJob,
     status: CronJobStatus,
@@ -160,7 +160,7 @@ export class CronJobController extends ReconcileLoop {
     return false;
   }
 
-  /** Creates the job of a run. Resolves with undefined when there can be none. */
+  /** Creates the job of a run. Resolves with undefined when no job can be created. */
   private async start(
     cronJob: StoredCronJob,
     zone: TimeZone,
@@ -176,7 +176,7 @@ export class CronJobController extends ReconcileLoop {
       if (isNamespaceTerminating(error)) return undefined;
       if (isAlreadyExists(error)) {
         const live = await this.jobClient.get(namespace, runName(cronJob, at));
-        // An earlier run of this work did not get to the status.
+        // An earlier run created the job, but did not get to write the status.
         if (live !== undefined && controllerOf(live)?.uid === cronJob.metadata.uid) return live;
       }
       this.events.warning(cronJob, 'FailedCreate', `Error creating job: ${errorMessage(error)}`);
@@ -235,7 +235,7 @@ export class CronJobController extends ReconcileLoop {
   }
 }
 
-/** The name of the run of a time: it ends in the minutes since the epoch. */
+/** The name of the job for a scheduled time: it ends in the minutes since the epoch. */
 function runName({ metadata }: StoredCronJob, at: number): string {
   return `${metadata.name}-${Math.floor(at / 60_000)}`;
 }

@@ -9,7 +9,7 @@ export type StoredCronJob = CronJob & ApiObject;
 
 /** What the schedule of a cron job requests at some time. Times are milliseconds since the epoch. */
 export interface DueRun {
-  /** The last time of the schedule for which there has been no run and it is not too late; undefined: none. */
+  /** The latest scheduled time that had no run and is not too late; undefined: none. */
   readonly at: number | undefined;
   /** Whether more than 100 runs were missed. */
   readonly isFarBehind: boolean;
@@ -36,7 +36,7 @@ export function dueRun(
   };
 }
 
-/** Decides by the distance of the first two times. */
+/** Decides by the interval between the first two times. */
 function isFarBehind(schedule: CronSchedule, zone: TimeZone, since: number, now: number): boolean {
   const first = nextTime(schedule, zone, since);
   if (first === undefined || first > now) return false;

@@ -35,7 +35,7 @@ export class CsrCleanerController extends CertificateRequestLoop {
   }
 }
 
-/** When a request is to be removed, in milliseconds since 1970. */
+/** When a request has to be removed, in milliseconds since 1970. */
 export function removalTime({ metadata, status }: CertificateSigningRequest): number {
   const conditions = status.conditions ?? [];
   const isDecided = conditions.some(({ type, status: is }) => decisions.has(type) && is === 'True');

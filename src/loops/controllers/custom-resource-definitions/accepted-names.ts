@@ -11,7 +11,9 @@ const builtIn = '';
 
 /** Which definition has which name in its group: names of built-in kinds and names that definitions got. */
 export class AcceptedNames {
-  /** By group, sort and name: the names of the definitions that have it, the empty one for built-in kinds. */
+  /**
+   * The names of the definitions that have a name, by group, sort and name; the empty one stands for built-in kinds.
+   */
   private readonly owners = new Map<string, Set<string>>();
   private readonly owned = new Map<string, readonly string[]>();
 
@@ -44,7 +46,7 @@ export class AcceptedNames {
     this.owned.delete(name);
   }
 
-  /** Whether another definition than the named one, or a built-in kind, has a name. */
+  /** Whether a definition other than the named one, or a built-in kind, has a name. */
   isTaken(group: string, sort: Sort, name: string, byOtherThan: string): boolean {
     const owners = this.owners.get(keyOf(group, sort, name));
     return owners !== undefined && (owners.size > 1 || !owners.has(byOtherThan));

@@ -227,7 +227,7 @@ export class DefinitionCleanupController extends ReconcileLoop {
   }
 }
 
-/** Another definition has the name, or somebody else has cleaned this one up. */
+/** Another definition has the name now, or another process has cleaned this one up. */
 class Superseded extends Error {}
 
 function terminating(status: 'True' | 'False', reason: string, message: string): ConditionUpdate {

@@ -14,7 +14,7 @@ import {
 } from '../../../objects/custom-resources/definition/definition-conditions.js';
 import type { AcceptedNames } from './accepted-names.js';
 
-/** The inputs of a definition's state besides itself. */
+/** The inputs of a definition's state besides the definition itself. */
 export interface StateRules {
   readonly taken: AcceptedNames;
   readonly names: VendorNames;
@@ -69,7 +69,9 @@ function violations(message: string): ConditionUpdate {
   return { type: 'NonStructuralSchema', status: 'True', reason: 'Violations', message };
 }
 
-/** Each name by itself, so as many names as possible are accepted. The condition reports the last conflict. */
+/**
+ * Compares each name on its own, so as many names as possible are accepted. The condition reports the last conflict.
+ */
 function compareNames(
   { metadata, spec, status }: CustomResourceDefinition,
   taken: AcceptedNames,

@@ -60,7 +60,7 @@ export class DefinitionStatusController extends ReconcileLoop {
         const newest = objects.map((object) => this.newest(atVersion(object, at)));
         this.known.clear();
         this.taken = new AcceptedNames(builtInKinds(this.dependencies.registry));
-        // The names that were given before come first.
+        // Names that were assigned before take precedence.
         for (const definition of newest) this.taken.set(definition);
         for (const definition of newest) this.notice(definition);
       },

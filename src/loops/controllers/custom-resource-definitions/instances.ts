@@ -14,7 +14,7 @@ const deleteWorkers = 16;
 
 /** What remained after a pass over the objects of a kind. */
 export interface InstancesReport {
-  /** Remaining objects: their finalizers hold them. */
+  /** Objects that remain because of their finalizers. */
   readonly left: number;
   readonly errors: readonly Error[];
 }

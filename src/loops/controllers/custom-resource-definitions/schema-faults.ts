@@ -10,8 +10,8 @@ const mostErrors = 10;
 const versionsPath = FieldPath.of('spec', 'versions');
 
 /**
- * Why the schemas of a definition are not structural, for people; undefined when they are. New definitions are refused
- * for this reason, so only definitions stored under other rules have it.
+ * The reason, as text for people, why the schemas of a definition are not structural; undefined when they are. New
+ * definitions are refused for this reason, so only definitions stored under other rules have it.
  */
 export function* schemaFault({ spec }: Pick<CustomResourceDefinition, 'spec'>): Steps<string | undefined> {
   const { errors } = yield* collectErrorsInSteps(mostErrors, versionErrors(spec));

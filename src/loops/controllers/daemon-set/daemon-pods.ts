@@ -15,7 +15,7 @@ export type StoredNode = Node & ApiObject;
 
 /** Label of pods and revisions: the hash of the template that they were made from. */
 export const hashLabel = 'controller-revision-hash';
-/** Label of pods: the count of templates, for older readers. */
+/** Label of pods: the generation of their template, for older clients. */
 const generationLabel = 'pod-template-generation';
 const templateGeneration = 'deprecated.daemonset.template.generation';
 
@@ -47,7 +47,10 @@ function tolerationsOf(spec: PodSpec, names: Pick<VendorNames, 'labelPrefix'>): 
   return [...(spec.tolerations ?? []).filter((toleration) => !isAdded(toleration)), ...added];
 }
 
-/** A new pod for a node. Its required node affinity names the node; the set chose it by all other demands. */
+/**
+ * A new pod for a node. Its required node affinity names only the node, which already meets the pod's other
+ * requirements.
+ */
 export function newDaemonPod(
   names: Pick<VendorNames, 'labelPrefix'>,
   set: StoredDaemonSet,

@@ -29,7 +29,7 @@ import { nextAvailableInMs, nextStatus } from './daemon-status.js';
 import { FailedPods } from './failed-pods.js';
 import { type DaemonState, type DaemonSteps, daemonState, placementSteps, updateSteps } from './next-steps.js';
 
-/** Most pods that one run makes. */
+/** The most pods that one run creates. */
 const burst = 250;
 
 /** Keeps one pod of each daemon set on every node that the set selects, and rolls new templates out. */
@@ -205,7 +205,7 @@ export class DaemonSetController extends ReconcileLoop {
     });
   }
 
-  /** Deletes revisions that nobody uses, above the limit. */
+  /** Deletes unused revisions beyond the limit. */
   private async forgetRevisions(
     { set }: DaemonState,
     { update, revisions }: History,

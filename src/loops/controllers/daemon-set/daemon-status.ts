@@ -3,7 +3,7 @@ import { availableInMs, isPodReady } from '../frame/pod-state.js';
 import { hashOfPod } from './daemon-pods.js';
 import type { DaemonState } from './next-steps.js';
 
-/** The status of a set whose pods are these. Of several pods on a node the oldest counts. */
+/** The status of a set with these pods. Of several pods on a node the oldest counts. */
 export function nextStatus(before: DaemonSetStatus, state: DaemonState, collisionCount: number): DaemonSetStatus {
   const { set, nodes, hash, now } = state;
   const { minReadySeconds = 0 } = set.spec;
@@ -35,7 +35,7 @@ export function nextAvailableInMs({ set, nodes, now }: DaemonState): number | un
   return waits.length === 0 ? undefined : Math.min(...waits);
 }
 
-/** Numbers that are left out when they are 0. */
+/** A count in the status, left out when it is 0. */
 function counted<K extends keyof DaemonSetStatus>(field: K, count: number): { [field in K]?: number } {
   return (count === 0 ? {} : { [field]: count }) as { [field in K]?: number };
 }

@@ -54,7 +54,7 @@ export function daemonState(
   return { set, nodes, lost, hash, now };
 }
 
-/** Pods to make where they are missing, and to remove where they are not wanted or too many. */
+/** Pods to create on nodes that lack one, and pods to delete because they are not wanted or too many. */
 export function placementSteps(state: DaemonState): DaemonSteps {
   const create: string[] = [];
   const gone: StoredPod[] = [...state.lost];

@@ -23,7 +23,7 @@ export interface DeploymentAnnotations {
   readonly revisionHistory: string;
   /** The deployment's number of replicas when the replica set was last scaled. */
   readonly desired: string;
-  /** The same with the surge. */
+  /** That number plus the surge. */
   readonly max: string;
   /** Annotations of the deployment that its replica sets do not get. */
   readonly own: ReadonlySet<string>;
@@ -46,7 +46,7 @@ export function annotatedNumber({ metadata }: Readonly<ApiObject>, mark: string)
   return text === undefined || !/^-?\d{1,15}$/.test(text) ? undefined : Number(text);
 }
 
-/** The highest revision: one above it must still be a number of 64 bits for clients. */
+/** The highest revision: the next one must still fit into the 64 bits that clients read. */
 const maxRevision = 2n ** 63n - 2n;
 
 /** The revision of a replica set; 0 when it has none. */
@@ -72,7 +72,7 @@ function order({ metadata: a }: StoredSet, { metadata: b }: StoredSet): number {
 
 /** The replica sets of a deployment. */
 export interface Sets {
-  /** The one of the deployment's template. */
+  /** The replica set of the deployment's template. */
   readonly newSet: StoredSet | undefined;
   /** All others. */
   readonly oldSets: readonly StoredSet[];

@@ -147,7 +147,8 @@ describe('scaledReplicas', () => {
       [set('a', 1, 1, 3, 4)],
       { a: 0 },
     ],
-    // 10 with a surge of 3 made 8 and 5; now 15 with a surge of 3: 5 more, of which 3 and 2.
+    // A deployment of 10 pods with a surge of 3 has sets of 8 and 5. At 15 with a surge of 3 there are 5 more pods: 3
+    // and 2.
     ['up in proportion', deployment(15, 3), set('n', 5, 0, 10, 13), [set('a', 8, 8, 10, 13)], { a: 11, n: 7 }],
     ['down in proportion', deployment(5, 3), set('n', 5, 0, 10, 13), [set('a', 8, 8, 10, 13)], { a: 5, n: 3 }],
     [

@@ -45,7 +45,10 @@ export function maxSurge(deployment: StoredDeployment): number {
   return shareOf(deployment.spec.strategy.rollingUpdate?.maxSurge ?? 0, wantedOf(deployment), 'up');
 }
 
-/** How many pods may be missing during an update. If neither may be missing nor be added, one may be missing. */
+/**
+ * How many pods may be missing during an update. If the limits allow neither missing nor additional pods, one pod may
+ * be missing.
+ */
 export function maxUnavailable(deployment: StoredDeployment): number {
   const wanted = wantedOf(deployment);
   if (!isRolling(deployment) || wanted === 0) return 0;
@@ -94,7 +97,10 @@ export function shrinkOldSets(
   return changes(sizes);
 }
 
-/** The sizes after the deployment's number changed, or while it is paused: no update goes on meanwhile. */
+/**
+ * The sizes of the sets after the deployment's number of replicas changed, or while it is paused: no update goes on
+ * meanwhile.
+ */
 export function scaledReplicas(
   deployment: StoredDeployment,
   newSet: StoredSet | undefined,
@@ -148,7 +154,7 @@ function proportionalSizes(
   return [...sizes].map(([set, replicas]) => ({ set, replicas }));
 }
 
-/** By how much a set grows when the whole grows to `allowed`. */
+/** By how much a set grows when all sets together grow to `allowed`. */
 function proportion(
   deployment: StoredDeployment,
   set: StoredSet,

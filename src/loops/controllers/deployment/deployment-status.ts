@@ -38,7 +38,7 @@ export function countedStatus(before: DeploymentStatus, observed: Observed): Dep
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sumOf(all, replicasOf) - available),
   };
-  // Unlike the others, this one says that there are none; unknown as long as a set has not counted its own.
+  // Unlike the other counts, this one is reported when it is 0. It is unknown until every set has counted its own pods.
   const terminating = all.some(({ status }) => status.terminatingReplicas === undefined)
     ? undefined
     : sum(({ terminatingReplicas }) => terminatingReplicas);
@@ -80,7 +80,7 @@ export function isComplete(deployment: StoredDeployment, status: DeploymentStatu
   return isSeen && updatedReplicas === wanted && replicas === wanted && availableReplicas === wanted;
 }
 
-/** How long until the update fails if nothing happens, in milliseconds; undefined: it can't. */
+/** How long until the update fails if nothing happens, in milliseconds; undefined: it can't fail. */
 export function deadlineInMs(deployment: StoredDeployment, status: DeploymentStatus, now: number): number | undefined {
   const deadline = deadlineOf(deployment);
   const condition = conditionOf(status.conditions, 'Progressing');
@@ -128,7 +128,7 @@ function progressed(before: DeploymentStatus, counted: DeploymentStatus, observe
     return withCondition(conditions, ['Progressing', 'True', 'NewReplicaSetAvailable', message], now);
   }
   if (hasProgressed(before, counted)) {
-    // Progress counts from its last sign, so the time of the condition is written anew.
+    // Progress counts from its last sign, so the time of the condition is updated.
     const message = `${subject} is progressing.`;
     const next = conditionAt(['Progressing', 'True', 'ReplicaSetUpdated', message], now);
     if (known?.status === 'True') next.lastTransitionTime = known.lastTransitionTime;
@@ -146,7 +146,7 @@ function begun(conditions: DeploymentCondition[], { created, newSet, now }: Obse
     return withCondition(conditions, ['Progressing', 'False', 'ReplicaSetCreateError', message], now);
   }
   if (created !== undefined) {
-    // The time of the condition is written anew, even if the last set was made a moment ago: the deadline starts here.
+    // The time of the condition is updated even if the last set was made a moment ago: the deadline starts here.
     const message = `Created new replica set "${created.name}"`;
     const rest = without(conditions, 'Progressing');
     return withCondition(rest, ['Progressing', 'True', 'NewReplicaSetCreated', message], now);
@@ -167,7 +167,7 @@ function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boole
   );
 }
 
-/** Why a replica set lacks pods: the new one, or else any. */
+/** Why a replica set lacks pods: the new set if it does, otherwise any other set. */
 function failureOf({ newSet, oldSets, now }: Observed): DeploymentCondition | undefined {
   const sets = newSet === undefined ? oldSets : [newSet, ...oldSets];
   for (const { status } of sets) {
@@ -192,7 +192,7 @@ function conditionAt([type, status, reason, message]: Aspect, now: number): Depl
   return { type, status, lastUpdateTime: time, lastTransitionTime: time, reason, message };
 }
 
-/** Sets a condition, unless status and reason are already so. */
+/** Sets a condition, unless its status and reason are already the same. */
 function withCondition(conditions: readonly DeploymentCondition[], aspect: Aspect, now: number): DeploymentCondition[] {
   const [type, status, reason] = aspect;
   const known = conditionOf(conditions, type);

@@ -138,7 +138,7 @@ describe('deployments', () => {
     await web.complete();
     const seen: { total: number; available: number }[] = [];
     const unfollow = await scene.follow<StoredSet>(sets, async () => {
-      // All of one moment: sizes of different moments do not add up.
+      // Read all sets at one moment: sizes of different moments do not add up.
       const all = await web.place.until<StoredSet, StoredSet[]>(sets, 'sets', (found) => [...found]);
       const sum = (number: (set: StoredSet) => number | undefined) =>
         all.reduce((total, set) => total + (number(set) ?? 0), 0);

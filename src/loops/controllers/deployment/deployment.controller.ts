@@ -231,7 +231,7 @@ export class DeploymentController extends ReconcileLoop {
     return written ?? set;
   }
 
-  /** The set of the template, made if need be; undefined when its name is taken: the next run tries another one. */
+  /** The set of the template, created if needed; undefined when its name is taken: the next run tries another name. */
   private async ensureNewSet(
     deployment: StoredDeployment,
     found: StoredSet | undefined,

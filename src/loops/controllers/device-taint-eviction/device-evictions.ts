@@ -26,7 +26,7 @@ export type StoredRule = DeviceTaintRule & { readonly metadata?: { readonly uid?
  * When a pod has to leave because of taints of its devices: at once for one that its claim does not tolerate, after the
  * shortest time for which it tolerates one, or never (undefined).
  *
- * @param seenAt counts for taints without a time
+ * @param seenAt the time of taints that have none
  */
 export function evictionOf(
   pod: Readonly<StoredPod>,

@@ -23,7 +23,10 @@ const eventReason = 'DeviceTaintManagerEviction';
 /** The shortest time between two reports about a rule. */
 const reportMs = 10_000;
 
-/** Deletes pods whose devices have taints that their claims do not tolerate, and reports in rules what they do. */
+/**
+ * Deletes pods whose devices have taints that their claims do not tolerate, and reports in the status of rules what
+ * they do.
+ */
 export class DeviceTaintEvictionController extends ReconcileLoop {
   readonly name = 'device-taint-eviction-controller';
   private readonly pods = this.informer<StoredPod>('', 'pods');
@@ -85,7 +88,7 @@ export class DeviceTaintEvictionController extends ReconcileLoop {
     return [...this.claimsByPool.get(poolId(driver, pool.name))].flatMap((claim) => this.podsOf(claim));
   }
 
-  /** Rules change seldom: all claims with devices are looked at. */
+  /** Rules change seldom, so all claims with devices are checked. */
   private podsOfRule(rule: Rule | undefined): string[] {
     if (rule?.spec.taint.effect !== 'NoExecute') return [];
     const keys: string[] = [];
@@ -154,7 +157,7 @@ export class DeviceTaintEvictionController extends ReconcileLoop {
         return live;
       });
     }
-    // What is under way shows how far it is.
+    // While an eviction is in progress, its condition is updated periodically.
     return status === 'True' ? reportMs : 'done';
   }
 
@@ -163,7 +166,7 @@ export class DeviceTaintEvictionController extends ReconcileLoop {
     const evicted = this.evicted.get(rule.metadata.uid ?? '') ?? 0;
     const counts = { pods: 0, namespaces: 0, published: 0, allocated: 0, evicted };
     if (effect !== 'NoExecute' && effect !== 'None') return counts;
-    // What would happen if it evicted.
+    // Counts what the rule would evict with the effect NoExecute.
     const taint = { ...rule.spec.taint, effect: 'NoExecute' as const };
     const evicting: StoredRule = { ...rule, spec: { ...rule.spec, taint } };
     const namespaces = new Set<string>();

@@ -11,7 +11,7 @@ import type { StoredResourceClaim } from '../resource-claim/pod-claims.js';
 const claims = 'resourceclaims.resource';
 const rules = 'devicetaintrules.resource';
 const driver = 'gpu.example.com';
-/** The servers of these tests live in the future, where taints would begin. */
+/** Set explicitly: by default taints begin at the server's time, which is later than the clock of these tests. */
 const timeAdded = '2020-01-01T00:00:00Z';
 
 describe('DeviceTaintEvictionController', () => {
@@ -28,7 +28,7 @@ describe('DeviceTaintEvictionController', () => {
     await postgres?.stop();
   });
 
-  /** A running pod with a device of its own name. */
+  /** A running pod with a device of the same name. */
   async function pod(name: string, tolerations: readonly object[] = []): Promise<StoredPod> {
     const made = await scene.create<StoredPod>('pods', {
       metadata: { name, namespace: 'default' },

@@ -22,7 +22,7 @@ export interface RuleCondition {
 const preview =
   'if the effect was NoExecute. This information will not be updated again. Recreate the DeviceTaintRule to trigger an update.';
 
-/** Reports what a rule does in the words that people look for. */
+/** Reports what a rule does, in upstream's words. */
 export function ruleCondition({ spec }: DeviceTaintRule, effect: RuleEffect): RuleCondition {
   const { pods, namespaces, published, allocated, evicted } = effect;
   const done = evicted === 0 ? '' : `${count(evicted, 'pod', 'pods')} evicted since starting the controller.`;

@@ -37,7 +37,7 @@ export function countsOf({ spec }: StoredBudget, expected: number): Counts {
 
 /** Evicted pods whose deletion has not begun. */
 export interface Leaving {
-  /** By name, with the time of the eviction. */
+  /** The times of the evictions, by the names of the pods. */
   readonly pods: Readonly<Record<string, string>>;
   /** Pods whose deletion did not begin in time. */
   readonly stayed: readonly StoredPod[];
@@ -45,7 +45,7 @@ export interface Leaving {
   readonly nextMs: number | undefined;
 }
 
-/** Which of the disrupted pods of a status are still on their way. */
+/** Divides the disrupted pods of a status by whether their deletion may still begin in time. */
 export function leavingPods(
   pods: readonly StoredPod[],
   { disruptedPods = {} }: PodDisruptionBudgetStatus,

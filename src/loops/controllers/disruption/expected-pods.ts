@@ -34,7 +34,7 @@ interface Wanted {
 /**
  * How many pods the controllers of `pods` want together, each counted once.
  *
- * @throws Error when a controller is missing or does not say how many
+ * @throws Error when a controller is missing or does not specify a number
  */
 export async function expectedPods(
   work: ReconcileContext,
@@ -73,7 +73,7 @@ async function wantedBy(
   return knownOwner(namespace, owner, sources) ?? (await scaledOwner(work, namespace, owner, sources));
 }
 
-/** Built-in controllers, from memory. Replica sets of a deployment count as that. */
+/** Built-in controllers, from memory. The replica sets of a deployment count as the deployment. */
 function knownOwner(namespace: string, owner: OwnerReference, sources: ControllerSources): Wanted | undefined {
   const group = parseApiVersion(owner.apiVersion)?.group;
   if (group === 'apps' && owner.kind === 'ReplicaSet') {

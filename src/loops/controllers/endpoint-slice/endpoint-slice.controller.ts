@@ -31,7 +31,7 @@ export class EndpointSliceController extends ServiceLoop {
   private readonly zoned = this.services.index('by zone', (service) =>
     wantsZones(service, this.dependencies.names) ? ['yes'] : [],
   );
-  /** The last report about the zones of a service, by its key and the family: '' when they are in use. */
+  /** The last report about the zones of a service, by its key and the family; '' when zones are in use. */
   private readonly told = new Map<string, string>();
 
   protected override started(): void {

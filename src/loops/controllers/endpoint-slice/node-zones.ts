@@ -6,13 +6,13 @@ import type { ZoneShares } from './zone-shares.js';
 
 type StoredNode = Node & ApiObject;
 
-/** A node's report about the work of its zone. */
+/** A node's contribution to its zone. */
 interface NodeFacts {
   readonly zone: string;
   readonly milliCpu: number;
 }
 
-/** The zones of the nodes that run ordinary work, by the CPU that they have. */
+/** The zones of the nodes that run ordinary work, weighted by the CPU of their nodes. */
 export class NodeZones {
   private readonly facts = new Map<string, NodeFacts>();
   private known: { readonly shares: ZoneShares | undefined } | undefined;

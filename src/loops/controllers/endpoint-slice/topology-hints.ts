@@ -12,7 +12,7 @@ export function wantsZones({ metadata }: StoredService, { labelPrefix }: Pick<Ve
   return value === 'Auto' || value === 'auto';
 }
 
-/** The groups of one service with the zones that should use each endpoint, and for each family why there are none. */
+/** The groups of one service with the zones that should use each endpoint, and for each family why it has no zones. */
 export interface HintedGroups {
   readonly groups: PortGroup[];
   readonly problems: ReadonlyMap<AddressFamily, string | undefined>;

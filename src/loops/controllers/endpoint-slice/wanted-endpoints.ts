@@ -67,7 +67,7 @@ function endpointOf(service: StoredService, pod: StoredPod, addresses: string[],
   };
 }
 
-/** Which clients should use an endpoint, by the service's preference for near pods. */
+/** Which clients should use an endpoint, by the service's preference for nearby pods. */
 function hintsFor(
   { spec }: StoredService,
   nodeName: string | undefined,

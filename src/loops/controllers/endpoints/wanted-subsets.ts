@@ -21,7 +21,7 @@ interface Place {
 
 /**
  * The subsets of a service's Endpoints, in a fixed order: addresses that share all their ports, in the service's main
- * family. Pods that end are left out, unless the service also shows pods that are not ready.
+ * family. Pods that are being deleted are left out, unless the service also shows pods that are not ready.
  */
 export function wantedSubsets(service: StoredService, pods: readonly StoredPod[]): EndpointSubset[] {
   const places = pods.flatMap((pod) => placeOf(service, pod) ?? []);

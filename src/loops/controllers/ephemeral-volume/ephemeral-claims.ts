@@ -26,7 +26,7 @@ export function foreignClaimProblem(pod: Readonly<StoredPod>, claim: Readonly<St
   return `${whose} was not created for pod ${namespace}/${name} (pod is not owner)`;
 }
 
-/** The claim of a generic ephemeral volume: as its template says, managed by the pod, so it is deleted with the pod. */
+/** The claim of a generic ephemeral volume, made by its template. The pod manages it, so it is deleted with the pod. */
 export function claimFor(pod: Readonly<StoredPod>, volume: Readonly<Volume>): DeepPartial<StoredClaim> {
   const { name = '', namespace = '', uid = '' } = pod.metadata;
   const template = volume.ephemeral?.volumeClaimTemplate;

@@ -29,7 +29,7 @@ class ForeignClaim extends Error {}
 
 /**
  * Makes the claims of generic ephemeral volumes. A pod with such a volume is neither placed nor started before its
- * claim exists. A claim that somebody deletes while its pod stays is made anew; the garbage collector deletes those of
+ * claim exists. A claim that is deleted while its pod stays is recreated; the garbage collector deletes those of
  * deleted pods.
  */
 export class EphemeralVolumeController extends ReconcileLoop {

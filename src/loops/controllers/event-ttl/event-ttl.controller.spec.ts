@@ -35,7 +35,7 @@ describe('the time to live of events', () => {
     await client.end();
     await storage.stop();
   });
-  /** Gives everything written so far this age. */
+  /** Makes everything written so far this old. */
   const age = async (milliseconds: number): Promise<void> => {
     await client.query(
       `insert into plinth.version_times (at, version)

@@ -12,9 +12,9 @@ export interface EventTtlControllerOptions {
   readonly random: () => number;
   /** How long an event is kept after its last write, in milliseconds. */
   readonly ttlMs: number;
-  /** How long an event may outlive its time, in milliseconds. Default a minute. */
+  /** How long an expired event may stay, in milliseconds. Default a minute. */
   readonly longestPauseMs?: number | undefined;
-  /** Most deletions per round; the next round continues from there. Default 10,000. */
+  /** The most deletions per round; the next round continues from there. Default 10,000. */
   readonly mostPerRound?: number | undefined;
   /** Objects checked per call. Default 5,000. */
   readonly scan?: number | undefined;
@@ -59,7 +59,7 @@ export class EventTtlController implements ControlLoop {
       }
       const pauseMs =
         position === undefined ? Math.max(shortestPauseMs, Math.min(longestPauseMs, ttlMs / 10)) : shortestPauseMs;
-      // Never longer: an event must not outlive its time by more.
+      // The random part only shortens the pause: an event must not outlive its time by more.
       await timers.wait(pauseMs * (1 - random() / 2), signal);
     }
   }

@@ -10,9 +10,9 @@ export interface ChangeSourceDependencies {
 
 /** Decides which keys need work. */
 export interface ChangeKeys {
-  /** After a change. */
+  /** The keys that need work after a change. */
   keysOf(change: Change): Iterable<string>;
-  /** At the start, and when changes may have been missed. */
+  /** All keys: used at the start, and when changes may have been missed. */
   all(): Iterable<string>;
 }
 

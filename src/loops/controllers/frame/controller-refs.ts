@@ -8,7 +8,7 @@ import type { ReconcileContext } from './reconcile-context.js';
 
 /** An owner and the criteria by which it claims objects. */
 export interface ClaimOptions<T extends ApiObject> {
-  /** As the informer shows it. */
+  /** The owner as the informer shows it. */
   readonly owner: Readonly<ApiObject>;
   readonly selector: LabelSelector;
   /** Objects by the uid of their controller; see `byController`. */
@@ -20,7 +20,7 @@ export interface ClaimOptions<T extends ApiObject> {
   readonly liveOwner: () => Promise<ApiObject | undefined>;
   /** Which of the owned and matching objects are considered; the others stay unchanged. Default: all. */
   readonly filter?: (object: T) => boolean;
-  /** Changes an object further while it is adopted or released (`owned` says which). */
+  /** Changes an object further while it is adopted or released (`owned` is true for an adopted one). */
   readonly adjust?: (live: T, owned: boolean) => void;
 }
 
@@ -55,7 +55,7 @@ export async function claimObjects<T extends ApiObject>(
   return claimed;
 }
 
-/** Whether the owner is still the same object and stays. */
+/** Whether the owner is still the same object and is not being deleted. */
 async function isLive<T extends ApiObject>({ owner, liveOwner }: ClaimOptions<T>): Promise<boolean> {
   const live = await liveOwner();
   return (

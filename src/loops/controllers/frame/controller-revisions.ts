@@ -69,7 +69,7 @@ export async function presentRevision(work: ReconcileContext, options: HistoryOp
   return { update: revision, revisions: [...sorted, revision], collisionCount };
 }
 
-/** The template that a revision remembers. */
+/** The template that a revision records. */
 export function templateOf({ data }: StoredRevision): PodTemplateSpec {
   const { template } = (data as { spec: { template: PodTemplateSpec & { $patch?: string } } }).spec;
   const { $patch: _patch, ...rest } = cloneJson(template) as PodTemplateSpec & { $patch?: string };

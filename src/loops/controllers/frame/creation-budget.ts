@@ -17,7 +17,7 @@ export interface CreationObserver {
   waits(limit: CreationLimit): (seconds: number) => void;
 }
 
-/** After a rest, this many seconds' worth may be created at once. */
+/** After a time without creations, this many seconds' worth of objects may be created at once. */
 const burstSeconds = 10;
 /** Namespaces whose budget is full again are forgotten when there are this many. */
 const mostRemembered = 4096;
@@ -29,7 +29,7 @@ interface Account {
 }
 
 /**
- * Slows down what loops create in each namespace: a tenant's templates may not fill the database, and the memory of
+ * Slows down what loops create in each namespace: a tenant's templates must not fill the database, and the memory of
  * everybody who follows it, as fast as the loops can write. Namespaces that stay below the limits never wait.
  */
 export class CreationBudget {

@@ -58,7 +58,7 @@ export class LoopClient {
     const served = this.dependencies.registry.findStored(name);
     if (served === undefined) throw new Error(`the resource ${name} is not registered`);
     let client = this.clients.get(name);
-    // A custom resource may have been defined anew.
+    // A custom resource may have been redefined.
     if (client?.resource !== served) {
       client = new ResourceClient(served, this.dependencies);
       this.clients.set(name, client);
@@ -119,7 +119,8 @@ export class ResourceClient<T extends ApiObject> {
   }
 
   /**
-   * Creates the object that `make` makes when its turn comes: a waiting creation does not use the memory of an object.
+   * Calls `make` when its turn comes and creates the resulting object, so a waiting creation does not hold an object in
+   * memory.
    *
    * @param plan.owner the object on whose behalf it is made
    */
@@ -386,7 +387,7 @@ export class ResourceClient<T extends ApiObject> {
   private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: Pick<SubresourceDefinition, 'name'>): void {
     const { definition, served } = this.resource;
     if (remoteConversionOf(definition) !== undefined) {
-      // Owners of kinds with an external converter would need a call: their entries stay unchanged.
+      // Updating the managedFields of a kind with an external converter would need a call to it: they stay unchanged.
       const kept = live?.metadata.managedFields;
       if (kept !== undefined) next.metadata.managedFields = kept;
       return;
@@ -417,7 +418,7 @@ export type DeepPartial<T> = T extends readonly (infer U)[]
     ? { [K in keyof T]?: DeepPartial<T[K]> }
     : T;
 
-/** For clients in tests, which share one memory with everything. */
+/** The limiter of clients in tests: they share one memory budget, and wait for no other limit. */
 const unlimited = new WriteLimiter();
 
 /** A copy that a loop may change. Its managedFields would be a large part of the work, and no loop reads them. */

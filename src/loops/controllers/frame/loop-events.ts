@@ -48,7 +48,7 @@ interface Waiting {
 }
 
 /**
- * Writes events about objects for one loop, for each object in the order of the calls, beside its work. A repeated
+ * Writes events about objects for one loop, in the background, for each object in the order of the calls. A repeated
  * event raises the count of the first. A failure to write one is only logged: no work depends on events. Namespaces
  * take turns, and each has an equal share of the events that may wait: events beyond that share are dropped.
  */
@@ -77,7 +77,7 @@ export class LoopEvents {
     this.budget = new FaultBudget(dependencies.timers);
   }
 
-  /** After the abort nothing more is recorded: later failures are caused by the end. */
+  /** After the abort nothing more is recorded: failures after it are caused by the end of the term. */
   endWith(term: AbortSignal): void {
     this.term = term;
   }

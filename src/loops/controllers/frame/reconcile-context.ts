@@ -27,7 +27,10 @@ export const serverUser: UserInfo = Object.freeze({
   extra: {},
 });
 
-/** The user of a program that a loop acts as where no account has the rights: `system:kube-scheduler`. */
+/**
+ * The user of an upstream component, such as `system:kube-scheduler`. A loop acts as this user where no service account
+ * has the rights.
+ */
 export function componentUser(component: string): UserInfo {
   return Object.freeze({ name: `system:${component}`, uid: '', groups: ['system:authenticated'], extra: {} });
 }

@@ -108,7 +108,7 @@ describe('ReconcileLoop', () => {
     await seen.reached(BigInt(original.metadata.resourceVersion ?? 0));
     const copies = () => [...seen.all()].filter(({ data }) => data?.of === 'a').length;
     await eventually(() => copies() >= 3, 'the copies');
-    // However late the copies were made, the key is worked on after that.
+    // However late the copies were made, later changes of the key still cause work.
     const { runs } = loop;
     await maps.update(work, original, (live) => ({ ...live, data: { copies: '3', i: 'last' } }));
     await eventually(() => loop.runs > runs, 'more work');

@@ -40,7 +40,9 @@ export interface Pauses {
 /** An informer that a loop needs, and the keys that its objects map to. */
 export interface Source {
   readonly informer: Pick<Informer, 'use' | 'reached'>;
-  /** Reports the keys of all objects (of many in turns with other work) and of every change, until the abort. */
+  /**
+   * Reports the keys of all objects (of many objects in turns with other work) and of every change, until the abort.
+   */
   feed(add: (key: string) => void, signal: AbortSignal): void | Promise<void>;
 }
 

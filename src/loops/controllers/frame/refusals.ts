@@ -1,6 +1,8 @@
 import { StatusError } from '../../../base/machinery/status-error.js';
 
-/** Whether a write was refused because the namespace is being deleted, which only ends with the namespace. */
+/**
+ * Whether a write was refused because the namespace is being deleted. Retrying can't help until the namespace is gone.
+ */
 export function isNamespaceTerminating(error: unknown): boolean {
   if (!(error instanceof StatusError)) return false;
   return error.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;

@@ -1,4 +1,4 @@
-/** Most calls at once: more would only wait for connections that requests of clients need too. */
+/** The most calls at once: more would only wait for connections that clients' requests need too. */
 const mostAtOnce = 16;
 
 /** The progress of a number of equal calls. */

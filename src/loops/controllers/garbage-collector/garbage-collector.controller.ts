@@ -84,19 +84,19 @@ export class GarbageCollector extends ReconcileLoop {
     const seen = this.graph.get(uid);
     this.unknown.delete(uid);
     if (seen === undefined) return 'done';
-    // Earlier writes, such as those of its owners, may still be on their way into the graph.
+    // Earlier writes, such as those of its owners, may not have reached the graph yet.
     await this.monitors?.reached(BigInt(seen.resourceVersion));
     const node = this.graph.get(uid);
     if (node === undefined || work.signal.aborted) return 'done';
     const client = this.clientOf(node);
-    // A kind that has just gone, with its objects.
+    // The kind has just been removed, with its objects.
     if (client === undefined) return 'done';
     if (isOrphaning(node)) return this.release(node, client, work);
     if (isWaiting(node)) return this.endWait(node, client, work);
     return node.isDeleting ? 'done' : this.collect(node, client, work);
   }
 
-  /** Deletes the object if nothing owns it any more, or if its owner waits for that. */
+  /** Deletes the object if nothing owns it any more, or if its owner waits for its deletion. */
   private async collect(
     node: GraphNode,
     client: ResourceClient<ApiObject>,
@@ -110,7 +110,7 @@ export class GarbageCollector extends ReconcileLoop {
     if (states.length === 0 || states.includes('misplaced')) return 'done';
     if (states.includes('solid')) {
       const useless = node.owners.filter((_owner, i) => states[i] !== 'solid');
-      // Another reference may have the same uid, and mean the right object.
+      // Another reference may have the same uid and name the right object.
       const byUid = Map.groupBy(useless, ({ uid }) => uid);
       const isUseless = (owner: OwnerReference) => byUid.get(owner.uid)?.some((one) => isSame(one, owner)) === true;
       if (useless.length > 0) await client.update(work, objectOf(node), (live) => withoutOwners(live, isUseless));
@@ -140,7 +140,7 @@ export class GarbageCollector extends ReconcileLoop {
   private async statesOf(node: GraphNode, signal: AbortSignal): Promise<OwnerState[]> {
     const states: OwnerState[] = [];
     const { owners } = node;
-    // References that have to be read are read together.
+    // Owners that have to be read are read together.
     for (let i = 0; i < owners.length; i += ownersAtOnce) {
       const some = owners.slice(i, i + ownersAtOnce);
       const found = await Promise.all(
@@ -206,7 +206,7 @@ export class GarbageCollector extends ReconcileLoop {
   }
 }
 
-/** As much of the object as its clients need. */
+/** The fields of the object that the client needs for a write. */
 function objectOf({ resource, namespace, name, uid, resourceVersion }: GraphNode): ApiObject {
   const metadata: ObjectMeta = { name, uid, resourceVersion };
   if (namespace !== '') metadata.namespace = namespace;
@@ -217,7 +217,7 @@ function blocks({ blockOwnerDeletion }: OwnerReference): boolean {
   return blockOwnerDeletion === true;
 }
 
-/** The request of a client that set a finalizer itself. */
+/** The policy of a client that requested the deletion by setting a finalizer itself. */
 function policyOf({ orphans, waits }: GraphNode): 'Orphan' | 'Foreground' | 'Background' {
   if (orphans) return 'Orphan';
   return waits ? 'Foreground' : 'Background';

@@ -152,7 +152,10 @@ export class GraphMonitors {
     }
   }
 
-  /** In turns with other work: there may be very many. Nothing else is reported of this resource meanwhile. */
+  /**
+   * Replaces all nodes of a resource, in turns with other work, since there may be very many. Meanwhile nothing else
+   * about this resource is reported.
+   */
   private async replace(names: LargeMap<string>, objects: readonly Reduced[]): Promise<void> {
     // After a loss of writes in the database, owners may exist again.
     this.graph.absent.clear();
@@ -161,7 +164,7 @@ export class GraphMonitors {
     const put = ({ node }: Reduced) => {
       gone.delete(keyOf(node));
       const known = this.graph.get(node.uid);
-      // A node that the previous monitor has left is about to be removed with it.
+      // A node left by the previous monitor is about to be removed with that monitor.
       const isOwn = known?.resource === node.resource;
       if (!isOwn || known.resourceVersion !== node.resourceVersion) this.set(names, node);
     };

@@ -4,13 +4,13 @@ import { ownBytes } from '../../../base/machinery/packed/packed-parts.js';
 
 /** Objects with more owners are crowded. */
 export const fewOwners = 32;
-/** Bits for each owner, and how many of them are set: one in some hundred answers is wrong. */
+/** Bits for each owner, and how many of them are set: about one answer in several hundred is wrong. */
 const bitsOfOwner = 12;
 const bitsSet = 4;
 
 /**
- * The owners of an object that has very many: their text, compressed, and a filter that says which uids may be among them.
- * Takes a small part of what the references would, each of them, and an index of them.
+ * The owners of an object that has very many: their text, compressed, and a filter that says which uids may be among
+ * them. Takes a small part of the memory that the single references and an index of them would.
  */
 export class ManyOwners {
   private readonly text: Buffer;
@@ -25,7 +25,7 @@ export class ManyOwners {
     }
   }
 
-  /** The references, as they were. */
+  /** The references in their original form. */
   get list(): readonly OwnerReference[] {
     return JSON.parse(inflateRawSync(this.text).toString('utf8')) as OwnerReference[];
   }

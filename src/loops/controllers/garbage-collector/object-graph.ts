@@ -12,7 +12,7 @@ export const foregroundFinalizer = 'foregroundDeletion';
 export interface GraphResource extends GroupKind {
   /** The name under which the objects are stored. */
   readonly storageResource: string;
-  /** Of the stored version. */
+  /** The `apiVersion` of the stored version. */
   readonly apiVersion: string;
   readonly namespaced: boolean;
 }
@@ -95,7 +95,7 @@ export function mayOwn(owner: GraphNode, dependent: GraphNode): boolean {
   return owner.namespace === '' || owner.namespace === dependent.namespace;
 }
 
-/** Whether a reference of `dependent` describes `owner` in the words of the stored version. */
+/** Whether a reference of `dependent` matches the name, kind and group of `owner`. */
 export function isMeant({ apiVersion, kind, name }: OwnerReference, owner: GraphNode, dependent: GraphNode): boolean {
   if (owner.name !== name || owner.resource.kind !== kind || !mayOwn(owner, dependent)) return false;
   return apiVersion === owner.resource.apiVersion || parseApiVersion(apiVersion)?.group === owner.resource.group;
@@ -168,7 +168,7 @@ export class ObjectGraph {
     this.nodes.set(uid, node);
     this.link(node, old);
     if (!this.isSettled(node)) this.touch(uid);
-    // An owner of that uid in another place was looked for before this one was known.
+    // Dependents may have looked for an owner with this uid elsewhere before this object was known.
     const isNews = old === undefined || (isWaiting(node) && !isWaiting(old));
     if (isNews) this.touchDependents(node);
     if (old !== undefined) this.touchWaitingOwners(old);

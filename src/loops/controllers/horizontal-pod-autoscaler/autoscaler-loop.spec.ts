@@ -20,7 +20,7 @@ const period = 15_000;
 
 /** Plays the extension servers. A path without an answer is not served. */
 class PretendMetrics implements MetricsApi {
-  /** By group and path: `metrics namespaces/default/pods`. */
+  /** The answers by group and path: `metrics namespaces/default/pods`. */
   readonly answers = new Map<string, unknown>();
   readonly asked: MetricsRequest[] = [];
 

@@ -31,7 +31,7 @@ export interface HorizontalPodAutoscalerDependencies extends ReconcileDependenci
 /** The result that an autoscaler has computed. */
 interface Decision {
   readonly replicas: number;
-  /** Why, if it is a change. */
+  /** Why the number changes, if it does. */
   readonly reason: string;
   readonly metrics: readonly MetricStatus[];
 }
@@ -130,7 +130,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     const known = this.memories.get(key);
     if (known !== undefined) return known;
     const memory = new ScalingMemory();
-    // After a start nothing is scaled down before the usual time has passed.
+    // After a start nothing is scaled down before the usual wait is over.
     memory.recommend(current, now);
     this.memories.set(key, memory);
     return memory;

@@ -160,7 +160,7 @@ export class MetricProposals {
   }
 }
 
-/** For a value that is not one of each pod. */
+/** For a value that is not measured for each pod. */
 function byTotal(milli: number, target: MetricTarget, request: ProposalRequest) {
   if (target.averageValue !== undefined) {
     const wanted = quantityMilliValue(target.averageValue);

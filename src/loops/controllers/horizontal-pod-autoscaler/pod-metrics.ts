@@ -30,7 +30,7 @@ export interface PodGroups {
   readonly ignored: readonly string[];
 }
 
-/** Sorts pods by how far their measured values are usable. */
+/** Groups pods by whether their measured values can be used. */
 export function groupPods(
   pods: readonly StoredPod[],
   metrics: PodMetrics,
@@ -54,7 +54,7 @@ export function groupPods(
   return { ready, unready, missing, ignored };
 }
 
-/** Whether the processor time of a pod is that of its start. */
+/** Whether the processor time of a pod was measured while it started. */
 function isStarting(pod: StoredPod, metric: PodMetric, times: StartTimes, now: number): boolean {
   const condition = podCondition(pod, 'Ready');
   if (condition === undefined || !pod.status.startTime) return true;

@@ -20,7 +20,7 @@ export interface ScaledPods {
 /** How many pods a metric requests, and the measured value. */
 export interface CountedReplicas {
   readonly replicas: number;
-  /** Average of a pod, in thousandths. */
+  /** Average per pod, in thousandths. */
   readonly averageMilli: number;
   /** Percentage of the requests; undefined when the metric does not use them. */
   readonly utilization?: number;

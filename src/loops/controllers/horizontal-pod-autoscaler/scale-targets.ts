@@ -39,7 +39,7 @@ export class ScaleTargets {
     return { resource: formatGroupResource({ group, resource }), name: reference.name, isNamespace };
   }
 
-  /** By group and kind: any version of the group will do. */
+  /** Finds the resource by group and kind: any version of the group will do. */
   private resourceOf({ kind, apiVersion = '' }: CrossVersionObjectReference): ServedResource {
     const group = apiVersion === '' ? '' : parseApiVersion(apiVersion)?.group;
     if (group === undefined) {

@@ -13,7 +13,7 @@ export interface Dated {
 /** The recent recommendations and changes of an autoscaler. */
 export interface ScalingHistory {
   readonly recommendations: readonly Dated[];
-  /** By how much it was scaled up. */
+  /** By how much the target was scaled up. */
   readonly ups: readonly Dated[];
   readonly downs: readonly Dated[];
 }
@@ -122,7 +122,7 @@ function limitByRules({ spec, current, history, now }: ScalingRequest, desired: 
   return { replicas: desired, limit: limits.none };
 }
 
-/** How far the policies allow the change. */
+/** How far the policies allow the number of replicas to change. */
 function rateLimit(
   rules: HPAScalingRules | undefined,
   current: number,
@@ -133,7 +133,7 @@ function rateLimit(
   if (rules?.selectPolicy === 'Disabled') return current;
   const proposals = (rules?.policies ?? []).map((policy) => policyLimit(policy, current, history, now, direction));
   if (proposals.length === 0) return direction > 0 ? Number.MAX_SAFE_INTEGER : 0;
-  // The policy of the greatest change is the one that goes furthest.
+  // `Max` selects the policy that allows the greatest change in the given direction.
   const isGreatest = (rules?.selectPolicy ?? 'Max') === 'Max';
   return isGreatest === direction > 0 ? Math.max(...proposals) : Math.min(...proposals);
 }

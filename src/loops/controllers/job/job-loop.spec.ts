@@ -229,7 +229,7 @@ describe('the job loop', () => {
   });
 
   it('reports pods that cannot be made', async () => {
-    // The name of such a job is no valid host name.
+    // The name of such a job is not a valid host name.
     await jobs.create('two.parts', { completionMode: 'Indexed', completions: 1, parallelism: 1 });
     const event = await jobs.events('two.parts', 'FailedCreate');
     assert.equal(event.type, 'Warning');

@@ -22,7 +22,7 @@ export function isFailed(pod: JobPod, job: Job): boolean {
   return !replacesFailedOnly(job) && isPodTerminating(pod);
 }
 
-/** Whether the pod is not counted yet, or about to be. */
+/** Whether the pod still has the tracking finalizer: it is not counted yet, or was counted just now. */
 export function isTracked({ metadata }: JobPod, names: JobNames): boolean {
   return metadata.finalizers?.includes(names.trackingFinalizer) ?? false;
 }

@@ -25,7 +25,7 @@ describe('job loops in several processes', () => {
       await stop();
       const { succeeded = 0 } = status;
       assert.ok(succeeded >= 30);
-      // A pod made by a process that had not seen the end of the job yet is counted by nobody.
+      // No process counts a pod that was made by a process that had not yet seen the end of the job.
       assert.ok(succeeded <= finished.size, `${succeeded} counted, ${finished.size} succeeded`);
     } finally {
       await scene.end();
@@ -61,7 +61,9 @@ describe('job loops in several processes', () => {
     }
   });
 
-  /** Lets every pod succeed as soon as it exists, and returns which did once `stop` has waited for the last. */
+  /**
+   * Lets every pod succeed as soon as it exists. Returns the pods that did, once `stop` has waited for the last one.
+   */
   async function finishEverything(scene: LoopScene, jobs: Jobs) {
     const begun = new Set<string>();
     const finished = new Set<string>();

@@ -19,7 +19,7 @@ export interface JobState {
   readonly succeeded: number;
   /** Failures that count towards the limit, whether the status counts them already or not. */
   readonly failed: number;
-  /** Those in the status, within the completions that the job has now. */
+  /** The succeeded indexes in the status, within the completions that the job has now. */
   readonly countedIndexes: IndexSet;
   readonly succeededIndexes: IndexSet;
   /** Undefined without a limit per index. */
@@ -60,7 +60,7 @@ export function jobState(job: StoredJob, pods: readonly JobPod[], names: JobName
   };
 }
 
-/** Whether the failure of the pod is not one that the policy ignores. */
+/** Whether the failure of the pod counts: the policy does not ignore it. */
 export function countsAsFailed({ spec }: StoredJob, pod: JobPod): boolean {
   return judgeFailure(spec.podFailurePolicy, pod).counts;
 }

@@ -7,7 +7,7 @@ import { completionIndex, isDeleting, isFailed, isIndexed, isSuspended, type Job
 import { countsAsFailed, type JobState } from './job-state.js';
 import { lastFailures } from './per-index.js';
 
-/** Further finished pods are recorded in later writes. */
+/** The most finished pods recorded in one write; later writes record the others. */
 const mostNotedAtOnce = 500;
 
 /** What to write after a run, and what to do afterwards. */
@@ -108,7 +108,7 @@ function setIndexes({ failedIndexes }: JobState, status: JobStatus, completed: I
   if (failedIndexes !== undefined) status.failedIndexes = failedIndexes.toString();
 }
 
-/** A job that is resumed starts anew: its deadline counts from then on. */
+/** A resumed job starts again: its deadline counts from then on. */
 function setSuspended({ job }: JobState, status: JobStatus, now: number): JobCondition | undefined {
   const suspended = isSuspended(job);
   const old = status.conditions?.find(({ type }) => type === 'Suspended');

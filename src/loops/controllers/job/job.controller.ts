@@ -45,7 +45,7 @@ export class JobController extends ReconcileLoop {
   private readonly podsByJob: InformerIndex<JobPod> = this.pods.index('job', (pod) => jobKeyOf(pod));
   private readonly owned = byController(this.pods);
   private readonly orphans = orphans(this.pods);
-  /** Jobs that select by labels of their own, by namespace. */
+  /** Jobs with a selector of their own (`manualSelector`), by namespace. */
   private readonly manualJobs = this.jobs.index('manual-selector', ({ metadata, spec }) =>
     spec.manualSelector === true ? [metadata.namespace ?? ''] : [],
   );

@@ -34,7 +34,7 @@ export function podChanges(state: JobState, pauseMs: number, now: number): PodCh
   const { parallelism = 1, completions } = job.spec;
   if (isSuspended(job)) return removal(active);
   const left = completions === undefined ? parallelism : completions - succeeded - (failedIndexes?.size ?? 0);
-  // Without a number of completions, one success means that the others only finish what they do.
+  // In a job without `completions`, no pods are created after the first success: the others only finish their work.
   const wanted = completions === undefined && succeeded > 0 ? active.length : Math.max(0, Math.min(parallelism, left));
   const surplus = podsToRemove(state, Math.max(0, active.length - wanted));
   if (surplus.length > 0) return removal(surplus);
@@ -56,7 +56,10 @@ function removal(pods: readonly JobPod[]): PodChanges {
   };
 }
 
-/** The lowest indexes that have no pod; indexes that failed lately wait, and keep their seats meanwhile. */
+/**
+ * The lowest indexes that have no pod. Indexes that failed recently wait, and meanwhile no other index takes their
+ * place.
+ */
 function newIndexes(state: JobState, missing: number, now: number): PodChanges {
   const { job, names } = state;
   const taken = new Set<number | undefined>();
@@ -91,8 +94,8 @@ function nextIndex({ succeededIndexes, failedIndexes }: JobState, from: number):
 }
 
 /**
- * The active pods to remove first when there are `atLeast` too many, with all useless ones: a second pod of an index,
- * or one without an index of the job.
+ * The active pods to remove first when there are `atLeast` too many. Includes all useless pods: a second pod of an
+ * index, or one without an index of the job.
  */
 function podsToRemove(state: JobState, atLeast: number): JobPod[] {
   const { job, names } = state;

@@ -27,14 +27,14 @@ export interface LegacyTokenCleanerDependencies extends ReconcileDependencies {
   readonly periodMs: number;
 }
 
-/** The one key: all tokens are looked at together. */
+/** The one key: all tokens are checked together. */
 const tokens = 'tokens';
 const dayMs = 86_400_000;
 
 /**
- * Marks tokens invalid that were made for an account by itself, kept in a secret, and not used for a long time, and deletes
- * their secrets when they have been invalid as long. Only tokens that their account lists in `secrets` can be such; those
- * that pods mount stay. Begins when uses have been recorded for long enough.
+ * Marks tokens invalid that were generated for an account automatically, are kept in a secret, and were not used for a
+ * long time, and deletes their secrets when they have been invalid as long. Only tokens that their account lists in
+ * `secrets` qualify; those that pods mount stay. Begins when uses have been recorded for long enough.
  */
 export class LegacyTokenCleanerController extends ReconcileLoop {
   readonly name = 'legacy-service-account-token-cleaner';
@@ -48,7 +48,7 @@ export class LegacyTokenCleanerController extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    // Once a day is enough: no change makes it earlier.
+    // Once a day is enough: no change requires an earlier check.
     return [changeSource(this.dependencies, 'secrets', { keysOf: () => [], all: () => [tokens] })];
   }
 
@@ -80,7 +80,8 @@ export class LegacyTokenCleanerController extends ReconcileLoop {
     if (type !== names.serviceAccountTokenSecretType || metadata.deletionTimestamp !== undefined) return false;
     if (!(Date.parse(metadata.creationTimestamp ?? '') < preservedFrom)) return false;
     const lastUsed = metadata.labels?.[lastUsedLabel(names)];
-    // Without the label nobody has used it since uses are recorded; what can't be read says nothing.
+    // Without the label, nobody has used the token since uses have been recorded. A date that can't be parsed proves
+    // nothing.
     return lastUsed === undefined || (startOfDay(lastUsed) !== undefined && lastUsed < dayOf(preservedFrom));
   }
 

@@ -1,8 +1,9 @@
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 
 /**
- * The names of all secrets that a pod may use: those below any field that speaks of a secret (`secretName`, `secretRef`,
- * `secretKeyRef`, `nodePublishSecretRef`, `imagePullSecrets`, ...). Rather one too many than one too few.
+ * The names of all secrets that a pod may use: those below any field that refers to a secret (`secretName`,
+ * `secretRef`, `secretKeyRef`, `nodePublishSecretRef`, `imagePullSecrets`, ...). May return too many names, but misses
+ * none.
  */
 export function secretsOfPod({ spec }: Pick<Pod, 'spec'>): ReadonlySet<string> {
   const found = new Set<string>();

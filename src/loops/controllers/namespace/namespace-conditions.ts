@@ -9,13 +9,13 @@ export interface ContentReport {
   readonly finalizers: ReadonlyMap<string, number>;
   /** The errors of failed deletions. */
   readonly errors: readonly Error[];
-  /** One text for each group version whose resources are not known, because its extension server is away. */
+  /** One text for each group version whose resources are not known, because its extension server is unavailable. */
   readonly discoveryFailures?: readonly string[];
 }
 
 type Wanted = Omit<NamespaceCondition, 'lastTransitionTime'>;
 
-/** The conditions for a report, in the order that clients know. */
+/** The conditions for a report, in the order that clients expect. */
 function wantedConditions({ remaining, finalizers, errors, discoveryFailures = [] }: ContentReport): Wanted[] {
   const condition = (type: string, status: 'True' | 'False', reason: string, message: string) =>
     ({ type, status, reason, message }) as Wanted;
@@ -71,7 +71,7 @@ function wantedConditions({ remaining, finalizers, errors, discoveryFailures = [
   ];
 }
 
-/** Why the content of a namespace is not fully known, in the words that clients show. */
+/** Why the content of a namespace is not fully known, as upstream words it. */
 export function discoveryProblem(failures: readonly string[]): string {
   return `Discovery failed for some groups, ${failures.length} failing: unable to retrieve the complete list of server APIs: ${failures.join(', ')}`;
 }

@@ -57,7 +57,7 @@ export class NamespaceContent {
   }
 
   /**
-   * Every resource in namespaces, each stored place once, pods first. Computed for each pass, since kinds may be added
+   * Every namespaced resource, each storage location once, pods first. Computed for each pass, since kinds may be added
    * at run time.
    */
   private resources(): StoredServedResource[] {

@@ -16,7 +16,7 @@ import { NamespaceController } from './namespace.controller.js';
 
 const names = vendorNames('k8s.io');
 const rounds = 15;
-/** More rounds are made until writes came at all times, but no more than so many. */
+/** The most rounds: after the first ones, rounds go on until writes have come both during and after a deletion. */
 const mostRounds = 500;
 
 let postgres: TestPostgres;
@@ -64,7 +64,7 @@ it('nothing survives its namespace, whatever the process that writes it believes
             answers.set(error.reason, (answers.get(error.reason) ?? 0) + 1);
           }
         }
-        // Once more after the namespace has certainly disappeared.
+        // Writes once more after the namespace has certainly disappeared.
         const object = { metadata: { name: `last-${id}`, namespace }, data: {} } as unknown as ApiObject;
         await assert.rejects(maps.create(context, object, { dryRun: false, validate }), { reason: 'NotFound' });
       };

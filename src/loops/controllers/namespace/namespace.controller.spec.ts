@@ -411,7 +411,8 @@ describe('startControllers', () => {
   it('runs the loops in one process only, and in another one when that stops', async () => {
     const cluster = await Cluster.start();
     const second = await createPostgresStorage({ databaseUrl: cluster.databaseUrl });
-    // No delay of this process makes the first one lose its lease: it gives the lease up when it stops.
+    // Leases so long that no delay of this process makes the first controller lose its lease before it stops and gives
+    // it up.
     const leaseTimes = { leaseDurationMs: 120_000, renewDeadlineMs: 100_000, retryPeriodMs: 20 };
     const start = (storage: PostgresStorage, identity: string): RunningControllers =>
       startControllers({

@@ -28,7 +28,7 @@ export interface NamespaceDependencies extends ReconcileDependencies {
    * still finds them. Default 3,000.
    */
   readonly settleMs?: number | undefined;
-  /** Between checks of remaining content. Default 500 and 10,000. */
+  /** Pauses between checks of remaining content, in milliseconds. Default 500 and 10,000. */
   readonly pauses?: Pauses | undefined;
   /** Deletes the content of a namespace on extension servers; without it that content stays. */
   readonly remoteContent?: Pick<RemoteContent, 'delete'> | undefined;
@@ -80,7 +80,7 @@ export class NamespaceController extends ReconcileLoop {
   protected sources(): readonly Source[] {
     return [
       source(this.informed, (namespace, old) => {
-        // The handling of a terminating namespace is this loop's own doing.
+        // Only the start of a termination is news: this loop itself handles what follows.
         if (namespace?.metadata.deletionTimestamp === undefined) return [];
         return old?.metadata.deletionTimestamp === undefined ? [namespace.metadata.name ?? ''] : [];
       }),

@@ -16,7 +16,8 @@ export interface NodeIpamDependencies extends ReconcileDependencies {
 }
 
 /**
- * Checks nodes without ranges again: ranges of nodes that were deleted while no process led become free after a while.
+ * How soon nodes without ranges are checked again, in milliseconds: ranges of nodes that were deleted while no process
+ * led become free after a while.
  */
 const fullPauseMs = 60_000;
 
@@ -34,8 +35,8 @@ interface Estate {
 }
 
 /**
- * Assigns each node without ranges for its pods one from every range of the cluster. Ranges that nodes already have
- * stay, wherever they are; those of deleted nodes are reused.
+ * Assigns each node without pod ranges a part of every range of the cluster. Ranges that nodes already have stay,
+ * wherever they are; those of deleted nodes are reused.
  */
 export class NodeIpamController extends ReconcileLoop {
   readonly name = 'node-ipam-controller';
@@ -164,7 +165,7 @@ export class NodeIpamController extends ReconcileLoop {
         if (isServed(live)) return undefined;
         return { ...live, spec: { ...live.spec, podCIDR: ranges[0], podCIDRs: ranges } };
       });
-      // The node is gone, leaving, or was served by another process.
+      // The node is gone, being deleted, or was served by another process.
       if (written === undefined) await this.giveBack(shares, node);
     } catch (error) {
       const { name = '' } = node.metadata;
@@ -178,7 +179,7 @@ export class NodeIpamController extends ReconcileLoop {
   }
 }
 
-/** Whether a node needs nothing. */
+/** Whether a node needs no ranges. */
 function isServed(node: Readonly<StoredNode>): boolean {
   return node.metadata.deletionTimestamp !== undefined || podRangesOf(node).length > 0;
 }

@@ -95,7 +95,7 @@ describe('NodeIpamController', () => {
     await scene.delete('nodes', '', 'a');
     const served = await untilServed(1);
     assert.equal(a, '10.244.0.0/24,fd00::/64');
-    // The IPv4 range that was tried for it first was given back, and is the next one again only after the others.
+    // The IPv4 range that was first tried for node b was given back, and is assigned again only after the others.
     assert.match(served.b ?? '', /^10\.244\.[01]\.0\/24,fd00::\/64$/);
   });
 
@@ -129,7 +129,7 @@ describe('NodeIpamController', () => {
     const served = await untilServed(60);
     assert.equal(new Set(Object.values(served)).size, 60);
     assert.deepEqual(scene.logged, []);
-    // Three are left of 64, and one more that is given back.
+    // Of 64 ranges three are left, and a fourth is given back.
     for (const name of ['x', 'y', 'z', 'last']) await node(name);
     await untilServed(64);
     await node('surplus');

@@ -30,7 +30,7 @@ export function podRangesOf({ spec }: Readonly<Node>): readonly string[] {
   return spec.podCIDRs ?? (spec.podCIDR ? [spec.podCIDR] : []);
 }
 
-/** Paths are made of names. */
+/** Names of claims become parts of paths, so they must not contain a slash. */
 function claimName(range: string): string {
   return range.replace('/', '-');
 }

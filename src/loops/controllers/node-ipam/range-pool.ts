@@ -1,7 +1,7 @@
 import { type AddressRange, addressAt, parseCidr } from '../../../base/config/network.js';
 import type { NodeRanges } from '../../../base/config/node-ipam.options.js';
 
-/** The parts of a range that nodes get, by their number from 0, and who has each. */
+/** The parts of a range that nodes get, by their number from 0, and the holders of each. */
 export class RangePool {
   readonly size: number;
   private readonly bits: bigint;

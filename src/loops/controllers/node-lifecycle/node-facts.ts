@@ -25,11 +25,11 @@ export function zoneOf({ metadata }: Readonly<StoredNode>, { labelPrefix }: Pick
   return region === '' && zone === '' ? '' : `${region}:${zone}`;
 }
 
-/** How long silence may last. */
+/** How long a node may be silent, in milliseconds. */
 export interface GracePeriods {
   /** For a node that reported its status before. */
   readonly monitorMs: number;
-  /** For a node that never did. */
+  /** For a node that never reported it. */
   readonly startupMs: number;
 }
 
@@ -69,7 +69,7 @@ export class NodeSilence {
     this.known.delete(name);
   }
 
-  /** Gives all nodes the whole time again. */
+  /** Restarts the whole grace period for all nodes. */
   startAgain(now: number): void {
     for (const [name, known] of this.known) this.known.set(name, { ...known, at: now });
   }

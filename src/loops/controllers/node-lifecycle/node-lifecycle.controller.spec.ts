@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => postgres.stop());
 
-/** Nodes, pods and time of one database. */
+/** The nodes and pods of one database, and the clock. */
 class Scene {
   private constructor(
     readonly loops: LoopScene,
@@ -102,7 +102,7 @@ class Scene {
     });
   }
 
-  /** The nodes that lose their pods. */
+  /** Waits until this many nodes lose their pods, and resolves with these nodes. */
   async evicting(count: number): Promise<StoredNode[]> {
     return this.loops.until<StoredNode, StoredNode[]>('nodes', `${count} nodes lose their pods`, (all) => {
       const found = all.filter((node) => taintsOf(node).includes('NoExecute'));

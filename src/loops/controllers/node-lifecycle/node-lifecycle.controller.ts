@@ -139,7 +139,7 @@ export class NodeLifecycleController extends ReconcileLoop {
     const next = (live: StoredNode) => {
       const scheduling = schedulingTaints(live, names, time);
       const first = scheduling === undefined ? live : withTaints(live, scheduling);
-      // A node that goes from unreachable to not ready keeps a taint, and the other way round.
+      // A node that goes from unreachable to not ready, or back, keeps a taint.
       const keeps = hasEvictingTaint(first, names) ? evictingKey(first, names) : undefined;
       const evicting = evictingTaints(first, keeps, names, time);
       if (evicting !== undefined) return withTaints(first, evicting);

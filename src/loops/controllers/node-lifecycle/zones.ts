@@ -14,9 +14,9 @@ export type ZoneState = 'normal' | 'partial' | 'full';
 export interface EvictionRates {
   /** Nodes per second in a zone. */
   readonly rate: number;
-  /** The same in a large zone that is partially disturbed. */
+  /** Nodes per second in a large zone that is partially disturbed. */
   readonly secondaryRate: number;
-  /** The share of nodes that are not ready from which on a zone is partially disturbed. */
+  /** A zone is partially disturbed when at least this share of its nodes is not ready. */
   readonly unhealthyThreshold: number;
   /** Zones with more nodes than this are large; small ones lose nothing while they are disturbed. */
   readonly largeSize: number;

@@ -6,7 +6,7 @@ import { nextStep, secondsAt, stepCount, stepOf } from './ttl-steps.js';
 
 /**
  * Records on each node, in an annotation, how long its agent may keep secrets and config maps before it reads them
- * again: the more nodes, the longer. The number has to change by a tenth before the steps go back.
+ * again: the more nodes, the longer. A shorter time applies again only when the number has fallen by a tenth.
  */
 export class NodeTtlController extends ReconcileLoop {
   readonly name = 'ttl-controller';

@@ -32,7 +32,7 @@ describe('NodeTtlController', () => {
       const second = await scene.run(['ttl']);
       await add('n100');
       await untilAll(scene, 101, '15');
-      // Back only when the number is a tenth lower.
+      // The old value applies again only when the number of nodes is a tenth lower.
       for (let i = 0; i < 11; i++) await scene.delete('nodes', '', `n${i}`);
       await add('n0');
       await untilAll(scene, 91, '15');

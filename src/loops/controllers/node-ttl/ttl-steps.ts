@@ -1,4 +1,4 @@
-/** For clusters of these numbers of nodes, how long nodes may keep what they read, in seconds. They overlap. */
+/** How long nodes may keep what they read, in seconds, by the number of nodes. The ranges of numbers overlap. */
 const steps = [
   { least: 0, most: 100, seconds: 0 },
   { least: 90, most: 500, seconds: 15 },
@@ -21,7 +21,7 @@ export function stepOf(seconds: number): number | undefined {
   return found < 0 ? undefined : found;
 }
 
-/** The step for a number of nodes, coming from another step: it stays as long as the number is within it. */
+/** The step for a number of nodes, coming from another step: a step stays as long as the number is within its range. */
 export function nextStep(step: number, nodes: number): number {
   let next = step;
   while (nodes > (steps[next] ?? steps[0]).most) next++;

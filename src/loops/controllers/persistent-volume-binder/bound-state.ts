@@ -7,9 +7,9 @@ type ClaimStatus = StoredClaim['status'];
 export type VolumePhase = 'Available' | 'Bound' | 'Released' | 'Failed';
 
 /**
- * A volume that names the claim. `live` may be changed; undefined when nothing is to be written.
+ * Returns the volume with a reference to the claim, or undefined when nothing has to be written. May change `live`.
  *
- * @throws Taken when it names another claim
+ * @throws Taken when the volume names another claim
  */
 export function boundVolume(
   live: StoredVolume,
@@ -26,7 +26,7 @@ export function boundVolume(
   return live;
 }
 
-/** A claim that names the volume; see {@link boundVolume}. */
+/** Returns the claim with the name of the volume; see {@link boundVolume}. */
 export function boundClaim(live: StoredClaim, volumeName: string, marks: VolumeAnnotations): StoredClaim | undefined {
   const { annotations = {} } = live.metadata;
   const isNamed = live.spec.volumeName === volumeName;
@@ -41,7 +41,10 @@ export function boundClaim(live: StoredClaim, volumeName: string, marks: VolumeA
   return live;
 }
 
-/** A volume that its claim no longer wants; one that was reserved for a claim by name stays reserved for that name. */
+/**
+ * Returns the volume without the claim that no longer wants it. A volume reserved for a claim by name stays reserved
+ * for that name.
+ */
 export function unboundVolume(live: StoredVolume, marks: VolumeAnnotations): StoredVolume {
   const { [marks.boundByController]: byController, ...others } = live.metadata.annotations ?? {};
   if (byController === undefined) {

@@ -221,7 +221,7 @@ describe('the binder of claims and volumes', () => {
     await room.claim('leaves', 'keep');
     await room.event('ProvisioningFailed', 'leaves');
     await room.volumeIs('kept', 'Released');
-    // The administrator offers it again.
+    // The administrator makes the volume available again.
     await scene.update<StoredVolume>(volumes, '', 'kept', (live) => {
       delete live.spec.claimRef;
     });

@@ -135,7 +135,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     }
   }
 
-  /** A claim whose binding was once complete. */
+  /** Syncs a claim whose binding was once complete. */
   private async syncBound(claim: StoredClaim, work: ReconcileContext): Promise<void> {
     const { volumeName } = claim.spec;
     if (!volumeName) return this.lose(claim, 'ClaimLost', lost.reference, work);
@@ -149,7 +149,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     return this.lose(claim, 'ClaimMisbound', lost.misbound, work);
   }
 
-  /** A claim that asks for a volume by name. */
+  /** Syncs a claim that asks for a volume by name. */
   private async syncNamed(claim: StoredClaim, volumeName: string, work: ReconcileContext): Promise<void> {
     const volume = this.volumes.get('', volumeName);
     if (volume === undefined) return this.pend(claim, work);
@@ -164,7 +164,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     return this.pend(claim, work);
   }
 
-  /** A claim that takes any suitable volume. */
+  /** Syncs a claim that takes any suitable volume. */
   private async syncUnbound(claim: StoredClaim, work: ReconcileContext): Promise<void> {
     if (claim.metadata.deletionTimestamp !== undefined) return;
     const className = classOf(claim, this.marks.storageClass);
@@ -220,7 +220,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     return given !== undefined;
   }
 
-  /** Records who has to provision a volume for a claim. */
+  /** Records which provisioner has to make a volume for a claim. */
   private async askFor(
     claim: StoredClaim,
     className: string,
@@ -286,7 +286,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   ): Promise<void> {
     if (deepEqual(claimStatus(claim.status, phase, volume), claim.status)) return;
     await this.client<StoredClaim>('', 'persistentvolumeclaims').updateStatus(work, claim, (live) => {
-      // The inputs of the decision have changed: the next run decides anew.
+      // The inputs of the decision have changed: the next run decides again.
       if ((live.spec.volumeName ?? '') !== (volume?.metadata.name ?? claim.spec.volumeName ?? '')) return undefined;
       const status = claimStatus(live.status, phase, volume);
       if (deepEqual(status, live.status)) return undefined;

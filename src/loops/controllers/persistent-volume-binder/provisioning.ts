@@ -17,7 +17,7 @@ const successors: Readonly<Record<string, string>> = {
   'vsphere-volume': 'csi.vsphere.vmware.com',
 };
 
-/** Whether a provisioner has a name of those that are part of the controller manager. */
+/** Whether a provisioner is named like those built into the controller manager. */
 export function isBuiltIn(provisioner: string, labelPrefix: string): boolean {
   return provisioner.startsWith(`${labelPrefix}/`);
 }

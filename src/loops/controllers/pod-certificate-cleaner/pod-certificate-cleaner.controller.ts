@@ -6,7 +6,7 @@ import type { WorkOutcome } from '../work-queue.js';
 
 type StoredRequest = PodCertificateRequest & ApiObject;
 
-/** Whoever asked for a certificate has it by then, or asks again. */
+/** By then, the requester has the certificate or asks again. */
 const lifeMs = 900_000;
 
 /** Removes requests for certificates of pods a quarter of an hour after they were made. */

@@ -2,7 +2,7 @@ import type { Storage } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
 import type { StorageKey } from '../../../storage/storage-key.js';
 
-/** Storage resource of the records since when nodes of pods are missing; no API shows it. */
+/** Storage resource that records since when nodes of pods have been missing; no API shows it. */
 export const missingNodes = 'missingnodes.internal';
 
 /**

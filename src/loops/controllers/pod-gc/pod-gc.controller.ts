@@ -22,7 +22,7 @@ export interface PodGcDependencies extends ReconcileDependencies {
 /** A node that is gone may come back within this time, under the same name. */
 const quarantineMs = 40_000;
 /**
- * A process observes for itself for this long, whatever others have seen: after an outage nodes need a moment to come
+ * Each process waits at least this long itself, whatever others recorded: after an outage nodes need a moment to come
  * back.
  */
 const ownQuarantineMs = 5000;
@@ -113,7 +113,7 @@ export class PodGcController extends ReconcileLoop {
     const ownMs = timers.elapsed() - seen;
     const noted = await this.missing.since(nodeName, timers.now());
     const left = Math.max(noted + quarantineMs - timers.now(), ownQuarantineMs - ownMs);
-    // The clocks of others may be wrong.
+    // The clocks of other processes may be wrong.
     return Math.min(left, quarantineMs - ownMs);
   }
 

@@ -51,7 +51,7 @@ export abstract class ProtectionLoop<T extends ApiObject> extends ReconcileLoop 
     const object = this.objects.get(namespace, name);
     if (object === undefined || !this.isWaiting(object)) return 'done';
     await this.usersKnown();
-    // An object in use is checked again when its user goes.
+    // An object in use is checked again when its user is gone.
     if (this.isInUse(object)) return 'done';
     await this.client<T>('', this.objectResource).update(work, object, (live) => {
       if (!this.isWaiting(live) || this.isInUse(live)) return undefined;

@@ -59,7 +59,7 @@ class Cluster {
     return stored && (JSON.parse(stored.json) as ApiObject);
   }
 
-  /** Resolves when the conditions of a claim say whether a pod names it. */
+  /** Resolves when the conditions of a claim report whether a pod names it. */
   async unused(name: string, status: string): Promise<void> {
     const { storage } = this.stores;
     const subscription = await storage.watch({ resource: claims }, await storage.head());

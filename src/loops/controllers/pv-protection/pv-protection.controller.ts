@@ -12,7 +12,7 @@ export class PvProtectionController extends ProtectionLoop<PersistentVolume & Ap
     super(dependencies, 'persistentvolumes', protectionFinalizers(dependencies.names).volume);
   }
 
-  // The volume itself says whether it is bound.
+  // The volume itself records whether it is bound.
   protected users() {
     return [];
   }

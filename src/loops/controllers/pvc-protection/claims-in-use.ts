@@ -3,14 +3,14 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 const nothing: readonly string[] = [];
 
 /**
- * The claims, as `<namespace>/<name>`, that a pod holds on to: those of its volumes, from when it gets its node until
- * it has ended. Before the pod has a node, no agent starts it with a claim that is being deleted.
+ * The claims, as `<namespace>/<name>`, that a pod uses: those of its volumes, from when it gets its node until it has
+ * ended. Before the pod has a node, no agent starts it with a claim that is being deleted.
  */
 export function claimsOf(pod: Readonly<Pod>): readonly string[] {
   return pod.spec.nodeName ? namedClaimsOf(pod) : nothing;
 }
 
-/** The same from when the pod is made. */
+/** Like {@link claimsOf}, but from when the pod is created. */
 export function namedClaimsOf({ metadata, spec, status }: Readonly<Pod>): readonly string[] {
   if (status.phase === 'Succeeded' || status.phase === 'Failed') return nothing;
   const { namespace = '', name = '' } = metadata;

@@ -12,8 +12,8 @@ import { claimsOf, namedClaimsOf } from './claims-in-use.js';
 type StoredClaim = PersistentVolumeClaim & ApiObject;
 
 /**
- * Releases deleted claims once no running pod uses them (specification 5.5), and says in the conditions of bound claims
- * whether a pod names them.
+ * Releases deleted claims once no running pod uses them (specification 5.5), and reports in the conditions of bound
+ * claims whether a pod names them.
  */
 export class PvcProtectionController extends ProtectionLoop<StoredClaim> {
   readonly name = 'pvc-protection-controller';
@@ -51,7 +51,7 @@ export class PvcProtectionController extends ProtectionLoop<StoredClaim> {
     return 'done';
   }
 
-  /** What the condition of a claim should say and does not. */
+  /** The condition `Unused` that a claim should have; undefined when it has it already. */
   private wantedUse({ metadata, status }: StoredClaim) {
     if (status.phase !== 'Bound' || metadata.deletionTimestamp !== undefined) return undefined;
     const isNamed = this.podsNaming.get(keyOf({ metadata })).size > 0;

@@ -22,7 +22,7 @@ import { podsToDelete } from './pods-to-delete.js';
 import { nextAvailableInMs, nextStatus, type Observed } from './replica-status.js';
 import type { Replicated, ReplicatedKind } from './replicated.js';
 
-/** Most pods that one run creates or deletes; the status is written in between. */
+/** The most pods that one run creates or deletes; the status is written between runs. */
 const burst = 500;
 
 /** Keeps the number of pods that each replica set or replication controller requests. */

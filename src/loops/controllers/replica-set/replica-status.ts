@@ -58,7 +58,7 @@ export function nextAvailableInMs({ object, active, now }: Observed): number | u
   return waits.length === 0 ? undefined : Math.min(...waits);
 }
 
-/** Numbers that are left out when they are 0. */
+/** A count in the status, left out when it is 0. */
 function counted<K extends keyof ReplicaSetStatus>(field: K, count: number): { [field in K]?: number } {
   return (count === 0 ? {} : { [field]: count }) as { [field in K]?: number };
 }
@@ -68,7 +68,7 @@ function nextConditions(before: readonly ReplicaSetCondition[], { failure, now }
   if (failure === undefined) return others;
   const known = before.find(({ type }) => type === 'ReplicaFailure');
   const reason = failure.missing ? 'FailedCreate' : 'FailedDelete';
-  // Messages differ in generated names: the first one stays, or the status would never settle.
+  // Messages differ in generated names: the first message stays, or the status would never settle.
   if (known?.status === 'True' && known.reason === reason) return [...before];
   return [
     ...others,

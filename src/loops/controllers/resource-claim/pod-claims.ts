@@ -12,12 +12,15 @@ const maxBaseLength = 57;
 
 /** Whether the pod needs no claims any more. */
 export function isPodDone(pod: Readonly<StoredPod>): boolean {
-  // A pod that goes before it was placed never starts.
+  // A pod that is deleted before it was placed never starts.
   const neverStarts = pod.metadata.deletionTimestamp !== undefined && (pod.spec.nodeName ?? '') === '';
   return isPodFinished(pod) || neverStarts;
 }
 
-/** The claim that the pod uses under a name of its own; undefined: there is none yet, or the pod needs none. */
+/**
+ * The name of the claim behind an entry of the pod's `resourceClaims`; undefined: there is no claim yet, or the pod
+ * needs none.
+ */
 export function claimNameOf(
   pod: Readonly<StoredPod>,
   { name, resourceClaimName }: PodResourceClaim,

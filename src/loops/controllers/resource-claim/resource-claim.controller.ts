@@ -21,9 +21,9 @@ const claimKey = 'claim:';
 const maxConsumers = 256;
 
 /**
- * Makes the claims to devices that pods have by templates and writes their names into the pods, reserves allocated claims
- * for pods that were placed without the scheduler, takes pods that are gone or done off the claims, and frees the devices
- * of claims that nobody uses any more.
+ * Creates the device claims that pods request by templates and writes their names into the pods, reserves allocated
+ * claims for pods that were placed without the scheduler, removes pods that are gone or done from the claims, and frees
+ * the devices of claims that nobody uses any more.
  */
 export class ResourceClaimController extends ReconcileLoop {
   readonly name = 'resourceclaim-controller';
@@ -112,7 +112,7 @@ export class ResourceClaimController extends ReconcileLoop {
     return 'done';
   }
 
-  /** Makes the claim that a pod has by a template; answers its name if the pod does not say it yet. */
+  /** Creates the claim that a pod requests by a template. Returns its name if the pod's status does not have it yet. */
   private async claimFor(
     pod: StoredPod,
     podClaim: PodResourceClaim,
@@ -122,14 +122,14 @@ export class ResourceClaimController extends ReconcileLoop {
     if (templateName === undefined) return undefined;
     const namespace = pod.metadata.namespace ?? '';
     const status = pod.status?.resourceClaimStatuses?.find(({ name }) => name === podClaim.name);
-    // A status without a name says that no claim is needed.
+    // A status without a name records that no claim is needed.
     if (status !== undefined && status.resourceClaimName === undefined) return undefined;
     const known = claimNameOf(pod, podClaim);
     const claim = known === undefined ? undefined : this.claims.get(namespace, known);
     if (claim !== undefined && isClaimOfPod(claim, pod)) return undefined;
     const annotation = `${this.prefix}/pod-claim-name`;
     const uid = pod.metadata.uid ?? '';
-    // One that was made, but whose name did not get into the pod.
+    // A claim that was created, but whose name was not written into the pod.
     const orphan = [...this.claimsByPod.get(uid)].find(
       ({ metadata }) =>
         metadata.annotations?.[annotation] === podClaim.name && metadata.deletionTimestamp === undefined,
@@ -188,7 +188,9 @@ export class ResourceClaimController extends ReconcileLoop {
     return 'done';
   }
 
-  /** Those that still use a claim. Whether a pod is gone is looked up afresh: it may be newer than what is in memory. */
+  /**
+   * The users that still need a claim. Whether a pod is gone is read from the store: the pod may be newer than memory.
+   */
   private async remaining(
     namespace: string,
     reservedFor: readonly ResourceClaimConsumerReference[],
@@ -204,7 +206,7 @@ export class ResourceClaimController extends ReconcileLoop {
     return users;
   }
 
-  /** Takes those off a claim that no longer use it; the last one frees its devices. */
+  /** Removes users that no longer need a claim from it; the removal of the last one frees its devices. */
   private async release(claim: StoredResourceClaim, gone: ReadonlySet<string>, work: ReconcileContext): Promise<void> {
     const client = this.client<StoredResourceClaim>('resource', 'resourceclaims');
     let isFree = false;
@@ -249,7 +251,7 @@ export class ResourceClaimController extends ReconcileLoop {
     const owner = owningPod(claim);
     if (owner === undefined || claim.metadata.deletionTimestamp !== undefined) return;
     const pod = this.pods.get(claim.metadata.namespace ?? '', owner.name);
-    // One that is not known yet may be new; the garbage collector deletes the claims of those that are gone.
+    // A pod that is not known yet may be new; the garbage collector deletes the claims of pods that are gone.
     if (pod === undefined || (pod.metadata.uid === owner.uid && !isPodDone(pod))) return;
     await this.client<StoredResourceClaim>('resource', 'resourceclaims').delete(work, claim);
   }

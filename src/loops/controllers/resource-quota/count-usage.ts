@@ -72,7 +72,7 @@ export async function countUsage(
   return { used, endsAt };
 }
 
-/** Without reading them: there may be very many. */
+/** Counts the objects without reading them: there may be very many. */
 async function numberOf(
   storage: Pick<Storage, 'list'>,
   resource: string,

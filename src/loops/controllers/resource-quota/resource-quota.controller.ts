@@ -40,7 +40,7 @@ const mostCompared = 64 * 1024;
 /**
  * Keeps the status of every quota right (specification 2.4): counts what is used when a quota is new or changed, when
  * something was deleted or has ended, and from time to time. Charges are written by the servers together with the
- * objects, so a count never undoes one (see `correctedStatus`), and needs no pause of the writers to get through.
+ * objects, so a count never undoes one (see `correctedStatus`), and does not need writers to pause.
  */
 export class ResourceQuotaController extends ReconcileLoop {
   readonly name = 'resourcequota-controller';
@@ -175,7 +175,7 @@ class Term {
 
   /** Whether an object uses less than before. */
   private isLess({ evaluator, storageResource }: MeasuredResource, { type, json, previousJson }: Change): boolean {
-    // Objects that only count as objects use the same after every update.
+    // Objects that count only by their number use the same after every update.
     if (type !== 'update' || evaluator.isUniform === true) return false;
     const resource = this.dependencies.registry.findStored(storageResource);
     if (resource === undefined || previousJson === undefined) return true;
@@ -194,7 +194,7 @@ class Term {
     const limited = [...this.quotas.limitedNames(namespace)];
     const resources = this.evaluators.all().filter(({ evaluator }) => limited.some((name) => evaluator.measures(name)));
     await this.follow(resources);
-    // The numbers belong to a version before that of the count: later changes are recognized as changes.
+    // The generations are those of a version before the count, so later changes are recognized as changes.
     await this.known.informer.reached(await storage.head());
     const generations = this.quotas.generationsOf(namespace);
     const now = timers.now();

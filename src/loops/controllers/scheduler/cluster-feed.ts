@@ -30,7 +30,7 @@ const ofNodeAlone: ReadonlySet<FilterName> = new Set([
 const nodeFilters = filters.filter(({ name }) => ofNodeAlone.has(name));
 /** Changes processed between two reads of the clock. */
 const newsAtOnce = 16;
-/** For whom the pods on other nodes matter. */
+/** Filters for which the pods on other nodes matter. */
 const aboutPods: readonly FilterName[] = ['InterPodAffinity', 'PodTopologySpread'];
 const aboutVolumes: readonly FilterName[] = ['VolumeBinding', 'VolumeZone', 'VolumeRestrictions', 'NodeVolumeLimits'];
 const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'VolumeRestrictions', 'NodeVolumeLimits'];
@@ -184,7 +184,7 @@ export class ClusterFeed {
   private nodeChanged(node: StoredNode | undefined, old: StoredNode | undefined): void {
     if (node === undefined) {
       this.cluster.removeNode(old?.metadata.name ?? '');
-      // One topology domain less to spread over.
+      // There is one topology domain less to spread over.
       this.queue.moveToActiveQueue(['PodTopologySpread']);
     } else {
       const isNew = old === undefined;
@@ -216,7 +216,7 @@ export class ClusterFeed {
     this.queue.moveToActiveQueue(['DynamicResources']);
   }
 
-  /** A claim that came or changed concerns its pods; one that gives back its devices concerns all. */
+  /** A new or changed claim concerns its pods; one that gives back its devices concerns all pods. */
   private deviceClaimChanged(claim: StoredDeviceClaim | undefined, old: StoredDeviceClaim | undefined): void {
     const isFreed = old?.status?.allocation !== undefined && claim?.status?.allocation === undefined;
     if (isFreed) this.devicesChanged();

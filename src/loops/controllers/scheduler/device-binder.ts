@@ -8,7 +8,7 @@ import type { DeviceWriter } from './device-writer.js';
 import type { InformedDevices } from './informed-devices.js';
 import type { PodWriter } from './pod-writer.js';
 
-/** Gives pods their devices before they are bound, and takes the devices back from pods that are not. */
+/** Gives pods their devices before they are bound, and takes the devices back from pods that were not bound. */
 export class DeviceBinder {
   constructor(
     private readonly devices: DeviceWriter,
@@ -22,7 +22,7 @@ export class DeviceBinder {
     return devicesOf(info, this.cluster)?.planFor(this.cluster.node(node) as NodeInfo);
   }
 
-  /** Counts the devices of a plan from now on; the returned function ends that for those that were not written. */
+  /** Counts the devices of a plan as used from now on; the returned function frees those that were not written. */
   reserve(plan: DevicePlan): () => void {
     return this.devices.reserve(plan);
   }

@@ -16,7 +16,7 @@ import type { InformedDevices } from './informed-devices.js';
 
 type StoredPod = Pod & ApiObject;
 
-/** A claim can't be used any more, and the pod has to be placed anew. */
+/** A claim can't be used any more, and the pod has to be placed again. */
 class ClaimLost extends Error {}
 
 /** Parts of the writer of decisions about pods. */
@@ -44,7 +44,7 @@ export class DeviceWriter {
     this.annotation = `${prefix}/extended-resource-claim`;
   }
 
-  /** Counts the devices of a plan from now on; the returned function ends that for those that were not written. */
+  /** Counts the devices of a plan as used from now on; the returned function frees those that were not written. */
   reserve({ claims }: DevicePlan): () => void {
     const planned = claims.flatMap(({ claim, allocation }) => {
       const { uid } = claim.metadata;
@@ -74,7 +74,7 @@ export class DeviceWriter {
     await this.prepared(claims, signal);
   }
 
-  /** Takes a pod that was not bound off its claims; deletes the claim made for its extended resources. */
+  /** Removes a pod that was not bound from its claims; deletes the claim made for its extended resources. */
   async release({ uid }: PodInfo, plan: DevicePlan, signal: AbortSignal): Promise<void> {
     for (const { claim } of plan.claims) {
       await this.client.updateStatus(this.work(signal), claim, (live) => {
@@ -140,7 +140,7 @@ export class DeviceWriter {
     throw new ClaimLost(`devices of claim ${claim.metadata.name} were allocated to another claim`);
   }
 
-  /** After a write whose outcome is not known: what was written counts. */
+  /** Called after a write whose outcome is not known: what was written counts. */
   private async settle(claim: StoredDeviceClaim, error: unknown, signal: AbortSignal): Promise<void> {
     const isKnown = error instanceof ClaimLost || (error instanceof StatusError && error.code < 500);
     const { namespace = '', name = '', uid = '' } = claim.metadata;
@@ -157,7 +157,7 @@ export class DeviceWriter {
     }
   }
 
-  /** A claim with devices does not go before they are freed. */
+  /** Adds the finalizer that keeps a claim until its devices are freed. */
   private async protect(claim: StoredDeviceClaim, signal: AbortSignal): Promise<void> {
     await this.client.update(this.work(signal), claim, (live) => {
       const { finalizers = [] } = live.metadata;

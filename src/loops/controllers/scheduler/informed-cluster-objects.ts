@@ -20,7 +20,7 @@ import { InformedDevices } from './informed-devices.js';
 type Workload = { readonly spec?: { readonly selector?: unknown } } & ApiObject;
 
 const volumesByClass = 'storage class';
-/** Groups of pods that are remembered. */
+/** The most groups of pods that are remembered. */
 const mostGroups = 4096;
 
 /** The objects that informers show besides nodes and pods. */
@@ -89,7 +89,7 @@ export class InformedClusterObjects implements ClusterObjects {
   readonly volumesOfClass = (name: string) =>
     this.volumes.index(volumesByClass, ({ spec }) => [spec.storageClassName ?? '']).get(name);
 
-  /** Whether a claim to devices that the pod names, or that is made for it by a template, is not there yet. */
+  /** Whether a claim to devices that the pod names, or that is made for it by a template, does not exist yet. */
   waitsForClaims({ pod, namespace }: PodInfo): boolean {
     return (pod.spec.resourceClaims ?? []).some(({ name, resourceClaimName }) => {
       const made = pod.status?.resourceClaimStatuses?.find((status) => status.name === name);
@@ -109,7 +109,7 @@ export class InformedClusterObjects implements ClusterObjects {
     return group;
   };
 
-  /** All selectors of services and of the owner that choose the pod, together. */
+  /** All selectors of services and of the owner that match the pod, as one group. */
   private findGroup({ namespace, labels }: PodInfo, owner: { kind: string; name: string } | undefined) {
     const matchLabels: Record<string, string> = {};
     for (const { spec } of this.services.inNamespace(namespace)) {

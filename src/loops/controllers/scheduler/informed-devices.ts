@@ -20,7 +20,7 @@ import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 /** An allocation that is about to be written, or was written and is not seen yet. */
 interface Pending {
   readonly allocation: AllocationResult;
-  /** The version of the claim with it; undefined: not written yet. */
+  /** The version in which the claim has the allocation; undefined: not written yet. */
   version: bigint | undefined;
 }
 
@@ -122,12 +122,12 @@ export class InformedDevices implements DeviceObjects {
     if (known !== undefined) known.version = version;
   }
 
-  /** The allocation will not be written, unless it was. */
+  /** The allocation will not be written. One that has been written still counts. */
   abandon(claimUid: string): void {
     if (this.pending.get(claimUid)?.version === undefined) this.forget(claimUid);
   }
 
-  /** The allocation is seen. */
+  /** Stops counting an allocation as pending. */
   private forget(claimUid: string): void {
     const known = this.pending.get(claimUid);
     if (known === undefined) return;

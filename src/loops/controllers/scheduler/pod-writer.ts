@@ -254,7 +254,7 @@ export class PodWriter {
   }
 }
 
-/** A volume that names the claim; undefined when it can't have it. Changes `live`. */
+/** Returns the volume with a reference to the claim; undefined when the claim can't have it. Changes `live`. */
 function reservedFor({ metadata }: StoredClaim, live: StoredVolume, boundByController: string) {
   const { name, namespace, uid } = metadata;
   const { claimRef } = live.spec;

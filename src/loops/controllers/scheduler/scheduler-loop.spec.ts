@@ -332,7 +332,7 @@ describe('SchedulerLoop', () => {
       await pod('small', '100m');
       assert.equal(await placed('small'), 'a');
       await scene.delete('pods', 'default', 'large', { gracePeriodSeconds: 0 });
-      // The provisioner can't make it there: the pod looks for a node again.
+      // The provisioner can't make the volume there, so the pod looks for a node again.
       await scene.update('persistentvolumeclaims', 'default', 'data', ({ metadata }) => {
         metadata.annotations = {};
       });

@@ -194,7 +194,7 @@ class Term {
     });
   }
 
-  /** Lets the claims of a pod be bound for its node; resolves with whether they are. */
+  /** Gets the claims of a pod bound for its node; resolves with whether they are bound. */
   private async claimsBound(
     info: PodInfo,
     plans: readonly ClaimPlan[],

@@ -61,7 +61,7 @@ export class ServiceAccountTokenController extends ReconcileLoop {
     });
   }
 
-  /** No account may do what this loop does: it acts as the program that it is part of. */
+  /** No service account has the rights that this loop needs, so it acts as the upstream component. */
   protected override get user() {
     return componentUser('kube-controller-manager');
   }

@@ -23,12 +23,13 @@ const terminating: Readiness = {
   message: 'There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new ServiceCIDR',
 };
 
-/** Longer than a write of a service takes that has seen the range before its deletion. */
+/** How long writes of services that saw a range before its deletion may still take, in milliseconds. */
 const graceMs = 10_000;
 
 /**
- * Keeps each ServiceCIDR while services have addresses that lie in no other one: it puts a finalizer on every object and
- * takes it off those that are being deleted and no longer needed. The condition `Ready` says which of both holds.
+ * Keeps each ServiceCIDR while services have addresses that lie in no other one: it puts a finalizer on every object
+ * and removes it from those that are being deleted and no longer needed. The condition `Ready` reports which of the two
+ * is the case.
  */
 export class ServiceCidrController extends ReconcileLoop {
   readonly name = 'service-cidr-controller';
@@ -44,7 +45,7 @@ export class ServiceCidrController extends ReconcileLoop {
 
   protected sources(): readonly Source[] {
     return [
-      // What one object covers decides whether the others may go.
+      // The addresses that one object covers decide whether the others may be deleted.
       source(this.ranges, (object, old) => [...ownKey(object, old), ...this.waiting()]),
       source(this.addresses, (object) => (object === undefined ? this.waiting() : [])),
     ];
@@ -68,7 +69,7 @@ export class ServiceCidrController extends ReconcileLoop {
     const head = await storage.head();
     await Promise.all([this.ranges.reached(head), this.addresses.reached(head)]);
     if (await this.isNeeded(object)) {
-      // Looked at again when an address or another range changes.
+      // The object is checked again when an address or another range changes.
       await this.setReady(object, terminating, work);
       return 'done';
     }
@@ -115,7 +116,7 @@ export class ServiceCidrController extends ReconcileLoop {
     const isDeleted = object.metadata.deletionTimestamp !== undefined;
     await this.client<StoredRange>('networking', 'servicecidrs').update(work, object, (live) => {
       const { finalizers = [], deletionTimestamp } = live.metadata;
-      // A deletion since then: the next round decides.
+      // The object was deleted meanwhile: the next run decides.
       if ((deletionTimestamp !== undefined) !== isDeleted) return undefined;
       live.metadata.finalizers = [...change(finalizers.filter((entry) => entry !== this.finalizer))];
       return live;

@@ -38,7 +38,7 @@ describe('ServiceCidrController', () => {
       metadata: { name, labels: { 'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io', ...labels } },
       spec: { parentRef: { resource: 'services', namespace: 'default', name: 's' } },
     } as object);
-  /** Waits until the condition `Ready` of an object is this one. */
+  /** Waits until an object has the condition `Ready` with this status and reason. */
   const ready = (scene: LoopScene, name: string, status: string, reason: string) =>
     scene.until<StoredRange, boolean>(ranges, `${name} is Ready ${status}`, (all) =>
       all.some(

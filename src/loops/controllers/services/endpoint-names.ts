@@ -6,7 +6,7 @@ export interface EndpointNames {
   readonly serviceName: string;
   /** Label of a slice: the program that keeps it. */
   readonly sliceManagedBy: string;
-  /** Values of that label. */
+  /** Values of that label, for the slices of each loop. */
   readonly sliceLoop: string;
   readonly mirroringLoop: string;
   /** Label of Endpoints: the program that keeps them. */

@@ -94,7 +94,7 @@ describe('the loop about mirrored slices', () => {
     await write('last', ['192.0.2.1']);
     await services.untilSlices('last', '192.0.2.1');
     for (const name of ['skipped', 'lock', 'lonely', 'selects']) await services.untilSlices(name, '', 0);
-    // Whatever makes the difference may change.
+    // The reasons not to mirror Endpoints may change.
     await bare('lonely');
     await services.untilSlices('lonely', '192.0.2.1');
     await scene.delete('services', 'default', 'lonely');

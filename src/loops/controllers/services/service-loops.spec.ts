@@ -46,7 +46,8 @@ describe('loops about endpoints and slices', () => {
         'slices of all services',
         (found) => endpointCount(found) === count * 25,
       );
-      // Each pod that the loop learns of concerns all services; most of these look at their pods once for all of it.
+      // Each pod that the loop learns of concerns all services; most services look at their pods only once for all
+      // these changes.
       assert.ok(looks.mock.callCount() < count * 6, `${looks.mock.callCount()} looks`);
     } finally {
       looks.mock.restore();

@@ -36,7 +36,7 @@ export function withMetadata(plan: SlicePlan, existing: readonly StoredSlice[], 
   return { ...plan, update: [...plan.update, ...update] };
 }
 
-/** Carries out a plan. A slice that somebody changed meanwhile causes a conflict: then the plan is made anew. */
+/** Carries out a plan. A slice that was changed meanwhile causes a conflict: then a new plan has to be made. */
 export async function writeSlices(
   client: ResourceClient<StoredSlice>,
   work: ReconcileContext,

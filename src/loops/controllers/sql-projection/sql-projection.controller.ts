@@ -19,11 +19,11 @@ export interface SqlProjectionOptions {
 }
 
 /**
- * How often the log is read, even while much happens: processing changes together costs less than the same changes one
+ * How often the log is read, even while much changes: processing changes together costs less than the same changes one
  * by one, and only the last state of an object that changes often becomes a row.
  */
 const pauseMs = 400;
-/** While there is more to do, other work gets its turn for as long as a step took, up to this. */
+/** While there is more to do, the loop pauses after each step for as long as it took, but at most this long. */
 const longestTurnMs = 100;
 const retryMs = 2_000;
 

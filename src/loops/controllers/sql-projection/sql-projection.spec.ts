@@ -127,7 +127,7 @@ class Scene {
     return (await this.owner.query(sql)).rows;
   }
 
-  /** Waits until the views read rows that show everything. */
+  /** Waits until the views read the tables of rows and these are up to date. */
   async caughtUp(view = 'pods'): Promise<void> {
     const head = await this.storage.head();
     await eventually(async () => {
@@ -252,7 +252,7 @@ describe('rows behind the SQL views', () => {
       for (let round = 0; round < 6; round++) {
         const pair = [scene.run(), scene.run()];
         await scene.caughtUp();
-        // All connections of both end in the middle of their work.
+        // All connections of both processes end in the middle of their work.
         await scene.rows(`select pg_terminate_backend(pid) from pg_stat_activity
           where application_name = 'plinth projection' and datname = current_database()`);
         if (round % 2 === 1) await scene.rows('update plinth.projection set epoch = 0');
@@ -263,7 +263,7 @@ describe('rows behind the SQL views', () => {
       scene.run();
       await scene.caughtUp();
       assert.deepEqual(await scene.shown(), await scene.stored());
-      // The last one may still fill a table of its own, and drops the other one then.
+      // The last process may still fill a table of its own, and drops the other table then.
       await eventually(async () => {
         const [tables] = await scene.rows(`select count(*)::int as count from pg_class
           where relnamespace = 'plinth'::regnamespace and relkind = 'r' and relname like 'rows\\_pods%'`);
@@ -297,7 +297,7 @@ describe('rows behind the SQL views', () => {
       const table = `select table_name as name from plinth.projected_tables where resource = 'pods'`;
       const [before] = await scene.rows(table);
       for (let round = 0; round < 3; round++) {
-        // The partition in use is closed; then the oldest readable version rises over it.
+        // The partition in use is closed; then the oldest readable version rises above its versions.
         await scene.rows(`select * from plinth.keep_changes('1 hour', '-1 second', 3)`);
         await scene.rows('select cluster.wait_for((select head from plinth.log_bounds()))');
         await scene.rows(`select * from plinth.keep_changes('0', '1 hour', 3)`);

@@ -18,7 +18,9 @@ before(async () => {
 
 after(() => postgres.stop());
 
-/** Every right that anybody but the owner has on anything in the schemas of the program, and on these. */
+/**
+ * Every right that anybody but the owner has on anything in the schemas of the program, and on the schemas themselves.
+ */
 const rights = `
   with granted (kind, name, owner, acl) as (
     select 'schema', n.nspname::text, n.nspowner, coalesce(n.nspacl, acldefault('n', n.nspowner))
@@ -49,7 +51,7 @@ async function rightsIn(client: pg.Client): Promise<string[]> {
   return (await client.query(rights)).rows.map(({ line }) => line as string);
 }
 
-/** What the reader may do, and nobody else anything. */
+/** The reader's rights; nobody else has any. */
 async function expected(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query(
     `select v.f::regprocedure::text as name from unnest($1::text[]) v (f)

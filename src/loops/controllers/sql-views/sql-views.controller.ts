@@ -8,7 +8,7 @@ import { syncViews } from './sync-views.js';
 
 export interface SqlViewsOptions {
   readonly databaseUrl: string;
-  /** Knows the resources of the process; custom ones come, change and go. */
+  /** Knows the resources of the process; custom resources may be added, changed and removed. */
   readonly registry: ResourceRegistry;
   /** Vendor suffix of the built-in groups. */
   readonly suffix: string;
@@ -17,7 +17,7 @@ export interface SqlViewsOptions {
   readonly logger: Logger;
 }
 
-/** Definitions arrive in groups: the rest of a group is awaited. */
+/** Definitions arrive in groups: wait for the rest of a group. */
 const settleMs = 500;
 /** How often the views are compared without a change: a process that starts may have seen older definitions. */
 const checkAgainMs = 600_000;

@@ -6,7 +6,7 @@ import { ordinalOf, ordinalsOf, revisionOf, type StoredSet } from './stateful-po
 /** The inputs for choosing the next steps. */
 export interface SetState {
   readonly set: StoredSet;
-  /** Pods of the set, by whatever number. */
+  /** The existing pods of the set, whatever their ordinals. */
   readonly pods: readonly StoredPod[];
   /** The names of the revisions of old and new pods. */
   readonly currentRevision: string;
@@ -19,7 +19,7 @@ export interface SetState {
 export interface NextSteps {
   /** Numbers of pods to make, and from which revision. */
   readonly create: readonly { readonly ordinal: number; readonly revision: 'current' | 'update' }[];
-  /** Pods that ended, which are deleted to be made anew. */
+  /** Pods that ended, which are deleted to be recreated. */
   readonly recreate: readonly StoredPod[];
   /** Pods above the wanted number, highest first. */
   readonly superfluous: readonly StoredPod[];
@@ -94,7 +94,7 @@ function parallelSteps(
   return { create, recreate, superfluous: going, outdated: isMoving ? [] : outdatedPods(state, wanted) };
 }
 
-/** Pods below the partition of a rolling update are made in their old form. */
+/** Pods below the partition of a rolling update are made from the old revision. */
 function revisionFor({ set }: SetState, ordinal: number): 'current' | 'update' {
   const { type, rollingUpdate } = set.spec.updateStrategy;
   if (type === 'OnDelete') return 'update';
@@ -120,7 +120,7 @@ function outdatedPods(state: SetState, wanted: ReadonlyMap<number, StoredPod>): 
     }
     return [];
   }
-  // Only existing pods can be counted one by one.
+  // Iterates over existing pods only, as a set may request any number of pods.
   const present = [...wanted].sort(([a], [b]) => b - a);
   const unwell = end - start - present.filter(([, pod]) => isWell(pod)).length;
   let allowed = Math.max(1, shareOf(most, end - start, 'down')) - unwell;

@@ -15,7 +15,7 @@ export type StoredClaim = PersistentVolumeClaim & ApiObject;
 /** Label of pods: the revision, by its name, that they were made from. */
 export const revisionLabel = 'controller-revision-hash';
 
-/** Labels that tell which pod of its set a pod is. */
+/** Labels that identify a pod within its set. */
 export function identityLabels(names: Pick<VendorNames, 'labelPrefix'>, name: string, ordinal: number) {
   return {
     [`statefulset.${names.labelPrefix}/pod-name`]: name,

@@ -242,7 +242,7 @@ describe('stateful sets', () => {
     assert.equal(half.status.currentReplicas, 2);
     assert.equal(half.status.currentRevision, before.status.currentRevision);
     assert.notEqual(half.status.updateRevision, before.status.currentRevision);
-    // A pod below the partition comes back in its old form.
+    // A pod below the partition is made again from the old revision.
     const { metadata: gone } = await scene.get('pods', 'rolling', 'db-0');
     await scene.delete('pods', 'rolling', 'db-0', { gracePeriodSeconds: 0 });
     await scene.until<StoredPod, true>('pods', 'another db-0', (pods) =>

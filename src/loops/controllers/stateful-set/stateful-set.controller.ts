@@ -170,7 +170,7 @@ export class StatefulSetController extends ReconcileLoop {
     });
   }
 
-  /** Deletes revisions that nobody uses, above the limit. */
+  /** Deletes unused revisions beyond the limit. */
   private async forgetRevisions(
     state: SetState,
     revisions: readonly StoredRevision[],

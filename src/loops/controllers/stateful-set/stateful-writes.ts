@@ -96,7 +96,7 @@ export class StatefulWrites {
     for (const claim of claimsOf(set, ordinal)) {
       const known = this.claims.get(claim.metadata.namespace ?? '', claim.metadata.name ?? '');
       if (known !== undefined) {
-        // An existing pod waits by itself.
+        // A pod that exists already waits for its claim without help.
         if (isWaiting) continue;
         if (isStaleClaim(known, name)) throw new StaleClaim(`${keyOf(known)} goes with a former pod`);
         if (known.metadata.deletionTimestamp === undefined) continue;

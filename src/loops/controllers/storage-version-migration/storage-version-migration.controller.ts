@@ -31,7 +31,7 @@ export class StorageVersionMigrationController extends ReconcileLoop {
   protected sources(): readonly Source[] {
     return [
       source(this.migrations, (migration, old) => {
-        // The next one of the resource begins when the one before ends.
+        // The next migration of the resource begins when the previous one ends.
         const of = (migration ?? old) as Migration;
         return [...ownKey(migration, old), ...this.ofResource(of).map(({ metadata }) => metadata.name ?? '')];
       }),
@@ -128,10 +128,10 @@ export class StorageVersionMigrationController extends ReconcileLoop {
     const { namespace, name } = key;
     const object = { kind: '', apiVersion: '', metadata: { namespace, name, uid } } as ApiObject;
     try {
-      // Nothing changes but the form, and that only where it is not the present one.
+      // The write changes only the stored form, and only where it is not the current one.
       await this.dependencies.client.of(resource).update(work, object, (live) => live);
     } catch (error) {
-      // Another write migrates as well.
+      // Any other write migrates the object as well.
       if (error instanceof StatusError && (error.reason === 'Conflict' || error.reason === 'NotFound')) return;
       if (!(error instanceof StatusError) || error.code >= 500 || error.code === 429) throw error;
       throw new Hopeless(`migration encountered unhandled error: ${error.message}`);
@@ -147,7 +147,7 @@ export class StorageVersionMigrationController extends ReconcileLoop {
     await this.update(migration, work, (live) => setCondition(live, { type, status, reason, message }, this.now));
   }
 
-  /** The last word about a migration. */
+  /** Writes the final conditions of a migration. */
   private async end(
     migration: Migration,
     work: ReconcileContext,

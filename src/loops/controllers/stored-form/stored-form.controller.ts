@@ -22,7 +22,7 @@ export interface StoredFormOptions {
   readonly timers: Timers;
 }
 
-/** Until then, a process of the former release may still be shutting down. */
+/** For this long after the start, in milliseconds, a process of the former release may still be shutting down. */
 const settleMs = 300_000;
 /** Time between two checks for forms that have changed. */
 const intervalMs = 600_000;
@@ -32,9 +32,9 @@ const pagePauseMs = 100;
 const writePauseMs = 20;
 
 /**
- * Rewrites objects that were stored in a former version or without the defaults of today, so that no release has to
- * read objects written by any release before its predecessor. Works slowly: nobody waits for it. Only the form changes,
- * so admission is not involved. Objects of kinds with an external converter stay unchanged.
+ * Rewrites objects that were stored in a former version or without today's defaults, so that no release has to read
+ * objects written by any release before its predecessor. Works slowly: nobody waits for it. Only the form changes, so
+ * admission is not involved. Objects of kinds with an external converter stay unchanged.
  */
 export class StoredFormController implements ControlLoop {
   readonly name = 'storage-version-migrator';
@@ -98,7 +98,7 @@ export class StoredFormController implements ControlLoop {
     return count;
   }
 
-  /** False when somebody else wrote or removed it, or when it can't be read. */
+  /** False when another writer changed or removed the object, or when it can't be read. */
   private async rewrite(resource: StoredServedResource, item: StoredObject): Promise<boolean> {
     const { storage, registry, logger } = this.options;
     const decide = async (current: StoredObject | undefined): Promise<UpdateDecision> => {

@@ -59,7 +59,7 @@ export class ManualTimers implements Timers {
     this.time = until;
   }
 
-  /** Advances time by a step again and again, as a real clock goes on, until it has happened. */
+  /** Advances time step by step, like a real clock, until `happened` resolves. */
   async advanceUntil(milliseconds: number, happened: Promise<unknown>): Promise<void> {
     let isOver = false;
     const over = happened.finally(() => {

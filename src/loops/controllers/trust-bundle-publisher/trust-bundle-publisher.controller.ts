@@ -12,7 +12,7 @@ export interface TrustBundlePublisherDependencies extends ReconcileDependencies 
   readonly rootAuthority: RootAuthority;
 }
 
-/** There is one thing to do. */
+/** The only key of this loop. */
 const key = 'bundle';
 
 /**

@@ -29,7 +29,7 @@ const maxWarningText = 64 * 1024;
 
 /** A kind that a policy applies to. */
 interface MatchedKind {
-  /** As warnings name it. */
+  /** The name of the kind in warnings. */
   readonly name: string;
   readonly type: CelType;
 }

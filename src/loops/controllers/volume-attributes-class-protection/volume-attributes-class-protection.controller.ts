@@ -23,8 +23,8 @@ function classesOfVolume({ spec }: Readonly<StoredVolume>): readonly string[] {
 }
 
 /**
- * Keeps each VolumeAttributesClass until no claim and no volume names it: it puts a finalizer on every class, and takes it
- * off those that are being deleted and not in use.
+ * Keeps each VolumeAttributesClass until no claim and no volume names it: it puts a finalizer on every class, and
+ * removes it from those that are being deleted and not in use.
  */
 export class VolumeAttributesClassProtectionController extends ReconcileLoop {
   readonly name = 'volumeattributesclass-protection-controller';

@@ -7,7 +7,7 @@ import type {
 } from '../../../objects/apis/resource/v1/resource-claim.types.js';
 import type { FoundDevice, FoundDevices } from './device-search.js';
 
-/** What the status of a claim says about its devices. */
+/** The allocation in the status of a claim. */
 export function allocationOf(found: FoundDevices, node: string): AllocationResult {
   const config = configurationOf(found);
   const nodeSelector = selectorOf(found.devices, node);
@@ -35,7 +35,7 @@ function resultOf({ candidate, wanted, share }: FoundDevice): DeviceRequestAlloc
   };
 }
 
-/** The configuration of each class once, for the requests of it, then that of the claim. */
+/** The configuration of each class, once, for the requests that use the class, followed by that of the claim. */
 function configurationOf({ claim, choices }: FoundDevices): DeviceAllocationConfiguration[] {
   const ofClasses = new Map<string, (DeviceAllocationConfiguration & { requests: string[] })[]>();
   for (const { deviceClass, name } of choices) {
@@ -53,7 +53,7 @@ function configurationOf({ claim, choices }: FoundDevices): DeviceAllocationConf
     return isUsed ? [{ source: 'FromClaim' as const, requests: [...requests], ...rest }] : [];
   });
   return [...[...ofClasses.values()].flat(), ...ofClaim].map(({ requests, ...rest }) => {
-    // What concerns all requests need not name them.
+    // A configuration for all requests need not name them.
     const isForAll = choices.every(({ request, name }) => isAmong(requests, request, name));
     return isForAll || requests.length === 0 ? rest : { ...rest, requests };
   });

@@ -17,7 +17,7 @@ export class AttributeConstraint {
     this.isDistinct = matchAttribute === undefined;
   }
 
-  /** Counts a device in; false, without an effect, if it does not fit the others. */
+  /** Counts a device; false, without an effect, if it does not fit the others. */
   add(wanted: WantedDevices, candidate: PoolDevice): boolean {
     if (!this.isAbout(wanted)) return true;
     const value = this.valueOf(candidate);
@@ -28,7 +28,7 @@ export class AttributeConstraint {
     return true;
   }
 
-  /** Counts a device out that was counted in. */
+  /** Stops counting a device that was counted. */
   remove(wanted: WantedDevices, candidate: PoolDevice): void {
     if (!this.isAbout(wanted)) return;
     const value = this.valueOf(candidate) as string;

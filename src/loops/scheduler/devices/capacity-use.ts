@@ -49,7 +49,7 @@ export function takenBy(
   return isAllowed ? taken : undefined;
 }
 
-/** Whether amounts fit into what a device has left beside those that are taken. */
+/** Whether the amounts taken fit into a device beside the others taken from it. */
 export function fitsBeside(
   { device }: PoolDevice,
   taken: CapacityAmounts,

@@ -11,7 +11,7 @@ import type { DevicePool, PoolDevice } from './device-pools.js';
 
 /** What is left of the counters that the devices of pools share. */
 export class CounterUse {
-  /** By pool, then by set and counter. */
+  /** The amounts left by pool, then by set and counter. */
   private readonly left = new Map<string, Map<string, Quantity>>();
 
   constructor(private readonly objects: Pick<DeviceObjects, 'usesOf'>) {}
@@ -32,7 +32,7 @@ export class CounterUse {
     for (const [key, amount] of needsOf(device)) left.set(key, addQuantities(left.get(key) as Quantity, amount));
   }
 
-  /** Everything minus what the devices in use need, whatever node they are for. */
+  /** All counters minus what the devices in use need, whatever node they are for. */
   private leftIn(pool: DevicePool): Map<string, Quantity> {
     const known = this.left.get(pool.id);
     if (known !== undefined) return known;

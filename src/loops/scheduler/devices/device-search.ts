@@ -73,7 +73,7 @@ export class DeviceSearch {
     this.choices = claims.map(() => []);
   }
 
-  /** The devices for all claims; undefined when they can't all have some. Throws a DeviceFault. */
+  /** The devices for all claims; undefined when not all claims can get theirs. Throws a DeviceFault. */
   run(): readonly FoundDevices[] | undefined {
     this.checkCounts();
     if (this.forClaim(0) !== 'found') {
@@ -144,7 +144,7 @@ export class DeviceSearch {
     return 'none';
   }
 
-  /** All devices that a request for all of them means. */
+  /** All devices that a request for all devices selects. */
   private allFor(wanted: WantedDevices, claim: WantedClaim): readonly PoolDevice[] {
     let all = this.all.get(wanted);
     if (all === undefined) {

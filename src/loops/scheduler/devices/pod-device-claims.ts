@@ -6,10 +6,10 @@ import type { DeviceObjects, StoredDeviceClaim } from './device-objects.js';
 /** The most users of one claim. */
 const mostUsers = 256;
 
-/** The pod is not ready to be tried: a loop makes what it needs, and nobody has to know. */
+/** The pod can't be placed yet: a control loop still makes a claim that it needs, and nothing has to be reported. */
 export class ClaimNotMade extends DeviceFault {}
 
-/** The claims to devices that a pod names. Throws a DeviceFault if one is not there or can't be used. */
+/** The claims to devices that a pod names. Throws a DeviceFault if a claim does not exist or can't be used. */
 export function claimsOf(
   { metadata, spec, status }: Pod & ApiObject,
   objects: Pick<DeviceObjects, 'claim'>,

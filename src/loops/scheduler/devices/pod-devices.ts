@@ -111,7 +111,7 @@ export class PodDevices {
     return score;
   }
 
-  /** The claims of the pod that keep it from all nodes of some, and that nobody else uses. */
+  /** The claims of the pod that keep it from all of the given nodes, and that nobody else uses. */
   freeable(nodes: readonly NodeInfo[]): readonly StoredDeviceClaim[] {
     const kept = new Set(nodes.flatMap((node) => this.unavailable(node)));
     return [...kept].filter(({ status }) => (status.reservedFor ?? []).every(({ uid }) => uid === this.pod.uid));

@@ -3,7 +3,7 @@ import type { DeviceTaint, DeviceToleration } from '../../../objects/apis/resour
 import type { DeviceTaintRule } from '../../../objects/apis/resource/v1/device-taint-rule.types.js';
 import type { DeviceName } from './device-objects.js';
 
-/** Whether a rule puts its taint on a device. A rule without a selector is for none. */
+/** Whether a rule puts its taint on a device. A rule without a selector applies to no device. */
 export function isRuleFor({ spec }: DeviceTaintRule, { driver, pool, device }: DeviceName): boolean {
   const { deviceSelector } = spec;
   if (deviceSelector === undefined) return false;
@@ -45,7 +45,10 @@ export function toleratesTaint(toleration: DeviceToleration, taint: DeviceTaint)
   }
 }
 
-/** Whether a taint keeps the device from those who do not tolerate it. Unknown effects, and `None`, have none. */
+/**
+ * Whether a taint keeps the device from those who do not tolerate it. Taints with an unknown effect, or `None`, keep
+ * nobody away.
+ */
 export function keepsAway(taints: readonly DeviceTaint[], tolerations: readonly DeviceToleration[]): boolean {
   return taints.some(
     (taint) =>

@@ -18,7 +18,7 @@ function tooMuchInNamespace(namespace: string): Refusal {
 
 /**
  * Refuses pods with so many demands on nodes and other pods that decisions about everybody else's pods would take long.
- * Runs before any other filter: no other reads such demands.
+ * Runs before any other filter, so no other filter reads such demands.
  */
 export const placingLimits: Filter = {
   name,

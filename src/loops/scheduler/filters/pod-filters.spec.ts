@@ -274,7 +274,7 @@ describe('limits of what pods say about each other', () => {
     assert.ok(cluster.counts.ignoredPods > 0);
     assert.match(placement(samplePod(apart(0, 400)), cluster), /^a$|would be larger/);
     assert.match(placement(samplePod(apart(1_000_000, 400)), cluster), /terms of the running pods of namespace ns/);
-    // Another namespace has its own, and pods without terms need none.
+    // Another namespace has its own limit, and pods without terms are not limited.
     assert.equal(placement(samplePod({ namespace: 'other', ...apart(1_000_000, 400) }), cluster), 'a');
     assert.equal(placement(samplePod(), cluster), 'a');
   });

@@ -14,7 +14,7 @@ function zoneLabels(prefix: string): readonly (readonly [string, string])[] {
   );
 }
 
-/** The zones that the labels of bound volumes name. */
+/** Requires the zones that the labels of bound volumes name. */
 export const volumeZone: Filter = {
   name: 'VolumeZone',
   prepare(pod, { clusterObjects, labelPrefix }) {
@@ -52,7 +52,7 @@ const inUse = refusal(
 );
 const diskTaken = refusal('VolumeRestrictions', 'node(s) had no available disk', false);
 
-/** Claims that only one pod may use, and disks that a node attaches for one pod only. */
+/** Keeps pods from sharing claims that only one pod may use, and disks that a node attaches for one pod only. */
 export const volumeRestrictions: Filter = {
   name: 'VolumeRestrictions',
   prepare(pod, cluster) {
@@ -83,7 +83,7 @@ export const volumeRestrictions: Filter = {
 
 interface Disk {
   readonly id: string;
-  /** Whether it may be shared with pods that also only read it. */
+  /** Whether the disk may be shared with pods that also only read it. */
   readonly isReadOnly: boolean;
 }
 

@@ -21,7 +21,10 @@ function defaultConstraints(pod: PodInfo, { clusterObjects, labelPrefix }: Clust
   return [of(`${labelPrefix}/hostname`, defaultSkews.hostname), of(`topology.${labelPrefix}/zone`, defaultSkews.zone)];
 }
 
-/** The cost of a node: the more pods of the group its domains have, the higher. Undefined for a node outside. */
+/**
+ * The cost of a node: the more pods of the group its domains have, the higher. Undefined for a node that lacks a
+ * required topology key.
+ */
 function costs(
   pod: PodInfo,
   constraints: readonly SpreadConstraint[],

@@ -1,12 +1,12 @@
 import type { CommandStreams } from './command-streams.js';
 import type { PortConnection } from './port-streams.js';
 
-/** Longer requests to a pretended port are cut. */
+/** Longer requests to a pretended port are cut off. */
 const maxRequestBytes = 64 * 1024;
 
 /**
  * Pretends to run a command: `echo`, `cat`, `true`, `false` and `hostname` do what their names promise, and every other
- * one reports that it does nothing.
+ * command reports that it does nothing.
  */
 export async function pretendCommand(
   streams: CommandStreams,

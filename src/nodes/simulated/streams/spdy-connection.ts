@@ -7,7 +7,7 @@ import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';
 /** More streams at a time are refused. */
 const maxStreams = 1000;
 
-/** One stream that a client has begun. Its end is that of the client; ending it ends this side. */
+/** One stream that a client has begun. Reading ends when the client ends the stream; ending it ends this side. */
 export class SpdyStream extends Duplex {
   private wake: (() => void) | undefined;
 
@@ -41,7 +41,7 @@ export class SpdyStream extends Duplex {
   }
 }
 
-/** The serving side of a connection of SPDY/3.1, as agents of nodes speak it. */
+/** The serving side of a connection of SPDY/3.1, as node agents speak it. */
 export class SpdyConnection {
   private readonly streams = new Map<number, SpdyStream>();
   private readonly headers = new SpdyHeaderWriter();
@@ -62,7 +62,7 @@ export class SpdyConnection {
       await this.take(reader, headers, head);
       for await (const chunk of this.socket) await this.take(reader, headers, chunk as Buffer);
     } catch {
-      // A client that breaks the rules is cut.
+      // A client that breaks the rules is disconnected.
     } finally {
       headers.stop();
       this.socket.destroy();

@@ -9,13 +9,13 @@ import { ItemSplitter } from './item-splitter.js';
 
 /** A server that is silent for longer than this no longer answers. */
 const silenceMs = 90_000;
-/** Answers other than lists. */
+/** The most bytes of an answer other than a list. */
 const mostBytes = 64 * 1024 * 1024;
-/** How often a request that the server put off, or did not answer, is sent in all. */
+/** How often a request is sent in total when the server postpones it or does not answer. */
 const mostTries = 6;
 const firstPauseMs = 250;
 
-/** An answer of the API that is no success. */
+/** An answer of the API that is not a success. */
 export class ApiFault extends Error {
   constructor(
     readonly status: number,
@@ -29,10 +29,7 @@ export class ApiFault extends Error {
   }
 }
 
-/**
- * Waits until `look` returns a result for the objects of the resource, and resolves with that. Calls it after every
- * change.
- */
+/** A list whose connection ended after objects had arrived. */
 export class BrokenList extends StartupError {}
 
 /** A list's own metadata. */
@@ -75,8 +72,8 @@ export class ClusterClient {
   }
 
   /**
-   * The answer to one request. Sent again when the server asks to come back later, and reads also when the connection
-   * fails.
+   * The answer to one request. The request is sent again when the server asks for that, and a read also when the
+   * connection fails.
    *
    * @throws ApiFault for an answer that is no success, StartupError when there is none
    */
@@ -89,10 +86,11 @@ export class ClusterClient {
   }
 
   /**
-   * One part of a list, whose objects are given while it arrives. It is not sent again once the first object came.
+   * One part of a list, whose objects are passed on while it arrives. The request is not sent again after its first
+   * object.
    *
    * @param onItem gets each object as the server wrote it
-   * @throws BrokenList when it broke off later, StartupError when its next part is the same one
+   * @throws BrokenList when the connection ends later, StartupError when the next part is the same one
    */
   async list(
     path: string,

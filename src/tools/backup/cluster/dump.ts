@@ -7,13 +7,13 @@ import { collectionPath, type ServedKind, servedKinds } from './kinds.js';
 
 /** Which objects of a cluster are wanted. */
 export interface Selection extends KindNames {
-  /** Only these, with all that is in them; the whole cluster if there are none. */
+  /** Only these namespaces, with their contents; the whole cluster if none are named. */
   readonly namespaces: readonly string[];
 }
 
-/** Takes what a dump reads. */
+/** Receives what a dump reads. */
 export interface DumpSink {
-  /** A dump begins, anew if there was one before: the objects of that one do not count. */
+  /** A dump begins. If another one began before, its objects do not count. */
   begin(start: { readonly resourceVersion: string; readonly serverVersion: string }): Promise<void>;
   kind(kind: ServedKind): Promise<void>;
   /** @param object JSON in one line, with `apiVersion` and `kind` */
@@ -29,20 +29,20 @@ export interface DumpDependencies {
   readonly warn: (line: string) => void;
 }
 
-/** Objects of one part of a list. */
+/** How many objects one part of a list has. */
 const pageSize = 500;
-/** How often a dump begins, in all, when its version expires before its end. */
+/** How often a dump is started in total when its version expires before its end. */
 const mostTries = 5;
-/** Kinds and groups that are named as missing, and characters of each reason. */
+/** The most kinds and groups named as missing, and the most characters of each reason. */
 const mostNamed = 1000;
 const mostReason = 300;
 
-/** The version can't be listed any more, or the cluster lost a kind meanwhile: the dump has to begin anew. */
+/** The version can't be listed any more, or the cluster lost a kind meanwhile: the dump has to begin again. */
 class VersionGone extends Error {}
 
 /**
- * Gives all objects of a cluster as they were at one version. Every kind is listed at that version, so that the result
- * is the state at one moment, whatever was written meanwhile.
+ * Passes on all objects of a cluster as they were at one version. Every kind is listed at that version, so that the
+ * result is the state at one moment, whatever was written meanwhile.
  *
  * @returns the missing parts, with reasons
  * @throws StartupError when the server keeps no version for long enough, or nothing can be listed
@@ -90,7 +90,7 @@ async function dumpOnce({ client, selection, sink, signal }: DumpDependencies): 
   return limited(notTaken);
 }
 
-/** What is named in the end of a backup, which has a limit. */
+/** Limits the missing parts that are named at the end of a backup. */
 function limited(notTaken: readonly NotTaken[]): readonly NotTaken[] {
   const named = notTaken.slice(0, mostNamed).map((one) => ({ ...one, why: one.why.slice(0, mostReason) }));
   const more = notTaken.slice(mostNamed);
@@ -98,7 +98,7 @@ function limited(notTaken: readonly NotTaken[]): readonly NotTaken[] {
   return [...named, { what: `${more.length} more`, why: 'not named', asked: more.every(({ asked }) => asked) }];
 }
 
-/** With namespaces chosen, only these and what is in them; other kinds of the whole cluster if they are named. */
+/** When namespaces are chosen: they and what is in them, and other cluster-scoped kinds only if they are named. */
 function scoped(chosen: ChosenKinds<ServedKind>, { namespaces, include }: Selection): ChosenKinds<ServedKind> {
   if (namespaces.length === 0) return chosen;
   const isWanted = (kind: ServedKind) =>
@@ -132,7 +132,7 @@ interface KindParts extends Pick<DumpDependencies, 'selection' | 'sink' | 'signa
   readonly resourceVersion: string;
 }
 
-/** Gives the objects of a kind. Returns the reason if they can't be listed. */
+/** Passes on the objects of a kind. Returns the reason if they can't be listed. */
 async function dumpKind(
   client: ClusterClient,
   kind: ServedKind,

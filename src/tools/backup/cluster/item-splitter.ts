@@ -9,12 +9,12 @@ const closeBracket = 0x5d;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const space = 0x20;
-/** All of a list but its items. */
+/** The most bytes of a list without its items. */
 const mostShellBytes = 1024 * 1024;
 const itemsKey = /"items"\s*:\s*$/;
 
 /**
- * Takes the JSON of a list as it arrives and gives its items one by one, each as the server wrote it, without holding
+ * Takes the JSON of a list as it arrives and yields its items one by one, each as the server wrote it, without holding
  * more than one of them.
  */
 export class ItemSplitter {
@@ -26,9 +26,9 @@ export class ItemSplitter {
   private item: Buffer[] = [];
   private itemSize = 0;
 
-  /** The items that end in this part of the text, without line breaks. @throws Error for what is no list */
+  /** The items that end in this part of the text, without line breaks. @throws Error for a text that is no list */
   *push(chunk: Buffer): Generator<Buffer> {
-    /** Where that begins which was neither given nor put away. */
+    /** Start of the bytes that were neither returned nor put away yet. */
     let start = 0;
     for (let i = 0; i < chunk.length; i++) {
       const code = chunk[i];
@@ -63,7 +63,7 @@ export class ItemSplitter {
     else if (this.depth > 2) this.keep(chunk.subarray(start));
   }
 
-  /** The list without its items. @throws SyntaxError when it has not come to its end */
+  /** The list without its items. @throws SyntaxError when the list is incomplete */
   end(): unknown {
     return JSON.parse(this.shell);
   }

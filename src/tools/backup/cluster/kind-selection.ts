@@ -3,14 +3,14 @@ import { StartupError } from '../../../base/machinery/startup-error.js';
 import { type BackupSection, type NotTaken, resourceName } from '../format/lines.js';
 import { plainKind } from '../recreate/creation-order.js';
 
-/** A kind as far as names can mean it. */
+/** The parts of a kind that a name can refer to. */
 export type NamedKind = Pick<BackupSection, 'apiVersion' | 'kind' | 'resource'> & {
   readonly otherNames?: readonly string[];
 };
 
 /**
- * Kinds that nobody misses: reports about the cluster and locks of its processes. The text explains why they are left
- * out.
+ * Kinds that are left out unless requested: reports about the cluster and locks of its processes. The text explains
+ * why.
  */
 const unasked: Readonly<Record<string, string>> = {
   '/Event': 'events are left out unless --include names them',
@@ -31,7 +31,7 @@ export interface ChosenKinds<T> {
   readonly notTaken: readonly NotTaken[];
 }
 
-/** Whether a name means a kind: `deployments.apps`, `deployments`, `Deployment`, `deploy`. */
+/** Whether a name refers to a kind: `deployments.apps`, `deployments`, `Deployment`, `deploy`. */
 export function meansKind(name: string, kind: NamedKind): boolean {
   const lower = name.toLowerCase();
   const words = [kind.resource, kind.kind, ...(kind.otherNames ?? [])].map((word) => word.toLowerCase());
@@ -43,7 +43,7 @@ export function meansKind(name: string, kind: NamedKind): boolean {
 /**
  * The kinds that are wanted.
  *
- * @throws StartupError for a name that means none
+ * @throws StartupError for a name that refers to no kind
  */
 export function chooseKinds<T extends NamedKind>(all: readonly T[], { include, exclude }: KindNames): ChosenKinds<T> {
   for (const name of [...include, ...exclude]) {

@@ -9,12 +9,12 @@ export interface ServedKind {
   /** `v1`, `apps/v1` */
   readonly apiVersion: string;
   readonly kind: string;
-  /** The word in paths. */
+  /** The name of the resource in paths. */
   readonly resource: string;
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
   readonly hasStatus: boolean;
-  /** Other words for it. */
+  /** Other names of the kind. */
   readonly otherNames: readonly string[];
   /**
    * Identifies the stored resource: the same for two names of the same objects. Empty if the server does not report it.
@@ -37,7 +37,7 @@ interface GroupVersion {
 
 interface Group {
   readonly name: string;
-  /** The preferred one first. */
+  /** The versions of the group, the preferred one first. */
   readonly versions: readonly string[];
 }
 
@@ -46,7 +46,7 @@ const atOnce = 8;
 /** More than any cluster has; a server must not cause endless requests, or fill the memory. */
 const mostGroups = 5_000;
 const mostSettings = 20_000;
-/** What is part of a path. */
+/** The form of a word that becomes part of a path. */
 const wordForm = /^[A-Za-z0-9][A-Za-z0-9.-]*$/;
 
 /**
@@ -106,7 +106,7 @@ function chosen(all: readonly ServedKind[], stored: ReadonlyMap<string, string>)
     byName.set(name, kind);
   }
   for (const name of [...byName.keys()]) {
-    // Where the server does not report it: the group that everything has left.
+    // Where the server does not report the storage: drop the group from which the resource has moved.
     const [resource = ''] = name.split('.', 1);
     const isTwin = [...byName.keys()].some((other) => other !== name && other.startsWith(`${resource}.`));
     if ((name.endsWith('.extensions') && isTwin) || (/^events\.events\./.test(name) && byName.has('events'))) {
@@ -142,7 +142,10 @@ function isWord(value: unknown): value is string {
   return typeof value === 'string' && wordForm.test(value);
 }
 
-/** Names of the group versions, `v1.example.com`, for which extension servers answer; none if nobody may know. */
+/**
+ * Names of the group versions, `v1.example.com`, for which extension servers answer; none if the user may not read
+ * them.
+ */
 async function remoteVersions(
   client: ClusterClient,
   groups: readonly Group[],
@@ -156,7 +159,10 @@ async function remoteVersions(
   );
 }
 
-/** API versions in which custom objects are stored, by resource name. Reading them so needs no conversion. */
+/**
+ * API versions in which custom objects are stored, by resource name. Reading them in these versions needs no
+ * conversion.
+ */
 async function storedVersions(
   client: ClusterClient,
   groups: readonly Group[],

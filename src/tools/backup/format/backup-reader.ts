@@ -13,15 +13,15 @@ const mostSections = 20_000;
 
 /** A section of an open file, and what reading it showed. */
 export interface FoundSection extends BackupSection {
-  /** Its number, from 0. */
+  /** Number of the section, from 0. */
   readonly index: number;
-  /** Where it begins in the file. */
+  /** Where the section begins in the file. */
   readonly offset: number;
   /** How many objects were read; 0 for a sealed one without a key. */
   count: number;
 }
 
-/** An object, and the section that it stands in. */
+/** An object, and the section that contains it. */
 export interface FoundObject {
   readonly section: FoundSection;
   readonly object: ApiObject;
@@ -84,7 +84,7 @@ export class BackupReader {
     return this.found;
   }
 
-  /** The file's description of itself, without checking the rest. */
+  /** The file's description of itself, without checking of the rest. */
   async end(): Promise<BackupEnd> {
     const { data } = await this.blocks.at(await this.blocks.lastOffset(), false);
     return endOf(data);
@@ -123,7 +123,7 @@ export class BackupReader {
       last = block;
       if (block.end === this.blocks.size) break;
       let isStart = !lines.hasRest;
-      // Each block costs memory, so none that holds hardly anything may come after another.
+      // Each block costs memory, so every block but the last one of a section must be full.
       const isSection = block.data.subarray(0, sectionStart.length).equals(sectionStart);
       if (!wasFull && !isSection) throw new BackupFileError('is damaged: a block is not full');
       wasFull = block.data.length === blockBytes;
@@ -153,7 +153,7 @@ export class BackupReader {
     this.found = sections;
   }
 
-  /** The objects of a section once more. The file must be the same that {@link all} has read. */
+  /** Reads the objects of a section again. The file must be the same that {@link all} has read. */
   async *objectsOf(section: FoundSection): AsyncGenerator<ApiObject> {
     const again = { ...section, count: 0 };
     const reading = new SectionReading(again, this.seal);
@@ -244,7 +244,7 @@ class Lines {
 
   constructor(private readonly most = mostLineBytes) {}
 
-  /** Whether the last line has no end. */
+  /** Whether the last line is incomplete. */
   get hasRest(): boolean {
     return this.restSize > 0;
   }

@@ -55,7 +55,7 @@ export class BackupWriter {
     this.sealedSize += object.length + 1;
   }
 
-  /** Resolves when nothing is being written any more: the file can be begun anew. */
+  /** Resolves when nothing is being written any more: the file can be started again. */
   async settle(): Promise<void> {
     await this.written.catch(() => undefined);
   }

@@ -46,7 +46,7 @@ function withFrame(data: Buffer, packed: Buffer): Buffer {
 /** One block as it stands in the file. */
 export interface Block {
   readonly offset: number;
-  /** Where the next one begins. */
+  /** Where the next block begins. */
   readonly end: number;
   readonly data: Buffer;
 }

@@ -173,7 +173,7 @@ describe('a hostile backup file', () => {
   const headerLine = JSON.stringify(['plinth-backup', 1, header]);
   const sectionLine = JSON.stringify(['section', things]);
 
-  /** A file of these blocks with a right end. */
+  /** A file of these blocks with a valid end. */
   async function forge(blocks: readonly (string | Buffer)[], counts: readonly number[]): Promise<string> {
     const { createHash } = await import('node:crypto');
     const packed = await Promise.all(

@@ -44,7 +44,7 @@ export interface BackupHeader {
 export interface BackupSection {
   readonly apiVersion: string;
   readonly kind: string;
-  /** The word in paths. */
+  /** The name of the resource in paths. */
   readonly resource: string;
   readonly namespaced: boolean;
   /** Whether the kind has `/status`. */

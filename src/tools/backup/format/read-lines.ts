@@ -123,7 +123,7 @@ function isNotTaken(value: unknown): value is NotTaken {
   return isFields(value) && isText(value.what) && isText(value.why) && typeof value.asked === 'boolean';
 }
 
-/** What can be one part of a path without meaning another one. */
+/** Whether a value can stand for exactly one segment of a path. */
 export function isPathSegment(value: unknown): value is string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they have no place in names
   return isText(value) && value.length <= 253 && !/^\.{0,2}$|[/%\u0000-\u0020\u007f-\u009f]/.test(value);

@@ -2,7 +2,7 @@ import { StartupError } from '../../../base/machinery/startup-error.js';
 import type { BackupReader, FoundSection } from '../format/backup-reader.js';
 import { creationOrder, plainKind } from '../recreate/creation-order.js';
 
-/** What a first reading of a backup found. The file is known to be whole then. */
+/** The findings of a first reading of a backup. After it, the file is known to be whole. */
 export interface Contents {
   /** The sections in the order in which their objects can be created. */
   readonly sections: readonly FoundSection[];
@@ -37,7 +37,7 @@ export async function readContents(reader: BackupReader, signal: AbortSignal): P
 const namespaces = '/Namespace';
 const definitions = 'apiextensions/CustomResourceDefinition';
 
-/** Kinds before those that they own, and after what all their objects need. */
+/** Sorts kinds before those that they own, and after what all their objects need. */
 function inOrder(
   sections: readonly FoundSection[],
   ownerKinds: ReadonlyMap<number, ReadonlySet<string>>,

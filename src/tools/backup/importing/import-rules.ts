@@ -5,11 +5,11 @@ import { leftOut } from '../recreate/made-by-itself.js';
 
 /** What an import takes from a backup, and how. */
 export interface TakingOptions {
-  /** Also objects that loops make by themselves (pods of workloads), and ended ones. */
+  /** Whether to take also objects that loops make by themselves (pods of workloads), and ended ones. */
   readonly withDerived: boolean;
-  /** Also volumes that a provisioner made; their data has to be reachable from here. */
+  /** Whether to take also volumes that a provisioner made; their data has to be reachable from here. */
   readonly withVolumes: boolean;
-  /** Services request the addresses and ports that they had. */
+  /** Whether services request the addresses and ports that they had. */
   readonly keepAddresses: boolean;
 }
 
@@ -60,14 +60,14 @@ export function isOfDeployment({ apiVersion = '', kind = '', metadata }: ApiObje
 }
 
 /**
- * The revision of a deployment without pods: the deployment scales the one that it wants. It may have made one already,
- * with another name in a cluster of another version, and there must not be pods of both.
+ * A replica set of a deployment, with 0 replicas: the deployment scales the one that it wants. It may have made one
+ * already, with another name in a cluster of another version, and there must not be pods of both.
  */
 function scaledByOwner(object: ApiObject): ApiObject {
   return isOfDeployment(object) ? { ...object, spec: { ...(object.spec as object), replicas: 0 } } : object;
 }
 
-/** What every cluster has from its beginning. */
+/** Whether every cluster has this object from its beginning. */
 export function isGiven({ apiVersion = '', kind = '', metadata: { name = '' } }: ApiObject): boolean {
   const plain = plainKind(apiVersion, kind);
   if (plain === '/ServiceAccount') return name === 'default';

@@ -20,7 +20,7 @@ export interface ImportOptions extends TakingOptions, KindNames {
   /** What to do with objects that the cluster has already. */
   readonly existing: 'skip' | 'update' | 'fail';
   readonly withStatus: boolean;
-  /** Only the plan, with every new object tried by the server. */
+  /** Whether only to plan, with every new object tried by the server. */
   readonly dryRun: boolean;
   /** Requests at a time. */
   readonly parallel: number;
@@ -44,11 +44,11 @@ export interface ImportReport {
 
 /**
  * Brings the objects of a backup to a cluster: reads and checks all of the backup, plans, then creates, owners before
- * what they own. Objects that are there already are not made again, so that an import that was cut off goes on when it
- * is run again.
+ * what they own. Objects that are there already are not made again, so that an interrupted import continues when it is
+ * run again.
  *
- * @throws StartupError for a backup or a cluster that can't be used, before anything was written; or when the server does
- *   not answer any more
+ * @throws StartupError for a backup or a cluster that can't be used, before anything was written; or when the server
+ * does not answer any more
  */
 export async function importBackup(dependencies: ImportDependencies): Promise<ImportReport> {
   const { reader, target, options, signal, onPlan } = dependencies;
@@ -76,12 +76,12 @@ function chooseSections({ sections }: Contents, options: ImportOptions, reader: 
   return { sections: kinds, notTaken: notTaken.filter(({ why }) => why === 'excluded') };
 }
 
-/** How often it is checked whether new kinds are served. */
+/** How often the cluster is asked whether it serves new kinds. */
 const mostLooks = 20;
 
 class Run {
   private readonly uids = new Map<string, string>();
-  /** Old uids of owners that are there, or will be. */
+  /** Old uids of owners that exist or will be created. */
   private readonly expected = new Set<string>();
   /** Names of the resources that the backup defines. */
   private readonly defined = new Set<string>();
@@ -164,7 +164,7 @@ class Run {
     return this.tally;
   }
 
-  /** Takes the objects of a section, or those with these keys. Returns the keys of those that wait for an owner. */
+  /** Applies the objects of a section, or those with these keys. Returns the keys of those that wait for an owner. */
   private async applySection(
     section: FoundSection,
     rules: ImportRules,
@@ -244,7 +244,7 @@ class Run {
           made = await this.create(kind, resource, name, own, object);
           this.tally.count(resource, 'created');
         } catch (error) {
-          // Somebody, or a loop, was faster.
+          // Another client, or a control loop, was faster.
           if (!(error instanceof ApiFault && error.reason === 'AlreadyExists')) throw error;
           const live = await target.get(kind, own.metadata);
           present = { uid: live.metadata.uid ?? '', lacksStatus: false };

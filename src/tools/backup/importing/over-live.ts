@@ -48,7 +48,7 @@ function keep(next: Fields, live: Fields, [name = '', ...rest]: readonly string[
   next[field] = copy;
 }
 
-/** Ports keep their node ports; they are the same if their names are. */
+/** Ports keep their node ports; ports with the same name count as the same port. */
 function keepNodePorts(next: Fields, live: Fields): void {
   const portsOf = (object: Fields) =>
     isFields(object.spec) && Array.isArray(object.spec.ports) ? object.spec.ports : [];

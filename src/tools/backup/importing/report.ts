@@ -1,7 +1,7 @@
 import { missingLines, table } from '../summary.js';
 import type { Note, Outcomes, Tally } from './tally.js';
 
-/** Names that a person gets to see for each reason; programs get more. */
+/** The most names that people are shown for each reason; programs get more. */
 const mostShown = 5;
 
 /** The plan of an import for people. */

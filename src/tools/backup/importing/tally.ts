@@ -14,7 +14,7 @@ export interface Note {
   /** Whether the reason means that something is missing now. Otherwise the state is as desired. */
   readonly isFault: boolean;
   readonly objects: number;
-  /** The first of them. */
+  /** The names of the first objects. */
   readonly names: readonly string[];
 }
 
@@ -61,12 +61,12 @@ export class Tally {
     return [...this.counts];
   }
 
-  /** Faults first. */
+  /** All reasons, faults first. */
   get reasons(): readonly Note[] {
     return [...this.notes.values()].sort((a, b) => Number(b.isFault) - Number(a.isFault));
   }
 
-  /** Whether something is missing that nobody excluded. */
+  /** Whether something is missing that the user did not exclude. */
   get hasFaults(): boolean {
     const failed = this.rows.some(([, { failed }]) => failed > 0);
     return failed || this.notTaken.some(({ asked }) => !asked) || this.reasons.some(({ isFault }) => isFault);

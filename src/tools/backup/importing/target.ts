@@ -16,7 +16,7 @@ export interface Present {
   readonly lacksStatus: boolean;
 }
 
-/** Objects of a kind that the cluster has, by `<namespace>/<name>`; undefined when nobody may list them. */
+/** Objects of a kind that the cluster has, by `<namespace>/<name>`; undefined when the user may not list them. */
 export type PresentObjects = ReadonlyMap<string, Present> | undefined;
 
 const pageSize = 1000;
@@ -37,11 +37,11 @@ export class TargetCluster {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** Queries the kinds of the cluster. To be called first, and when it has learned new ones. */
+  /** Queries the kinds of the cluster. Must be called first, and again after new kinds were defined. */
   async learnKinds(): Promise<void> {
     const { kinds } = await servedKinds(this.client, this.signal, true);
     const byName = new Map<string, ServedKind>();
-    // The version of the backup counts if it is served; otherwise the one that stands first.
+    // The version in the backup is preferred if it is served; otherwise the one listed first.
     for (const kind of kinds) {
       byName.set(`${resourceName(kind)}/${kind.apiVersion}`, kind);
       if (!byName.has(resourceName(kind))) byName.set(resourceName(kind), kind);
@@ -100,7 +100,7 @@ export class TargetCluster {
       } catch (error) {
         if (!(error instanceof ApiFault)) throw error;
         if (unknownField.test(error.message)) return { made: await send('Warn'), dropped: error.message };
-        // A kind of its own that was defined just now need not be served everywhere yet.
+        // A custom kind that was just defined need not be served everywhere yet.
         const isNew = error.status === 404 && kind.apiVersion.includes('.') && !/namespaces/.test(error.message);
         if (dryRun || !isNew || tries === 3 * mostTries) throw error;
         await this.pause(firstPauseMs * tries, this.signal);

@@ -2,7 +2,7 @@ import type { ApiObject, ObjectMeta } from '../../../base/machinery/api-object.j
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { plainKind } from './creation-order.js';
 
-/** What stays of an object although it comes from another cluster, or another time. */
+/** Fields of an object that are kept although it comes from another cluster, or another time. */
 export interface KeptFields {
   /** Addresses and node ports of services. Without it only `None` stays, and the cluster gives new ones. */
   readonly addresses?: boolean;
@@ -10,7 +10,10 @@ export interface KeptFields {
   readonly nodeNames?: boolean;
   /** The status: useful only for callers that write it to `/status` afterwards. */
   readonly status?: boolean;
-  /** Whether the volume of this name exists, or will, where the object is created. Without it claims get a new volume. */
+  /**
+   * Whether the volume of this name exists, or will exist, where the object is created. Without it claims get a new
+   * volume.
+   */
   readonly hasVolume?: (name: string) => boolean;
 }
 

@@ -14,7 +14,7 @@ import { plainKind } from './creation-order.js';
  */
 export interface LeftOut {
   readonly rule: 'own' | 'derived' | 'ended' | 'leaving';
-  /** For people: follows the name of the object. */
+  /** The reason as text for people, which follows the name of the object. */
   readonly why: string;
 }
 

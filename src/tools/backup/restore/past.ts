@@ -16,7 +16,7 @@ const pageSize = 500;
 /**
  * The version that was the newest at a moment: a version itself, or the one that the server finds for a time or a span.
  *
- * @throws StartupError when the server does not know, or may not tell
+ * @throws StartupError when the server can't find the version, or refuses the request
  */
 export async function versionAt(client: ClusterClient, moment: string, signal: AbortSignal): Promise<string> {
   if (/^\d{1,18}$/.test(moment)) return moment;

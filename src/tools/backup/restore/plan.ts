@@ -9,7 +9,7 @@ import { leftOut } from '../recreate/made-by-itself.js';
 import { mapOwners } from '../recreate/map-owners.js';
 import { objectPath, objectsOf, type Wanted } from './past.js';
 
-/** What is to be restored: all wanted objects of these kinds. `isNamed`: the user named the objects themselves. */
+/** What has to be restored: all wanted objects of these kinds. `isNamed`: the user named the objects themselves. */
 export interface RestoreScope {
   readonly kind: ServedKind;
   readonly wanted: Wanted;
@@ -28,9 +28,9 @@ export interface RestoreStep {
 
 export interface RestorePlan {
   readonly version: string;
-  /** In the order of their work. */
+  /** The steps in the order in which they are done. */
   readonly steps: readonly RestoreStep[];
-  /** Kinds that could not be looked at, and why. */
+  /** Kinds that could not be read, and why. */
   readonly notSeen: readonly { readonly what: string; readonly why: string }[];
   /** Uids that objects have now, by those that they had. Grows while objects are created. */
   readonly uids: Map<string, string>;
@@ -92,7 +92,7 @@ export function restoredObject(
   if (present === undefined) return { object, lost };
   const { uid, resourceVersion, finalizers } = present.metadata;
   const metadata = { ...object.metadata, uid: uid as string, resourceVersion: resourceVersion as string };
-  // An object that waits for a finalizer is left alone: neither deleted nor restored.
+  // Finalizers stay as they are now: a restore neither adds nor removes any.
   if (finalizers === undefined) delete metadata.finalizers;
   else metadata.finalizers = finalizers;
   return { object: { ...object, metadata }, lost };
@@ -136,7 +136,7 @@ function note(uids: Map<string, string>, past: ApiObject, present: ApiObject | u
   if (before !== undefined && now !== undefined) uids.set(before, now);
 }
 
-/** Finds owners outside of what is restored, which live, or were made anew under their name. */
+/** Finds owners that are not restored themselves: they still exist, or were recreated under their name. */
 async function findOwners(
   {
     client,

@@ -29,7 +29,7 @@ export function resultLines(results: readonly StepResult[], dryRun: boolean): st
   return [...aligned(rows), summary];
 }
 
-/** Both for programs. */
+/** The plan and its result, for programs. */
 export function resultJson(plan: RestorePlan, results: readonly StepResult[], dryRun: boolean): object {
   return {
     version: plan.version,

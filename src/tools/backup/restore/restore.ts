@@ -20,8 +20,8 @@ export interface RestoreDependencies {
 }
 
 /**
- * Carries out a plan. A failure is reported, and the others go on. Writes state the version of the object that they
- * replace: nothing that changed since the plan was made is overwritten.
+ * Carries out a plan. A failure is reported, and the other steps go on. Writes state the version of the object that
+ * they replace: nothing that changed since the plan was made is overwritten.
  */
 export async function* restore(dependencies: RestoreDependencies): AsyncGenerator<StepResult> {
   /** Namespaces that a dry run only pretends to make. */
@@ -67,7 +67,7 @@ async function write(dependencies: RestoreDependencies, step: RestoreStep): Prom
       written = await client.send<ApiObject>('POST', `${path}${query}`, { body: object, signal });
     } catch (error) {
       if (!(error instanceof ApiFault) || error.reason !== 'AlreadyExists') throw error;
-      // A loop that follows an object restored before was faster: accounts, replica sets, endpoints.
+      // A control loop that follows an object restored before was faster: accounts, replica sets, endpoints.
       written = await againstLoops(async () => {
         const other = await client.send<ApiObject>('GET', objectPath(kind, past.metadata), { signal });
         const body = restoredObject({ ...step, present: other }, plan.uids).object;
@@ -91,7 +91,7 @@ async function write(dependencies: RestoreDependencies, step: RestoreStep): Prom
   return note;
 }
 
-/** How often to write an object that a loop writes, too. */
+/** How many times to attempt a write of an object that a control loop writes, too. */
 const mostAttempts = 5;
 
 /** Tries again while a loop changes the object between the read and the write. */

@@ -41,7 +41,7 @@ export async function writeAssets(options: AssetFilesOptions): Promise<KubectlAs
   return await provideKubectl(files, options);
 }
 
-/** Its caller sends signals to the program itself: the shell is replaced. */
+/** The shell is replaced by the program, so signals of its caller reach the program itself. */
 function launcher(name: string, { node, program, version }: AssetFilesOptions): string {
   const [runtime, script] = [node, program].map(quote);
   return [

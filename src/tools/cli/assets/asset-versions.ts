@@ -2,10 +2,12 @@ import { versionInfo } from '../../../server/endpoints/discovery/version-info.js
 import { readVersion } from '../version.js';
 import type { VersionTexts } from '../version-flag.js';
 
-/** The release of the usual store whose flags are understood. Suites and scripts compare it with the least that they need. */
+/**
+ * The etcd release whose flags are understood. Test suites and scripts compare it with the version that they require.
+ */
 const storeRelease = '3.6.0';
 
-/** The version that the replacement for the usual store reports, by its flag and by HTTP. */
+/** The version that the replacement for etcd reports, by its flag and by HTTP. */
 export async function storeVersion(): Promise<string> {
   return `${storeRelease}+plinth-${await readVersion()}`;
 }
@@ -44,7 +46,7 @@ export const serverVersions: VersionTexts = {
   },
 };
 
-/** In the words of Go, which names of downloads are made of. */
+/** The platform as Go names it, as in the names of downloads. */
 function platform(): string {
   const architecture = { x64: 'amd64', ia32: '386' }[process.arch as string] ?? process.arch;
   return `${process.platform}/${architecture}`;

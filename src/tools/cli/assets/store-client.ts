@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText, StartupError } from '../../../base/machinery/startup-error.js';
 
-/** Where the store tells a server its database. */
+/** The path at which the store reports a server's database. */
 export const databasePath = '/plinth/database';
 
 /** The prefix of servers that name none. */
 export const usualPrefix = '/registry';
 
-/** What the store answers there. */
+/** The store's answer at that path. */
 export type StoreAnswer = { readonly databaseUrl: string } | { readonly problem: string };
 
 const patienceMs = 15_000;
@@ -58,7 +58,7 @@ function understand(text: string): StoreAnswer | undefined {
     if (typeof value?.databaseUrl === 'string') return { databaseUrl: value.databaseUrl };
     if (typeof value?.problem === 'string') return { problem: value.problem };
   } catch {
-    // No store of ours.
+    // The answer is not from one of our stores.
   }
   return undefined;
 }

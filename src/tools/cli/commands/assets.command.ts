@@ -23,7 +23,7 @@ export const assetsCommand: Command = {
     if (folder === undefined || folder === '') throw new OptionsError(['needs a folder: plinth assets DIR']);
     if (more.length > 0) throw new OptionsError([`unexpected argument ${JSON.stringify(more[0])}`]);
     if (process.platform === 'win32') throw new StartupError('the programs need a shell, which Windows has not');
-    // A suite would report this much later, and less of it.
+    // Without this check, a test suite would report missing programs much later and in less detail.
     await findBinaries();
     const directory = resolve(folder);
     const kubectl = await writeAssets({

@@ -163,7 +163,7 @@ async function startPostgres(
   return postgres.databaseUrl;
 }
 
-/** Databases whose data folder was deleted would stay forever otherwise: nobody looks there. */
+/** Reports databases whose data folder was deleted: otherwise they would stay forever, because nobody looks there. */
 async function reportOrphans(logger: Logger): Promise<void> {
   const { databasesRoot, keptDatabases } = await import('../../local-postgres/embedded/orphans.js');
   const orphans = (await keptDatabases(databasesRoot)).filter(({ state }) => state === 'orphaned');

@@ -15,7 +15,7 @@ const groups = { etcd: EtcdOptions, assets: AssetOptions, ignoredEtcd: IgnoredEt
 
 /** A suite often starts soon after another one has ended. */
 const lingerMs = 2_000;
-/** More than a stop takes, and less than suites wait. */
+/** More time than a stop takes, and less than test suites wait. */
 const stopMs = 10_000;
 
 export const etcdCommand: Command = {
@@ -44,7 +44,7 @@ export const etcdCommand: Command = {
       const { folderDatabase } = await import('../../local-postgres/shared/folder-databases.js');
       const { startStoreServer } = await import('../assets/store-server.js');
       const database = inTurn((prefix: string) => folderDatabase(lease.adminUrl, folder, prefix));
-      // Made before a server requests it, so that a fault is reported here.
+      // The database is made before a server requests it, so that a fault is reported here.
       await database(usualPrefix);
       started.push(await startStoreServer({ urls: etcd.listenClientUrls, database, version: await storeVersion() }));
       const isLost = await Promise.race([signals.wait().then(() => false), lease.ended.then(() => true)]);
@@ -57,7 +57,7 @@ export const etcdCommand: Command = {
   },
 };
 
-/** Calls that wait for those before them. */
+/** Makes each call wait for the calls before it. */
 function inTurn<A, R>(work: (argument: A) => Promise<R>): (argument: A) => Promise<R> {
   let last: Promise<unknown> = Promise.resolve();
   return (argument) => {

@@ -27,11 +27,11 @@ const groups = {
 const defaults = {
   'cert-dir': '/var/run/kubernetes',
   compat: 'kubernetes',
-  // Nobody asks these databases in SQL unless told to; without, the start is faster.
+  // By default nobody queries these databases in SQL, and without the projection the start is faster.
   'sql-projection': 'off',
 } as const;
 
-/** Suites wait for 20 seconds, and nobody reads connections left open at their end. */
+/** Test suites wait for 20 seconds, and nobody reads connections left open at their end. */
 const stopMs = 10_000;
 
 export const kubeApiServerCommand: Command = {
@@ -73,7 +73,10 @@ export const kubeApiServerCommand: Command = {
   },
 };
 
-/** Only what belongs to the server itself, such as taking new kinds into service: suites count the objects. */
+/**
+ * Runs only the loops of the server itself, such as the one that takes new kinds into service: test suites count the
+ * objects.
+ */
 function ownLoops(events: EventOptions) {
   return {
     events,

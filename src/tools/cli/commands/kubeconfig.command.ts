@@ -32,7 +32,7 @@ export const kubeconfigCommand: Command = {
       throw new StartupError(`${file} exists: add to it by --merge, or name another file`);
     }
     await checkFiles({ client: ApiClientOptions }, options);
-    // No certificate is issued that has no place to go.
+    // Checked first, so that no certificate is issued that can't be written.
     if (file !== undefined) await checkWritable(file);
     const { ClusterClient } = await import('../../backup/cluster/cluster-client.js');
     const { requestCertificate } = await import('../user-kubeconfig/request-certificate.js');

@@ -21,7 +21,7 @@ export const nodeCommand: Command = {
     const parsed = parseOptions(request);
     const { kubeconfig, bootstrapKubeconfig } = parsed.agentApi;
     const isJoined = kubeconfig !== undefined && existsSync(kubeconfig);
-    // A node that joins makes the one with the help of the other, which it does not need again.
+    // A node that joins makes its kubeconfig with the bootstrap kubeconfig, and does not need the latter again.
     const unchecked = isJoined
       ? { bootstrapKubeconfig: undefined }
       : bootstrapKubeconfig === undefined
@@ -42,7 +42,7 @@ export const nodeCommand: Command = {
   },
 };
 
-/** What a configuration file says; flags win over it. */
+/** The settings in a configuration file; flags take precedence. */
 function defaultsOf(file: string): Readonly<Record<string, unknown>> {
   try {
     return kubeletConfigurationDefaults(readDocumentFile(file));

@@ -53,7 +53,7 @@ export const topCommand: Command = {
           before = now;
         } catch (error) {
           if (signal.aborted) return;
-          // A server that restarts comes back.
+          // The server may only be restarting, so the page is requested again.
           page = [`plinth top - ${(error as Error).message}`.slice(0, sizeOf(stdout).columns)];
         }
       }

@@ -35,7 +35,7 @@ describe('the words that shells complete', () => {
             parseOptions({ groups: { optionsClass }, argv: [`--${flag.name}=${value}`], environment: {} });
           } catch (error) {
             assert.ok(error instanceof OptionsError);
-            // A value may need another flag beside it; it is known all the same.
+            // A value may require another flag; it is a valid value all the same.
             const wrong = error.problems.filter((text) => text.startsWith(`--${flag.name} `) && !/needs --/.test(text));
             assert.deepEqual(wrong, [], `--${flag.name}=${value}`);
           }
@@ -64,7 +64,7 @@ describe('the words that shells complete', () => {
       assert.match(about, /\S/);
       for (const flag of flags) {
         assert.match(flag.about, /^\S.{3,79}$/u, `${name} ${flag.spellings[0]}`);
-        // They stand in quotes of three shells.
+        // Scripts of three shells put these words in quotes.
         for (const word of flag.words) assert.match(word, /^[\w.*=/-]+$/);
       }
     }
@@ -88,7 +88,7 @@ describe('the words that shells complete', () => {
 describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
   let folder: string;
   let shell: TypingShell;
-  /** Puts all possible words into the line. */
+  /** The key that inserts all possible words into the line. */
   const all = '\u001b*';
 
   before(async () => {
@@ -181,7 +181,7 @@ describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
       `x[${command}] --log-level `,
       `backup verify ${command}/`,
     ]) {
-      // The line is taken back after the attempt.
+      // Ctrl-U clears the line after the attempt.
       assert.deepEqual(await shell.type(`plinth ${words}\t\u0015plinth none`), ['none'], words);
       assert.deepEqual(
         (await readdir(folder)).filter((name) => name.startsWith('pwned')),

@@ -6,16 +6,16 @@ export type ValueKind = 'none' | 'text' | 'file' | 'folder' | 'words';
 
 /** One flag as shells see it. */
 export interface FlagWords {
-  /** With dashes, the usual one first. */
+  /** The spellings with dashes, the usual one first. */
   readonly spellings: readonly string[];
-  /** Those that are offered: no aliases, and nothing that is deprecated. */
+  /** The spellings that are offered: no aliases, and nothing that is deprecated. */
   readonly offered: readonly string[];
   readonly value: ValueKind;
-  /** Several values with commas between them. */
+  /** Whether the value is a list separated by commas. */
   readonly isList: boolean;
-  /** Of the kind `words`; for a flag without a value, those that may follow `=`. */
+  /** The values of the kind `words`; for a flag without a value, the words that may follow `=`. */
   readonly words: readonly string[];
-  /** One line without a full stop. */
+  /** The description: one line without a full stop. */
   readonly about: string;
 }
 

@@ -12,7 +12,7 @@ export interface PairToCheck {
   readonly usage: 'server' | 'client' | 'ca';
   /** Names that a server is reached by. */
   readonly names?: readonly string[];
-  /** PEM file of those who may have signed it. */
+  /** PEM file of the authorities that may have signed it. */
   readonly authority?: string | undefined;
 }
 

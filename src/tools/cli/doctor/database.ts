@@ -11,11 +11,11 @@ import { bytesText, error, type Finding, ok, skipped, warning } from './finding.
 /** How the server would use the database. */
 export interface DatabaseNeeds {
   readonly databaseUrl: string;
-  /** Without a pooler between, for notifications. */
+  /** The connection without a pooler in between, for notifications. */
   readonly listenDatabaseUrl: string | undefined;
   /** Connections that one process opens. */
   readonly connections: number;
-  /** From when on a transaction counts as long; default: 600. */
+  /** How long a transaction must run to count as long; default: 600. */
   readonly longTransactionSeconds?: number;
 }
 
@@ -25,7 +25,7 @@ const newestTested = 190_000;
 const mostSkewMs = 2_000;
 const hugeSkewMs = 60_000;
 const notificationMs = 5_000;
-/** The database stops at two thousand million. */
+/** The database stops at an age of two billion transactions. */
 const oldTransactions = 1_000_000_000;
 const usualLongTransaction = 600;
 const mostDeadShare = 0.5;
@@ -140,7 +140,7 @@ async function versionFindings(session: Session): Promise<Finding[]> {
 async function clockFinding(session: Session, _needs: DatabaseNeeds, now: () => number): Promise<Finding> {
   const before = now();
   const [there] = await rowOf(session, 'select extract(epoch from clock_timestamp()) * 1000');
-  // The answer was made at some time in between.
+  // The database read its clock at some time in between.
   const skew = Math.max(0, before - Number(there), Number(there) - now());
   const text = `the clocks of this machine and of the database differ by ${(skew / 1000).toFixed(1)} s`;
   const remedy = 'run chrony or systemd-timesyncd on both machines';

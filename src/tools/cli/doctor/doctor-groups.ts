@@ -3,7 +3,7 @@ import { ControlLoopOptions } from '../../../base/config/controllers.options.js'
 import { DoctorOptions } from '../../../base/config/doctor.options.js';
 import { serverOptionGroups } from '../../../base/config/server-options.js';
 
-/** Those of the servers and control loops too: what they are started with is what has to be right. */
+/** Includes the flags of the servers and control loops, which are checked as they would be started. */
 export const doctorGroups = {
   doctor: DoctorOptions,
   client: ApiClientOptions,

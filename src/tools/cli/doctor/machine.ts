@@ -23,9 +23,9 @@ export interface Machine {
 export interface MachineNeeds {
   readonly watchCacheMaxBytes: number;
   readonly workers: number;
-  /** Where files are written while it runs, by the flag that names it. */
+  /** Where files are written while the server runs, by the flag that names the folder. */
   readonly folders: readonly { readonly flag: string; readonly path: string }[];
-  /** To listen on. */
+  /** The address and port to listen on. */
   readonly port: { readonly address: string; readonly port: number };
 }
 
@@ -114,7 +114,7 @@ async function diskFinding({ flag, path }: MachineNeeds['folders'][number]): Pro
         ? warning(check, text, 'make room, or name another folder')
         : ok(check, text);
     } catch (fault) {
-      // It is made when it is needed.
+      // The folder is made when it is needed.
       if (folder === dirname(folder)) return error(check, errorText(fault), `name another folder by --${flag}`);
     }
   }

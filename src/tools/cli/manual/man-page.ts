@@ -4,7 +4,7 @@ import type { Command } from '../command.js';
 /** What the pages of one release have in common. */
 export interface Manual {
   readonly version: string;
-  /** Of the release: `2026-11-23`. */
+  /** The date of the release: `2026-11-23`. */
   readonly date: string;
 }
 
@@ -95,7 +95,7 @@ function exitStatus(): string[] {
 
 function page(name: string, { version, date }: Manual, lines: readonly string[]): string {
   const title = `.TH ${escaped(name.toUpperCase())} 1 ${date} ${quoted(`plinth ${version}`)} ${quoted('Plinth manual')}`;
-  // Names of flags must not be broken, and no line be stretched.
+  // Names of flags must not be broken, and lines must not be stretched.
   return `${[title, '.nh', '.ad l', ...lines].join('\n')}\n`;
 }
 

@@ -10,13 +10,16 @@ const cacheRows = 4;
 const flowRows = 5;
 
 export interface PageSize {
-  /** Undefined: lines are as long as they have to be, and no name is cut. */
+  /** Undefined: lines are as long as needed, and no name is cut. */
   readonly columns: number | undefined;
   /** Undefined: as many lines as there are. */
   readonly rows: number | undefined;
 }
 
-/** The page as lines without control of the terminal, whatever the server calls things; none longer than the columns; a small terminal shows its beginning. */
+/**
+ * The page as lines without control characters, whatever names the server sends; none longer than the columns; a small
+ * terminal shows its beginning.
+ */
 export function topPage(span: Span, server: string, size: PageSize, clock: Date): string[] {
   const { now } = span;
   const head = [...headOf(span, server, clock), ''];
@@ -118,7 +121,7 @@ function objects(now: Sample): number {
   return [...byResource.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** The length of the longest text, and at least so many. */
+/** The length of the longest text, but at least `least`. */
 function longest(texts: readonly string[], least: number): number {
   return texts.reduce((most, { length }) => Math.max(most, length), least);
 }

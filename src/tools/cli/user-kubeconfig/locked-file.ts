@@ -13,7 +13,7 @@ const secretMode = 0o600;
  * @throws StartupError while somebody else holds the lock, and what `change` throws
  */
 export async function changeKubeconfig(file: string, change: (text: string) => string): Promise<void> {
-  // A link stays one.
+  // A symbolic link is kept: its target is replaced.
   const path = await realpath(file).catch(() => file);
   const lock = `${path}.lock`;
   makeFolder(dirname(path));

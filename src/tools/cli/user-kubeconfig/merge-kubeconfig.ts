@@ -5,7 +5,7 @@ import type { KeyPair } from '../pki/issue-certificate.js';
 
 /** The content of a kubeconfig for one user. */
 export interface UserKubeconfig {
-  /** Of the cluster; user and context are `<user>@<name>`. */
+  /** The name of the cluster; user and context are `<user>@<name>`. */
   readonly name: string;
   readonly user: string;
   readonly access: Pick<ApiAccess, 'server' | 'tls'>;

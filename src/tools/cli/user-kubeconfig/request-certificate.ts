@@ -70,7 +70,7 @@ export async function requestCertificate(
     }
     return { certificate, privateKey: key };
   } catch (error) {
-    // Also when the caller gave up: nothing should sign it later.
+    // The request is also deleted when the caller gave up: nobody should sign it later.
     await client.send('DELETE', own, { signal: AbortSignal.timeout(firstPauseMs * 100) }).catch(() => undefined);
     throw error;
   }

@@ -31,7 +31,7 @@ it('a connection that nobody answered for is given back once the channel has end
   channel.emit('disconnect');
   assert.equal(told.length, 1);
 
-  // Nobody is left who could take a connection, so it is closed, which is what happens to one that was taken.
+  // No worker is left to take the connection, so it is closed, as happens with a connection that was taken.
   other.channel.send(given(3));
   other.channel.on('internalMessage', note);
   other.channel.connected = false;

@@ -37,7 +37,7 @@ export function rescueConnections(worker: Worker): void {
     // A worker whose channel is open still gets connections, and may have taken the earlier ones.
     if (worker.isConnected()) return;
     listening.delete(worker);
-    // With the last worker, what holds waiting connections ends as well: nobody would take this one out of it again.
+    // The queue of waiting connections ends with the last worker: nobody would take this connection out of it again.
     const accepted = listening.size === 0;
     for (const ack of unanswered) channel.emit('internalMessage', { cmd: clusterCommand, ack, accepted });
     unanswered.clear();
@@ -49,7 +49,7 @@ export function rescueConnections(worker: Worker): void {
 }
 
 /**
- * Emits `disconnect` in the moment in which the channel ends. Node does so a little later, and never where the worker
+ * Emits `disconnect` at the moment at which the channel ends. Node does so a little later, and never where the worker
  * died in the middle of a message. Until then a connection can be handed to that worker, is not sent, and is lost.
  */
 function sendEndAtOnce(channel: Worker['process']): void {

@@ -97,7 +97,7 @@ export class ParentLink {
       case 'collect':
         this.collect?.(message.page).then(
           (families) => this.send({ type: 'collected', id: message.id, families }),
-          // The parent goes on without a report that does not come.
+          // The parent continues without a report that does not arrive.
           () => undefined,
         );
         return;

@@ -28,7 +28,7 @@ limitStart();
 const hub = new Socket({ fd: hubDescriptor });
 let starting: Promise<Running | undefined> | undefined;
 let isStopping = false;
-/** A worker that does not end in this time is replaced all the same. */
+/** A worker that does not end in this time is replaced anyway. */
 let limitMs = stopLimit();
 const stopping = new AbortController();
 const lastResort = new LastResort({ stop: () => void stopFaulty(), exit: (code) => process.exit(code) });

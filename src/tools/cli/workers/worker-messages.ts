@@ -30,11 +30,11 @@ export type WorkerMessage =
   | { readonly type: 'alive' }
   /** The worker can't start and ends by itself. */
   | { readonly type: 'failed'; readonly reason: string; readonly problems: readonly string[] | undefined }
-  /** Its own metrics, as requested. */
+  /** The worker's own metrics, as requested. */
   | { readonly type: 'collected'; readonly id: number; readonly families: MetricFamilies }
   /** Asks for the metrics of all workers. */
   | { readonly type: 'gather'; readonly id: number; readonly page: MetricsPage }
-  /** Its own state of flow control, as requested. */
+  /** The worker's own state of flow control, as requested. */
   | { readonly type: 'collectedFlows'; readonly id: number; readonly table: FlowTable }
   /** Asks for the state of flow control in all workers. */
   | { readonly type: 'gatherFlows'; readonly id: number; readonly page: FlowPage };

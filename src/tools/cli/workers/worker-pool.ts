@@ -42,7 +42,7 @@ interface WorkerEnd {
   readonly code: number | null;
   /** For the log. */
   readonly reason: string;
-  /** Its report when it could not start. */
+  /** The report of a worker that could not start. */
   readonly failure: Error | undefined;
 }
 
@@ -100,7 +100,7 @@ export class WorkerPool implements Running {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
     });
     const pool = new WorkerPool(options, logger, timers, count);
-    // One at first: an error that keeps it from starting would stop the others too, and is reported once.
+    // One worker at first: an error that keeps it from starting would stop the others too, and is reported once.
     const giveUp = (): void => void pool.stop();
     signal?.addEventListener('abort', giveUp, { once: true });
     const url = await new Promise<string>((resolve, reject) => {
@@ -173,7 +173,7 @@ export class WorkerPool implements Running {
       report = undefined;
       isFirstRun = false;
       if (this.stopping.signal.aborted) return;
-      // A worker that ended on a signal of its own did nothing wrong.
+      // A worker that ended because it got a signal itself did nothing wrong.
       const wait = ended.code === 0 ? 0 : slot.backoff.next(this.timers.elapsed() - slot.startedAt);
       this.logger.warn('worker ended, it is started again', { worker: slot.index, reason, waitMs: wait });
       await this.timers.wait(wait, this.stopping.signal);
@@ -181,7 +181,7 @@ export class WorkerPool implements Running {
     }
   }
 
-  /** One worker from its start to its end. */
+  /** Runs one worker from its start to its end. */
   private async runOnce(slot: Slot, isFirst: boolean, ready: ((url: string) => void) | undefined): Promise<WorkerEnd> {
     slot.startedAt = this.timers.elapsed();
     const worker = await fork();

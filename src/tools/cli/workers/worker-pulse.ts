@@ -10,7 +10,7 @@ const mostUnansweredAtStart = 24;
  * clients would wait forever.
  *
  * It counts pings and not time. A parent that was frozen itself, or a whole machine that was, sends one ping when it
- * continues and blames nobody.
+ * continues and considers no worker lost.
  */
 export class WorkerPulse {
   private unanswered = 0;

@@ -60,7 +60,7 @@ export class RecordingServer {
     return `https://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Counts from here on. */
+  /** Forgets earlier requests. */
   forget(): void {
     this.arrived.length = 0;
   }

@@ -1,4 +1,4 @@
-/** An answer that is no success, or none at all (code 0). The message is the server's. */
+/** An answer that is not a success, or no answer at all (code 0). The message is the server's. */
 export class ApiFault extends Error {
   constructor(
     readonly code: number,

@@ -28,7 +28,7 @@ export function EventsTab({ object }: { readonly object: ApiObject }) {
   const isLoaded = useSignal(false);
   useWhileShown(
     (signal) => {
-      // Of objects without a namespace, they are in the default one.
+      // Events about objects without a namespace are in the default namespace.
       const collection = `/api/v1/namespaces/${encodeURIComponent(namespace ?? 'default')}/events`;
       const path = (more: Record<string, string>) =>
         `${collection}?${new URLSearchParams({ fieldSelector: `involvedObject.uid=${uid}`, ...more })}`;

@@ -22,12 +22,12 @@ export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
-/** A watch that lasted this long was a good one. */
+/** A watch that lasted this long counts as successful. */
 const goodWatchMs = 10_000;
 
 /**
- * Lists, then watches from the list's version, until the signal. A watch that ends is taken up where it ended; when the server
- * no longer has that version (410), everything is listed anew. Errors are tried again after growing pauses.
+ * Lists, then watches from the list's version, until the signal. A watch that ends is resumed where it ended; when the
+ * server no longer has that version (410), everything is listed anew. Errors are tried again after growing pauses.
  */
 export async function follow(api: Api, followed: Followed, signal: AbortSignal, wait: Wait): Promise<void> {
   let version: string | undefined;
@@ -45,7 +45,7 @@ export async function follow(api: Api, followed: Followed, signal: AbortSignal, 
       const fault = error instanceof ApiFault ? error : new ApiFault(0, String((error as Error).message));
       if (fault.code === 410) {
         version = undefined;
-        // The first time at once; a server that always answers so is not called in a loop.
+        // The first retry is immediate; a server that always answers like this must not be called in a loop.
         if (backoff.failures === 0) {
           backoff.next();
           continue;

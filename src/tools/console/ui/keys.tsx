@@ -30,7 +30,7 @@ addEventListener('keydown', (event) => {
     if (event.key === 'Escape') (event.target as HTMLElement).blur();
     return;
   }
-  // Buttons and links have Enter and space for themselves.
+  // Enter and space belong to the focused button or link.
   const isOnControl = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
   if (isOnControl && (event.key === 'Enter' || event.key === ' ')) return;
   for (const layer of layers.toReversed()) {

@@ -93,7 +93,7 @@ export function ListPage({ route }: { readonly route: ListRoute }) {
   );
 }
 
-/** By a column first upwards, then downwards, then not at all. */
+/** Sorts by a column first ascending, then descending, then not at all. */
 function nextSorting(sorting: Sorting | undefined, column: number): Sorting | undefined {
   if (sorting?.column !== column) return { column, isDown: false };
   return sorting.isDown ? undefined : { column, isDown: true };
@@ -128,7 +128,7 @@ interface FilterProps {
   readonly hint?: string;
   readonly value: string;
   readonly change: (value: string) => void;
-  /** Takes each letter, not only Enter. */
+  /** Whether each typed letter takes effect, not only Enter. */
   readonly isLive?: boolean;
 }
 

@@ -154,7 +154,7 @@ function placed(
   for (const group of groups.values()) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   const ids = [...new Set(edges.flatMap(({ from, to }) => [from, to]))];
   const column = new Map(ids.map((id) => [id, 0]));
-  // As many rounds as there can be columns; more would only be needed for circles.
+  // As many rounds as there can be columns; more would only be needed for cycles.
   for (let round = 0; round < 8; round++) {
     for (const { from, to } of edges)
       column.set(to, Math.max(column.get(to) ?? 0, Math.min(7, (column.get(from) ?? 0) + 1)));

@@ -14,7 +14,10 @@ export function go(to: Route): void {
   open(formatRoute(to));
 }
 
-/** Opens an address of the page. What it names is shown at once: the event comes later, and keys may come before it. */
+/**
+ * Opens an address of the page. The page that it names is shown at once: the browser's event comes later, and keys may
+ * be pressed before it.
+ */
 export function open(address: string): void {
   location.hash = address;
   route.value = parseRoute(location.hash);
@@ -23,7 +26,7 @@ export function open(address: string): void {
 /** Back to what was shown before, but never off the page. */
 export function back(): void {
   if (steps > 0) {
-    // The step back counts as one, too.
+    // The step back itself is counted as a step, too.
     steps -= 2;
     history.back();
   } else if (route.value.page !== 'home') go({ page: 'home' });

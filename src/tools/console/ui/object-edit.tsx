@@ -128,7 +128,7 @@ async function put(path: string, body: string, isDryRun: boolean): Promise<ApiOb
 }
 
 interface ConflictProps {
-  /** The version that the text is an edit of. */
+  /** The version of the object that the text was edited from. */
   readonly version: string | undefined;
   readonly liveVersion: string;
   readonly isDeleted: boolean;
@@ -139,7 +139,7 @@ interface ConflictProps {
   readonly restart: () => void;
 }
 
-/** Says that somebody else changed or deleted the object, and offers how to go on. */
+/** Shows that somebody else changed or deleted the object, and offers how to go on. */
 function Conflict({ version, liveVersion, isDeleted, before, after, keep, restart }: ConflictProps) {
   return (
     <section class="conflict" role="alert">

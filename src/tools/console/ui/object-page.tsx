@@ -32,7 +32,7 @@ export function ObjectPage({ route }: { readonly route: ObjectRoute }) {
   const live = useMemo(() => new LiveObject(api, collection, name, () => drawn.value++), [collection, name]);
   useWhileShown((signal) => live.run(signal, waitInBrowser), [live]);
   const show = (to: Tab) => adjust({ page: 'object', ...route, tab: to });
-  // Before the object is drawn: a key must not act on the one that was shown before.
+  // Runs before the object is drawn: a key must not act on the object that was shown before.
   useLayoutEffect(
     () =>
       bindKeys([

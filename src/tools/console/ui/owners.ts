@@ -2,7 +2,7 @@ import { type Api, ApiFault } from './api.js';
 import { canList, type Kind, kindOf, pathOf } from './kinds.js';
 import type { Metadata, OwnerReference } from './metadata.js';
 
-/** An object as far as relations need it. */
+/** The parts of an object that relations need. */
 export interface Known {
   readonly kind: Kind;
   readonly metadata: Metadata;
@@ -17,10 +17,10 @@ export interface Branch {
 }
 
 const pageSize = 500;
-/** For each kind; for more, users open the table. */
+/** The most objects of each kind; for more, users open the table. */
 const mostPerKind = 5000;
 const parallel = 4;
-/** They own nothing and have no owner. */
+/** Kinds whose objects own nothing and have no owner. */
 const leftOut: ReadonlySet<string> = new Set(['events', 'componentstatuses']);
 
 export interface Loaded {
@@ -132,7 +132,7 @@ export function titleOf({ kind, metadata }: Known): string {
   return `${kind.kind} ${metadata.name}`;
 }
 
-/** An owner: the object, or the reference to one that is not there or may not be read. */
+/** An owner: the object, or the reference to one that does not exist or may not be read. */
 export type Owner = { readonly known: Known } | { readonly reference: OwnerReference; readonly why: string };
 
 const mostSteps = 10;

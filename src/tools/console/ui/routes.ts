@@ -31,7 +31,7 @@ export interface ObjectRoute extends ResourceName {
   readonly tab: Tab;
 }
 
-/** Reads a fragment; one that nobody made is the start page. */
+/** Reads a fragment; an unknown one means the start page. */
 export function parseRoute(fragment: string): Route {
   const [path = '', search = ''] = fragment.replace(/^#?\/?/, '').split('?', 2);
   const [page, ...segments] = path.split('/');

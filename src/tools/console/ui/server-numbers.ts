@@ -1,13 +1,13 @@
 import type { Span } from '../../../base/observability/scrape/sample.js';
 
-/** What the page of the server shows of a moment. Times are in seconds, rates per second. */
+/** The numbers that the server page shows for one moment. Times are in seconds, rates per second. */
 export interface ServerNumbers {
   readonly requests: number;
   readonly errors: number;
   readonly p50: number | undefined;
   readonly p99: number | undefined;
   readonly watches: number;
-  /** The most frequent first. */
+  /** The most frequent kinds first. */
   readonly watchesByKind: readonly (readonly [kind: string, count: number])[];
   /** How long ago the log was read: the possible delay of watches. */
   readonly feedAge: number;
@@ -19,7 +19,7 @@ export interface ServerNumbers {
 }
 
 const duration = 'apiserver_request_duration_seconds';
-/** They last as long as the client wants. */
+/** Requests with these verbs last as long as the client wants. */
 const isShort = ({ verb = '' }: Readonly<Record<string, string>>) => !/^(WATCH|CONNECT)$/.test(verb);
 
 export function serverNumbers(span: Span): ServerNumbers {

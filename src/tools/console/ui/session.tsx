@@ -35,7 +35,7 @@ export const namespaces = signal<readonly string[]>([]);
 
 export const api = new Api(() => key, forget);
 
-/** Takes up the session of another tab or of before a reload. */
+/** Resumes the session of another tab or of before a reload. */
 export async function resume(): Promise<void> {
   if (key === undefined) {
     session.value = null;

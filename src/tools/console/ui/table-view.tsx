@@ -102,7 +102,7 @@ interface TableRowProps {
   readonly isChosen: boolean;
   readonly showsNamespace: boolean;
   readonly href: string;
-  /** The time that ages count to. */
+  /** The current time, from which ages are computed. */
   readonly now: number;
 }
 

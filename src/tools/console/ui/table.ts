@@ -25,13 +25,13 @@ interface TableBody {
   readonly rows?:
     | readonly { readonly cells: readonly unknown[]; readonly object: { readonly metadata: Metadata } }[]
     | null;
-  /** For servers that make no table of this kind. */
+  /** From servers that make no table of this kind. */
   readonly items?: readonly { readonly metadata: Metadata }[];
-  /** Of an event without a table. */
+  /** Only an event without a table has it. */
   readonly object?: never;
 }
 
-/** So that something is shown at once. */
+/** The size of the first page, small so that something is shown at once. */
 const firstPage = 250;
 const nextPages = 1000;
 
@@ -93,7 +93,7 @@ export class LiveTable {
       this.takeColumns(page);
       for (const row of rowsOf(page)) {
         seen.set(row.key, row);
-        // A first list grows on the screen; one after a gap replaces what is there when it is whole.
+        // A first list is shown while it grows; a list after a gap replaces what is there once it is complete.
         if (isFirst) this.rows.set(row.key, row);
       }
       version = page.metadata?.resourceVersion ?? version;

@@ -6,6 +6,6 @@ export function toggleTheme(): void {
   try {
     localStorage.setItem('plinth-theme', dataset.theme);
   } catch {
-    // Storage is switched off: it holds until the page is loaded again.
+    // Storage is switched off: the choice holds until the page is loaded again.
   }
 }

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 /** A tab in the background gives its connection back after this time; browsers have few for one host. */
 const hiddenMs = 60_000;
 
-/** Runs something until the inputs change or the page is left; it rests while the tab has not been in sight for a while. */
+/** Runs something until the inputs change or the page is left, except while the tab has been hidden for long. */
 export function useWhileShown(run: (signal: AbortSignal) => Promise<void>, inputs: readonly unknown[]): void {
   useEffect(() => {
     let running: AbortController | undefined;

@@ -29,8 +29,8 @@ export function readObject(json: string): ApiObject {
 }
 
 /**
- * With sorted fields: servers send the same fields in different orders. Texts that an older version of YAML reads as
- * something else, such as `on` and `0777`, are quoted: servers read that version.
+ * The YAML of a value with sorted fields: servers send the same fields in different orders. Texts that an older version
+ * of YAML reads as something else, such as `on` and `0777`, are quoted: servers read that version.
  */
 export function toYaml(value: unknown): string {
   return stringify(value, {
@@ -58,7 +58,7 @@ export function yamlProblem(text: string): string | undefined {
   }
 }
 
-/** The version of the object that a text is an edition of. */
+/** The version of the object that a text was edited from. */
 export function versionIn(text: string): string | undefined {
   try {
     const value = parse(text, { maxAliasCount: 0, logLevel: 'error' }) as {

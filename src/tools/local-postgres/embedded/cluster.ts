@@ -82,7 +82,7 @@ export async function writeAccessRules(home: PostgresHome, user: ServiceUser): P
   }
 }
 
-/** Only the search path of ours: variables such as PGDATA would change the behaviour of Postgres. */
+/** Keeps only our search path: variables such as PGDATA would change the behaviour of Postgres. */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   return { PATH: environment.PATH, LC_ALL: 'C', TZ: 'UTC' };
 }

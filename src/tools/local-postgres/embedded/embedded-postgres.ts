@@ -63,7 +63,7 @@ export class EmbeddedPostgres {
   private constructor(
     private readonly home: PostgresHome,
     private readonly user: ServiceUser,
-    /** Never changes, because it is part of the URL. */
+    /** The port never changes, because it is part of the URL. */
     private readonly port: number,
     private readonly listens: boolean,
     private readonly logger: Logger,
@@ -118,7 +118,7 @@ export class EmbeddedPostgres {
     return postgres;
   }
 
-  /** For pg and for libpq programs such as psql. It holds no secret. */
+  /** The URL for pg and for libpq programs such as psql. It holds no secret. */
   get databaseUrl(): string {
     return this.connectionUrl(databaseName);
   }
@@ -187,7 +187,7 @@ export class EmbeddedPostgres {
         await this.launch();
         return;
       } catch (error) {
-        // Or another process took its port after the check.
+        // The shared memory is still in use, or another process took the port after the check.
         const passing = error instanceof StartupError && /shared memory block|TCP\/IP socket/.test(error.message);
         if (!passing || attempt === startAttempts) throw error;
         await delay(shortestPauseMs * 5);

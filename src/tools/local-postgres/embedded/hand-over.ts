@@ -5,7 +5,7 @@ import { errorCode, StartupError } from '../../../base/machinery/startup-error.j
 import type { ServiceUser } from './service-user.js';
 
 /**
- * Makes a folder that only the service user may enter. One that is there must be that user's, or ours and empty: what
+ * Makes a folder that only the service user may enter. An existing folder must be that user's, or ours and empty: what
  * others could have put there is never handed over, nor what a link leads to. Everything is done to the folder that was
  * checked, whatever somebody puts in its place meanwhile.
  *
@@ -50,7 +50,7 @@ async function openFolder(path: string): Promise<FileHandle> {
   }
 }
 
-/** Of the open folder, where the system can show it; by its name otherwise. */
+/** Checks the open folder where the system can list it; otherwise the folder by its name. */
 async function isEmpty(folder: FileHandle, path: string): Promise<boolean> {
   const shown = process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : path;
   return (await readdir(shown)).length === 0;

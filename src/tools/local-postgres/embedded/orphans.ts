@@ -71,7 +71,7 @@ async function stateOf(place: string, dataFolder: string | undefined): Promise<K
   try {
     return (await readNote(dataFolder)).directory === place ? 'used' : 'orphaned';
   } catch {
-    // The note is damaged: it may have named this one.
+    // The note is damaged: it may have named this database.
     return 'unknown';
   }
 }

@@ -11,7 +11,7 @@ import { type DatabaseTemplate, ensureTemplate, migratedTemplate } from './templ
 export interface SharedDatabase {
   readonly name: string;
   readonly url: string;
-  /** Has it dropped. Without it that happens when this process has ended, in any way. */
+  /** Has the database dropped. Without this call it is dropped when this process has ended, in any way. */
   release(): Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export async function copyFiles(
   const { rows } = await admin.query<{ version: number }>(
     "select current_setting('server_version_num')::int as version",
   );
-  // Older ones know no other way.
+  // Older versions of PostgreSQL know no other way.
   const hasStrategies = (rows[0]?.version ?? 0) >= firstWithStrategies;
   await copyTemplate(admin, adminUrl, template, name, { how: hasStrategies ? 'strategy file_copy' : '', onCopy });
 }
@@ -122,7 +122,7 @@ async function copyTemplate(
       await copied;
       return;
     } catch (error) {
-      // Another release has just made a template, and this one was the oldest.
+      // Another release has just made a template, and this one, the oldest, was dropped for it.
       if ((error as { code?: unknown }).code !== noSuchDatabase || attempt === copyAttempts) throw error;
     }
   }
@@ -136,6 +136,6 @@ async function dropLeft(admin: Client): Promise<void> {
        and split_part(substr(datname, length($1) + 1), '_', 1)::bigint < $2::bigint`,
     [sharedPrefix, Math.floor(Date.now() / 1000) - leftAfterSeconds],
   );
-  // Another process may be at it too, or use it after all.
+  // Another process may be dropping the database too, or use it after all.
   for (const { datname } of rows) await admin.query(`drop database if exists ${datname}`).catch(() => undefined);
 }

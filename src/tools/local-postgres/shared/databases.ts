@@ -7,7 +7,7 @@ export function databaseAt(url: string, name: string): string {
   return changed.href;
 }
 
-/** Drops the database of that name, or all whose names begin so. Their sessions end. */
+/** Drops the database of that name, or all whose names begin with it. Their sessions end. */
 export async function dropDatabases(adminUrl: string, start: string, exact = false): Promise<void> {
   await withClient(adminUrl, async (client) => {
     const { rows } = await client.query<{ datname: string }>(

@@ -7,8 +7,8 @@ import { databaseAt } from './databases.js';
 import { migratedTemplate } from './template.js';
 
 /*
- * Databases that outlive their user, as long as a folder has a note of them. The program that replaces the usual store
- * in test suites keeps its data this way: they are removed with its data folder.
+ * Databases that outlive their user, as long as a folder has a note of them. The program that replaces etcd in test
+ * suites keeps its data this way: they are removed with its data folder.
  */
 
 /** The prefix of the names of these databases. */
@@ -21,8 +21,8 @@ const namePattern = /^plinth_folder_[0-9a-f]{16}$/;
 type Note = Readonly<Record<string, string>>;
 
 /**
- * The URL of a database of a folder, made now if it has none of that name, with the schema. The caller has the folder for
- * itself, and asks for one at a time.
+ * The URL of a database of a folder, made now if it has none of that name, with the schema. The caller has exclusive
+ * use of the folder, and requests one database at a time.
  */
 export async function folderDatabase(adminUrl: string, folder: string, called: string): Promise<string> {
   const note = await readNote(folder);
@@ -33,7 +33,7 @@ export async function folderDatabase(adminUrl: string, folder: string, called: s
       if (rowCount !== 0) return databaseAt(adminUrl, known);
     }
     const name = `${folderPrefix}${randomBytes(8).toString('hex')}`;
-    // Before the database: a database without a note may be dropped at any time.
+    // The note is written before the database is made: a database without a note may be dropped at any time.
     await writeFileAtomically(join(folder, noteName), `${JSON.stringify({ ...note, [called]: name })}\n`, 0o600);
     await copyFiles(admin, adminUrl, await migratedTemplate(), name);
     await admin.query(`comment on database ${name} is ${admin.escapeLiteral(folder)}`);
@@ -49,7 +49,7 @@ export async function dropUnnamed(adminUrl: string): Promise<void> {
       [folderPrefix],
     );
     for (const { name, folder } of rows) {
-      // One without a comment is being made, or its maker was killed: then the start of a keeper drops it.
+      // A database without a comment is being made, or its maker was killed: then the start of a keeper drops it.
       if (folder === null) continue;
       const note = await readNote(folder);
       if (!Object.values(note).includes(name)) await admin.query(`drop database if exists ${name} with (force)`);

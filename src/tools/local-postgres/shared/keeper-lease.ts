@@ -10,7 +10,10 @@ import { lockDirectory } from '../directory-lock.js';
 import { type KeeperPlace, keeperPlace } from './keeper-place.js';
 import { type KeeperLine, received, send } from './keeper-protocol.js';
 
-/** The right to use the shared Postgres, which runs at least that long. The end of the process ends it in any case. */
+/**
+ * The right to use the shared Postgres, which runs at least as long as the lease. The end of the process ends the lease
+ * in any case.
+ */
 export interface KeeperLease {
   readonly adminUrl: string;
   /** The prefix of the names of this user's databases. */
@@ -84,7 +87,7 @@ class SocketLease implements KeeperLease {
     this.adminUrl = adminUrl;
     this.prefix = prefix;
     this.ended = new Promise((resolve) => socket.once('close', () => resolve()));
-    // An end that nobody reads is not noticed.
+    // The end of the connection is noticed only while it is read.
     socket.resume();
   }
 
@@ -101,7 +104,7 @@ class SocketLease implements KeeperLease {
   }
 }
 
-/** Undefined while another process starts it. */
+/** Undefined while another process starts the keeper. */
 async function tryLock(place: KeeperPlace): Promise<{ release(): Promise<void> } | undefined> {
   try {
     return await lockDirectory(place.startLock);

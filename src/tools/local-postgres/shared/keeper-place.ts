@@ -55,7 +55,7 @@ async function othersPass(folder: string): Promise<boolean> {
       if (path === dirname(path)) return true;
     }
   } catch {
-    // A folder that is not there is made.
+    // A missing folder is created later.
     return true;
   }
 }

@@ -17,9 +17,9 @@ import { received, send, sharedPrefix, type UserLine } from './keeper-protocol.j
 export interface KeeperOptions {
   readonly place: KeeperPlace;
   readonly logger: Logger;
-  /** How long it stays after its last user, and waits for the first one. */
+  /** How long the keeper stays after its last user, and waits for the first one. */
   readonly lingerMs: number;
-  /** Ends it. */
+  /** Ends the keeper. */
   readonly signal: AbortSignal;
 }
 
@@ -29,7 +29,7 @@ const takeOverMs = 60_000;
 const pollMs = 20;
 /** Users remove the folders of their databases soon after they have ended. */
 const sweepAfterMs = 500;
-/** Systems remove temporary files that were not touched for ten days, also single ones. */
+/** Systems remove temporary files that were not touched for ten days, even single files. */
 const oldestDataMs = 5 * 24 * 60 * 60 * 1000;
 
 /**

@@ -25,7 +25,7 @@ describe('shared Postgres', { skip: process.platform === 'win32', timeout: 120_0
   const users: ChildProcess[] = [];
 
   before(async () => {
-    // A blank in the path, and a place of its own.
+    // A folder of its own, with a blank in its path.
     folder = await mkdtemp(join(tmpdir(), 'plinth shared-'));
     await chmod(folder, 0o711);
   });
@@ -47,7 +47,7 @@ describe('shared Postgres', { skip: process.platform === 'win32', timeout: 120_0
   }
 
   async function until(condition: () => Promise<boolean>): Promise<void> {
-    // Processes that are not ours end without notice.
+    // The end of processes that are not our children is not reported to us.
     for (const deadline = performance.now() + 60_000; !(await condition()); await delay(20)) {
       assert.ok(performance.now() < deadline, 'it never happened');
     }

@@ -6,7 +6,7 @@ import { databaseAt } from './databases.js';
 
 /** The initial content of databases. It is made once on each server, and copied. */
 export interface DatabaseTemplate {
-  /** Lower-case letters, digits and `_`, at most 40; another one for each content. */
+  /** Lower-case letters, digits and `_`, at most 40; a different name for each content. */
   readonly name: string;
   /** Fills an empty database. No connection to it may be open afterwards. */
   prepare(databaseUrl: string): Promise<void>;
@@ -16,7 +16,7 @@ const prefix = 'plinth_template_';
 const unfinished = 'plinth_unfinished_';
 /** Session lock: only one process makes templates, and none removes one that is about to be copied. */
 const lock = 7811071;
-/** Those of earlier releases go at some time. */
+/** The most templates on a server: those of earlier releases are removed at some time. */
 const mostTemplates = 12;
 
 /** The schema of this release without objects. */
@@ -57,7 +57,7 @@ async function isThere(admin: Client, name: string): Promise<boolean> {
   return rowCount !== 0;
 }
 
-/** The oldest ones, and those that were left half made. The lock is held. */
+/** Removes the oldest templates, and those that were left half made. The caller holds the lock. */
 async function removeOthers(admin: Client): Promise<void> {
   const { rows } = await admin.query<{ datname: string }>(
     `(select datname from pg_database where starts_with(datname, $1) order by oid desc offset $2)

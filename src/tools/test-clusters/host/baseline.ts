@@ -112,7 +112,7 @@ export class Baseline {
     return `case x.resource ${cases.join(' ')} else 0 end`;
   }
 
-  /** One call, so that the lock of the writers is held for no round trip. */
+  /** A single call, so that no round trip happens while the lock of the writers is held. */
   private get restoreFunction(): string {
     return `
       create or replace function plinth_testing.restore(end_watches boolean)

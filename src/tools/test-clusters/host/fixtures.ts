@@ -35,7 +35,7 @@ const fileTypes = new Set(['.yaml', '.yml', '.json']);
 const establishMs = 30_000;
 const pollMs = 5;
 const manager = 'fieldManager=plinth-testing&force=true';
-/** A short time in which an extension of the API may become available. */
+/** How long to wait for an extension of the API to become available. */
 const kindMs = 5_000;
 
 /**

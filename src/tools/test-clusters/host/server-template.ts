@@ -18,7 +18,7 @@ const deciding: ReadonlySet<string> = new Set([
   'service-cluster-ip-range',
   'vendor',
 ]);
-/** Flags that do not matter for this. */
+/** Flags that do not affect what a server writes. */
 const harmless: ReadonlySet<string> = new Set([
   'bind-address',
   'controllers',

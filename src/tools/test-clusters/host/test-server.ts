@@ -51,7 +51,7 @@ const pollMs = 5;
 /** Control loops have finished their work at the start when nothing was written for this long. */
 const quietMs = 150;
 const settleMs = 20_000;
-/** With control loops, work that they had begun may arrive after the reset: then once more. */
+/** The most passes of a reset: work that control loops had begun may write after a pass, which is then repeated. */
 const mostPasses = 20;
 const passPauseMs = 10;
 const userDays = 1;
@@ -204,11 +204,11 @@ export class TestServer {
     return this.ending;
   }
 
-  /** What has to be done before the process may just end: nothing for most. */
+  /** What has to be done before the process may simply end: usually nothing. */
   async finish(): Promise<void> {
     // Lines of the audit log and traces are still being sent.
     if ([...this.plan.given].some((flag) => /^(audit|tracing)-/.test(flag))) await this.stop();
-    // The shared Postgres notices by itself.
+    // The shared Postgres notices the end of this process by itself.
     else if (this.plan.settings.databaseUrl !== undefined) await this.database.release();
   }
 

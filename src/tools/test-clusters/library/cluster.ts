@@ -20,7 +20,7 @@ const startMs = 60_000;
 /** The loops without which a server does not work; the SQL views are not among them. */
 const serverLoops = ['-*', '-sql-views', '-sql-projection'];
 
-/** Less than this is not enough for a start. */
+/** A disk with less space than this is not enough for a start. */
 const scarceBytes = 64 * 2 ** 20;
 
 const known: Readonly<Record<keyof ClusterOptions, true>> = {
@@ -206,14 +206,14 @@ function flagsOf({
 
 function fixtureInputs(fixtures: readonly (string | object)[]): FixtureInput[] {
   return fixtures.map((fixture): FixtureInput => {
-    // A URL of another realm, as test runners make them, is one as well.
+    // A URL object of another realm, as test runners make them, counts as well.
     if (/^file:\/\/[^\n]*$/.test(String(fixture))) return { path: fileURLToPath(String(fixture)) };
     if (typeof fixture !== 'string') return { object: fixture };
     return isPath(fixture) ? { path: fixture } : { text: fixture };
   });
 }
 
-/** Of one line. No text of an object comes without a colon or ends in that way. */
+/** Whether a text of one line is a path: no text of an object lacks a colon or ends in that way. */
 function isPath(text: string): boolean {
   return /^[^\n]*(\.ya?ml|\.json|\/)$/.test(text) || /^[^\n:{[#]+$/.test(text.trim());
 }

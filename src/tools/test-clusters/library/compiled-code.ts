@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The folder in which Node keeps the compiled code of the server from one start to the next: most of a start is
- * compilation otherwise. Anyone who writes there can make the server do anything, so it is a folder that only this user
+ * The folder in which Node keeps the compiled code of the server from one start to the next: without it, a start is
+ * mostly compilation. Anyone who writes there can make the server do anything, so it is a folder that only this user
  * can enter; undefined without such a folder. Folders of earlier builds are removed.
  */
 export function compiledCodeFolder(program: string): string | undefined {
@@ -29,7 +29,7 @@ export function compiledCodeFolder(program: string): string | undefined {
   }
 }
 
-/** Whether the folder is new. Node's way of making those above it too goes round without end in /proc. */
+/** Makes a folder; returns whether it is new. Node's recursive `mkdir` loops without end in /proc. */
 function makeOne(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 });

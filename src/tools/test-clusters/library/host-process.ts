@@ -68,7 +68,7 @@ export class HostProcess {
     try {
       return readFileSync(this.logFile, 'utf8');
     } catch {
-      // The folder goes with the server.
+      // The folder is removed with the server.
       return this.log;
     }
   }
@@ -82,7 +82,7 @@ export class HostProcess {
     this.lastId += 1;
     const id = this.lastId;
     const message: CallMessage = { id, method, parameter };
-    // Made here, so that its stack shows who called.
+    // Created here, so that its stack shows the caller.
     const fault = new Error();
     this.child.ref();
     this.child.channel?.ref();
@@ -106,7 +106,7 @@ export class HostProcess {
     await this.kill('SIGTERM');
   }
 
-  /** Ends it with a signal. */
+  /** Ends the server with a signal. */
   async kill(signal: NodeJS.Signals): Promise<void> {
     this.child.ref();
     if (this.end === undefined) this.child.kill(signal);

@@ -4,7 +4,7 @@
 export interface StartSettings {
   /** A folder of its own, which it removes at its end. */
   readonly folder: string;
-  /** As on a command line. */
+  /** The flags as on a command line. */
   readonly flags: readonly string[];
   /** Names of control loops, as in the flag of that name. */
   readonly controllers: readonly string[];

@@ -42,8 +42,8 @@ export type FlagValue = string | number | boolean | readonly string[];
 
 /**
  * Objects, texts in YAML or JSON, or paths of files and folders with such texts (a `file:` URL, or a string of one line
- * that ends in `.yaml`, `.yml`, `.json` or `/` or has no colon). Of a folder the files with these endings are taken, but
- * not those of folders below.
+ * that ends in `.yaml`, `.yml`, `.json` or `/` or has no colon). From a folder, the files with these endings are used,
+ * but not those in its subfolders.
  */
 export type Fixtures = string | object | readonly (string | object)[];
 
@@ -77,10 +77,10 @@ export interface Access {
   ): Promise<Answer>;
 }
 
-/** An answer of the API that is no success. */
+/** An answer of the API that is not a success. */
 export interface ApiError extends Error {
   readonly status: number;
-  /** As in a Status, such as `NotFound`. */
+  /** The reason as in a Status, such as `NotFound`. */
   readonly reason: string;
   /** The whole Status. */
   readonly body: unknown;
@@ -102,7 +102,7 @@ export type Identity =
 export interface ResetOptions {
   /**
    * Also ends all watches (410 Gone) and makes all older versions unreadable, as after a loss of history: shows whether
-   * a client recovers. Otherwise watches go on and see each object go.
+   * a client recovers. Otherwise watches go on and see each object change back.
    */
   readonly endWatches?: boolean;
 }

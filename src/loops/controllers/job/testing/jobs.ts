@@ -13,7 +13,7 @@ import type { JobPod, StoredJob } from '../job-pod.js';
 export const tracking = 'batch.kubernetes.io/job-tracking';
 /** Annotation and label with the index of a pod. */
 export const indexKey = 'batch.kubernetes.io/job-completion-index';
-/** What the pods of the jobs run. */
+/** The container of the jobs' pods. */
 export const container = { name: 'c', image: 'img:1' };
 
 /** Jobs of one scene, and their outcome. */
@@ -73,7 +73,7 @@ export class Jobs {
     });
   }
 
-  /** Waits until that many pods run or are to run. */
+  /** Waits until the job has this many active pods. */
   async active(name: string, count: number): Promise<JobPod[]> {
     const pods = await this.untilPods(name, `${count} active`, (own) => own.filter(isPodActive).length === count);
     return pods.filter(isPodActive);
@@ -117,7 +117,7 @@ export function hasCondition({ status }: StoredJob, type: string, wanted = 'True
   return status.conditions?.some((condition) => condition.type === type && condition.status === wanted) ?? false;
 }
 
-/** The conditions of a job in words. */
+/** The conditions of a job as text. */
 export function conditions({ status }: StoredJob): string[] {
   return (status.conditions ?? []).map(
     ({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`,
