@@ -6,8 +6,8 @@ import { BackupReader } from './format/backup-reader.js';
 import { type BackupDependencies, makeBackup } from './make-backup.js';
 
 /**
- * Reads a cluster into a backup that nobody else can read: all of it is sealed with a key that is only in memory, and the
- * file has no name any more when this returns.
+ * Reads a cluster into a backup that nobody else can read: all of it is sealed with a key that is only in memory, and
+ * the file is already unlinked when this returns.
  */
 export async function copyCluster(
   dependencies: Omit<BackupDependencies, 'path' | 'secret' | 'sealedKinds' | 'verify'>,

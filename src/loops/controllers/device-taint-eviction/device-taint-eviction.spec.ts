@@ -11,7 +11,7 @@ import type { StoredResourceClaim } from '../resource-claim/pod-claims.js';
 const claims = 'resourceclaims.resource';
 const rules = 'devicetaintrules.resource';
 const driver = 'gpu.example.com';
-/** Set explicitly: by default taints begin at the server's time, which is later than the clock of these tests. */
+/** Set explicitly: by default taints begin at the server's time, which is later than the clock of the loops. */
 const timeAdded = '2020-01-01T00:00:00Z';
 
 describe('DeviceTaintEvictionController', () => {

@@ -185,7 +185,7 @@ export class GarbageCollector extends ReconcileLoop {
   ): Promise<WorkOutcome> {
     const dependents = [...this.graph.dependentsOf(node)];
     const isOwner = ({ uid }: OwnerReference) => uid === node.uid;
-    // A dependent that cannot be changed does not keep the others bound.
+    // A dependent that cannot be changed does not keep the others from being released.
     const { error } = await allOf(dependents, async (one) => {
       await this.clientOf(one)?.update(work, objectOf(one), (live) => withoutOwners(live, isOwner));
     });

@@ -74,7 +74,7 @@ export function limitReplicas(request: ScalingRequest): LimitedReplicas {
   return { replicas, able, limit, isLimited: replicas !== stable };
 }
 
-/** Scales up only as far as all recommendations within a period allow, and down likewise. */
+/** Scales up only as far as all recommendations within a period allow, and scales down by the same rule. */
 function stabilize({ spec, current, desired, history, now, downscaleMs }: ScalingRequest) {
   const { behavior } = spec;
   const windowMs = (rules: HPAScalingRules | undefined, otherwise: number) =>

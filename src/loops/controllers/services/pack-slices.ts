@@ -32,7 +32,7 @@ interface Draft {
  * become empty are deleted or get other content.
  *
  * An endpoint that is in two slices was put there by two writers that did not know of each other. The first slice keeps
- * it, and everything in the second is placed anew: if only its duplicates were removed, the second would stay beside
+ * it, and everything in the second is placed again: if only its duplicates were removed, the second would stay beside
  * the first for good, both half filled.
  */
 export function packSlices(existing: readonly StoredSlice[], groups: readonly PortGroup[], most: number): SlicePlan {

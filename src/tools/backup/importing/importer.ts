@@ -194,7 +194,7 @@ class Run {
         });
       }
       await this.pool.drain();
-      // Owners of the same kind are there now.
+      // Owners of the same kind exist now.
       if (waiting.size === 0 || waiting.size === wanted?.size) return waiting;
       wanted = waiting;
     }

@@ -12,7 +12,7 @@ export const statusImporter = 'plinth-import-status';
 /** An object that the cluster has. */
 export interface Present {
   readonly uid: string;
-  /** An import made the object, and did not get to its status. */
+  /** An import created the object, but did not write its status. */
   readonly lacksStatus: boolean;
 }
 

@@ -3,8 +3,8 @@ import { trackingMapName } from '../../../base/machinery/legacy-tokens.js';
 import { plainKind } from './creation-order.js';
 
 /**
- * Why an object is not created again by a copy of a cluster or of a namespace: a cluster has its own one, or makes it
- * by itself from other objects. Undefined for all other objects.
+ * Why an object is not created again by a copy of a cluster or of a namespace: a cluster has its own, or makes it by
+ * itself from other objects. Undefined for all other objects.
  *
  * - `own`: every cluster has its own, which another cluster's must not replace (rights and priority levels that the
  *   server maintains, its service, nodes and what they report, requests for certificates)

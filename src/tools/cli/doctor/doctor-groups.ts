@@ -3,7 +3,7 @@ import { ControlLoopOptions } from '../../../base/config/controllers.options.js'
 import { DoctorOptions } from '../../../base/config/doctor.options.js';
 import { serverOptionGroups } from '../../../base/config/server-options.js';
 
-/** Includes the flags of the servers and control loops, which are checked as they would be started. */
+/** Includes the flags of the servers and control loops: the doctor checks what these would be started with. */
 export const doctorGroups = {
   doctor: DoctorOptions,
   client: ApiClientOptions,

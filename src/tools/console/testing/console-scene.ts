@@ -12,7 +12,9 @@ export interface ConsoleAnswer {
   readonly text: string;
 }
 
-/** A console before a server that records what it gets. Sessions last a minute of a clock that the test moves. */
+/**
+ * A console in front of a server that records its requests. Sessions last a minute by a clock that the test advances.
+ */
 export class ConsoleScene {
   now = Date.now();
 

@@ -16,8 +16,8 @@ export interface Arrived {
 }
 
 /**
- * A server that replaces the API's and reports the requests that reached it. It knows tokens `token-of-<user>`, and
- * client certificates.
+ * A server that stands in for the API server and records the requests that reach it. It knows tokens `token-of-<user>`,
+ * and client certificates.
  */
 export class RecordingServer {
   readonly arrived: Arrived[] = [];

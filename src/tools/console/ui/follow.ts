@@ -27,7 +27,7 @@ const goodWatchMs = 10_000;
 
 /**
  * Lists, then watches from the list's version, until the signal. A watch that ends is resumed where it ended; when the
- * server no longer has that version (410), everything is listed anew. Errors are tried again after growing pauses.
+ * server no longer has that version (410), everything is listed again. Errors are tried again after growing pauses.
  */
 export async function follow(api: Api, followed: Followed, signal: AbortSignal, wait: Wait): Promise<void> {
   let version: string | undefined;

@@ -40,7 +40,7 @@ const readyPollMs = 15;
 const connectMs = 5_000;
 const shortestPauseMs = 100;
 const longestPauseMs = 10_000;
-/** An end after such a long run counts as a new incident: the pause starts from the shortest again. */
+/** A failure after a run of this length counts as a new incident: the pause starts from the shortest again. */
 const stableMs = 60_000;
 const startAttempts = 20;
 const defaultStopPatienceMs = 30_000;

@@ -145,7 +145,7 @@ async function startKeeper(place: KeeperPlace, lingerMs: number): Promise<Keeper
   }
 }
 
-/** Settings of the test's Node, such as coverage or a debugger, are not for the keeper. */
+/** Settings of the test's Node, such as coverage or a debugger, must not reach the keeper. */
 function keptEnvironment(): Record<string, string | undefined> {
   const { PATH, HOME, TMPDIR, TMP, TEMP, LANG } = environment;
   return { PATH, HOME, TMPDIR, TMP, TEMP, LANG };

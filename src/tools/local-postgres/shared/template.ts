@@ -16,7 +16,7 @@ const prefix = 'plinth_template_';
 const unfinished = 'plinth_unfinished_';
 /** Session lock: only one process makes templates, and none removes one that is about to be copied. */
 const lock = 7811071;
-/** The most templates on a server: those of earlier releases are removed at some time. */
+/** The most templates on a server: the oldest, which are of earlier releases, are removed. */
 const mostTemplates = 12;
 
 /** The schema of this release without objects. */
