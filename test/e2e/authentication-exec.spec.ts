@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { ApiConnection } from '../../src/nodes/connection/api-connection.js';
+import { ClusterClient } from '../../src/tools/backup/cluster/cluster-client.js';
+import { accessOfFile } from '../../src/tools/cli/api-access.js';
 import { TestIdentity } from '../support/test-authority.js';
 import { Kubectl } from './support/kubectl.js';
+import { answerInTerminal, runProgram } from './support/program.js';
 import { TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 const execVersion = 'client.authentication.k8s.io/v1beta1';
@@ -21,8 +25,16 @@ before(async () => {
 });
 after(() => cluster?.stop());
 
-/** A kubectl whose credentials come from a plugin that runs `script` (a shell script) and counts its runs. */
-function pluginOf(name: string, script: string): { readonly kubectl: Kubectl; runs(): number } {
+/** A user whose credentials come from a plugin. */
+interface Plugin {
+  readonly kubectl: Kubectl;
+  readonly kubeconfig: string;
+  /** How often it ran. */
+  runs(): number;
+}
+
+/** A user whose plugin runs `script` (a shell script). */
+function pluginOf(name: string, script: string, interactiveMode = 'Never'): Plugin {
   const plugin = file(`${name}.sh`);
   const count = file(`${name}.runs`);
   writeFileSync(plugin, `#!/bin/sh\necho run >> ${count}\n${script}\n`);
@@ -40,7 +52,7 @@ function pluginOf(name: string, script: string): { readonly kubectl: Kubectl; ru
         {
           name: 'u',
           user: {
-            exec: { apiVersion: execVersion, command: plugin, interactiveMode: 'Never', provideClusterInfo: true },
+            exec: { apiVersion: execVersion, command: plugin, interactiveMode, provideClusterInfo: true },
           },
         },
       ],
@@ -48,6 +60,7 @@ function pluginOf(name: string, script: string): { readonly kubectl: Kubectl; ru
   );
   return {
     kubectl: new Kubectl(kubeconfig),
+    kubeconfig,
     runs: () => (existsSync(count) ? readFileSync(count, 'utf8').trim().split('\n').length : 0),
   };
 }
@@ -101,5 +114,101 @@ describe('credentials of an exec plugin', () => {
     assert.equal(spec.cluster.server, server.url);
     const authority = Buffer.from(spec.cluster['certificate-authority-data'], 'base64').toString('utf8');
     assert.equal(authority, cluster.pki.authority);
+  });
+});
+
+interface Review {
+  readonly status: { readonly userInfo: { readonly username: string } };
+}
+
+/** Asks the server twice who the user of a kubeconfig is. */
+type AskTwice = (kubeconfig: string) => Promise<readonly string[]>;
+
+const reviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+const { signal } = new AbortController();
+
+/** The clients that the commands of this program use. */
+const clients: Readonly<Record<string, AskTwice>> = {
+  'backup, import, restore, kubeconfig and doctor': async (kubeconfig) => {
+    const client = new ClusterClient(await accessOfFile(kubeconfig), async () => {});
+    const ask = () => client.send<Review>('POST', reviews, { body: review, signal });
+    try {
+      return [await ask(), await ask()].map(({ status }) => status.userInfo.username);
+    } finally {
+      client.close();
+    }
+  },
+  'nodes and node': async (kubeconfig) => {
+    const connection = new ApiConnection(await accessOfFile(kubeconfig));
+    const ask = () => connection.own().send<Review>('POST', reviews, { body: review, signal });
+    try {
+      return [await ask(), await ask()].map(({ status }) => status.userInfo.username);
+    } finally {
+      connection.stop();
+    }
+  },
+};
+
+for (const [commands, askTwice] of Object.entries(clients)) {
+  describe(`credentials of an exec plugin for ${commands}`, () => {
+    const name = commands.replaceAll(/\W+/g, '-');
+    const untilRun = (runs: number, first: string, then: string, count: string) =>
+      `if [ $(wc -l < ${file(`${count}.runs`)}) -le ${runs} ]; then ${first}; else ${then}; fi`;
+
+    it('are asked for once, and again after a 401, which the caller does not notice', async () => {
+      const stale = `${name}-stale`;
+      const script = untilRun(1, print({ token: 'stale' }), print({ token: tokens.bob }), stale);
+      const { kubeconfig, runs } = pluginOf(stale, script);
+      assert.deepEqual(await askTwice(kubeconfig), ['bob', 'bob']);
+      assert.equal(runs(), 2);
+    });
+
+    it('that stay wrong are reported', async () => {
+      const { kubeconfig, runs } = pluginOf(`${name}-wrong`, print({ token: 'never-valid' }));
+      await assert.rejects(askTwice(kubeconfig), /Unauthorized/);
+      assert.equal(runs(), 2);
+    });
+
+    it('may be a certificate, and a new one makes new connections', async () => {
+      const [carla, dora] = await Promise.all(
+        ['carla', 'dora'].map(async (CN) => {
+          const { chain, key } = await users.issue({ subject: [{ O: ['crew'] }, { CN: [CN] }] });
+          // It has expired, so that every request needs a new one.
+          const expirationTimestamp = '2001-01-01T00:00:00Z';
+          return print({ clientCertificateData: chain, clientKeyData: key, expirationTimestamp });
+        }),
+      );
+      const turns = `${name}-turns`;
+      const { kubeconfig } = pluginOf(turns, untilRun(2, String(carla), String(dora), turns));
+      assert.deepEqual(await askTwice(kubeconfig), ['carla', 'dora']);
+    });
+  });
+}
+
+describe('a command of this program, with an exec plugin', () => {
+  it('gives it what kubectl gives it, and passes on what it writes to standard error', async () => {
+    const info = file('both.json');
+    const script = `echo logging in >&2\nprintf '%s\\n' "$KUBERNETES_EXEC_INFO" >> ${info}\n${print({ token: tokens.admin })}`;
+    const { kubectl, kubeconfig, runs } = pluginOf('both', script);
+    kubectl.ok(['get', '--raw', '/version']);
+    const { code, stdout, stderr } = await runProgram('top', '--once', '--interval=200ms', '--kubeconfig', kubeconfig);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, new RegExp(server.url));
+    assert.match(stderr, /^logging in$/m);
+    assert.equal(runs(), 2);
+    const [theirs, ours] = readFileSync(info, 'utf8').split(/\n+/);
+    assert.deepEqual(JSON.parse(String(ours)), JSON.parse(String(theirs)));
+  });
+
+  it('lets it ask the user where there is a terminal', async () => {
+    const script = `printf 'go on? [y/N] ' >&2\nread answer\n[ "$answer" = y ] || exit 1\n${print({ token: tokens.admin })}`;
+    const { kubeconfig } = pluginOf('asking', script, 'Always');
+    const args = ['top', '--once', '--interval=200ms', '--kubeconfig', kubeconfig] as const;
+    const { code, text } = await answerInTerminal('y\n', ...args);
+    assert.equal(code, 0, text);
+    const without = await runProgram(...args);
+    assert.notEqual(without.code, 0);
+    assert.match(without.stderr, /it asks questions \(interactiveMode Always\), and there is no terminal/);
   });
 });

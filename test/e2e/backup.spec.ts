@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import type { ApiObject } from '../../src/base/machinery/api-object.js';
+import { fixedAccess } from '../../src/base/outgoing/api-access.js';
 import { ClusterClient } from '../../src/tools/backup/cluster/cluster-client.js';
 import { type DumpSink, dump } from '../../src/tools/backup/cluster/dump.js';
 import { meansKind } from '../../src/tools/backup/cluster/kind-selection.js';
@@ -130,11 +131,7 @@ describe('plinth backup', () => {
 
   it('begins anew when its version expires, and gives up with advice', async () => {
     const tls = { ca: cluster.pki.authority, cert: undefined, key: undefined, serverName: undefined };
-    const access = {
-      server: cluster.first.url,
-      tls: { ...tls, insecureSkipVerify: false },
-      authorization: async () => `Bearer ${tokens.admin}`,
-    };
+    const access = fixedAccess(cluster.first.url, { ...tls, insecureSkipVerify: false }, `Bearer ${tokens.admin}`);
     await expireHistory(cluster.databaseUrl);
     /** While it is on, asks for a version that expired in place of the one that is asked for. */
     let isLate = false;

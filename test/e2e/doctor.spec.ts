@@ -368,12 +368,20 @@ describe('plinth doctor: the kubeconfig', () => {
       text.replace(/client-certificate-data: .*/, 'token: "a\\nb"').replace(/client-key-data: .*/, ''),
     );
     assert.match(String(split.findings.at(-1)?.remedy), /^correct the token/);
-    const plugin = await look((text) =>
-      text.replace(/client-certificate-data: .*/, 'exec: { command: /no/plugin }').replace(/client-key-data: .*/, ''),
+    const withPlugin = (fields: string) =>
+      look((text) =>
+        text.replace(/client-certificate-data: .*/, `exec: { ${fields} }`).replace(/client-key-data: .*/, ''),
+      );
+    const incomplete = await withPlugin('command: /no/plugin');
+    assert.match(
+      told(incomplete.findings, 'kubeconfig'),
+      /^error: .*: exec: apiVersion must be client\.authentication/,
     );
+    const version = 'apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never';
+    const plugin = await withPlugin(`${version}, command: /no/plugin`);
     assert.equal(plugin.code, 1);
-    assert.match(told(plugin.findings, 'kubeconfig'), /^error: .*: no program is run for credentials \(exec\)/);
-    assert.match(String(plugin.findings.at(-1)?.remedy), /^give --token/);
+    assert.match(told(plugin.findings, 'kubeconfig'), /^error: .* \(exec\) \/no\/plugin: there is no such program$/);
+    assert.match(String(plugin.findings.at(-1)?.remedy), /^run the program by hand/);
     const weak = await doctor(`--kubeconfig=${cluster.first.kubeconfig}`, '--token=bob-token');
     assert.equal(weak.code, 0);
     assert.match(told(weak.findings, 'cluster rights'), /^warning: bob may not list namespaces/);

@@ -1,9 +1,19 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { fileProblem, waitsForWriter } from '../machinery/file-problem.js';
-import { readYaml } from '../machinery/yaml/read-yaml.js';
+import { fileProblem } from '../machinery/file-problem.js';
+import {
+  type ClientConfigEntry,
+  ClientConfigError,
+  currentContext,
+  flagOf,
+  namedEntry,
+  type Problem,
+  readClientConfigRoot,
+  textOf,
+} from './client-config-document.js';
+import { type ClusterExtras, type ExecPlugin, readClusterExtras, readExecPlugin } from './exec/exec-plugin.js';
 
 /** How to verify the other side, and the credentials of this side. All texts are PEM. */
 export interface ClientTls {
@@ -25,7 +35,9 @@ export type ClientAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'bearerFile'; readonly path: string }
-  | { readonly kind: 'basic'; readonly username: string; readonly password: string };
+  | { readonly kind: 'basic'; readonly username: string; readonly password: string }
+  /** A program gives a token, a client certificate or both. */
+  | { readonly kind: 'exec'; readonly plugin: ExecPlugin };
 
 /** One remote service and this side's credentials for it. */
 export interface ClientConfig {
@@ -35,7 +47,17 @@ export interface ClientConfig {
   readonly auth: ClientAuth;
   /** The files of `ca`, `cert` and `key`, if they are in files of their own. */
   readonly files: ClientTlsFiles;
+  /** What the program of {@link ClientAuth} gets to know of the cluster besides its address. */
+  readonly clusterExtras?: ClusterExtras | undefined;
 }
+
+/** What a reader of client configurations does with users whose credentials come from a program. */
+export interface UserPolicy {
+  /** Whether the program is run; otherwise such a user is a fault. */
+  readonly runsPrograms: boolean;
+}
+
+const noPrograms: UserPolicy = { runsPrograms: false };
 
 /** Paths of PEM files. */
 export interface ClientTlsFiles {
@@ -44,28 +66,22 @@ export interface ClientTlsFiles {
   readonly key?: string | undefined;
 }
 
-/** A fault in a client configuration. The message names the file and the field, never a secret value. */
-export class ClientConfigError extends Error {}
-
-/** An object of the file. */
-export type ClientConfigEntry = Readonly<Record<string, unknown>>;
-
 /**
  * Reads a client configuration (the format of kubectl's own file). The cluster of the current context, or of the one that
  * is named, is the remote service; its user is this process (specification 5.2). Paths in it are relative to the file.
  *
  * Throws {@link ClientConfigError} for an unusable configuration: an address that is not https, certificates that don't
- * belong together, or ways to get credentials that a server does not offer (plugins that run commands, proxies,
- * impersonation).
+ * belong together, or ways to get credentials that this program does not offer (proxies, impersonation, and programs
+ * unless the policy allows them).
  */
-export function loadClientConfig(path: string, contextName?: string): ClientConfig {
+export function loadClientConfig(path: string, contextName?: string, policy = noPrograms): ClientConfig {
   const problem = (text: string) => new ClientConfigError(`${path}: ${text}`);
   const root = readClientConfigRoot(path, problem);
   const context = currentContext(root, problem, contextName);
   const userName = textOf(context, 'user', problem);
   const user = userName === '' ? {} : namedEntry(root, 'users', 'user', userName, problem);
   const folder = dirname(path);
-  const own = readUser(user, folder, problem);
+  const own = readUser(user, folder, problem, policy);
   const cluster = readCluster(root, context, folder, problem);
   const { ca, serverName, insecureSkipVerify } = cluster.tls;
   const tls: ClientTls = { ...own.tls, ca, serverName, insecureSkipVerify };
@@ -74,6 +90,7 @@ export function loadClientConfig(path: string, contextName?: string): ClientConf
     tls: Object.freeze(tls),
     auth: own.auth,
     files: Object.freeze({ ...own.files, ...cluster.files }),
+    clusterExtras: cluster.clusterExtras,
   });
 }
 
@@ -102,21 +119,28 @@ function readCluster(
     cert: undefined,
     key: undefined,
     serverName: textOf(cluster, 'tls-server-name', problem) || undefined,
-    insecureSkipVerify: flag(cluster, 'insecure-skip-tls-verify', problem),
+    insecureSkipVerify: flagOf(cluster, 'insecure-skip-tls-verify', problem),
   };
   checkClientTls(tls, problem);
   if (textOf(cluster, 'proxy-url', problem) !== '') throw problem('proxy-url is not supported');
-  return { server: addressOf(textOf(cluster, 'server', problem), problem), tls, files: { ca } };
+  return {
+    server: addressOf(textOf(cluster, 'server', problem), problem),
+    tls,
+    files: { ca },
+    clusterExtras: readClusterExtras(cluster, problem),
+  };
 }
-
-/** Makes the error for a fault in a file. */
-export type Problem = (text: string) => ClientConfigError;
 
 /** The credentials of one user. */
 export type ClientUser = Pick<ClientConfig, 'tls' | 'auth' | 'files'>;
 
 /** Reads a user. Its `tls` trusts the authorities of the host. */
-export function readUser(user: ClientConfigEntry, folder: string, problem: Problem): ClientUser {
+export function readUser(
+  user: ClientConfigEntry,
+  folder: string,
+  problem: Problem,
+  { runsPrograms }: UserPolicy = noPrograms,
+): ClientUser {
   const files: ClientTlsFiles = {
     cert: fileOf(user, 'client-certificate', folder, problem),
     key: fileOf(user, 'client-key', folder, problem),
@@ -130,75 +154,17 @@ export function readUser(user: ClientConfigEntry, folder: string, problem: Probl
   };
   checkClientTls(tls, problem);
   for (const field of unknownUserFields) {
-    if (user[field] === undefined || user[field] === null) continue;
-    throw problem(
-      field === 'exec'
-        ? 'no program is run for credentials (exec): a token or a client certificate is needed'
-        : `${field} is not supported`,
-    );
+    if (isGiven(user[field])) throw problem(`${field} is not supported`);
   }
-  return Object.freeze({ tls: Object.freeze(tls), auth: Object.freeze(authOf(user, folder, problem)), files });
-}
-
-/** Reads the file. */
-export function readClientConfigRoot(path: string, problem: Problem): ClientConfigEntry {
-  let content: string;
-  try {
-    const found = statSync(path);
-    // The file may be endless.
-    if (found.isCharacterDevice() || found.isBlockDevice()) throw new Error('it is a device: name a file');
-    if (waitsForWriter(path, found)) throw new Error('it is a pipe: name a file');
-    content = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw problem(fileProblem(error));
+  if (isGiven(user.exec) && !runsPrograms) {
+    throw problem('no program is run for credentials (exec): a token or a client certificate is needed');
   }
-  return rootOf(content, true, problem);
-}
-
-/**
- * Like {@link readClientConfigRoot}, for text that a client sent: of duplicate keys the last one counts, as comparing
- * them all takes long.
- */
-export function parseClientConfigRoot(content: string, problem: Problem): ClientConfigEntry {
-  return rootOf(content, false, problem);
-}
-
-function rootOf(content: string, uniqueKeys: boolean, problem: Problem): ClientConfigEntry {
-  let root: unknown;
-  try {
-    root = readYaml(content, uniqueKeys);
-  } catch {
-    // The parser's message would quote the file, which may hold secrets.
-    throw problem('is neither YAML nor JSON');
-  }
-  if (!isEntry(root)) throw problem('is no client configuration');
-  const { kind = 'Config', apiVersion = 'v1' } = root;
-  if (kind !== 'Config' || apiVersion !== 'v1') throw problem('must be of kind Config in apiVersion v1');
-  return root;
-}
-
-/** The entry of the current context, or of the one that is named. */
-export function currentContext(root: ClientConfigEntry, problem: Problem, named?: string): ClientConfigEntry {
-  const name = named ?? textOf(root, 'current-context', problem);
-  if (name === '') throw problem('current-context must be set');
-  return namedEntry(root, 'contexts', 'context', name, problem);
-}
-
-/** The content of a named entry of a list; throws when there is none. */
-export function namedEntry(
-  root: ClientConfigEntry,
-  list: string,
-  field: string,
-  name: string,
-  problem: Problem,
-): ClientConfigEntry {
-  const entries = root[list] ?? [];
-  if (!Array.isArray(entries)) throw problem(`${list} must be a list`);
-  const found = entries.find((entry) => isEntry(entry) && entry.name === name) as ClientConfigEntry | undefined;
-  if (found === undefined) throw problem(`${list} has no entry ${JSON.stringify(name)}`);
-  const value = found[field] ?? {};
-  if (!isEntry(value)) throw problem(`${list}[${JSON.stringify(name)}].${field} must be an object`);
-  return value;
+  const plugin = isGiven(user.exec) ? readExecPlugin(user.exec, folder, problem) : undefined;
+  const given = authOf(user, folder, problem);
+  // Credentials that are there make the program needless.
+  const isComplete = plugin === undefined || tls.cert !== undefined || given.kind !== 'none';
+  const auth: ClientAuth = isComplete ? given : { kind: 'exec', plugin };
+  return Object.freeze({ tls: Object.freeze(tls), auth: Object.freeze(auth), files });
 }
 
 function addressOf(server: string, problem: Problem): string {
@@ -238,7 +204,10 @@ function material(
 }
 
 /** Throws the error made by `problem` when certificates can't be used or don't belong together. */
-export function checkClientTls({ ca, cert, key, insecureSkipVerify }: ClientTls, problem: Problem): void {
+export function checkClientTls(
+  { ca, cert, key, insecureSkipVerify }: ClientTls,
+  problem: (text: string) => Error,
+): void {
   if ((cert === undefined) !== (key === undefined)) throw problem('client-certificate and client-key need each other');
   if (ca !== undefined && insecureSkipVerify) {
     throw problem('insecure-skip-tls-verify and certificate-authority exclude each other');
@@ -258,7 +227,7 @@ export function checkClientTls({ ca, cert, key, insecureSkipVerify }: ClientTls,
   }
 }
 
-const unknownUserFields = ['exec', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'] as const;
+const unknownUserFields = ['auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'] as const;
 
 function authOf(user: ClientConfigEntry, folder: string, problem: Problem): ClientAuth {
   const tokenFile = textOf(user, 'tokenFile', problem);
@@ -283,20 +252,6 @@ function readTokenFile(path: string, problem: Problem): void {
   }
 }
 
-/** A text field; empty when it is missing. */
-export function textOf(entry: ClientConfigEntry, field: string, problem: Problem): string {
-  const value = entry[field] ?? '';
-  if (typeof value !== 'string') throw problem(`${field} must be a string`);
-  return value;
-}
-
-function flag(entry: ClientConfigEntry, field: string, problem: Problem): boolean {
-  const value = entry[field] ?? false;
-  if (typeof value !== 'boolean') throw problem(`${field} must be true or false`);
-  return value;
-}
-
-/** Whether a value is an object. */
-export function isEntry(value: unknown): value is ClientConfigEntry {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }

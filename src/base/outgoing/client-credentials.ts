@@ -1,47 +1,73 @@
 import { readFile } from 'node:fs/promises';
 import { type Clock, systemClock } from '../machinery/clock.js';
+import type { Credentials } from './api-access.js';
 import {
   type ClientAuth,
   type ClientConfig,
-  ClientConfigError,
   type ClientTls,
+  type ClientUser,
   checkClientTls,
 } from './client-config.js';
+import { ClientConfigError } from './client-config-document.js';
+import { ExecCredentials } from './exec/exec-credentials.js';
 
 /** After this time, a call that needs the files checks them again. */
 const fileAgeMs = 10_000;
 
+/** A user, and the address that a program which gives the credentials is told. */
+type CredentialsConfig = ClientUser & Partial<Pick<ClientConfig, 'server' | 'clusterExtras'>>;
+
 /**
  * The credentials that this side presents to a remote service. Certificates and tokens in files are read again while
- * the process runs.
+ * the process runs. A program for credentials runs when they are needed first, when they have expired, and when they were
+ * refused.
  */
 export class ClientCredentials {
-  private present: ClientTls;
+  private ownTls: ClientTls;
   private tlsReadAt: number;
   private tokenOfFile: { readonly header: string; readonly until: number } | undefined;
+  private readonly exec: ExecCredentials | undefined;
 
   constructor(
-    private readonly config: Pick<ClientConfig, 'tls' | 'auth' | 'files'>,
+    private readonly config: CredentialsConfig,
     private readonly clock: Clock = systemClock,
   ) {
-    this.present = config.tls;
+    const { auth, tls, server = '', clusterExtras } = config;
+    this.ownTls = tls;
     this.tlsReadAt = clock.now();
     this.tokenOfFile = undefined;
+    if (auth.kind === 'exec')
+      this.exec = new ExecCredentials(auth.plugin, { server, extras: clusterExtras }, { clock });
   }
 
   /**
-   * The certificates to use now; the same object until they change. If the files hold something that can't be used (a
+   * What the next request shows.
+   *
+   * @throws ExecPluginError when a program gives no credentials; the fault of a token file that was never readable
+   */
+  async present(): Promise<Credentials> {
+    const tls = await this.tls();
+    return this.exec?.present(tls) ?? { tls, authorization: await this.authorization() };
+  }
+
+  /** After a 401: whether there are other credentials now than those that were refused. */
+  async renew(refused: Credentials): Promise<boolean> {
+    return this.exec?.renew(refused) ?? false;
+  }
+
+  /**
+   * The certificates of files to use now; the same object until they change. If the files hold something that can't be used (a
    * key that is ahead of its certificate), the old ones stay until the next check.
    */
   async tls(): Promise<ClientTls> {
     const { ca, cert, key } = this.config.files;
     const now = this.clock.now();
-    if ((ca ?? cert ?? key) === undefined || now < this.tlsReadAt + fileAgeMs) return this.present;
+    if ((ca ?? cert ?? key) === undefined || now < this.tlsReadAt + fileAgeMs) return this.ownTls;
     // Calls that come meanwhile use the present certificates.
     this.tlsReadAt = now;
     const read = async (path: string | undefined, known: string | undefined) =>
       path === undefined ? known : await readFile(path, 'utf8');
-    const before = this.present;
+    const before = this.ownTls;
     try {
       const tls: ClientTls = {
         ...before,
@@ -51,18 +77,22 @@ export class ClientCredentials {
       };
       if (tls.ca === before.ca && tls.cert === before.cert && tls.key === before.key) return before;
       checkClientTls(tls, (problem) => new ClientConfigError(problem));
-      this.present = tls;
+      this.ownTls = tls;
     } catch {
       // The old certificates stay. A connection that fails because of them reports the reason.
     }
-    return this.present;
+    return this.ownTls;
   }
 
-  /** The content of the Authorization header, if there is one. Throws when a token file was never readable. */
+  /**
+   * The content of the Authorization header, if there is one that needs no program. Throws when a token file was never
+   * readable.
+   */
   async authorization(): Promise<string | undefined> {
     const auth: ClientAuth = this.config.auth;
     switch (auth.kind) {
       case 'none':
+      case 'exec':
         return undefined;
       case 'bearer':
         return `Bearer ${auth.token}`;

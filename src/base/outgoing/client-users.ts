@@ -1,13 +1,6 @@
 import { dirname } from 'node:path';
-import {
-  ClientConfigError,
-  type ClientUser,
-  isEntry,
-  namedEntry,
-  readClientConfigRoot,
-  readUser,
-  textOf,
-} from './client-config.js';
+import { type ClientUser, readUser } from './client-config.js';
+import { ClientConfigError, isEntry, namedEntry, readClientConfigRoot, textOf } from './client-config-document.js';
 
 /**
  * Credentials by the host that they are for. The names of the users in the file are patterns: `host:port`, `host` for

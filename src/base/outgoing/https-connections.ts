@@ -3,6 +3,7 @@ import { Agent, request } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { ClientTls } from './client-config.js';
 import type { DeniedAddresses } from './denied-addresses.js';
+import { retireAgent } from './retire-agent.js';
 import { tlsOptions } from './tls-options.js';
 
 /** Where a connection goes. */
@@ -177,8 +178,7 @@ export class HttpsConnections {
 
   /** Closes idle connections now and the others as soon as they are idle. */
   retire(): void {
-    this.agent.maxFreeSockets = 0;
-    for (const sockets of Object.values(this.agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+    retireAgent(this.agent);
   }
 
   /** Closes all connections. */

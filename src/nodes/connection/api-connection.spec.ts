@@ -4,6 +4,7 @@ import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse }
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
+import { fixedAccess } from '../../base/outgoing/api-access.js';
 import { ApiConnection, TooManyWait } from './api-connection.js';
 
 describe('ApiConnection', () => {
@@ -37,11 +38,8 @@ describe('ApiConnection', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    connection = new ApiConnection({
-      server: `https://127.0.0.1:${port}`,
-      tls: { ca: authority.cert, cert: undefined, key: undefined, serverName: undefined, insecureSkipVerify: false },
-      authorization: async () => undefined,
-    });
+    const tls = { ca: authority.cert, cert: undefined, key: undefined, serverName: undefined };
+    connection = new ApiConnection(fixedAccess(`https://127.0.0.1:${port}`, { ...tls, insecureSkipVerify: false }));
   });
   after(() => {
     connection.stop();

@@ -1,7 +1,7 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { RateLimiter } from '../../base/machinery/rate-limiter.js';
-import type { ApiAccess } from '../../base/outgoing/api-access.js';
+import type { ApiAccess, Credentials } from '../../base/outgoing/api-access.js';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
 import { Http2Connections } from './http2-connections.js';
 
@@ -76,6 +76,8 @@ export interface ConnectionSettings {
  */
 export class ApiConnection {
   private readonly connections: Http2Connections;
+  /** As the access gave them last. */
+  private tls: ClientTls;
   private readonly prefix: string;
   private readonly major: Places;
   private readonly minor = new Places(mostMinor);
@@ -85,7 +87,8 @@ export class ApiConnection {
     private readonly access: ApiAccess,
     private readonly settings: ConnectionSettings = {},
   ) {
-    this.connections = new Http2Connections(access.server, access.tls);
+    this.tls = access.tls;
+    this.connections = new Http2Connections(access.server, this.tls);
     this.prefix = new URL(access.server).pathname.replace(/\/$/, '');
     this.major = new Places(settings.atOnce ?? 100);
   }
@@ -128,10 +131,8 @@ export class ApiConnection {
     try {
       const text = body === undefined ? undefined : JSON.stringify(body);
       const headers = { ...identity, ...(text === undefined ? {} : { 'content-type': contentType }) };
-      const stream = await this.begin(method, path, headers, text, signal);
-      stream.setTimeout(requestMs, () => stream.destroy(new Error('the server did not answer in time')));
-      const answered = await answerOf(stream);
-      return readAnswer(Number(answered[':status']), await textOf(stream)) as T;
+      const { stream, status } = await this.begin({ method, path, headers, text, limitMs: requestMs, signal });
+      return readAnswer(status, await textOf(stream)) as T;
     } finally {
       places.give();
     }
@@ -139,9 +140,8 @@ export class ApiConnection {
 
   /** A request whose answer is read as it comes, line by line. Ends with the answer, or throws as {@link send} does. */
   async *lines(path: string, identity: OutgoingHttpHeaders, signal: AbortSignal): AsyncGenerator<string> {
-    const stream = await this.begin('GET', path, identity, undefined, signal);
+    const { stream, status } = await this.begin({ method: 'GET', path, headers: identity, signal });
     try {
-      const status = Number((await answerOf(stream))[':status']);
       if (status !== 200) readAnswer(status, await textOf(stream));
       let rest = '';
       stream.setEncoding('utf8');
@@ -155,14 +155,25 @@ export class ApiConnection {
     }
   }
 
-  private async begin(
-    method: string,
-    path: string,
-    headers: OutgoingHttpHeaders,
-    text: string | undefined,
-    signal: AbortSignal,
-  ): Promise<ClientHttp2Stream> {
-    const authorization = await this.access.authorization();
+  /** The beginning of the answer. When it is a 401, there may be newer credentials, which are tried once. */
+  private async begin(sending: Sending): Promise<Begun> {
+    const credentials = await this.access.present();
+    const begun = await this.beginAs(credentials, sending);
+    if (begun.status !== 401) return begun;
+    // Nobody could read it once the stream has ended.
+    const refusal = await textOf(begun.stream);
+    if (!(await this.access.renew(credentials))) throw apiError(begun.status, jsonOf(refusal));
+    return this.beginAs(await this.access.present(), sending);
+  }
+
+  private async beginAs(
+    { tls, authorization }: Credentials,
+    { method, path, headers, text, limitMs, signal }: Sending,
+  ): Promise<Begun> {
+    if (tls !== this.tls) {
+      this.tls = tls;
+      this.connections.renewTls(tls);
+    }
     const all = {
       ':method': method,
       ':path': `${this.prefix}${path}`,
@@ -172,9 +183,29 @@ export class ApiConnection {
       ...headers,
     };
     const stream = this.connections.request(all, text !== undefined, signal);
+    if (limitMs !== undefined) {
+      stream.setTimeout(limitMs, () => stream.destroy(new Error('the server did not answer in time')));
+    }
     if (text !== undefined) stream.end(text);
-    return stream;
+    return { stream, status: Number((await answerOf(stream))[':status']) };
   }
+}
+
+/** A request as it goes on the wire. */
+interface Sending {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly text?: string | undefined;
+  /** How long the server may be silent. */
+  readonly limitMs?: number;
+  readonly signal: AbortSignal;
+}
+
+/** A stream whose answer has begun. */
+interface Begun {
+  readonly stream: ClientHttp2Stream;
+  readonly status: number;
 }
 
 /** A server that is silent for longer than this is considered dead. */
@@ -212,16 +243,23 @@ async function textOf(stream: ClientHttp2Stream): Promise<string> {
 }
 
 function readAnswer(status: number, text: string): object {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    body = undefined;
-  }
+  const body = jsonOf(text);
   if (status >= 200 && status < 300 && typeof body === 'object' && body !== null) return body;
+  throw apiError(status, body);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function apiError(status: number, body: unknown): ApiError {
   const { reason = '', message = `the server answered ${status}` } = (body ?? {}) as {
     readonly reason?: string;
     readonly message?: string;
   };
-  throw new ApiError(status, reason, message);
+  return new ApiError(status, reason, message);
 }

@@ -3,7 +3,8 @@ import type { NodeAddressKind, NodeAgentOptions } from '../../base/config/node-a
 import type { Clock } from '../../base/machinery/clock.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import { StatusError } from '../../base/machinery/status-error.js';
-import { ClientConfigError, type ClientTls, checkClientTls } from '../../base/outgoing/client-config.js';
+import { type ClientTls, checkClientTls } from '../../base/outgoing/client-config.js';
+import { ClientConfigError } from '../../base/outgoing/client-config-document.js';
 import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
 import { type Target } from '../../base/outgoing/https-connections.js';

@@ -3,6 +3,7 @@ import { SimulatedNodesOptions } from '../../base/config/simulated-nodes.options
 import type { Running } from '../../base/machinery/lifecycle.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
+import { fixedAccess } from '../../base/outgoing/api-access.js';
 import { localUrl } from './kubeconfig.js';
 import type { NodePki } from './pki/node-pki.js';
 import type { Pki } from './pki/pki.js';
@@ -23,17 +24,13 @@ export async function startDevNodes(
   { count, authority, pki, nodePki, logger }: DevNodes,
 ): Promise<Running> {
   return nodesOf({
-    access: {
-      server: localUrl(secureServing.bindAddress, secureServing.securePort),
-      tls: {
-        ca: authority,
-        cert: pki.admin.certificate,
-        key: pki.admin.privateKey,
-        serverName: undefined,
-        insecureSkipVerify: false,
-      },
-      authorization: async () => undefined,
-    },
+    access: fixedAccess(localUrl(secureServing.bindAddress, secureServing.securePort), {
+      ca: authority,
+      cert: pki.admin.certificate,
+      key: pki.admin.privateKey,
+      serverName: undefined,
+      insecureSkipVerify: false,
+    }),
     names: vendorNames(cluster.vendor, cluster.compat),
     logger,
     options: { ...new SimulatedNodesOptions(), count, storageClass: true },

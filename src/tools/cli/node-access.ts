@@ -7,7 +7,7 @@ import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
 import { keepCertificate, requestCertificate } from '../../nodes/agent/node/node-certificates.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
-import { accessOf } from './api-access.js';
+import { accessOfFile } from './api-access.js';
 
 export interface NodeAccessRequest {
   readonly options: Readonly<AgentApiOptions>;
@@ -33,18 +33,6 @@ export async function accessOfNode(request: NodeAccessRequest): Promise<ApiAcces
     await bootstrap(request, kubeconfig, bootstrapKubeconfig);
   }
   return accessOfFile(kubeconfig);
-}
-
-function accessOfFile(kubeconfig: string): Promise<ApiAccess> {
-  const nothing = {
-    context: undefined,
-    server: undefined,
-    certificateAuthority: undefined,
-    clientCertificate: undefined,
-    clientKey: undefined,
-    token: undefined,
-  };
-  return accessOf({ ...nothing, kubeconfig });
 }
 
 /** Asks for a certificate with the bootstrap credentials, until there is one, and writes a kubeconfig that names it. */

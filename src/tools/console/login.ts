@@ -1,14 +1,12 @@
+import { type ClientAuth, type ClientTls, readUser } from '../../base/outgoing/client-config.js';
 import {
-  type ClientAuth,
   type ClientConfigEntry,
   ClientConfigError,
-  type ClientTls,
   currentContext,
   namedEntry,
   parseClientConfigRoot,
-  readUser,
   textOf,
-} from '../../base/outgoing/client-config.js';
+} from '../../base/outgoing/client-config-document.js';
 
 /** The credentials that a user presents to the API server. */
 export interface UserCredentials {

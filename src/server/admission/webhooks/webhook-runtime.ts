@@ -1,7 +1,7 @@
 import { parseServiceAddresses } from '../../../base/config/admission-webhook.options.js';
 import { OptionsError } from '../../../base/config/parse-options.js';
 import { groupName } from '../../../base/machinery/vendor.js';
-import { ClientConfigError } from '../../../base/outgoing/client-config.js';
+import { ClientConfigError } from '../../../base/outgoing/client-config-document.js';
 import { type ClientUsers, loadClientUsers } from '../../../base/outgoing/client-users.js';
 import { DeniedAddresses } from '../../../base/outgoing/denied-addresses.js';
 import type { HookTransport } from '../../../base/outgoing/hook-client.js';

@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request } from 'node:https';
 import { pauseAfter } from '../../../base/machinery/backoff.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
-import type { ApiAccess } from '../../../base/outgoing/api-access.js';
+import type { ApiAccess, Credentials } from '../../../base/outgoing/api-access.js';
+import type { ClientTls } from '../../../base/outgoing/client-config.js';
+import { retireAgent } from '../../../base/outgoing/retire-agent.js';
 import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 import { printable } from '../format/printable.js';
 import { ItemSplitter } from './item-splitter.js';
@@ -49,18 +51,20 @@ type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
 /** Requests to the API of one cluster, of any vendor, over a few connections that are kept. */
 export class ClusterClient {
-  private readonly agent: Agent;
+  private agent: Agent;
+  private tls: ClientTls;
   private readonly base: URL;
 
   /** @param pause waits between tries, or rejects when the signal is aborted */
   constructor(
     private readonly access: ApiAccess,
     private readonly pause: Pause,
-    connections = 16,
+    private readonly connections = 16,
     private readonly userAgent = 'plinth-backup',
   ) {
     this.base = new URL(access.server);
-    this.agent = new Agent({ keepAlive: true, maxSockets: connections, ...tlsOptions(access.tls) });
+    this.tls = access.tls;
+    this.agent = this.connect();
   }
 
   get server(): string {
@@ -134,13 +138,42 @@ export class ClusterClient {
     }
   }
 
+  private connect(): Agent {
+    return new Agent({ keepAlive: true, maxSockets: this.connections, ...tlsOptions(this.tls) });
+  }
+
+  /** The beginning of the answer. When it is a 401, there may be newer credentials, which are tried once. */
   private async begin(
+    method: string,
+    path: string,
+    body: Buffer | undefined,
+    options: ClusterRequest,
+  ): Promise<IncomingMessage> {
+    const credentials = await this.access.present();
+    const response = await this.beginAs(credentials, method, path, body, options);
+    if (response.statusCode !== 401) return response;
+    try {
+      if (!(await this.access.renew(credentials))) return response;
+    } catch (error) {
+      response.destroy();
+      throw error;
+    }
+    response.resume();
+    return this.beginAs(await this.access.present(), method, path, body, options);
+  }
+
+  private beginAs(
+    { tls, authorization }: Credentials,
     method: string,
     path: string,
     body: Buffer | undefined,
     { accept = 'application/json', contentType = 'application/json', signal }: ClusterRequest,
   ): Promise<IncomingMessage> {
-    const authorization = await this.access.authorization();
+    if (tls !== this.tls) {
+      retireAgent(this.agent);
+      this.tls = tls;
+      this.agent = this.connect();
+    }
     const prefix = this.base.pathname.replace(/\/$/, '');
     const options: RequestOptions = {
       method,

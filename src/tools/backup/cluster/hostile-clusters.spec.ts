@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { fixedAccess } from '../../../base/outgoing/api-access.js';
 import { RecordingServer } from '../../console/testing/recording-server.js';
 import type { NotTaken } from '../format/lines.js';
 import { ClusterClient } from './cluster-client.js';
@@ -42,10 +43,7 @@ describe('a cluster that answers anything', () => {
 
   before(async () => {
     server = await RecordingServer.start();
-    client = new ClusterClient(
-      { server: server.url, tls: { ca: server.authority.cert } as never, authorization: async () => undefined },
-      async () => {},
-    );
+    client = new ClusterClient(fixedAccess(server.url, { ca: server.authority.cert } as never), async () => {});
   });
   after(() => {
     client.close();

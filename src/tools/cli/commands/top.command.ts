@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseOptions } from '../../../base/config/parse-options.js';
 import { TopOptions } from '../../../base/config/top.options.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
+import { accessOfFile } from '../api-access.js';
 import { type Command, parseRequest } from '../command.js';
 import { usualKubeconfig } from '../usual-kubeconfig.js';
 
@@ -25,7 +26,7 @@ export const topCommand: Command = {
     const { MetricsClient } = await import('../top/metrics-client.js');
     const { Span } = await import('../../../base/observability/scrape/sample.js');
     const { topPage } = await import('../top/page.js');
-    const client = new MetricsClient(file);
+    const client = new MetricsClient(await accessOfFile(file));
     const { signal } = context.signals;
     const { stdout } = process;
     const isLive = stdout.isTTY && !once;

@@ -7,6 +7,7 @@ import { watchCacheBytes } from '../../../base/config/watch-cache-bytes.js';
 import { systemClock } from '../../../base/machinery/clock.js';
 import { memoryLimits } from '../../../base/machinery/memory-limits.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
+import { ExecPluginError } from '../../../base/outgoing/exec/exec-plugin-error.js';
 import { accessOf } from '../api-access.js';
 import { usualKubeconfig } from '../usual-kubeconfig.js';
 import { authorityFinding, type PairToCheck, pairFinding, tokenKeyFindings } from './certificates.js';
@@ -16,9 +17,6 @@ import { error, type Finding, skipped } from './finding.js';
 import { machineFindings, thisMachine } from './machine.js';
 
 type Options = ParsedOptions<typeof doctorGroups>;
-
-/** The finding about a kubeconfig whose user is identified by a program. */
-const noPrograms = /\(exec\)/;
 
 /** Connections of a process besides its pool: one to write, one to listen. */
 const ownConnections = 2;
@@ -160,9 +158,10 @@ async function cluster({ client }: Options, kubeconfig: string | undefined, sign
     return await clusterFindings(await accessOf(client, kubeconfig), signal);
   } catch (fault) {
     const text = errorText(fault);
-    const remedy = noPrograms.test(text)
-      ? 'give --token (kubectl create token makes one), or --client-certificate and --client-key'
-      : 'correct the file, or make a new one by plinth kubeconfig';
+    const remedy =
+      fault instanceof ExecPluginError
+        ? 'run the program by hand as the kubeconfig names it, or give --token, or --client-certificate and --client-key'
+        : 'correct the file, or make a new one by plinth kubeconfig';
     return [error('kubeconfig', text, remedy)];
   }
 }

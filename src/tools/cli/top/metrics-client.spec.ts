@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { serverAuth, TestIdentity } from '../../../../test/support/test-authority.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
+import type { Sample } from '../../../base/observability/scrape/sample.js';
+import { accessOfFile } from '../api-access.js';
 import { MetricsClient } from './metrics-client.js';
 
 const never = new AbortController().signal;
@@ -35,8 +37,12 @@ after(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A client that trusts this certificate. */
-function client(trusted: string, token = 'right', port = (server.address() as AddressInfo).port): MetricsClient {
+/** What a client that trusts this certificate reads. */
+async function sample(
+  trusted: string,
+  token = 'right',
+  port = (server.address() as AddressInfo).port,
+): Promise<Sample> {
   const file = join(folder, 'kubeconfig.json');
   const data = Buffer.from(trusted).toString('base64');
   const config = {
@@ -48,26 +54,23 @@ function client(trusted: string, token = 'right', port = (server.address() as Ad
     contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
   };
   writeFileSync(file, JSON.stringify(config));
-  return new MetricsClient(file);
+  return new MetricsClient(await accessOfFile(file)).sample(never);
 }
 
 describe('the client of top', () => {
   it('trusts an authority, or the certificate of the server itself, and no other', async () => {
-    for (const trusted of [root.cert, serving.cert]) assert.equal((await client(trusted).sample(never)).sum('up'), 1);
+    for (const trusted of [root.cert, serving.cert]) assert.equal((await sample(trusted)).sum('up'), 1);
     const other = await TestIdentity.root('other');
-    await assert.rejects(client(other.cert).sample(never), StartupError);
+    await assert.rejects(sample(other.cert), StartupError);
   });
 
   it('says what is wrong: credentials, rights, a server that is away', async () => {
-    await assert.rejects(client(root.cert, 'wrong').sample(never), /does not accept the credentials of the kubeconfig/);
+    await assert.rejects(sample(root.cert, 'wrong'), /does not accept the credentials of the kubeconfig/);
     status = 403;
-    await assert.rejects(
-      client(root.cert).sample(never),
-      /may not read metrics \(403\); the group system:monitoring may/,
-    );
+    await assert.rejects(sample(root.cert), /may not read metrics \(403\); the group system:monitoring may/);
     status = 503;
-    await assert.rejects(client(root.cert).sample(never), /the server answered 503/);
+    await assert.rejects(sample(root.cert), /the server answered 503/);
     status = 200;
-    await assert.rejects(client(root.cert, 'right', 1).sample(never), /https:\/\/localhost:1\/metrics: .*ECONNREFUSED/);
+    await assert.rejects(sample(root.cert, 'right', 1), /https:\/\/localhost:1\/metrics: .*ECONNREFUSED/);
   });
 });

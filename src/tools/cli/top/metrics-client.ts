@@ -1,29 +1,26 @@
 import { Agent, request } from 'node:https';
-import { StartupError } from '../../../base/machinery/startup-error.js';
+import { errorText, StartupError } from '../../../base/machinery/startup-error.js';
 import { Sample } from '../../../base/observability/scrape/sample.js';
 import { readScrape } from '../../../base/observability/scrape/scrape.js';
-import { ClientConfigError, loadClientConfig } from '../../../base/outgoing/client-config.js';
-import { ClientCredentials } from '../../../base/outgoing/client-credentials.js';
+import type { ApiAccess, Credentials } from '../../../base/outgoing/api-access.js';
 import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 
 const answerMs = 10_000;
 const mostBytes = 64 * 1024 * 1024;
 
-/** Reads the metrics of the server that a kubeconfig names. */
+/** An answer that holds no metrics. */
+class Refusal extends Error {
+  constructor(readonly status: number) {
+    super(refusal(status));
+  }
+}
+
+/** Reads the metrics of a server. */
 export class MetricsClient {
   readonly server: string;
-  private readonly credentials: ClientCredentials;
 
-  /** @throws StartupError for a file that can't be used */
-  constructor(kubeconfig: string) {
-    try {
-      const config = loadClientConfig(kubeconfig);
-      this.server = config.server.replace(/\/$/, '');
-      this.credentials = new ClientCredentials(config);
-    } catch (error) {
-      if (error instanceof ClientConfigError) throw new StartupError(error.message);
-      throw error;
-    }
+  constructor(private readonly access: ApiAccess) {
+    this.server = access.server.replace(/\/$/, '');
   }
 
   /** @throws StartupError when there is no answer, or another one than metrics */
@@ -33,10 +30,21 @@ export class MetricsClient {
   }
 
   private async read(signal: AbortSignal): Promise<string> {
-    const tls = await this.credentials.tls();
-    const authorization = await this.credentials.authorization();
-    const agent = new Agent(tlsOptions(tls));
     const url = `${this.server}/metrics`;
+    try {
+      const credentials = await this.access.present();
+      return await this.readAs(url, credentials, signal).catch(async (error: unknown) => {
+        const isRefused = error instanceof Refusal && error.status === 401;
+        if (!isRefused || !(await this.access.renew(credentials))) throw error;
+        return this.readAs(url, await this.access.present(), signal);
+      });
+    } catch (error) {
+      throw new StartupError(`${url}: ${errorText(error)}`, { cause: error });
+    }
+  }
+
+  private async readAs(url: string, { tls, authorization }: Credentials, signal: AbortSignal): Promise<string> {
+    const agent = new Agent(tlsOptions(tls));
     try {
       return await new Promise<string>((resolve, reject) => {
         const headers = { accept: 'text/plain', ...(authorization === undefined ? {} : { authorization }) };
@@ -53,14 +61,12 @@ export class MetricsClient {
           response.on('end', () => {
             const { statusCode = 0 } = response;
             if (statusCode === 200) resolve(Buffer.concat(chunks).toString('utf8'));
-            else reject(new Error(refusal(statusCode)));
+            else reject(new Refusal(statusCode));
           });
         });
         sent.on('error', reject);
         sent.end();
       });
-    } catch (error) {
-      throw new StartupError(`${url}: ${(error as Error).message}`, { cause: error });
     } finally {
       agent.destroy();
     }

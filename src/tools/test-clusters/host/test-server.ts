@@ -391,12 +391,10 @@ async function connect(databaseUrl: string): Promise<Client> {
 
 function adminClient({ servingAuthority, admin }: Pki, port: number): ClusterClient {
   const { certificate: cert, privateKey: key } = admin;
+  const tls = { ca: servingAuthority, cert, key, serverName: undefined, insecureSkipVerify: false };
+  const credentials = { tls, authorization: undefined };
   return new ClusterClient(
-    {
-      server: `https://${address}:${port}`,
-      tls: { ca: servingAuthority, cert, key, serverName: undefined, insecureSkipVerify: false },
-      authorization: async () => undefined,
-    },
+    { server: `https://${address}:${port}`, tls, present: async () => credentials, renew: async () => false },
     (ms, signal) => delay(ms, undefined, { signal }),
     16,
     'plinth-testing',

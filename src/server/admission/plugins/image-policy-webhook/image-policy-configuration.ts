@@ -1,7 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { PluginConfiguration } from '../../../../base/config/admission-configuration.js';
 import { OptionsError } from '../../../../base/config/parse-options.js';
-import { type ClientConfig, ClientConfigError, loadClientConfig } from '../../../../base/outgoing/client-config.js';
+import { type ClientConfig, loadClientConfig } from '../../../../base/outgoing/client-config.js';
+import { ClientConfigError } from '../../../../base/outgoing/client-config-document.js';
 import { type Fields, StrictFields } from '../../configuration/strict-fields.js';
 
 /** How the plugin calls the webhook, and its decision if there is no answer. Times are in milliseconds. */

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { errorCode, errorText } from '../../machinery/startup-error.js';
+import type { ExecPlugin } from './exec-plugin.js';
+import { ExecPluginError } from './exec-plugin-error.js';
+
+/** How one run of a plugin goes. */
+export interface PluginRun {
+  /** All variables that it gets. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether it gets the standard input of this process; otherwise it reads nothing. */
+  readonly isInteractive: boolean;
+  /** It is ended after this time. */
+  readonly limitMs: number;
+}
+
+/** Longer output is no credential. */
+const mostOutputBytes = 1024 * 1024;
+
+/**
+ * Runs a plugin and returns what it printed. What it writes to standard error goes to that of this process, and the plugin
+ * ends with this process.
+ *
+ * @throws ExecPluginError when it can't be run, fails, takes too long or prints too much
+ */
+export async function runPlugin(plugin: ExecPlugin, run: PluginRun): Promise<string> {
+  const problem = (text: string, cause?: unknown) => new ExecPluginError(plugin, text, cause);
+  const child = spawn(plugin.command, [...plugin.args], {
+    env: run.environment,
+    stdio: [run.isInteractive ? 'inherit' : 'ignore', 'pipe', 'inherit'],
+    windowsHide: true,
+  });
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      timer = setTimeout(() => reject(problem(`it did not end within ${run.limitMs / 1000} s`)), run.limitMs);
+      const output = outputOf(child, () => reject(problem(`it prints more than ${mostOutputBytes} bytes`)));
+      child.once('error', (error) => reject(problem(startFault(error, plugin), error)));
+      child.once('close', (code, signal) => {
+        if (code === 0) resolve(output());
+        else reject(problem(signal === null ? `it failed with exit code ${code}` : `it was ended by ${signal}`));
+      });
+    });
+  } finally {
+    clearTimeout(timer);
+    process.off('exit', end);
+    end();
+    // A process that it left behind may hold the pipe open.
+    child.stdout?.destroy();
+  }
+}
+
+/** Collects what the plugin prints, up to the limit. */
+function outputOf({ stdout }: ChildProcess, onTooMuch: () => void): () => string {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  stdout?.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > mostOutputBytes) onTooMuch();
+    else chunks.push(chunk);
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+function startFault(error: Error, { installHint }: ExecPlugin): string {
+  const code = errorCode(error);
+  if (code === 'EACCES') return 'it may not be run: it is no program, or not one of this user';
+  if (code !== 'ENOENT') return errorText(error);
+  return installHint === '' ? 'there is no such program' : `there is no such program\n\n${installHint.trim()}`;
+}
