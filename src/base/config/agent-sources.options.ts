@@ -16,7 +16,7 @@ function positive(value: number): string | undefined {
   return value > 0 ? undefined : 'must be more than 0';
 }
 
-/** Pods that reach a node agent past the API (specification 1.8, 8). */
+/** Pods that reach a node agent without the API (specification 1.8, 8). */
 export class AgentSourcesOptions {
   @Flag({
     name: 'pod-manifest-path',

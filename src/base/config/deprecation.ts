@@ -1,8 +1,8 @@
 /** The announced end of a flag or of a value (specification 9.5, rules 5 and 6). Releases are `major.minor`. */
 export interface Deprecation {
-  /** The release that announced it. */
+  /** The release that announced the end. */
   readonly since: string;
-  /** The first release that may be without it. All before that have it. */
+  /** The first release that may be without it. All earlier releases have it. */
   readonly until: string;
   /** What to use instead, or why nobody needs it: `use --new-flag`. */
   readonly advice: string;

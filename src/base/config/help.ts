@@ -75,7 +75,7 @@ export interface DescribedFlag {
   readonly flag: BoundFlag;
   /** `-v, --log-level <level>`. */
   readonly head: string;
-  /** Its usage, and the announced end if it is deprecated. */
+  /** The usage of the flag, and the announced end if it is deprecated. */
   readonly usage: string;
   /** The default as it would be written; empty for none. */
   readonly defaultText: string;

@@ -3,7 +3,7 @@ import { isDns1123Subdomain } from './names.js';
 
 const pathRegExp = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 
-/** Violated rules of a name such as `acme.io/foo`, by which controllers know what is theirs. */
+/** Violated rules of a name such as `acme.io/foo`, by which a controller recognizes its objects. */
 export function validateDomainPrefixedPath(value: string, path: FieldPath): FieldError[] {
   const slash = value.indexOf('/');
   if (slash < 0 || slash === value.length - 1) {

@@ -58,7 +58,7 @@ export class OutgoingMetrics {
 
   private done(request: ClientRequest, code: string): void {
     const begun = this.begun.get(request);
-    // An error after the answer: the call is counted.
+    // An error after the answer: the call has been counted already.
     if (begun === undefined) return;
     this.begun.delete(request);
     const host = this.hostOf(request);

@@ -34,7 +34,7 @@ export function statusPage({ component, version, emulatedVersion, runtime, paths
   ].join('\n');
 }
 
-/** The same as the fields of an object of kind Statusz. */
+/** The content of the status page as the fields of an object of kind Statusz. */
 export function statusFields({ version, emulatedVersion, runtime, paths }: ProcessInfo): object {
   const started = new Date(Date.now() - process.uptime() * 1000);
   return {
@@ -47,7 +47,7 @@ export function statusFields({ version, emulatedVersion, runtime, paths }: Proce
   };
 }
 
-/** The same as the fields of an object of kind Flagz. */
+/** The content of the page of flags as the fields of an object of kind Flagz. */
 export function flagsFields({ flags }: ProcessInfo): object {
   const pairs = flags.map((flag) => [flag.slice(0, flag.indexOf('=')), flag.slice(flag.indexOf('=') + 1)]);
   return { flags: Object.fromEntries(pairs) as Record<string, string> };

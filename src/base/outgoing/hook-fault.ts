@@ -1,4 +1,4 @@
-/** The reason why a call of a hook gave no usable answer. Its failure policy decides what follows. */
+/** The reason why a call of a hook gave no usable answer. The hook's failure policy decides what follows. */
 export class HookFault extends Error {
   constructor(
     message: string,

@@ -35,7 +35,7 @@ export interface SharedAmongCaches {
 
 interface Cold {
   readonly kind: 'cold';
-  /** The cache is not filled before then, by the clock of the timers. */
+  /** When the cache may be filled again, by the clock of the timers. */
   readonly until: number;
 }
 

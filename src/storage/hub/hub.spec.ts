@@ -213,7 +213,8 @@ describe('stores that share a hub', () => {
         const from = await one.head();
         const names = Array.from({ length: 8 }, (_, i) => `${round}-${i}`);
         const writes = Promise.all(names.map(write));
-        // The watch begins between two batches and is closed before the next round, which so begins without a follower.
+        // The watch begins between two batches. It is closed before the next round, which again begins without a
+        // follower.
         const watch = await two.watch({ resource: 'things' }, from);
         await writes;
         const seen = await collectUpTo(watch, await one.head());

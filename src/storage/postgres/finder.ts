@@ -84,7 +84,7 @@ export class Finder {
     return `${current?.epoch} ${current?.timeline}`;
   }
 
-  /** The keys at the version of the query, by default the newest; undefined when too much was changed in between. */
+  /** The keys at the version of the query, by default the newest; undefined when too much has changed in between. */
   private async broughtTo(
     name: string,
     known: KeysAtVersion,

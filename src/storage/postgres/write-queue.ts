@@ -216,7 +216,7 @@ export class WriteQueue {
     for (const party of this.turns.keys()) if (!waiting.has(party)) this.turns.delete(party);
   }
 
-  /** Queues writes that were not made again, before all others and with their old deadlines. */
+  /** Requeues writes that were not made, before all others and with their old deadlines. */
   putBack(entries: readonly QueuedWrite[]): void {
     if (entries.length === 0) return;
     this.writes = [...entries, ...this.writes];

@@ -111,7 +111,7 @@ export function pingFrame(id: number): Buffer {
   return control(kinds.ping, [id]);
 }
 
-/** The head of a piece of a stream, which has less than 16 MiB and follows it. */
+/** The head of a piece of a stream. The piece has less than 16 MiB and follows the head. */
 export function dataHead(stream: number, length: number, isLast: boolean): Buffer {
   const head = Buffer.alloc(headBytes);
   head.writeUInt32BE(stream & 0x7fffffff, 0);
