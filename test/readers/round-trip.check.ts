@@ -27,6 +27,13 @@ import { unwritten, writtenKinds } from './written-kinds.js';
 const { values } = parseArgs({ options: { objects: { type: 'string', default: '50000' } } });
 const total = Number(values.objects);
 const seed = Number(process.env[seedVariable] ?? Math.floor(Math.random() * 2 ** 32));
+/** Every version of every kind, also those that are served only when their name is given. */
+function servedVersions(): string {
+  const grouped = kinds.filter(({ group: name }) => name !== '');
+  const names = grouped.flatMap(({ group: name, versions }) => versions.map(({ version }) => `${name}/${version}`));
+  return [...new Set(names)].map((name) => `${name}=true`).join();
+}
+
 /** Objects between two rounds of readers, which list all of them. */
 const perRound = 2_500;
 const parallel = 8;
@@ -64,7 +71,7 @@ const cluster = await TestCluster.start({
   servers: 2,
   controllers: true,
   accounts: false,
-  flags: ['--feature-gates=CBORServingAndStorage=true'],
+  flags: ['--feature-gates=CBORServingAndStorage=true', `--runtime-config=${servedVersions()}`],
   controllerFlags: ['--controllers=customresourcedefinition-status,customresourcedefinition-cleanup'],
 });
 const { client } = cluster.first;
