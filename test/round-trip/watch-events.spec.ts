@@ -177,10 +177,11 @@ describe('items of lists', () => {
         assert.equal(spliced !== undefined, resource.isStored);
         if (spliced !== undefined) assert.deepEqual(parsed(spliced), metadata);
         for (const include of ['None', 'Metadata', 'Object'] as const) {
+          const form = { version, include };
           for (const when of ['made', 'found']) {
-            const row = tableRow(services, resource, item, version, include, kept, work);
+            const row = tableRow(services, resource, item, form, kept, work);
             // The time between the two calls may show in an age of seconds.
-            const table = () => parsed(JSON.stringify(tableOf(services, resource, [object], {}, version, include)));
+            const table = () => parsed(JSON.stringify(tableOf(services, resource, [object], {}, form)));
             const wanted = table().rows[0];
             assert.equal(row !== undefined, resource.isStored);
             if (row !== undefined) assert.deepEqual(withoutAges(parsed(row)), withoutAges(wanted), `${when} ${row}`);

@@ -90,7 +90,7 @@ export class ServiceProcess {
   }
 
   async delete(name: string): Promise<void> {
-    await this.store.delete(request, 'n', name, { dryRun: false }, async () => {});
+    await this.store.delete(request, 'n', name, { dryRun: false, validate: async () => {} });
   }
 
   /** Names of allocations, sorted. */

@@ -121,7 +121,7 @@ export class ApiEndpoints {
 
   private async removeSlice(name: string): Promise<void> {
     try {
-      await this.dependencies.slices.delete(this.context(), namespace, name, { dryRun: false }, admitted);
+      await this.dependencies.slices.delete(this.context(), namespace, name, { dryRun: false, validate: admitted });
     } catch (error) {
       if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
     }

@@ -96,7 +96,7 @@ export class IdentityLease {
       const { name = '', uid, resourceVersion } = lease.metadata;
       const preconditions = { uid, resourceVersion };
       await leases
-        .delete(this.context(), names.systemNamespace, name, { dryRun: false, preconditions }, admitted)
+        .delete(this.context(), names.systemNamespace, name, { dryRun: false, preconditions, validate: admitted })
         .catch((error: unknown) => {
           // Another process removed the lease first, or its owner is back.
           if (!(error instanceof StatusError && ['NotFound', 'Conflict'].includes(error.reason))) throw error;

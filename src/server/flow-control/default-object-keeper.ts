@@ -66,9 +66,8 @@ export class DefaultObjectKeeper {
     if (kind === 'delete') {
       const { uid, resourceVersion } = live.metadata;
       const preconditions = { uid, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
-      await unlessOvertaken(
-        this.store.delete(this.request, '', name, { dryRun: false, preconditions }, () => Promise.resolve()),
-      );
+      const options = { dryRun: false, preconditions, validate: () => Promise.resolve() };
+      await unlessOvertaken(this.store.delete(this.request, '', name, options));
       return;
     }
     await unlessOvertaken(

@@ -70,7 +70,7 @@ class Cluster {
   }
 
   async delete(name: string): Promise<void> {
-    await this.store.delete(this.context, '', name, { dryRun: false }, async () => {});
+    await this.store.delete(this.context, '', name, { dryRun: false, validate: async () => {} });
   }
 
   /** Resolves when the role has rules for these resources, in this order. */

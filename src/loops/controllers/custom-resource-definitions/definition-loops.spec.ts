@@ -66,7 +66,7 @@ class Cluster {
   }
 
   async delete(name: string): Promise<void> {
-    await this.definitions.delete(context, '', name, { dryRun: false }, async () => {});
+    await this.definitions.delete(context, '', name, { dryRun: false, validate: async () => {} });
   }
 
   /** The store of a custom kind. */

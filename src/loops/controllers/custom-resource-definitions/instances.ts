@@ -71,9 +71,14 @@ export class Instances {
   private async deleteOne(stored: StoredObject, signal: AbortSignal): Promise<boolean> {
     const { key, uid } = stored;
     const context = workContext(this.loop, this.clock.now(), signal);
-    const options = { propagationPolicy: 'Background', preconditions: { uid }, dryRun: false } as const;
+    const options = {
+      propagationPolicy: 'Background',
+      preconditions: { uid },
+      dryRun: false,
+      validate: nothing,
+    } as const;
     try {
-      const { removed } = await this.storeFor(stored).delete(context, key.namespace, key.name, options, nothing);
+      const { removed } = await this.storeFor(stored).delete(context, key.namespace, key.name, options);
       return removed;
     } catch (error) {
       if (error instanceof StatusError && error.reason === 'NotFound') return true;

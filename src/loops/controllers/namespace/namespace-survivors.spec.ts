@@ -69,7 +69,7 @@ it('nothing survives its namespace, whatever the process that writes it believes
         await assert.rejects(maps.create(context, object, { dryRun: false, validate }), { reason: 'NotFound' });
       };
       const writers = [1, 2, 3].map(writer);
-      await namespaces.delete(context, '', namespace, { dryRun: false }, validate);
+      await namespaces.delete(context, '', namespace, { dryRun: false, validate });
       const key = { resource: 'namespaces', namespace: '', name: namespace };
       while ((await remover.get(key)) !== undefined) await new Promise((resolve) => setImmediate(resolve));
       isGone = true;

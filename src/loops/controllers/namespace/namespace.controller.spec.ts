@@ -123,8 +123,8 @@ class Cluster {
   }
 
   async delete(resource: string, namespace: string, name: string, gracePeriodSeconds?: number): Promise<void> {
-    const options = { dryRun: false, gracePeriodSeconds };
-    await this.store(resource).delete(this.context, namespace, name, options, noAdmission);
+    const options = { dryRun: false, gracePeriodSeconds, validate: noAdmission };
+    await this.store(resource).delete(this.context, namespace, name, options);
   }
 
   async removeFinalizers(resource: string, namespace: string, name: string): Promise<void> {

@@ -50,7 +50,7 @@ class Cluster {
   async delete(resource: string, name: string): Promise<void> {
     const store = this.stores.named('', resource);
     const within = store.resource.definition.namespaced ? namespace : '';
-    await store.delete(this.context, within, name, { dryRun: false, gracePeriodSeconds: 0 }, free.validate);
+    await store.delete(this.context, within, name, { ...free, gracePeriodSeconds: 0 });
   }
 
   async find(resource: string, name: string): Promise<ApiObject | undefined> {

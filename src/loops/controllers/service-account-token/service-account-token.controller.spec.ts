@@ -131,7 +131,7 @@ class Fixture {
   }
 
   async delete(resource: string, namespace: string, name: string): Promise<void> {
-    await this.store(resource).delete(this.context(), namespace, name, { dryRun: false }, noAdmission);
+    await this.store(resource).delete(this.context(), namespace, name, { dryRun: false, validate: noAdmission });
   }
 
   async read(resource: string, namespace: string, name: string): Promise<Stored> {

@@ -12,17 +12,21 @@ const authorityShape = /^(?:([^@]*)@)?(\[[0-9a-fA-F:.%]+\]|[^:[\]@]*)(?::(\d*))?
 const badCharacters = /[\s<>"^`{|}\\\p{Cc}]/u;
 const badEscape = /%(?![0-9a-fA-F]{2})/;
 
+interface UrlParts {
+  readonly scheme: string;
+  readonly hostname: string;
+  /** Undefined without a colon after the host name. */
+  readonly port: string | undefined;
+  readonly path: string;
+  readonly query: string;
+}
+
 class UrlValue extends OpaqueValue {
   readonly typeName = urlTypeName;
 
   constructor(
     readonly text: string,
-    readonly scheme: string,
-    readonly hostname: string,
-    readonly port: string,
-    readonly hasPort: boolean,
-    readonly path: string,
-    readonly query: string,
+    readonly parts: UrlParts,
   ) {
     super();
   }
@@ -32,7 +36,8 @@ class UrlValue extends OpaqueValue {
   }
 
   get host(): string {
-    return this.hasPort ? `${this.hostname}:${this.port}` : this.hostname;
+    const { hostname, port } = this.parts;
+    return port === undefined ? hostname : `${hostname}:${port}`;
   }
 }
 
@@ -48,7 +53,7 @@ function parse(text: string): UrlValue | undefined {
   const [, , hostname = '', port] = parts;
   if (badCharacters.test(hostname) || badEscape.test(hostname) || badEscape.test(path)) return undefined;
   if (/[\p{Cc}]/u.test(text) || (badCharacters.test(path) && / /.test(hostname))) return undefined;
-  return new UrlValue(text, scheme.toLowerCase(), hostname, port ?? '', port !== undefined, path, query);
+  return new UrlValue(text, { scheme: scheme.toLowerCase(), hostname, port, path, query });
 }
 
 function url(text: string): UrlValue {
@@ -105,20 +110,20 @@ export function urls(library: LibraryBuilder): void {
       budget.charge(text.length);
       return parse(text) !== undefined;
     })
-    .method('getScheme', [urlType], string, (_, value: UrlValue) => value.scheme)
+    .method('getScheme', [urlType], string, (_, { parts }: UrlValue) => parts.scheme)
     .method('getHost', [urlType], string, (_, value: UrlValue) => value.host)
-    .method('getHostname', [urlType], string, (_, { hostname }: UrlValue) => hostname.replace(/^\[(.*)\]$/, '$1'))
-    .method('getPort', [urlType], string, (_, value: UrlValue) => value.port)
+    .method('getHostname', [urlType], string, (_, { parts }: UrlValue) => parts.hostname.replace(/^\[(.*)\]$/, '$1'))
+    .method('getPort', [urlType], string, (_, { parts }: UrlValue) => parts.port ?? '')
     .method(
       'getEscapedPath',
       [urlType],
       string,
-      charged((value) => escapedPath(value.path)),
+      charged((value) => escapedPath(value.parts.path)),
     )
     .method(
       'getQuery',
       [urlType],
       mapOf(string, listOf(string)),
-      charged((value) => queryMap(value.query)),
+      charged((value) => queryMap(value.parts.query)),
     );
 }

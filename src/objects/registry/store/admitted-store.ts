@@ -182,7 +182,7 @@ export class AdmittedStore {
       await this.admission.admit(write, undefined, live);
       await this.admission.validate(write, undefined, live);
     };
-    return this.store.delete(context, namespace, name, { ...options, dryRun: false }, validate, undefined, hint);
+    return this.store.delete(context, namespace, name, { ...options, dryRun: false, validate, hint });
   }
 
   private writeOf(context: RequestContext, namespace: string, name: string, subresource = ''): OwnWrite {

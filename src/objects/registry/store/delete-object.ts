@@ -5,31 +5,23 @@ import { conflictError, notFoundError } from '../../../base/machinery/status-err
 import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
 import { checkPreconditions, decideDelete } from '../metadata/before-delete.js';
-import type { DeleteOptions } from '../strategy.js';
 import { encodeForStorage, parseStored, type VersionedText } from './object-codec.js';
 import { DryRunDone, type StoreDependencies } from './store-dependencies.js';
-import type { DeleteOutcome, ValidateAdmission } from './store-options.js';
+import type { DeleteOutcome, StoreDeleteOptions } from './store-options.js';
 import { toStatusError } from './to-status-error.js';
 
 /** The end of the message that refuses a delete meant for unreadable objects; clients match on it. */
 const readableMessage = 'unsafe deletion is not allowed because the object is decodable from storage';
 
-/**
- * Deletes or marks one object (specification 3).
- *
- * @param uid the uid of the object to delete; another object of that name counts as not found
- * @param hint a copy that the caller already holds, which saves a read if it is not stale
- */
+/** Deletes or marks one object (specification 3). */
 export async function deleteObject(
   dependencies: StoreDependencies,
   context: RequestContext,
   namespace: string,
   name: string,
-  options: DeleteOptions,
-  validate: ValidateAdmission,
-  uid?: string,
-  hint?: StoredObject,
+  options: StoreDeleteOptions,
 ): Promise<DeleteOutcome> {
+  const { validate, uid, hint } = options;
   let outcome: Omit<DeleteOutcome, 'text'> | undefined;
   let dryText: VersionedText | undefined;
   let endsNext = false;

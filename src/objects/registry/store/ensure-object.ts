@@ -45,7 +45,7 @@ export async function deleteOwn(
   const store = stores.named(group, resource);
   const context = systemRequest(store, 'delete', { name, namespace }, stores.clock.now());
   try {
-    await store.delete(context, namespace, name, { dryRun: false }, () => Promise.resolve(), uid);
+    await store.delete(context, namespace, name, { dryRun: false, validate: () => Promise.resolve(), uid });
   } catch (error) {
     if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
   }

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import type { Write, WriteAnswer } from '../../../storage/storage.interface.js';
+import type { StoredObject, Write, WriteAnswer } from '../../../storage/storage.interface.js';
+import type { DeleteOptions } from '../strategy.js';
 import type { UpdateRules } from '../subresource-definition.js';
 import type { VersionedText } from './object-codec.js';
 
@@ -42,6 +43,15 @@ export interface UpdateOptions {
 
 export interface UpdateOutcome extends VersionedText {
   readonly created: boolean;
+}
+
+/** What a client or a control loop asks of a delete, and the checks of its way in. */
+export interface StoreDeleteOptions extends DeleteOptions {
+  readonly validate: ValidateAdmission;
+  /** The uid of the object to delete; another object of that name counts as not found. */
+  readonly uid?: string | undefined;
+  /** A copy that the caller already holds, which saves a read if it is not stale. */
+  readonly hint?: StoredObject | undefined;
 }
 
 export interface DeleteOutcome {

@@ -123,7 +123,7 @@ describe('Store.create with generateName', () => {
 
 describe('Store.delete of an object with a grace period', () => {
   const graceful: Strategy = { gracePeriodSeconds: (_object, { gracePeriodSeconds }) => gracePeriodSeconds ?? 30 };
-  const now = { dryRun: false, gracePeriodSeconds: 0 };
+  const now = { ...options, gracePeriodSeconds: 0 };
   const key = (name: string): StorageKey => ({ resource: 'notes.test', namespace: 'n', name });
 
   /** Storage that calls `before` ahead of the second update, which removes the object. */
@@ -156,7 +156,7 @@ describe('Store.delete of an object with a grace period', () => {
   it('marks it, then removes it, and answers with the mark', async () => {
     const store = storeOver(storage, graceful);
     const made = await store.create(request, note({ name: 'twice' }), options);
-    const { removed, text } = await store.delete(request, 'n', 'twice', now, options.validate);
+    const { removed, text } = await store.delete(request, 'n', 'twice', now);
     assert.equal(removed, true);
     const from = made.resourceVersion as bigint;
     assert.deepEqual(await changesOf('twice', from, 2), [
@@ -170,7 +170,7 @@ describe('Store.delete of an object with a grace period', () => {
     const fail = () => Promise.reject(new StorageError('Unavailable', 'gone'));
     const ends = {
       delete: (name: string) =>
-        storeOver(storage, graceful).delete(request, 'n', name, { dryRun: false }, options.validate),
+        storeOver(storage, graceful).delete(request, 'n', name, { dryRun: false, validate: options.validate }),
       update: (name: string) =>
         storeOver(storage, graceful).update(request, 'n', name, {
           ...options,
@@ -180,7 +180,7 @@ describe('Store.delete of an object with a grace period', () => {
     for (const [name, end] of Object.entries(ends)) {
       const store = storeOver(interrupted(fail), graceful);
       await store.create(request, note({ name }), options);
-      await assert.rejects(store.delete(request, 'n', name, now, options.validate), StatusError);
+      await assert.rejects(store.delete(request, 'n', name, now), StatusError);
       const marked = JSON.parse((await store.get('n', name)).json);
       assert.equal(marked.metadata.deletionGracePeriodSeconds, 0);
       await end(name);
@@ -190,7 +190,7 @@ describe('Store.delete of an object with a grace period', () => {
 
   it('succeeds when another client removed it first, and spares the object that took its place', async () => {
     const store = storeOver(storage, graceful);
-    const gone = async () => void (await store.delete(request, 'n', 'raced', now, options.validate));
+    const gone = async () => void (await store.delete(request, 'n', 'raced', now));
     const replaced = async () => {
       await gone();
       await store.create(request, note({ name: 'raced' }), options);
@@ -200,13 +200,7 @@ describe('Store.delete of an object with a grace period', () => {
       [replaced, true],
     ] as const) {
       await store.create(request, note({ name: 'raced' }), options);
-      const outcome = await storeOver(interrupted(meanwhile), graceful).delete(
-        request,
-        'n',
-        'raced',
-        now,
-        options.validate,
-      );
+      const outcome = await storeOver(interrupted(meanwhile), graceful).delete(request, 'n', 'raced', now);
       assert.equal(outcome.removed, true);
       const found = await storage.get(key('raced'));
       assert.equal(found !== undefined, left);
@@ -217,15 +211,12 @@ describe('Store.delete of an object with a grace period', () => {
 
 describe('Store.delete with a copy', () => {
   const remove = (name: string, copy: StoredObject, uid: string) =>
-    storeOver(storage).delete(
-      request,
-      'n',
-      name,
-      { dryRun: false, preconditions: { uid } },
-      async () => {},
-      undefined,
-      copy,
-    );
+    storeOver(storage).delete(request, 'n', name, {
+      dryRun: false,
+      preconditions: { uid },
+      validate: async () => {},
+      hint: copy,
+    });
   const made = async (name: string) => {
     await storeOver(storage).create(request, note({ name }), options);
     return (await storage.get({ resource: 'notes.test', namespace: 'n', name })) as StoredObject;

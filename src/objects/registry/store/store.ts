@@ -15,7 +15,6 @@ import type {
 import { StorageError } from '../../../storage/storage-error.js';
 import type { RandomBytes } from '../metadata/generate-name.js';
 import type { StoredServedResource } from '../resource-registry.js';
-import type { DeleteOptions } from '../strategy.js';
 import { createObject } from './create-object.js';
 import { deleteObject } from './delete-object.js';
 import { type VersionedText } from './object-codec.js';
@@ -23,10 +22,10 @@ import { StoreDependencies } from './store-dependencies.js';
 import type {
   CreateOptions,
   DeleteOutcome,
+  StoreDeleteOptions,
   StoreOptions,
   UpdateOptions,
   UpdateOutcome,
-  ValidateAdmission,
 } from './store-options.js';
 import { toStatusError } from './to-status-error.js';
 import { updateObject } from './update-object.js';
@@ -127,24 +126,14 @@ export class Store {
     return this.whenReady(() => updateObject(this.dependencies, context, namespace, name, options));
   }
 
-  /**
-   * Deletes or marks one object (specification 3).
-   *
-   * @param uid the uid of the object to delete; another object of that name counts as not found
-   * @param hint a copy that the caller already holds, which saves a read if it is not stale
-   */
+  /** Deletes or marks one object (specification 3). */
   delete(
     context: RequestContext,
     namespace: string,
     name: string,
-    options: DeleteOptions,
-    validate: ValidateAdmission,
-    uid?: string,
-    hint?: StoredObject,
+    options: StoreDeleteOptions,
   ): Promise<DeleteOutcome> {
-    return this.whenReady(() =>
-      deleteObject(this.dependencies, context, namespace, name, options, validate, uid, hint),
-    );
+    return this.whenReady(() => deleteObject(this.dependencies, context, namespace, name, options));
   }
 
   private whenReady<T>(work: () => Promise<T>): Promise<T> {

@@ -46,12 +46,12 @@ export function deleteOne(
   uid?: string,
 ): Promise<DeleteOutcome> {
   const { context, store, admission } = request;
-  const admit = async (_object: undefined | ApiObject, live: ApiObject | undefined) => {
+  const validate = async (_object: undefined | ApiObject, live: ApiObject | undefined) => {
     const attributes = new DeleteAttributes(request, options, await ObjectForms.of(request, live as ApiObject));
     await admission.admit(attributes);
     await admission.validate(attributes);
   };
-  const outcome = store.delete(context, namespace, name, options, admit, uid);
+  const outcome = store.delete(context, namespace, name, { ...options, validate, uid });
   const { audit } = context;
   if (audit === undefined || options.dryRun) return outcome;
   return outcome.then((deleted) => {

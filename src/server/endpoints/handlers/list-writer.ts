@@ -107,7 +107,8 @@ class JsonListWriter implements ListWriter {
     const { services, resource } = this.request;
     const { as, asVersion = 'v1' } = this.accepted;
     if (as === undefined) return undefined;
-    if (as === 'Table') return tableRow(services, resource, item, asVersion, this.include, forms, work);
+    if (as === 'Table')
+      return tableRow(services, resource, item, { version: asVersion, include: this.include }, forms, work);
     return metadataItem(services, resource, item, asVersion, work);
   }
 
@@ -179,7 +180,7 @@ function listParts(
   const version = accepted.asVersion ?? 'v1';
   if (accepted.as === 'Table') {
     const include = includeObjectOf(context.query);
-    const table = tableOf(services, resource, objects, metadata, version, include) as { rows: unknown[] };
+    const table = tableOf(services, resource, objects, metadata, { version, include }) as { rows: unknown[] };
     return { value: table, items: table.rows };
   }
   const items =
@@ -280,7 +281,8 @@ class CborListWriter implements ListWriter {
   private rowText(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): string | undefined {
     const { services, resource } = this.request;
     const { asVersion = 'v1' } = this.accepted;
-    const text = tableRow(services, resource, item, asVersion, this.include, forms, work)?.slice(1);
+    const table = { version: asVersion, include: this.include };
+    const text = tableRow(services, resource, item, table, forms, work)?.slice(1);
     work.characters += text?.length ?? 0;
     return text;
   }

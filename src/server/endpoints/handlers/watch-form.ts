@@ -77,7 +77,7 @@ function transform(
   switch (accepted.as) {
     case 'Table': {
       const listMeta = { resourceVersion: object.metadata.resourceVersion ?? '' };
-      return tableOf(services, resource, [object], listMeta, version, include, withColumns);
+      return tableOf(services, resource, [object], listMeta, { version, include, withColumns });
     }
     case 'PartialObjectMetadata':
     case 'PartialObjectMetadataList':

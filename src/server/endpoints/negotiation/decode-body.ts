@@ -125,7 +125,7 @@ export function decodeBody(
     throw unrecognizedError(expected.kind, `couldn't get version/kind; ${fault}`, body);
   }
   const text = format === 'json' ? body : undefined;
-  return decodeValue(context, type, expected, input ?? {}, fieldValidation, duplicates, text);
+  return decodeValue(context, { type, kind: expected }, input ?? {}, fieldValidation, duplicates, text);
 }
 
 /**
@@ -202,8 +202,7 @@ export function parseApplyBody(
 /** {@link decodeBody} for an already parsed value. */
 export function decodeValue(
   context: RequestContext,
-  type: KindType,
-  expected: GroupVersionKind,
+  { type, kind: expected }: BodyKind,
   input: unknown,
   fieldValidation: FieldValidation,
   duplicates = noDuplicates(),

@@ -45,7 +45,7 @@ export function decodePatched(
   if (fieldValidation === 'Warn') for (const fault of faults) addWarning(context, fault);
   let object: ApiObject;
   try {
-    object = decodeValue(context, type, expected, patched, fieldValidation);
+    object = decodeValue(context, { type, kind: expected }, patched, fieldValidation);
   } catch (error) {
     if (error instanceof OtherVersionError && type.custom !== undefined && origin !== undefined) {
       throw otherVersion(expected, patched as Patched);

@@ -13,10 +13,9 @@ import type { ByteRange, KeptForms, StoredObject } from '../../../storage/storag
 import type { EndpointServices } from '../endpoint-services.js';
 import type { AcceptedType } from './accept.js';
 import { cborShape } from './cbor-answer.js';
-import type { IncludeObject } from './include-object.js';
 import { protobufItem } from './protobuf-answer.js';
 import { servedObject, shownType } from './respond.js';
-import { partialMetadata, tableCells } from './transform.js';
+import { partialMetadata, type TableForm, tableCells } from './transform.js';
 
 /** An encoding of objects that depends only on the object and the program. */
 export interface ItemForm {
@@ -132,13 +131,12 @@ export function tableRow(
   services: EndpointServices,
   resource: ServedResource,
   item: StoredObject,
-  version: string,
-  include: IncludeObject,
+  table: TableForm,
   kept: KeptForms | undefined,
   work: ParseCounter,
 ): string | undefined {
   if (!resource.isStored) return undefined;
-  const object = rowObject(services, resource, item, version, include, work);
+  const object = rowObject(services, resource, item, table, work);
   if (object === undefined) return undefined;
   const form = formOf(resource, 'cells', () => ({
     encode: (shown) => Buffer.from(tableCells(resource, shown).map(keptCell).join(',')),
@@ -152,8 +150,7 @@ function rowObject(
   services: EndpointServices,
   resource: ServedResource,
   item: StoredObject,
-  version: string,
-  include: IncludeObject,
+  { version, include }: TableForm,
   work: ParseCounter,
 ): string | undefined {
   if (include === 'None') return 'null';

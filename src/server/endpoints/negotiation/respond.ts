@@ -106,7 +106,7 @@ function transformView(
   const version = accepted.asVersion ?? 'v1';
   if (accepted.as === undefined) return shown;
   if (accepted.as !== 'Table') return partialMetadata(services.names, shown, version);
-  return viewTable(services, columns, shown, version, includeObjectOf(context.query));
+  return viewTable(services, columns, shown, { version, include: includeObjectOf(context.query) });
 }
 
 function transformObject(
@@ -125,7 +125,7 @@ function transformObject(
     case 'Table': {
       const include = includeObjectOf(context.query);
       const listMeta = { resourceVersion: object.metadata.resourceVersion ?? '' };
-      return tableOf(services, resource, [object], listMeta, version, include);
+      return tableOf(services, resource, [object], listMeta, { version, include });
     }
   }
 }

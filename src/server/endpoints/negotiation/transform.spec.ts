@@ -33,7 +33,9 @@ it('cells of another version show numbers as they were written', () => {
   const object = { metadata: { name: 'n' }, data: parseJson(text) };
   for (const version of ['v1', 'v1beta1']) {
     const resource = registry.find('test', version, 'notes') as ServedResource;
-    const { rows } = tableOf(services, resource, [object], {}, 'v1', 'Object') as { rows: { cells: unknown[] }[] };
+    const { rows } = tableOf(services, resource, [object], {}, { version: 'v1', include: 'Object' }) as {
+      rows: { cells: unknown[] }[];
+    };
     assert.deepEqual(rows[0]?.cells, [text], version);
     assert.equal(JSON.stringify(object.data), text, 'what is shown stays as it was');
   }

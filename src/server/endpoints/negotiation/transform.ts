@@ -17,6 +17,13 @@ export interface ListMetadata {
   readonly remainingItemCount?: number;
 }
 
+/** The form of a Table that a client asked for. */
+export interface TableForm {
+  /** Of the API group `meta`. */
+  readonly version: string;
+  readonly include: IncludeObject;
+}
+
 /** How much of each object a Table row includes; its metadata by default. Throws a 400 for unknown values. */
 export function includeObjectOf(query: URLSearchParams): IncludeObject {
   const value = query.get('includeObject') ?? '';
@@ -44,9 +51,7 @@ export function tableOf(
   resource: ServedResource,
   objects: readonly ApiObject[],
   metadata: ListMetadata | Record<string, never>,
-  version: string,
-  include: IncludeObject,
-  withColumns = true,
+  { version, include, withColumns = true }: TableForm & { readonly withColumns?: boolean },
 ): unknown {
   const columns = resource.definition.columns ?? defaultColumns;
   const now = services.clock.now();
@@ -62,8 +67,7 @@ export function viewTable(
   { names, clock }: EndpointServices,
   columns: readonly TableColumn[],
   shown: ApiObject,
-  version: string,
-  include: IncludeObject,
+  { version, include }: TableForm,
 ): unknown {
   const now = clock.now();
   const cells = columns.map((column) => shownCell(column.cell(shown), now));

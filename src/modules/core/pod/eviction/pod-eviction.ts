@@ -54,7 +54,7 @@ export class PodEviction {
       try {
         const version = options.dryRun ? resourceVersion : await this.mark(request, pod, resourceVersion);
         const preconditions = { uid: pod.metadata.uid, resourceVersion: version };
-        await this.podStore().delete(request, namespace, name, { ...options, preconditions }, admitted);
+        await this.podStore().delete(request, namespace, name, { ...options, preconditions, validate: admitted });
         return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
       } catch (error) {
         const isRace = error instanceof StatusError && error.reason === 'Conflict' && !isSettled;

@@ -119,7 +119,7 @@ class PolicyWriter {
   private async replace(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<void> {
     const { name = '', namespace = '', uid } = live.metadata;
     try {
-      await store.delete(this.request, namespace, name, { dryRun: false, preconditions: { uid } }, admitted);
+      await store.delete(this.request, namespace, name, { dryRun: false, preconditions: { uid }, validate: admitted });
     } catch (error) {
       if (!isReason(error, 'NotFound') && !isReason(error, 'Conflict')) throw error;
     }
