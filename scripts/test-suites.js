@@ -52,6 +52,8 @@ export const suites = {
     'cli/run-program.',
     'e2e/assets.',
     'e2e/backup.',
+    'e2e/cluster-init.',
+    'e2e/cluster-join.',
     'e2e/console.',
     'e2e/dashboards.',
     'e2e/dev-',

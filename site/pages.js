@@ -6,7 +6,17 @@ export const menu = [
   },
   {
     text: 'Run it',
-    pages: ['operations', 'doctor', 'security', 'encryption', 'audit', 'backup', 'flow-control', 'upstream-components'],
+    pages: [
+      'cluster',
+      'operations',
+      'doctor',
+      'security',
+      'encryption',
+      'audit',
+      'backup',
+      'flow-control',
+      'upstream-components',
+    ],
   },
   {
     text: 'Who may do what',

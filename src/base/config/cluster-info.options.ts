@@ -15,4 +15,13 @@ export class ClusterInfoOptions {
     usage: 'Certificates in PEM that the serving certificate is checked against, such as the ca.crt of plinth pki.',
   })
   readonly certificateAuthority: string = '.plinth/pki/ca.crt';
+
+  @Flag({
+    name: 'joining-tools',
+    type: 'bool',
+    usage:
+      'Also let nodes join by bootstrap tokens of the usual group: the rights for that, and the ConfigMaps kubeadm-config and ' +
+      'kubelet-config, which kubeadm join and plinth join read. What is there already stays unchanged.',
+  })
+  readonly joiningTools: boolean = false;
 }

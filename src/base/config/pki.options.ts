@@ -11,7 +11,8 @@ export function serverProblem(text: string): string | undefined {
   return url?.protocol === 'https:' ? undefined : 'must be a URL such as https://api.example.com:6443';
 }
 
-function namesProblem(names: readonly string[]): string | undefined {
+/** The problem with further names of a serving certificate, or undefined. */
+export function namesProblem(names: readonly string[]): string | undefined {
   const wrong = names.filter((name) => isIP(name) === 0 && !dnsName.test(name));
   return wrong.length === 0 ? undefined : `has no DNS name or IP address in ${wrong.join(', ')}`;
 }

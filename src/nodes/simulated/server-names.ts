@@ -1,8 +1,9 @@
 import { errorText } from '../../base/machinery/startup-error.js';
 import type { Timers } from '../../base/machinery/timers.js';
-import { upstreamSuffix, type VendorNames, vendorNames } from '../../base/machinery/vendor.js';
+import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { ApiError, type ApiUser } from '../connection/api-connection.js';
+import { findNames } from '../connection/find-names.js';
 
 export interface ServerNamesDependencies {
   readonly api: Pick<ApiUser, 'send'>;
@@ -11,7 +12,6 @@ export interface ServerNamesDependencies {
 }
 
 const retryMs = 1000;
-const leaseGroup = /^coordination\.(.+)$/;
 
 /**
  * The names that a server uses, by the suffix of its groups and the namespace of its node leases. Waits until the
@@ -24,14 +24,10 @@ export async function namesOfServer(
 ): Promise<VendorNames | undefined> {
   while (!signal.aborted) {
     try {
-      const { groups } = await api.send<{ groups: { name: string }[] }>('GET', '/apis', { signal });
-      const suffixes = groups.flatMap(({ name }) => leaseGroup.exec(name)?.[1] ?? []);
-      const [suffix] = suffixes;
-      if (suffix === undefined) return undefined;
-      const known = [vendorNames(suffix), ...(suffix === upstreamSuffix ? [vendorNames(suffix, 'kubernetes')] : [])];
-      for (const names of known) if (await hasNamespace(api, names.nodeLeaseNamespace, signal)) return names;
+      const { possible, names } = await findNames(api, signal);
+      if (names !== undefined || possible.length === 0) return names;
       logger.info('the server has no namespace for the leases of nodes yet', {
-        namespaces: known.map(({ nodeLeaseNamespace }) => nodeLeaseNamespace),
+        namespaces: possible.map(({ nodeLeaseNamespace }) => nodeLeaseNamespace),
       });
     } catch (error) {
       if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
@@ -45,14 +41,4 @@ export async function namesOfServer(
     await timers.wait(retryMs, signal);
   }
   return undefined;
-}
-
-async function hasNamespace(api: Pick<ApiUser, 'send'>, name: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await api.send('GET', `/api/v1/namespaces/${name}`, { signal });
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return false;
-    throw error;
-  }
 }

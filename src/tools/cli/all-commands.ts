@@ -1,15 +1,19 @@
 import type { Command } from './command.js';
 import { assetsCommand } from './commands/assets.command.js';
 import { backupCommand } from './commands/backup.command.js';
+import { certsCommand } from './commands/certs.command.js';
 import { clusterInfoCommand } from './commands/cluster-info.command.js';
 import { completionCommand } from './commands/completion.command.js';
 import { consoleCommand } from './commands/console.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
+import { databaseCommand } from './commands/database.command.js';
 import { devCommand } from './commands/dev.command.js';
 import { doctorCommand } from './commands/doctor.command.js';
 import { etcdCommand } from './commands/etcd.command.js';
 import { fenceCommand } from './commands/fence.command.js';
 import { importCommand } from './commands/import.command.js';
+import { initCommand } from './commands/init.command.js';
+import { joinCommand } from './commands/join.command.js';
 import { kubeApiServerCommand } from './commands/kube-apiserver.command.js';
 import { kubeconfigCommand } from './commands/kubeconfig.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
@@ -18,9 +22,11 @@ import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
 import { pruneCommand } from './commands/prune.command.js';
 import { replicaCommand } from './commands/replica.command.js';
+import { resetCommand } from './commands/reset.command.js';
 import { restoreCommand } from './commands/restore.command.js';
 import { serveCommand } from './commands/serve.command.js';
 import { sqlCommand } from './commands/sql.command.js';
+import { tokenCommand } from './commands/token.command.js';
 import { topCommand } from './commands/top.command.js';
 
 /** The subcommands of the program, in the order of its help. */
@@ -30,6 +36,12 @@ export const commands: readonly Command[] = [
   controllersCommand,
   nodeCommand,
   nodesCommand,
+  initCommand,
+  joinCommand,
+  tokenCommand,
+  certsCommand,
+  resetCommand,
+  databaseCommand,
   migrateCommand,
   fenceCommand,
   pkiCommand,

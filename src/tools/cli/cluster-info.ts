@@ -10,6 +10,7 @@ import { openApplicationContext } from '../../base/process/application-context.j
 import type { ConfigMap } from '../../objects/apis/core/v1/config-map.types.js';
 import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { ResourcesAppModule } from '../../resources-app.module.js';
+import { type JoiningFacts, joiningObjects, type ObjectBody } from './cluster/joining-objects.js';
 import { nodeAgentClient } from './pki/pki.js';
 
 /** The information that a node needs first of all. */
@@ -26,6 +27,8 @@ export interface PublishRules {
   readonly replaces?: (document: string) => boolean;
   /** Whether the user of the server's client certificate for node agents gets the right to call them. */
   readonly grantsNodeAgents?: boolean;
+  /** Lets nodes join by bootstrap tokens, with what joining tools read for that. Default: not. */
+  readonly joining?: JoiningFacts | undefined;
 }
 
 /** Name of the Role that lets everybody read the map, and of its binding. */
@@ -35,8 +38,8 @@ const noAdmission = async () => {};
 
 /**
  * Publishes the location of the cluster: the map `cluster-info` of the public namespace (specification 2.9), and the
- * right to read it without authentication. Correct objects are left unchanged, and so are rights that an administrator
- * changed.
+ * right to read it without authentication. Correct objects are left unchanged, and so are rights and settings that an
+ * administrator changed.
  *
  * @throws MigrationError or StorageError when the database can't be used.
  */
@@ -51,6 +54,9 @@ export async function publishClusterInfo(
     const [names, stores] = [resources.get<VendorNames>(VENDOR_NAMES), resources.get(ResourceStores)];
     await ensureClusterInfo(names, stores, info, rules);
     if (rules.grantsNodeAgents === true) await ensureNodeAgentBinding(names, stores);
+    for (const { group, resource, body } of rules.joining === undefined ? [] : joiningObjects(names, rules.joining)) {
+      await create(stores, groupName(group, names), resource, body);
+    }
   } finally {
     await resources.close();
   }
@@ -131,12 +137,7 @@ async function ensureMap(
   });
 }
 
-async function create(
-  stores: ResourceStores,
-  group: string,
-  resource: string,
-  body: { readonly metadata: { readonly name: string; readonly namespace?: string } } & Record<string, unknown>,
-): Promise<void> {
+async function create(stores: ResourceStores, group: string, resource: string, body: ObjectBody): Promise<void> {
   const store = stores.named(group, resource);
   const { name, namespace = '' } = body.metadata;
   const key = { resource: store.resource.storageResource, namespace, name };

@@ -1,5 +1,6 @@
-import { access as canRead, writeFile } from 'node:fs/promises';
+import { access as canRead } from 'node:fs/promises';
 import type { AgentApiOptions } from '../../base/config/agent-api.options.js';
+import { writeFileAtomically } from '../../base/machinery/files.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
@@ -63,7 +64,7 @@ async function bootstrap(
           contexts: [{ name: 'default-context', context: { cluster: 'default-cluster', user: 'default-auth' } }],
           'current-context': 'default-context',
         };
-        await writeFile(kubeconfig, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+        await writeFileAtomically(kubeconfig, `${JSON.stringify(config, null, 2)}\n`, 0o600);
         return;
       } catch (error) {
         if (signal.aborted) throw new StartupError('stopped before the node had a certificate');

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { readFileIfPresent, writeFileAtomically } from '../../base/machinery/files.js';
+import { lstat, realpath, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type FileOwner, readFileIfPresent, writeFileAtomically } from '../../base/machinery/files.js';
 import { makeFolder } from '../../base/machinery/make-folder.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
+import { removeUnfinished } from './unfinished-files.js';
 
 const recordName = '.made-by-plinth.json';
 
@@ -17,7 +19,11 @@ type Digests = Readonly<Record<string, readonly string[]>>;
  * A file with any other content is foreign, and never overwritten.
  */
 export class OwnFiles {
-  constructor(readonly directory: string) {}
+  /** @param recordFile where the record is kept; default: a hidden file in the folder */
+  constructor(
+    readonly directory: string,
+    private readonly recordFile = join(directory, recordName),
+  ) {}
 
   path(name: string): string {
     return join(this.directory, name);
@@ -35,7 +41,7 @@ export class OwnFiles {
   }
 
   /** @throws StartupError when the file is foreign. */
-  async write(name: string, text: string, mode: number): Promise<void> {
+  async write(name: string, text: string, mode: number, owner?: FileOwner): Promise<void> {
     if (!(await this.mayWrite(name))) throw new StartupError(`${this.path(name)} was not made by plinth: ${advice}`);
     makeFolder(this.directory, 0o700);
     const record = await this.record();
@@ -43,13 +49,52 @@ export class OwnFiles {
     const digests = [digestOf(text), ...(before === undefined ? [] : [digestOf(before)])];
     const next: Digests = { ...record, [name]: [...new Set(digests)] };
     // The record is written before the file: a crash between the two must not make our own file a foreign one.
-    await writeFileAtomically(this.path(recordName), `${JSON.stringify(next, undefined, 2)}\n`, 0o600);
-    await writeFileAtomically(this.path(name), text, mode);
+    await this.keep(next);
+    await writeFileAtomically(this.path(name), text, mode, owner);
+  }
+
+  /** The same for a file that is there: it keeps its mode and its owner. */
+  async rewrite(name: string, text: string): Promise<void> {
+    const { mode, uid, gid } = await stat(this.path(name));
+    await this.write(name, text, mode & 0o777, { uid, gid });
+  }
+
+  /** The names of all files that we have written and not removed. */
+  async names(): Promise<string[]> {
+    return Object.keys(await this.record());
+  }
+
+  /**
+   * Removes a file that is exactly as we wrote it. Links are not followed: neither in place of the file nor of its folder.
+   *
+   * @returns why the file stays; undefined when it is gone
+   */
+  async remove(name: string): Promise<string | undefined> {
+    const path = this.path(name);
+    const found = await lstat(path).catch(() => undefined);
+    if (found !== undefined) {
+      if (!found.isFile()) return 'it is no file any more';
+      if ((await realpath(dirname(path))) !== dirname(path)) return 'its folder is a link';
+      if (!(await this.mayWrite(name))) return 'somebody changed it';
+      await rm(path);
+    }
+    await removeUnfinished(path);
+    const { [name]: _removed, ...rest } = await this.record();
+    if (Object.keys(rest).length > 0) await this.keep(rest);
+    else {
+      await rm(this.recordFile, { force: true });
+      await removeUnfinished(this.recordFile);
+    }
+    return undefined;
+  }
+
+  private keep(record: Digests): Promise<void> {
+    return writeFileAtomically(this.recordFile, `${JSON.stringify(record, undefined, 2)}\n`, 0o600);
   }
 
   /** A record that can't be read makes every file foreign. */
   private async record(): Promise<Digests> {
-    const text = await this.read(recordName);
+    const text = await readFileIfPresent(this.recordFile);
     try {
       const value: unknown = JSON.parse(text ?? '{}');
       const entries = Object.entries(value as object).filter(([, digests]) => Array.isArray(digests));
@@ -66,9 +111,10 @@ export async function keepFile(
   name: string,
   text: string,
   logger: { warn(message: string, fields?: object): void },
+  mode = 0o600,
 ): Promise<void> {
   if ((await files.read(name)) === text) return;
-  if (await files.mayWrite(name)) await files.write(name, text, 0o600);
+  if (await files.mayWrite(name)) await files.write(name, text, mode);
   else {
     logger.warn('a file is left unchanged, because somebody else made or changed it; remove it to get a new one', {
       file: files.path(name),

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { errorCode, StartupError } from '../../base/machinery/startup-error.js';
 import { isAlive } from './embedded/postmaster.js';
 
-const fileName = 'plinth.pid';
+/** The file that is the lock of a folder. */
+export const lockName = 'plinth.pid';
 
 /** The right to use a data folder. It has one holder at a time. */
 export interface DirectoryLock {
@@ -14,12 +15,13 @@ export interface DirectoryLock {
 /**
  * Takes the lock of a folder. A lock whose process is gone is taken over, even if its number went to another process.
  *
+ * @param flag the flag that chooses another folder
  * @throws StartupError naming the pid of the process that holds it.
  */
-export async function lockDirectory(directory: string): Promise<DirectoryLock> {
-  const path = join(directory, fileName);
+export async function lockDirectory(directory: string, flag = '--data-dir'): Promise<DirectoryLock> {
+  const path = join(directory, lockName);
   // A name that nobody knows before: whoever may write here could have put a link in its place.
-  const own = join(directory, `${fileName}.${randomBytes(6).toString('hex')}`);
+  const own = join(directory, `${lockName}.${randomBytes(6).toString('hex')}`);
   await writeFile(own, `${process.pid} ${await processStart(process.pid)}\n`, { mode: 0o644, flag: 'wx' });
   try {
     // Linking a finished file makes the lock appear with its whole content or not at all.
@@ -27,9 +29,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
       const holder = await readHolder(path);
       if (holder === 'gone') continue;
       if (holder !== undefined) {
-        throw new StartupError(
-          `another plinth (pid ${holder}) uses ${directory}: stop it, or choose another --data-dir`,
-        );
+        throw new StartupError(`another plinth (pid ${holder}) uses ${directory}: stop it, or choose another ${flag}`);
       }
       await rm(path, { force: true });
     }

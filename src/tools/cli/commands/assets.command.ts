@@ -1,15 +1,14 @@
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { LoggingOptions } from '../../../base/config/logging.options.js';
 import { OptionsError, parseOptions, separateOperands } from '../../../base/config/parse-options.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import { findBinaries } from '../../local-postgres/embedded/binaries.js';
 import { writeAssets } from '../assets/asset-files.js';
 import type { Command } from '../command.js';
+import { programFile } from '../program-file.js';
 import { readVersion } from '../version.js';
 
 const groups = { logging: LoggingOptions } as const;
-const program = fileURLToPath(new URL('../../../../../bin/plinth.js', import.meta.url));
 
 export const assetsCommand: Command = {
   name: 'assets',
@@ -29,7 +28,7 @@ export const assetsCommand: Command = {
     const kubectl = await writeAssets({
       directory,
       node: process.execPath,
-      program,
+      program: programFile,
       version: await readVersion(),
       path: context.environment.PATH ?? '',
     });

@@ -37,10 +37,12 @@ export const clusterInfoCommand: Command = {
       throw new StartupError(`${info.certificateAuthority}: no certificate in PEM`);
     }
     const { publishClusterInfo } = await import('../cluster-info.js');
+    const { joiningFacts } = await import('../cluster/joining-objects.js');
     await publishClusterInfo(
       { storage: { ...storage, databaseUrl }, cluster },
       { server: info.server, authority },
       logger,
+      { joining: info.joiningTools ? joiningFacts(info.server, cluster) : undefined },
     );
     context.print(`The cluster is published as ${info.server}`);
   },

@@ -10,12 +10,12 @@ import { checkPortFree } from '../../../base/machinery/port-check.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import { advertisedAddress } from '../../../server/advertise/advertised-address.js';
 import { lockDirectory } from '../../local-postgres/directory-lock.js';
-import { EmbeddedPostgres } from '../../local-postgres/embedded/embedded-postgres.js';
 import { checkFiles } from '../check-files.js';
 import type { ClusterInfo } from '../cluster-info.js';
 import { type Command, type CommandContext, openLog, parseRequest } from '../command.js';
 import { localUrl } from '../kubeconfig.js';
 import { keepFile, OwnFiles } from '../own-files.js';
+import { startOwnPostgres } from '../own-postgres.js';
 import {
   authorityOf,
   completeOptions,
@@ -99,7 +99,8 @@ async function start(
   let { databaseUrl } = parsed.storage;
   if (databaseUrl === undefined) {
     context.print('Starting PostgreSQL');
-    databaseUrl = await startPostgres(directory, parsed.dev.postgresPort, logger, started);
+    databaseUrl = await startOwnPostgres(directory, parsed.dev.postgresPort, logger, started);
+    await reportOrphans(logger);
   }
   if (context.signals.signal.aborted) return;
   context.print('Preparing the database and the server');
@@ -147,20 +148,6 @@ async function publishInfo(options: ServerOptions, info: ClusterInfo, logger: Lo
     replaces: (document) => publishedServers(document).every(isLoopback),
     grantsNodeAgents: true,
   });
-}
-
-/** Starts the database of the data folder; resolves with its URL, which is kept there. */
-async function startPostgres(
-  directory: string,
-  port: number | undefined,
-  logger: Logger,
-  started: Running[],
-): Promise<string> {
-  const postgres = await EmbeddedPostgres.start({ directory, logger, port });
-  started.push(postgres);
-  await reportOrphans(logger);
-  await keepFile(new OwnFiles(directory), 'database-url', `${postgres.databaseUrl}\n`, logger);
-  return postgres.databaseUrl;
 }
 
 /** Reports databases whose data folder was deleted: otherwise they would stay forever, because nobody looks there. */

@@ -109,7 +109,7 @@ describe('completion in bash', { skip: process.platform !== 'linux' }, () => {
 
   for (const [what, keys, expected] of [
     ['a subcommand', 'plinth contr\t', ['controllers']],
-    ['all subcommands', `plinth c${all}`, ['cluster-info', 'completion', 'console', 'controllers']],
+    ['all subcommands', `plinth c${all}`, ['certs', 'cluster-info', 'completion', 'console', 'controllers']],
     ['a flag', 'plinth serve --secure-p\t', ['serve', '--secure-port']],
     [
       'a flag after others',

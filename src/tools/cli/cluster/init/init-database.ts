@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { withClient } from '../../../../base/database/with-client.js';
+import type { Running } from '../../../../base/machinery/lifecycle.js';
+import { makeFolder } from '../../../../base/machinery/make-folder.js';
+import { errorText, StartupError } from '../../../../base/machinery/startup-error.js';
+import { systemTimers } from '../../../../base/machinery/timers.js';
+import type { Logger } from '../../../../base/observability/logger.js';
+import { lockDirectory } from '../../../local-postgres/directory-lock.js';
+import { migrateDatabase } from '../../commands/migrate.command.js';
+import { databaseUrlName, startOwnPostgres } from '../../own-postgres.js';
+import { formatEnvironment, parseEnvironment } from '../environment-file.js';
+import type { MadeHere } from '../made-here.js';
+import { Systemd, type Unit } from '../systemd.js';
+import type { InitSettings } from './init-settings.js';
+import { databaseFile } from './server-commands.js';
+
+/** The database of a control plane, as variables of the processes that use it. */
+export interface InitDatabase {
+  readonly databaseUrl: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Whether it is one of our own. */
+  readonly isEmbedded: boolean;
+}
+
+export interface DatabaseDependencies {
+  readonly settings: InitSettings;
+  readonly made: MadeHere;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** Gets what this process has to stop in the end. */
+  readonly started: Running[];
+  /** Whether systemd runs the embedded database, or this process does. */
+  readonly usesSystemd: boolean;
+}
+
+export const databaseUnitName = 'plinth-database';
+const urlVariable = 'PLINTH_DATABASE_URL';
+const listenVariable = 'PLINTH_LISTEN_DATABASE_URL';
+const pollMs = 200;
+
+/** The database that the user named, now or in a run before; undefined for one of our own. */
+export async function givenDatabase({ options, configDir, dataDir }: InitSettings): Promise<InitDatabase | undefined> {
+  const { databaseUrl, listenDatabaseUrl } = options.storage;
+  if (databaseUrl !== undefined) {
+    const environment: Record<string, string> = { [urlVariable]: databaseUrl };
+    if (listenDatabaseUrl !== undefined) environment[listenVariable] = listenDatabaseUrl;
+    return { databaseUrl, environment, isEmbedded: false };
+  }
+  const environment = parseEnvironment(await readFile(databaseFile(configDir), 'utf8').catch(() => ''));
+  const kept = environment[urlVariable];
+  const own = (await readFile(join(dataDir, databaseUrlName), 'utf8').catch(() => '')).trim();
+  return kept === undefined || kept === own ? undefined : { databaseUrl: kept, environment, isEmbedded: false };
+}
+
+/**
+ * Sees that the database is there and has the schema of this program. Its URL is kept in a file that only its owner reads, for
+ * the servers and for the next run.
+ *
+ * @throws StartupError or MigrationError when it can't be used
+ */
+export async function prepareDatabase(dependencies: DatabaseDependencies): Promise<InitDatabase> {
+  const { settings, made, logger } = dependencies;
+  const database = (await givenDatabase(settings)) ?? (await ownDatabase(dependencies));
+  const file = databaseFile(settings.configDir);
+  const text = formatEnvironment(database.environment);
+  if ((await made.files.read(file)) !== text) await made.files.write(file, text, 0o600);
+  await migrateDatabase(database.databaseUrl, logger);
+  return database;
+}
+
+async function ownDatabase(dependencies: DatabaseDependencies): Promise<InitDatabase> {
+  const { settings, made, started, logger, usesSystemd } = dependencies;
+  const { dataDir } = settings;
+  await made.tree(dataDir);
+  const databaseUrl = usesSystemd ? await runUnit(dependencies) : await runHere(dataDir, logger, started);
+  return { databaseUrl, environment: { [urlVariable]: databaseUrl }, isEmbedded: true };
+}
+
+async function runHere(dataDir: string, logger: Logger, started: Running[]): Promise<string> {
+  // The user that runs Postgres passes through root's folder; secret files inside have a mode of their own.
+  makeFolder(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  const lock = await lockDirectory(dataDir);
+  started.push({ stop: () => lock.release() });
+  return startOwnPostgres(dataDir, undefined, logger, started);
+}
+
+async function runUnit({ settings, made, logger, signal }: DatabaseDependencies): Promise<string> {
+  const { dataDir, configDir, options } = settings;
+  const unit: Unit = {
+    name: databaseUnitName,
+    description: 'Database of Plinth',
+    command: ['database', `--data-dir=${dataDir}`],
+    environmentFile: join(configDir, 'more-database.env'),
+  };
+  await new Systemd(made, logger).run([unit]);
+  const deadline = systemTimers.elapsed() + options.init.timeoutMs;
+  for (;;) {
+    const url = (await readFile(join(dataDir, databaseUrlName), 'utf8').catch(() => '')).trim();
+    const problem = url === '' ? 'it has not started yet' : await problemOf(url);
+    if (problem === undefined) return url;
+    if (signal.aborted)
+      throw new StartupError('stopped while the database started: the same command goes on from there');
+    if (systemTimers.elapsed() > deadline) {
+      throw new StartupError(`the database does not answer (${problem}): see journalctl -u ${databaseUnitName}`);
+    }
+    await systemTimers.wait(pollMs, signal);
+  }
+}
+
+async function problemOf(url: string): Promise<string | undefined> {
+  try {
+    await withClient(url, (client) => client.query('select 1'), 2000);
+    return undefined;
+  } catch (error) {
+    return errorText(error);
+  }
+}

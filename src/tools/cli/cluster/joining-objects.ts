@@ -1,0 +1,149 @@
+import { joiningGroup } from '../../../base/config/bootstrap-groups.js';
+import type { ClusterOptions } from '../../../base/config/cluster.options.js';
+import { addressAt, parseCidr } from '../../../base/config/network.js';
+import { clusterInfoName } from '../../../base/machinery/cluster-info-names.js';
+import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+
+/** An object as it is sent to be created. */
+export type ObjectBody = Record<string, unknown> & {
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+};
+
+/** An object with the short name of its group and its resource. */
+export interface JoiningObject {
+  readonly group: string;
+  readonly resource: string;
+  readonly body: ObjectBody;
+}
+
+/** What joining nodes have to know of a cluster besides where it is. */
+export interface JoiningFacts {
+  /** `host:port` at which nodes reach the API. */
+  readonly endpoint: string;
+  readonly serviceRange: string;
+  /** Range of the addresses of pods; undefined where the cluster gives nodes none. */
+  readonly podRange?: string | undefined;
+  /** Driver of the runtimes of nodes: `cgroupfs` or `systemd`. */
+  readonly cgroupDriver: string;
+}
+
+/** The release that nodes are to have. */
+const release = 'v1.37.2';
+const domain = 'cluster.local';
+/** Where joining tools put the authority on a node. */
+const nodeCertificates = '/etc/kubernetes/pki';
+/** Joining tools give the name service this address of the range. */
+const nameServiceOffset = 10n;
+
+/** The facts of a cluster whose operator brings the servers. */
+export function joiningFacts(server: string, cluster: Pick<ClusterOptions, 'serviceClusterIpRange'>): JoiningFacts {
+  const { hostname, port } = new URL(server);
+  const endpoint = `${hostname}:${port === '' ? 443 : port}`;
+  return { endpoint, serviceRange: cluster.serviceClusterIpRange, cgroupDriver: 'cgroupfs' };
+}
+
+/**
+ * What upstream's joining tool (and `plinth join`) looks for: the settings of the cluster and of its nodes' agents, and the
+ * rights of nodes that have only a bootstrap token, under the names that this tool gives them.
+ */
+export function joiningObjects(names: VendorNames, facts: JoiningFacts): readonly JoiningObject[] {
+  const { systemNamespace, publicNamespace } = names;
+  const requests = `system:${groupName('certificates', names)}:certificatesigningrequests`;
+  const [bootstrappers, nodes] = [group(names, joiningGroup), group(names, 'system:nodes')];
+  const anonymous = { apiGroup: groupName('rbac', names), kind: 'User', name: 'system:anonymous' };
+  const toJoin = (name: string, role: string) => clusterBinding(names, name, role, [bootstrappers]);
+  return [
+    map(systemNamespace, 'kubeadm-config', { ClusterConfiguration: clusterConfiguration(facts) }),
+    map(systemNamespace, 'kubelet-config', { kubelet: kubeletConfiguration(facts) }),
+    ...readers(names, publicNamespace, 'kubeadm:bootstrap-signer-clusterinfo', clusterInfoName, [anonymous]),
+    ...readers(names, systemNamespace, 'kubeadm:nodes-kubeadm-config', 'kubeadm-config', [bootstrappers, nodes]),
+    ...readers(names, systemNamespace, 'kubeadm:kubelet-config', 'kubelet-config', [nodes, bootstrappers]),
+    rbacObject('clusterroles', {
+      metadata: { name: 'kubeadm:get-nodes' },
+      rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }],
+    }),
+    toJoin('kubeadm:get-nodes', 'kubeadm:get-nodes'),
+    toJoin('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper'),
+    toJoin('kubeadm:node-autoapprove-bootstrap', `${requests}:nodeclient`),
+    clusterBinding(names, 'kubeadm:node-autoapprove-certificate-rotation', `${requests}:selfnodeclient`, [nodes]),
+  ];
+}
+
+function clusterConfiguration({ endpoint, serviceRange, podRange }: JoiningFacts): string {
+  return [
+    'apiVersion: kubeadm.k8s.io/v1beta4',
+    'kind: ClusterConfiguration',
+    'clusterName: kubernetes',
+    `kubernetesVersion: ${release}`,
+    `controlPlaneEndpoint: ${JSON.stringify(endpoint)}`,
+    `certificatesDir: ${nodeCertificates}`,
+    'networking:',
+    `  dnsDomain: ${domain}`,
+    `  serviceSubnet: ${serviceRange}`,
+    ...(podRange === undefined ? [] : [`  podSubnet: ${podRange}`]),
+    '',
+  ].join('\n');
+}
+
+function kubeletConfiguration({ serviceRange, cgroupDriver }: JoiningFacts): string {
+  const range = parseCidr(serviceRange);
+  const nameService = range === undefined ? [] : ['clusterDNS:', `- ${addressAt(range, nameServiceOffset)}`];
+  return [
+    'apiVersion: kubelet.config.k8s.io/v1beta1',
+    'kind: KubeletConfiguration',
+    'authentication:',
+    '  anonymous:',
+    '    enabled: false',
+    '  webhook:',
+    '    enabled: true',
+    '  x509:',
+    `    clientCAFile: ${nodeCertificates}/ca.crt`,
+    'authorization:',
+    '  mode: Webhook',
+    `cgroupDriver: ${cgroupDriver}`,
+    ...nameService,
+    `clusterDomain: ${domain}`,
+    'healthzBindAddress: 127.0.0.1',
+    'healthzPort: 10248',
+    'rotateCertificates: true',
+    'staticPodPath: /etc/kubernetes/manifests',
+    '',
+  ].join('\n');
+}
+
+interface Subject {
+  readonly apiGroup: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+function group(names: VendorNames, name: string): Subject {
+  return { apiGroup: groupName('rbac', names), kind: 'Group', name };
+}
+
+function map(namespace: string, name: string, data: Readonly<Record<string, string>>): JoiningObject {
+  return { group: '', resource: 'configmaps', body: { metadata: { name, namespace }, data } };
+}
+
+/** A role that lets subjects read one map, and its binding of the same name. */
+function readers(
+  names: VendorNames,
+  namespace: string,
+  name: string,
+  mapName: string,
+  subjects: readonly Subject[],
+): JoiningObject[] {
+  const metadata = { name, namespace };
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [mapName], verbs: ['get'] }];
+  const roleRef = { apiGroup: groupName('rbac', names), kind: 'Role', name };
+  return [rbacObject('roles', { metadata, rules }), rbacObject('rolebindings', { metadata, roleRef, subjects })];
+}
+
+function clusterBinding(names: VendorNames, name: string, role: string, subjects: readonly Subject[]): JoiningObject {
+  const roleRef = { apiGroup: groupName('rbac', names), kind: 'ClusterRole', name: role };
+  return rbacObject('clusterrolebindings', { metadata: { name }, roleRef, subjects });
+}
+
+function rbacObject(resource: string, body: ObjectBody): JoiningObject {
+  return { group: 'rbac', resource, body };
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { initPhases } from '../../src/base/config/init.options.js';
+import { loadClientConfig } from '../../src/base/outgoing/client-config.js';
+import { endWithUs } from '../support/child-guard.js';
+import { mainFile } from '../support/main-file.js';
+import { freePort } from '../support/ports.js';
+import { programEnvironment } from '../support/program-environment.js';
+import { startTestPostgres, type TestPostgres } from '../support/test-postgres.js';
+import { ApiClient } from './support/api-client.js';
+import { runProgram } from './support/program.js';
+
+/** A run of `plinth init`. */
+class Init {
+  output = '';
+  errors = '';
+  readonly ended: Promise<unknown>;
+
+  constructor(readonly child: ChildProcess) {
+    endWithUs(child);
+    this.ended = once(child, 'close');
+    child.stdout?.on('data', (chunk: Buffer) => {
+      this.output += chunk.toString();
+    });
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.errors += chunk.toString();
+    });
+  }
+
+  /** Waits for a text; fails when the program ends before. */
+  async says(text: string): Promise<void> {
+    while (!this.output.includes(text)) {
+      const stdout = this.child.stdout as NonNullable<ChildProcess['stdout']>;
+      const isOver = await Promise.race([once(stdout, 'data').then(() => false), this.ended.then(() => true)]);
+      if (isOver && !this.output.includes(text)) assert.fail(`no ${text}: ${this.output}${this.errors}`);
+    }
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    this.child.kill(signal);
+    await this.ended;
+  }
+}
+
+describe('plinth init', () => {
+  let postgres: TestPostgres;
+  let databaseUrl: string;
+  let folder: string;
+  let config: string;
+  let port: number;
+
+  before(async () => {
+    postgres = await startTestPostgres();
+    databaseUrl = await postgres.createTestDatabase();
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'plinth-init-')));
+    config = join(folder, 'config');
+    port = await freePort();
+  });
+  after(async () => {
+    await postgres?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  function init(environment: Readonly<Record<string, string>>, ...more: string[]): Init {
+    const flags = ['--foreground', '--bind-address=127.0.0.1', `--apiserver-bind-port=${port}`];
+    const args = ['init', ...flags, `--config-dir=${config}`, `--data-dir=${join(folder, 'data')}`, ...more];
+    return new Init(
+      spawn(process.execPath, [mainFile, ...args], {
+        env: programEnvironment(environment),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+  }
+
+  const contents = async () => {
+    const names = (await readdir(config, { recursive: true, withFileTypes: true })).filter(
+      (entry) => entry.isFile() && entry.name !== 'plinth.pid',
+    );
+    const paths = names.map(({ parentPath, name }) => join(parentPath, name)).sort();
+    return Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await readFile(path, 'utf8')])));
+  };
+
+  it('says what it would do, and does nothing', async () => {
+    const dry = init({ PLINTH_DATABASE_URL: databaseUrl }, '--dry-run');
+    await dry.ended;
+    for (const phase of initPhases) assert.match(dry.output, new RegExp(`^\\[${phase}\\] would `, 'm'));
+    assert.equal(existsSync(config), false);
+  });
+
+  it('goes on after a kill at every step, and changes nothing that is right', async () => {
+    const steps = initPhases.map((phase) => `[${phase}]`);
+    for (const step of [...steps, 'kubeadm join']) {
+      const run = init({ PLINTH_DATABASE_URL: databaseUrl });
+      await run.says(step);
+      await run.end('SIGKILL');
+    }
+    const before = await contents();
+    // The database is known from the runs before.
+    const run = init({});
+    await run.says('kubeadm join');
+    assert.deepEqual(await contents(), before);
+    const [, token = ''] =
+      /^ {2}plinth join 127\.0\.0\.1:\d+ --token (\S+) --discovery-token-ca-cert-hash sha256:/m.exec(
+        run.output,
+      ) as RegExpExecArray;
+    const listed = await runProgram('token', 'list', '-o', 'json', `--kubeconfig=${join(config, 'admin.kubeconfig')}`);
+    assert.deepEqual(
+      JSON.parse(listed.stdout).map((each: { token: string }) => each.token),
+      [token.slice(0, 6)],
+      'one token for all runs',
+    );
+    await run.end('SIGTERM');
+    assert.equal(run.child.exitCode, 0, run.errors);
+  });
+
+  it('makes a cluster for its administrator, with no secret that others read', async () => {
+    const run = init({}, '--log-level=debug');
+    await run.says('kubeadm join');
+    const { server, tls } = loadClientConfig(join(config, 'admin.kubeconfig'));
+    const { ca = '', cert = '', key = '' } = tls;
+    const client = new ApiClient(server.replace(/\/$/, ''), { ca, cert, key });
+    assert.equal((await client.get('/api/v1/namespaces/kube-system/configmaps/kubeadm-config')).status, 200);
+    const anonymous = new ApiClient(server.replace(/\/$/, ''), { ca });
+    assert.equal((await anonymous.get('/api/v1/namespaces/kube-public/configmaps/cluster-info')).status, 200);
+    assert.equal((await anonymous.get('/api/v1/namespaces')).status, 403);
+    client.close();
+    anonymous.close();
+    for (const path of Object.keys(await contents())) {
+      if (!path.endsWith('.crt')) assert.equal((await stat(path)).mode & 0o077, 0, path);
+    }
+    const password = new URL(databaseUrl).password;
+    const lines = await readFile(`/proc/${run.child.pid}/cmdline`, 'utf8').catch(() => '');
+    assert.ok(password === '' || !lines.includes(password));
+    const busy = init({});
+    await busy.ended;
+    assert.match(busy.errors, /another plinth \(pid \d+\) uses .*--config-dir/);
+    await run.end('SIGTERM');
+  });
+
+  it('writes manifests of static pods without the URL of the database', async () => {
+    const pods = join(folder, 'manifests');
+    const run = init({}, `--static-pods=${pods}`, '--skip-phases=token', '--timeout=1s');
+    await run.ended;
+    assert.match(run.errors, /is not ready/);
+    const texts = await Promise.all(
+      ['serve', 'controllers'].map((n) => readFile(join(pods, `plinth-${n}.json`), 'utf8')),
+    );
+    for (const text of texts) assert.ok(!text.includes(databaseUrl));
+    const { spec } = JSON.parse(texts[0] as string);
+    assert.deepEqual(spec.containers[0].command.slice(0, 4), [
+      'node',
+      `--env-file=${join(config, 'database.env')}`,
+      '/app/bin/plinth.js',
+      'serve',
+    ]);
+  });
+
+  it('is undone by a reset', async () => {
+    const certs = await runProgram('certs', 'check', `--cert-dir=${join(config, 'pki')}`);
+    assert.match(certs.stdout, /^apiserver +20\S+Z +36\dd +ca +no +CN=plinth$/m, certs.stderr);
+    const renewed = await runProgram('certs', 'renew', 'admin', `--cert-dir=${join(config, 'pki')}`);
+    assert.match(renewed.stdout, /^admin: renewed\n.*admin\.kubeconfig: renewed$/m);
+    const removed = await runProgram('reset', '--force', `--config-dir=${config}`);
+    assert.match(removed.stdout, /All of it is removed/, removed.stderr);
+    assert.deepEqual(await readdir(folder, { recursive: true }), []);
+  });
+});
