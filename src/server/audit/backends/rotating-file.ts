@@ -124,7 +124,6 @@ export class RotatingFile {
 
   private reopen(): void {
     const before = this.descriptor;
-    // A link could lead to a file that is not a log.
     const { O_APPEND, O_CREAT, O_WRONLY } = constants;
     const descriptor = openSync(this.path, O_APPEND | O_CREAT | O_WRONLY, mode);
     const { ino, size } = fstatSync(descriptor);
