@@ -9,8 +9,11 @@ import { busyboxImage, containerdNeeds, TestContainerd } from '../support/contai
 import { unlessThere } from '../support/needs.js';
 import { TestIdentity } from '../support/test-authority.js';
 import { AgentProcess } from './support/agent-process.js';
+import type { AgentScene } from './support/agent-scene.js';
 import type { ApiClient } from './support/api-client.js';
+import { csiCases } from './support/csi-cases.js';
 import { Kubectl } from './support/kubectl.js';
+import { resizeCases } from './support/resize-cases.js';
 import { eventually, freePort, TestCluster } from './support/test-cluster.js';
 
 const pods = '/api/v1/namespaces/default/pods';
@@ -28,11 +31,14 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
   let agents: TestIdentity;
   let port: number;
   let manifests: string;
+  let friend: TestIdentity;
+  let scene: AgentScene;
 
   before(async () => {
     containerd = await TestContainerd.start();
     const folder = containerd.folder;
     agents = await TestIdentity.root('clients of agents');
+    friend = await agents.issue({ subject: [{ O: ['system:masters'] }, { CN: ['friend'] }] });
     const server = await agents.issue({ subject: [{ O: ['system:masters'] }, { CN: ['server'] }] });
     await fs.writeFile(join(folder, 'agents.crt'), agents.cert);
     await fs.writeFile(join(folder, 'server.crt'), server.cert);
@@ -94,6 +100,15 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
       async () => (await admin.get('/api/v1/namespaces/default/serviceaccounts/default')).status === 200,
       'there is an account for pods',
     );
+    scene = {
+      ...{ admin, kubectl, nodeName, create, untilPod, shell },
+      folder: join(folder, 'agent'),
+      restartAgent: async () => {
+        await agent.stop('SIGKILL');
+        agent = await AgentProcess.start(flags);
+      },
+      askAgent: async (path) => (await ask(path, friend)).body,
+    };
   });
   after(async () => {
     await agent?.stop();
@@ -149,6 +164,17 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     });
     assert.equal(status, 201, answer);
   }
+
+  /** Asks the server of the agent, with a certificate or without. */
+  const ask = (path: string, who?: TestIdentity, headers: Record<string, string> = {}) =>
+    new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+      const identity = who === undefined ? {} : { cert: who.cert, key: who.key };
+      const request = get(
+        { host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false, headers, ...identity },
+        (response) => void text(response).then((body) => resolve({ status: response.statusCode, body }), reject),
+      );
+      request.once('error', reject);
+    });
 
   const shell = (script: string) => ({ image: busyboxImage, command: ['/bin/sh', '-c', script] });
 
@@ -360,19 +386,9 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
 
   it('answers only those on its port who have rights', async () => {
     const stranger = await agents.issue({ subject: [{ CN: ['stranger'] }] });
-    const friend = await agents.issue({ subject: [{ O: ['system:masters'] }, { CN: ['friend'] }] });
     const other = await (await TestIdentity.root('others')).issue({
       subject: [{ O: ['system:masters'] }, { CN: ['friend'] }],
     });
-    const ask = (path: string, who?: TestIdentity, headers: Record<string, string> = {}) =>
-      new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
-        const identity = who === undefined ? {} : { cert: who.cert, key: who.key };
-        const request = get(
-          { host: '127.0.0.1', port, path, rejectUnauthorized: false, agent: false, headers, ...identity },
-          (response) => void text(response).then((body) => resolve({ status: response.statusCode, body }), reject),
-        );
-        request.once('error', reject);
-      });
     for (const path of ['/pods', '/exec/default/whole/main?command=id&output=1', '/metrics/resource', '/unknown']) {
       assert.equal((await ask(path)).status, 401, path);
       assert.equal((await ask(path, other)).status, 401, path);
@@ -432,7 +448,11 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     );
   });
 
-  it('ends a pod that fills its empty directory, and says so', async () => {
+  csiCases(() => scene);
+
+  resizeCases(() => scene);
+
+  it('ends pods that use more of the disk than they may, and says so', async () => {
     await create('full', {
       containers: [
         {
@@ -443,6 +463,15 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
       ],
       volumes: [{ name: 'v', emptyDir: { sizeLimit: '1Mi' } }],
     });
+    await create('greedy', {
+      containers: [
+        {
+          name: 'main',
+          ...shell('dd if=/dev/zero of=/file bs=1024 count=3000; sleep 1000'),
+          resources: { limits: { 'ephemeral-storage': '1Mi' } },
+        },
+      ],
+    });
     const { status } = await untilPod('full', 'the pod has failed', (seen) => seen.phase === 'Failed');
     assert.deepEqual(
       [status.reason, status.message],
@@ -450,6 +479,11 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     );
     const { reason } = status.conditions.find(({ type }: { type: string }) => type === 'DisruptionTarget');
     assert.equal(reason, 'TerminationByKubelet');
+    const greedy = await untilPod('greedy', 'the other pod has failed, too', (seen) => seen.phase === 'Failed');
+    assert.deepEqual(
+      [greedy.status.reason, greedy.status.message],
+      ['Evicted', 'Container main exceeded its local ephemeral storage limit "1Mi". '],
+    );
   });
 
   it('goes on with running containers after it was killed, and makes none twice', async () => {

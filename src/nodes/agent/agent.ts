@@ -1,18 +1,16 @@
 import { promises as fs } from 'node:fs';
-import { decode } from '../../base/machinery/schema/index.js';
 import { systemTimers, type Timers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Node } from '../../objects/apis/core/v1/node.types.js';
-import { type Pod, pod as podType } from '../../objects/apis/core/v1/pod.types.js';
+import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import type { ApiUser } from '../connection/api-connection.js';
-import { watchPods } from '../connection/pod-watch.js';
 import type { AgentOptions } from './agent-options.js';
 import { ApiObjects } from './api-objects.js';
 import { Cgroups } from './containers/cgroups.js';
 import { ContainerStarter } from './containers/container-starter.js';
-import { readResolvConf } from './containers/host-files.js';
 import type { ContainerRuntime } from './cri/container-runtime.js';
+import { Csi } from './csi/csi.js';
 import { AgentEvents } from './events.js';
 import { isRefusedUnder } from './housekeeping/eviction.js';
 import { Housekeeper } from './housekeeping/housekeeper.js';
@@ -20,20 +18,19 @@ import { ImagePuller } from './images/image-puller.js';
 import type { CertificatePair } from './node/node-certificates.js';
 import { NodeDescription } from './node/node-description.js';
 import { NodeReporter } from './node/node-reporter.js';
-import type { NodeSettings } from './node-settings.js';
+import { podsCgroup, settingsOf } from './node/settings-of.js';
 import { PodFolders } from './pod-folders.js';
 import { PodManager } from './pod-manager.js';
 import { PodTokens } from './pod-tokens.js';
 import { BackOff } from './pods/back-off.js';
+import type { PodEnd } from './pods/pod-end.js';
 import { RuntimeView } from './pods/runtime-view.js';
 import { ProbeCounts } from './probes/probe-counts.js';
 import { RuntimeHealth } from './runtime-health.js';
-import { AgentServer } from './server/agent-server.js';
-import { AgentAuthentication } from './server/authentication.js';
-import { AgentAuthorization } from './server/authorization.js';
-import { HealthServer } from './server/health-server.js';
+import { AgentServers } from './server/agent-servers.js';
 import { ServiceWatch } from './service-watch.js';
 import { endPods, type ShutdownTimes } from './shutdown.js';
+import { followApiPods } from './sources/api-pods.js';
 import { MirrorPods } from './sources/mirror-pods.js';
 import { StaticPods } from './sources/static-pods.js';
 import { preparePodVolumes } from './volumes/pod-volumes.js';
@@ -66,8 +63,8 @@ export class NodeAgent {
   private readonly mirrors: MirrorPods;
   private readonly statics: StaticPods;
   private readonly housekeeper: Housekeeper;
-  private server: AgentServer | undefined;
-  private healthServer: HealthServer | undefined;
+  private readonly csi: Csi;
+  private servers: AgentServers | undefined;
   private readonly stopping = new AbortController();
   private readonly timers: Timers;
   private work: Promise<unknown> = Promise.resolve();
@@ -96,9 +93,16 @@ export class NodeAgent {
     });
     const objects = new ApiObjects(api, names, timers, signal);
     const tokens = new PodTokens(api, timers, signal);
-    const settings = this.settingsOf();
+    const settings = settingsOf(options, description);
     const images = new ImagePuller(runtime, objects, timers, options.serializesPulls);
     const { folders, view } = this;
+    this.csi = new Csi({
+      ...{ api, names, folders, objects, tokens, events, timers, logger, signal },
+      nodeName: options.nodeName,
+      rootFolder: options.rootFolder,
+      node: () => this.reporter.present,
+    });
+    const { volumes } = this.csi;
     const starter = new ContainerStarter({
       ...{ runtime, images, objects, settings, folders, timers, userAgent },
       servicesOf: (pod) => this.services.environmentOf(pod),
@@ -106,21 +110,8 @@ export class NodeAgent {
     this.manager = new PodManager({
       ...{ view, timers, logger },
       shared: {
-        ...{
-          api,
-          runtime,
-          view,
-          starter,
-          images,
-          folders,
-          settings,
-          cgroups,
-          events,
-          timers,
-          logger,
-          userAgent,
-          signal,
-        },
+        ...{ api, runtime, view, starter, images, folders, settings, cgroups, events },
+        ...{ timers, logger, userAgent, signal },
         backOff: new BackOff(firstBackOffMs, longestBackOffMs),
         prober: { runtime, timers, random, userAgent, counts: this.probeCounts },
         prepareVolumes: (pod, podIPs) =>
@@ -130,8 +121,10 @@ export class NodeAgent {
             allocatable: settings.allocatable(),
             token: (audience, seconds) => tokens.token(pod, audience, seconds),
             trustBundle: (source) => objects.trustBundle(source),
-            resolveClaim: (owner, claim) => objects.resolveClaim(owner, claim),
+            resolveClaim: (owner, claim, isOwn) => objects.resolveClaim(owner, claim, isOwn),
+            publish: (volume) => volumes.publish(volume),
           }),
+        releaseVolumes: (uid) => volumes.release(uid),
         runtimeName: () => this.health.name,
         handlerOf: (pod) => objects.handlerOf(pod),
       },
@@ -147,18 +140,11 @@ export class NodeAgent {
       },
       // The watch of mirrors says so, too.
       onMirrorGone: () => undefined,
-      refusal: (pod) =>
-        this.description.isShuttingDown
-          ? { reason: 'NodeShutdown', message: 'Pod was rejected as the node is shutting down.' }
-          : isRefusedUnder(this.description.pressures, pod)
-            ? {
-                reason: 'Evicted',
-                message: `The node had condition: [${[...this.description.pressures].join(', ')}]. `,
-              }
-            : undefined,
+      refusal: (pod) => refusalOf(this.description, pod),
       onDone: (uid) => {
         tokens.forget(uid);
         this.probeCounts.forget(uid);
+        this.csi.statistics.forget(uid);
       },
       onRuntime: (error) => this.health.listed(error),
     });
@@ -196,24 +182,14 @@ export class NodeAgent {
         this.completeSources();
       },
     });
-    const { housekeeping } = options;
     this.housekeeper = new Housekeeper({
       ...{ runtime, view, events, timers, logger },
       manager: this.manager,
       nodeName: options.nodeName,
       rootFolder: options.rootFolder,
       logFolder: options.logFolder,
-      images: {
-        highPercent: housekeeping.imageHighPercent,
-        lowPercent: housekeeping.imageLowPercent,
-        youngestMs: housekeeping.imageYoungestMs,
-      },
-      logMaxBytes: housekeeping.logMaxBytes,
-      logMaxFiles: housekeeping.logMaxFiles,
-      thresholds: housekeeping.thresholds,
-      mostGraceSeconds: housekeeping.mostGraceSeconds,
+      settings: options.housekeeping,
       folders: this.folders,
-      transitionMs: housekeeping.transitionMs,
       memoryBytes: description.machine.memoryBytes,
       onPressures: (pressures) => {
         const isChanged = [...pressures].sort().join() !== [...this.description.pressures].sort().join();
@@ -241,45 +217,35 @@ export class NodeAgent {
   /** Begins to work. @param registered called when the API has the node. @throws Error for a port that is taken */
   async start(registered: () => void): Promise<void> {
     const { signal } = this.stopping;
-    await this.startServers();
+    await this.csi.prepare();
+    this.servers = await this.startServers();
     await this.statics.start();
     this.work = Promise.all([
       this.health.look(this.timers.elapsed()).then(() => this.manager.run(signal)),
       this.reporter.run(signal, registered),
       this.services.run(signal),
       this.followPods(signal),
+      this.csi.run(signal),
       this.statics.run(signal),
       this.mirrors.run(signal),
       this.housekeeper.run(signal),
     ]);
   }
 
-  private async startServers(): Promise<void> {
+  private startServers(): Promise<AgentServers> {
     const { options, api, names, runtime, logger } = this.parts;
-    const { timers, manager, view } = this;
-    const healthProblem = () => this.healthProblem;
-    if (options.healthz !== undefined) {
-      this.healthServer = await HealthServer.start(options.healthz.address, options.healthz.port, healthProblem);
-    }
-    const { server } = options;
-    if (server === undefined) return;
-    this.server = await AgentServer.start({
-      ...{ runtime, manager, view, timers, logger, healthProblem },
-      ...server,
+    const { timers, manager, view, probeCounts } = this;
+    return AgentServers.start(options, api, names, {
+      ...{ runtime, manager, view, timers, logger, probeCounts },
       machine: this.description.machine,
-      probeCounts: this.probeCounts,
-      port: options.port,
-      nodeName: options.nodeName,
-      rootFolder: options.rootFolder,
-      logFolder: options.logFolder,
-      authentication: new AgentAuthentication(api, names, server.authentication, timers),
-      authorization: new AgentAuthorization(api, names, options.nodeName, server.authorization, timers),
+      healthProblem: () => this.healthProblem,
+      volumeUse: (uid) => this.csi.statistics.of(uid),
     });
   }
 
   /** Shows another certificate from now on. */
   useServingCertificate(pair: CertificatePair): void {
-    this.server?.useCertificate(pair);
+    this.servers?.useCertificate(pair);
   }
 
   /** Ends all pods because the machine shuts down. No others are taken, and the node says so. */
@@ -292,27 +258,8 @@ export class NodeAgent {
   /** Containers run on. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await Promise.all([this.server?.stop(), this.healthServer?.stop(), this.statics.stop()]);
+    await Promise.all([this.servers?.stop(), this.statics.stop()]);
     await this.work;
-  }
-
-  private settingsOf(): NodeSettings {
-    const { options } = this.parts;
-    return {
-      nodeName: options.nodeName,
-      clusterDns: options.clusterDns,
-      clusterDomain: options.clusterDomain,
-      cfsQuota: options.cfsQuota,
-      cfsQuotaPeriodMs: options.cfsQuotaPeriodMs,
-      memoryCapacity: this.description.machine.memoryBytes,
-      podsCgroup: podsCgroup(options),
-      hostIPs: () => this.description.addresses,
-      resolvConf: async () =>
-        options.resolvConf === ''
-          ? { servers: [], searches: [], options: [] }
-          : readResolvConf(await fs.readFile(options.resolvConf, 'utf8').catch(() => '')),
-      allocatable: () => this.description.allocatable,
-    };
   }
 
   /** When every source has been read, what none of them wants may end. */
@@ -321,6 +268,7 @@ export class NodeAgent {
   }
 
   private takeNode(node: Node): void {
+    this.csi.seen(node);
     const podCidr = node.spec?.podCIDR || this.parts.options.podCidr;
     if (podCidr === '' || podCidr === this.podCidr) return;
     this.podCidr = podCidr;
@@ -329,48 +277,21 @@ export class NodeAgent {
     });
   }
 
-  private async followPods(signal: AbortSignal): Promise<void> {
+  private followPods(signal: AbortSignal): Promise<void> {
     const { api, logger, options, random = Math.random } = this.parts;
-    const own = new Set<string>();
-    await watchPods(
-      {
-        ...{ api, logger, random },
-        timers: this.timers,
-        node: options.nodeName,
-        known: () => own,
-        onPod: (object) => {
-          const pod = readPod(object);
-          const uid = pod?.metadata.uid;
-          if (pod === undefined || uid === undefined) return;
-          own.add(uid);
-          if (this.mirrors.isMirror(pod)) this.mirrors.seen(pod);
-          else this.manager.want(pod);
-        },
-        onGone: (uid) => {
-          own.delete(uid);
-          this.mirrors.gone(uid);
-          this.manager.drop(uid);
-        },
-        onListed: () => {
-          this.mirrors.listed();
-          this.isListed = true;
-          this.completeSources();
-        },
-      },
-      signal,
-    );
+    const { manager, mirrors, timers } = this;
+    const onListed = () => {
+      this.isListed = true;
+      this.completeSources();
+    };
+    const { nodeName } = options;
+    return followApiPods({ api, nodeName, manager, mirrors, onListed, timers, random, logger }, signal);
   }
 }
 
-function podsCgroup({ cgroupRoot }: AgentOptions): string {
-  return `${cgroupRoot.replace(/\/$/, '')}/kubepods`;
-}
-
-/** In canonical form; undefined for an object that is no pod. */
-function readPod(object: unknown): Pod | undefined {
-  try {
-    return decode(podType, object).value;
-  } catch {
-    return undefined;
-  }
+/** Why a node in such a state takes no such pod; undefined if it does. */
+function refusalOf({ isShuttingDown, pressures }: NodeDescription, pod: Pod): PodEnd | undefined {
+  if (isShuttingDown) return { reason: 'NodeShutdown', message: 'Pod was rejected as the node is shutting down.' };
+  if (!isRefusedUnder(pressures, pod)) return undefined;
+  return { reason: 'Evicted', message: `The node had condition: [${[...pressures].join(', ')}]. ` };
 }

@@ -7,13 +7,16 @@ import type { PersistentVolumeClaim } from '../../objects/apis/core/v1/persisten
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import type { Secret } from '../../objects/apis/core/v1/secret.types.js';
 import type { Volume } from '../../objects/apis/core/v1/volume.types.js';
+import type { CSIDriver } from '../../objects/apis/storage/v1/csi-driver.types.js';
 import { ApiError, type ApiUser } from '../connection/api-connection.js';
 import type { ObjectReader } from './containers/environment.js';
 import type { ResolvedClaim } from './volumes/pod-volumes.js';
-import { type TrustBundleSource, VolumeProblem } from './volumes/volume-sources.js';
+import { type TrustBundleSource, VolumePending, VolumeProblem } from './volumes/volume-sources.js';
 
 /** Pods that start together share what was read, but nobody sees an older state than this. */
 const freshMs = 100;
+/** What no pod has asked for in this time is forgotten. Pods that run ask once a minute. */
+const rememberedMs = 600_000;
 
 interface Kept {
   readonly at: number;
@@ -23,6 +26,7 @@ interface Kept {
 /** Reads from the API what pods refer to. */
 export class ApiObjects implements ObjectReader {
   private readonly kept = new Map<string, Kept>();
+  private readonly last = new Map<string, { readonly at: number; readonly object: unknown }>();
 
   constructor(
     private readonly api: ApiUser,
@@ -49,28 +53,44 @@ export class ApiObjects implements ObjectReader {
     return found.handler;
   }
 
-  /** The volume behind a claim, as a volume of a pod. @throws VolumeProblem for kinds that this agent does not know */
-  async resolveClaim({ metadata }: Pod, claimName: string): Promise<ResolvedClaim> {
+  /**
+   * The volume behind a claim, as a volume of a pod.
+   *
+   * @param isOwn whether the claim must have been made for this pod alone
+   * @throws VolumePending for a claim that is not bound, VolumeProblem for kinds of volumes that this agent does not know
+   */
+  async resolveClaim({ metadata }: Pod, claimName: string, isOwn: boolean): Promise<ResolvedClaim> {
     const path = `/api/v1/namespaces/${metadata.namespace}/persistentvolumeclaims/${claimName}`;
-    const claim = await this.get<PersistentVolumeClaim>(path);
+    const claim = await this.get<PersistentVolumeClaim & ApiObject>(path);
     if (claim === undefined) throw new VolumeProblem(`persistentvolumeclaim "${claimName}" not found`);
+    const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller === true);
+    if (isOwn && owner?.uid !== metadata.uid) {
+      const [place, pod] = [`${metadata.namespace}/${claimName}`, `${metadata.namespace}/${metadata.name}`];
+      throw new VolumeProblem(`PVC ${place} was not created for pod ${pod} (pod is not owner)`);
+    }
     const name = claim.spec.volumeName;
     if (!name || claim.status.phase !== 'Bound')
-      throw new VolumeProblem(`persistentvolumeclaim "${claimName}" is not bound`);
+      throw new VolumePending(`persistentvolumeclaim "${claimName}" is not bound`);
     const volume = await this.get<PersistentVolume>(`/api/v1/persistentvolumes/${name}`);
     if (volume === undefined) throw new VolumeProblem(`persistentvolume "${name}" not found`);
-    const { hostPath, local, nfs } = volume.spec;
+    const { hostPath, local, nfs, csi } = volume.spec;
     if (volume.spec.claimRef?.uid !== claim.metadata.uid)
       throw new VolumeProblem(`persistentvolume "${name}" belongs to another claim`);
     if (hostPath) return { volume: { name, hostPath } as Volume, isLocal: false };
     if (local) return { volume: { name, hostPath: { path: local.path, type: '' } } as Volume, isLocal: true };
     if (nfs) return { volume: { name, nfs } as Volume, isLocal: false };
+    if (csi) return { csi: { volume, claim } };
     const [type] = Object.keys(volume.spec).filter(
       (key) =>
         typeof (volume.spec as Record<string, unknown>)[key] === 'object' &&
         !['capacity', 'claimRef', 'accessModes', 'nodeAffinity', 'mountOptions'].includes(key),
     );
     throw new VolumeProblem(`volumes of the type ${type} are not supported by this node agent`);
+  }
+
+  /** What the cluster knows of a driver for volumes; undefined: nothing. */
+  csiDriver(name: string): Promise<CSIDriver | undefined> {
+    return this.get(`/apis/${groupName('storage', this.names)}/v1/csidrivers/${name}`);
   }
 
   async trustBundle({ name, signerName, labels }: TrustBundleSource): Promise<string | undefined> {
@@ -93,12 +113,29 @@ export class ApiObjects implements ObjectReader {
     const known = this.kept.get(path);
     if (known !== undefined && now < known.at + freshMs) return known.object as Promise<T | undefined>;
     for (const [key, { at }] of this.kept) if (now >= at + freshMs) this.kept.delete(key);
-    const object = this.api.send<ApiObject>('GET', path, { signal: this.signal }).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return undefined;
+    const object = this.read(path).catch((error: unknown) => {
       this.kept.delete(path);
       throw error;
     });
     this.kept.set(path, { at: now, object });
     return object as Promise<T | undefined>;
+  }
+
+  /** While the API does not answer, what it said last is good enough for containers that must start again. */
+  private async read(path: string): Promise<unknown> {
+    const now = this.timers.elapsed();
+    for (const [key, { at }] of this.last) if (now >= at + rememberedMs) this.last.delete(key);
+    const before = this.last.get(path);
+    let object: unknown;
+    try {
+      object = await this.api.send<ApiObject>('GET', path, { signal: this.signal });
+    } catch (error) {
+      const isAnswer = error instanceof ApiError && error.status < 500;
+      if (error instanceof ApiError && error.status === 404) object = undefined;
+      else if (isAnswer || before === undefined || this.signal.aborted) throw error;
+      else object = before.object;
+    }
+    this.last.set(path, { at: now, object });
+    return object;
   }
 }

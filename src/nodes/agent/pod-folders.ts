@@ -40,12 +40,21 @@ export class PodFolders {
     return join(this.pod(uid), 'etc-hosts');
   }
 
+  /** File with the resources that the pod has. */
+  allocation(uid: string): string {
+    return join(this.pod(uid), 'allocation.json');
+  }
+
   container(uid: string, container: string): string {
     return join(this.pod(uid), 'containers', folderName(container));
   }
 
+  subPaths(uid: string): string {
+    return join(this.pod(uid), 'volume-subpaths');
+  }
+
   subPath(uid: string, volume: string, container: string, index: number): string {
-    return join(this.pod(uid), 'volume-subpaths', folderName(volume), folderName(container), String(index));
+    return join(this.subPaths(uid), folderName(volume), folderName(container), String(index));
   }
 
   /** Where the runtime writes the logs of a pod. */

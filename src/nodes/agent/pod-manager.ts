@@ -2,7 +2,8 @@ import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import { runtimeAnnotations } from './cri/labels.js';
-import { type AdmissionNode, admissionProblem } from './pods/pod-admission.js';
+import { type AdmissionNode, admissionProblem, resourceProblem } from './pods/pod-admission.js';
+import type { Room } from './pods/pod-allocation.js';
 import type { PodEnd } from './pods/pod-end.js';
 import { podKey, podUid } from './pods/pod-form.js';
 import { PodWorker } from './pods/pod-worker.js';
@@ -17,7 +18,7 @@ export interface ManagerDependencies {
   readonly timers: Timers;
   readonly logger: Logger;
   /** What the workers share, but for what the manager itself is asked. */
-  readonly shared: Omit<WorkerDependencies, 'onDone' | 'onMirrorGone'>;
+  readonly shared: Omit<WorkerDependencies, 'onDone' | 'onMirrorGone' | 'room' | 'onResized'>;
   /** The node, as far as pods must fit it. */
   readonly node: () => AdmissionNode | undefined;
   /** Why the node takes no such pod now; undefined if it does. */
@@ -101,6 +102,8 @@ export class PodManager {
       ...shared,
       onDone: (uid) => this.done(uid),
       onMirrorGone: this.parts.onMirrorGone,
+      room: (wanted) => this.roomFor(wanted),
+      onResized: () => this.retryResizes(),
     };
     const worker = new PodWorker(parts, pod, isStatic);
     this.workers.set(podUid(pod), worker);
@@ -117,6 +120,7 @@ export class PodManager {
     this.workers.delete(uid);
     this.removed.add(uid);
     this.parts.onDone(uid);
+    this.retryResizes();
     for (const [key, pod] of this.waiting) {
       if (this.find(pod.metadata.namespace ?? '', pod.metadata.name ?? '') !== undefined) continue;
       this.waiting.delete(key);
@@ -130,10 +134,8 @@ export class PodManager {
     if (status?.startTime || metadata.deletionTimestamp || worker.isEnding) return;
     const node = this.parts.node();
     if (node === undefined) return;
-    const others = [...this.workers.values()]
-      .filter((each) => each !== worker && !each.isEnding)
-      .map(({ declaration }) => declaration);
     const { refusal } = this.parts;
+    const others = this.othersThan(podUid(worker.declaration));
     const problem = refusal(worker.declaration) ?? admissionProblem(worker.declaration, others, node);
     if (problem === undefined) return;
     this.parts.shared.events.record(
@@ -151,10 +153,33 @@ export class PodManager {
     worker.fail({ reason: problem.reason, message: `Pod was rejected: ${problem.message}`, isRefused: true });
   }
 
+  /** What the other pods have of the node. */
+  private othersThan(uid: string): Pod[] {
+    return [...this.workers]
+      .filter(([each, { isEnding }]) => each !== uid && !isEnding)
+      .map(([, { allocated }]) => allocated);
+  }
+
+  private roomFor(pod: Pod): Room {
+    const node = this.parts.node();
+    if (node === undefined || !this.isComplete) return 'unknown';
+    const problem = resourceProblem(pod, this.othersThan(podUid(pod)), node);
+    return problem === undefined ? 'enough' : { problem: problem.message };
+  }
+
+  /** Pods that wait for more are looked at again: the most important first. */
+  private retryResizes(): void {
+    const waiting = [...this.workers.values()].filter(({ awaitsResize }) => awaitsResize);
+    const priority = ({ declaration: { spec } }: PodWorker) => spec.priority ?? 0;
+    for (const worker of waiting.sort((a, b) => priority(b) - priority(a))) worker.changed();
+  }
+
   /** All sources have been read once: what they did not name is no longer wanted. */
   complete(): void {
     if (this.isComplete) return;
     this.isComplete = true;
+    // Whether there is room for what pods want can be said only now.
+    for (const worker of this.workers.values()) worker.changed();
   }
 
   /** How long ago the runtime was last looked at, in milliseconds. */

@@ -2,8 +2,14 @@ import type { Timers } from '../../base/machinery/timers.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import type { ApiUser } from '../connection/api-connection.js';
 
-interface IssuedToken {
+/** A token as the API gives it. */
+export interface TokenAnswer {
   readonly token: string;
+  readonly expirationTimestamp: string;
+}
+
+interface IssuedToken {
+  readonly answer: TokenAnswer;
   readonly issuedAt: number;
   readonly expiresAt: number;
 }
@@ -22,13 +28,18 @@ export class PodTokens {
     private readonly signal: AbortSignal,
   ) {}
 
-  async token({ metadata, spec }: Pod, audience: string, expirationSeconds: number): Promise<string> {
+  async token(pod: Pod, audience: string, expirationSeconds: number): Promise<string> {
+    return (await this.issue(pod, audience, expirationSeconds)).token;
+  }
+
+  /** The same with the end of its life. */
+  async issue({ metadata, spec }: Pod, audience: string, expirationSeconds: number): Promise<TokenAnswer> {
     const { namespace = '', name = '', uid = '' } = metadata;
     const account = spec.serviceAccountName || 'default';
     const key = JSON.stringify([uid, account, audience, expirationSeconds]);
     const known = this.issued.get(key);
     const now = this.timers.now();
-    if (known !== undefined && now < renewalTime(known)) return known.token;
+    if (known !== undefined && now < renewalTime(known)) return known.answer;
     try {
       const body = {
         spec: {
@@ -38,15 +49,16 @@ export class PodTokens {
         },
       };
       const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
-      const { status } = await this.api.send<{ status: { token: string; expirationTimestamp: string } }>('POST', path, {
+      const { status } = await this.api.send<{ status: TokenAnswer }>('POST', path, {
         body,
         signal: this.signal,
       });
-      this.issued.set(key, { token: status.token, issuedAt: now, expiresAt: Date.parse(status.expirationTimestamp) });
-      return status.token;
+      const answer = { token: status.token, expirationTimestamp: status.expirationTimestamp };
+      this.issued.set(key, { answer, issuedAt: now, expiresAt: Date.parse(status.expirationTimestamp) });
+      return answer;
     } catch (error) {
       // While the API is away, the present token serves to its end.
-      if (known !== undefined && now < known.expiresAt) return known.token;
+      if (known !== undefined && now < known.expiresAt) return known.answer;
       throw error;
     }
   }

@@ -193,7 +193,18 @@ describe('the phase of a pod', () => {
     assert.equal(of({ restartPolicy: 'Never' }, [], [status('a', ended(0))]), 'Succeeded');
     assert.equal(of({ restartPolicy: 'OnFailure' }, [], [status('a', ended(1))]), 'Running');
     assert.equal(of({ restartPolicy: 'Always' }, [], [status('a', ended(0))], true), 'Succeeded');
+    const again = { exitCodes: { operator: 'In', values: [1] } };
+    for (const action of ['Restart', 'RestartAllContainers']) {
+      const own = { restartPolicy: 'Never', restartPolicyRules: [{ action, ...again }] };
+      const spec = { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a', ...own }] };
+      assert.equal(of(spec, [], [status('a', ended(1))]), 'Running', action);
+      assert.equal(of(spec, [], [status('a', ended(2))]), 'Failed', action);
+    }
     const init = { initContainers: [{ name: 'i', image: 'i' }] };
+    // What was removed so that the whole pod starts anew has not failed.
+    const removed = { terminated: { exitCode: 137, reason: 'RestartingAllContainers' } };
+    const waiting = (name: string) => status(name, { waiting: {} }, removed);
+    assert.equal(of({ ...init, restartPolicy: 'Never' }, [waiting('i')], [waiting('a')]), 'Running');
     assert.equal(
       of({ ...init, restartPolicy: 'Never' }, [status('i', ended(1))], [status('a', { waiting: {} })]),
       'Failed',

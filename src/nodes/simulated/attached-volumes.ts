@@ -3,6 +3,7 @@ import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
 import type { PersistentVolume } from '../../objects/apis/core/v1/persistent-volume.types.js';
 import type { PersistentVolumeClaim } from '../../objects/apis/core/v1/persistent-volume-claim.types.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
+import { csiUniqueName } from '../../objects/apis/storage/csi-names.js';
 import type { CSIDriver } from '../../objects/apis/storage/v1/csi-driver.types.js';
 import { ApiError, type ApiUser } from '../connection/api-connection.js';
 import { simulatedDriver } from './volume-object.js';
@@ -43,7 +44,7 @@ export class AttachedVolumes {
     const path = `/apis/${groupName('storage', this.names)}/v1/csidrivers/${csi.driver}`;
     const driver = await this.find<CSIDriver & ApiObject>(path, signal);
     if (driver?.spec.attachRequired === false) return undefined;
-    return `${this.names.labelPrefix}/csi/${csi.driver}^${csi.volumeHandle}`;
+    return csiUniqueName({ driver: csi.driver, handle: csi.volumeHandle }, this.names.labelPrefix);
   }
 
   private async find<T extends object>(path: string, signal: AbortSignal): Promise<T | undefined> {

@@ -1,4 +1,5 @@
 import { parseTime } from '../../../base/machinery/values/time.js';
+import { attachmentName } from '../../../objects/apis/storage/csi-names.js';
 import type { StoredClaim } from '../ephemeral-volume/ephemeral-claims.js';
 import { podsByNode, type StoredPod } from '../frame/indexes.js';
 import type { DeepPartial } from '../frame/loop-client.js';
@@ -10,7 +11,7 @@ import { claimsOf } from '../pvc-protection/claims-in-use.js';
 import type { VolumeLoopMetrics } from '../volume-loop-metrics.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { AttachEvents } from './attach-events.js';
-import { type AttachableVolume, attachmentName, type StoredDriver, type StoredVolume } from './attachable-volume.js';
+import type { AttachableVolume, StoredDriver, StoredVolume } from './attachable-volume.js';
 import { type DesiredVolume, DesiredVolumes } from './desired-volumes.js';
 import { decideDetach } from './detach-rule.js';
 import { otherUsersText } from './other-users.js';

@@ -4,11 +4,12 @@ import { LoopScene } from '../../../../test/support/loop-scene.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Event } from '../../../objects/apis/core/v1/event.types.js';
+import { attachmentName } from '../../../objects/apis/storage/csi-names.js';
 import type { VolumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
 import type { StoredClaim } from '../ephemeral-volume/ephemeral-claims.js';
 import type { StoredNode } from '../node-lifecycle/node-facts.js';
 import { ManualTimers } from '../testing/manual-timers.js';
-import { attachmentName, type StoredVolume } from './attachable-volume.js';
+import type { StoredVolume } from './attachable-volume.js';
 import { decideDetach, longestUnmountMs } from './detach-rule.js';
 
 type StoredAttachment = VolumeAttachment & ApiObject;

@@ -1,17 +1,11 @@
-import { createHash } from 'node:crypto';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { PersistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
 import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
+import { type CsiSource, csiUniqueName } from '../../../objects/apis/storage/csi-names.js';
 import type { CSIDriver } from '../../../objects/apis/storage/v1/csi-driver.types.js';
 
 export type StoredVolume = PersistentVolume & ApiObject;
 export type StoredDriver = CSIDriver & ApiObject;
-
-/** A volume as its CSI driver identifies it. */
-export interface CsiSource {
-  readonly driver: string;
-  readonly handle: string;
-}
 
 /** A volume that a node may only mount once it is attached. */
 export interface AttachableVolume {
@@ -23,24 +17,6 @@ export interface AttachableVolume {
   readonly csi: CsiSource | undefined;
   /** Whether it may be attached to several nodes. */
   readonly isShared: boolean;
-}
-
-/** The name of the VolumeAttachment of a volume on a node, which CSI drivers' attachers and node agents compute too. */
-export function attachmentName({ driver, handle }: CsiSource, nodeName: string): string {
-  return `csi-${createHash('sha256').update(`${handle}${driver}${nodeName}`).digest('hex')}`;
-}
-
-/** The name of a CSI volume in the status of nodes. */
-export function csiUniqueName({ driver, handle }: CsiSource, labelPrefix: string): string {
-  return `${labelPrefix}/csi/${driver}^${handle}`;
-}
-
-/** The reverse of {@link csiUniqueName}; undefined for volumes of other kinds. */
-export function csiSourceOf(uniqueName: string, labelPrefix: string): CsiSource | undefined {
-  const prefix = `${labelPrefix}/csi/`;
-  const at = uniqueName.indexOf('^');
-  if (!uniqueName.startsWith(prefix) || at < 0) return undefined;
-  return { driver: uniqueName.slice(prefix.length, at), handle: uniqueName.slice(at + 1) };
 }
 
 const sharedModes: ReadonlySet<string> = new Set(['ReadWriteMany', 'ReadOnlyMany']);

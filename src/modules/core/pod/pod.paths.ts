@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, FieldPath, forbidden, invalid, rootPath } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
-import type { ContainerStatus } from '../../../objects/apis/core/v1/container-status.types.js';
 import { applyContainerDefaults } from '../../../objects/apis/core/v1/defaults/container.defaults.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
@@ -15,6 +14,7 @@ import {
 import type { PartSubresource } from '../../../objects/registry/subresource-definition.js';
 import { countGeneration } from './kept-parts.js';
 import { isMirrorPod, validateAnnotationUpdate } from './pod.validation.js';
+import { transitionErrors } from './pod-transitions.js';
 
 const status = FieldPath.of('status');
 const ephemeralPath = FieldPath.of('spec', 'ephemeralContainers');
@@ -61,33 +61,12 @@ function validateStatusUpdate(pod: Pod, old: Pod): FieldError[] {
       errors.push(invalid(status.child('nominatedNodeName'), nominated, message));
     }
   }
-  const policy = pod.spec.restartPolicy ?? '';
   for (const field of ['containerStatuses', 'initContainerStatuses'] as const) {
-    checkTransitions(pod.status[field] ?? [], old.status[field] ?? [], policy, status.child(field), errors);
+    errors.push(...transitionErrors(field, pod, old));
   }
   checkPodIps(pod, errors);
   checkHostIps(pod, errors);
   return errors;
-}
-
-/** A container that has ended stays ended, unless the pod's policy restarts it. */
-function checkTransitions(
-  statuses: readonly ContainerStatus[],
-  old: readonly ContainerStatus[],
-  restartPolicy: string,
-  path: FieldPath,
-  errors: FieldError[],
-): void {
-  if (restartPolicy === 'Always') return;
-  const running = new Set(statuses.filter(({ state }) => state.terminated === undefined).map(({ name }) => name));
-  old.forEach((before, i) => {
-    const terminated = before.state.terminated;
-    if (terminated === undefined) return;
-    if (terminated.exitCode !== 0 && restartPolicy === 'OnFailure') return;
-    if (running.has(before.name)) {
-      errors.push(forbidden(path.index(i).child('state'), 'may not be transitioned to non-terminated state'));
-    }
-  });
 }
 
 function checkPodIps(pod: Pod, errors: FieldError[]): void {

@@ -225,6 +225,22 @@ describe('pod status', () => {
     assert.deepEqual(tester.patch(create(), dual, 'status').causes, []);
   });
 
+  it('restarts ended containers whose rules say so, and all of a pod that may start anew', () => {
+    const status = (name: string, state: object) => ({ status: { containerStatuses: [{ name, image: 'i', state }] } });
+    const rule = (action: string) => ({ action, exitCodes: { operator: 'In', values: [3] } });
+    const causes = (restartPolicyRules: object[], exitCode: number, name = 'c') => {
+      const ruled = { name: 'c', image: 'i', restartPolicy: 'Never', restartPolicyRules };
+      const pod = create({ restartPolicy: 'Never', containers: [ruled, { name: 'd', image: 'i' }] });
+      const ended = tester.patch(pod, status(name, { terminated: { exitCode } }), 'status').object;
+      return tester.patch(ended, status(name, { running: {}, terminated: null }), 'status').causes.length;
+    };
+    assert.equal(causes([rule('Restart')], 3), 0);
+    assert.equal(causes([rule('Restart')], 4), 1);
+    assert.equal(causes([rule('Restart')], 3, 'd'), 1);
+    assert.equal(causes([rule('RestartAllContainers')], 3), 0);
+    assert.equal(causes([rule('RestartAllContainers')], 0, 'd'), 0);
+  });
+
   it('does not restart ended containers', () => {
     const status = (state: object) => ({ status: { containerStatuses: [{ name: 'c', image: 'i', state }] } });
     const ended = (restartPolicy: string, exitCode: number) =>

@@ -53,10 +53,10 @@ export class Cgroups {
   }
 
   /** Makes the cgroup of a pod with its limits, or sets them again. */
-  async makePod(pod: Pod, podsCgroup: string, periodMs: number): Promise<void> {
+  async makePod(pod: Pod, podsCgroup: string, periodMs: number, amounts = podAmounts(pod)): Promise<void> {
     const path = podCgroup(pod, podsCgroup);
     await this.make(path);
-    const { cpuRequestMilli, cpuLimitMilli, memoryLimit } = podAmounts(pod);
+    const { cpuRequestMilli, cpuLimitMilli, memoryLimit } = amounts;
     const period = periodMs * 1000;
     const shares = cpuShares(cpuRequestMilli);
     if (this.isUnified) {

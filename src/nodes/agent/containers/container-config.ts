@@ -3,13 +3,13 @@ import { promises as fs } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import type { ContainerConfig, Mount } from '../cri/container-messages.js';
+import type { ContainerConfig, ImageSpec, Mount } from '../cri/container-messages.js';
 import type { Image } from '../cri/image-messages.js';
 import { runtimeAnnotations, runtimeLabels } from '../cri/labels.js';
 import type { NodeSettings } from '../node-settings.js';
 import type { PodFolders } from '../pod-folders.js';
 import { type DeclaredContainer, podUid } from '../pods/pod-form.js';
-import { containerMounts } from '../volumes/container-mounts.js';
+import { containerDevices, containerMounts } from '../volumes/container-mounts.js';
 import { makeFile } from '../volumes/inside.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import { ContainerConfigError, containerEnvironment, type ObjectReader } from './environment.js';
@@ -29,6 +29,8 @@ export interface ContainerInput {
   /** The run whose processes an ephemeral container sees. */
   readonly targetId: string | undefined;
   readonly volumes: ReadonlyMap<string, ReadyVolume>;
+  /** Images that are volumes of the container, by the names of the volumes. */
+  readonly imageVolumes: ReadonlyMap<string, ImageSpec>;
   readonly objects: ObjectReader;
   readonly services: ReadonlyMap<string, string>;
   readonly settings: NodeSettings;
@@ -46,12 +48,13 @@ export async function containerConfigOf(input: ContainerInput): Promise<Containe
     allocatable: settings.allocatable(),
   });
   const lookUp = (name: string) => environment.get(name);
-  const mounts = await containerMounts({ pod, container, volumes: input.volumes, environment, folders });
+  const { volumes, imageVolumes: images } = input;
+  const mounts = await containerMounts({ pod, container, volumes, images, environment, folders });
   const wanted = new Set((container.volumeMounts ?? []).map(({ mountPath }) => mountPath));
   if (!wanted.has('/etc/hosts')) mounts.push({ containerPath: '/etc/hosts', hostPath: folders.hosts(podUid(pod)) });
   const messagePath = container.terminationMessagePath || '/dev/termination-log';
   if (!wanted.has(messagePath)) mounts.push(await messageMount(input, messagePath));
-  for (const { hostPath = '' } of mounts) await makeMissing(hostPath);
+  for (const { hostPath } of mounts) if (hostPath !== undefined) await makeMissing(hostPath);
   const restarts = String(input.restartCount);
   await fs.mkdir(
     join(folders.podLogs(pod.metadata.namespace ?? '', pod.metadata.name ?? '', podUid(pod)), container.name),
@@ -68,6 +71,7 @@ export async function containerConfigOf(input: ContainerInput): Promise<Containe
     workingDir: container.workingDir ?? '',
     envs: [...environment].map(([key, value]) => ({ key, value: Buffer.from(value) })),
     mounts,
+    devices: containerDevices({ container, volumes }),
     labels: labelsOf(pod, container),
     annotations: annotationsOf(input, messagePath),
     logPath: `${container.name}/${restarts}.log`,

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import { containerStates } from '../cri/container-messages.js';
+import { containerStates, type ImageSpec } from '../cri/container-messages.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
-import { RuntimeError } from '../cri/cri-connection.js';
-import type { Image } from '../cri/image-messages.js';
 import { runtimeAnnotations } from '../cri/labels.js';
 import type { SandboxConfig } from '../cri/sandbox-messages.js';
 import type { EventType } from '../events.js';
+import { GrpcError } from '../grpc/grpc-connection.js';
 import { type ImagePuller, StartFailure } from '../images/image-puller.js';
 import type { NodeSettings } from '../node-settings.js';
 import type { PodFolders } from '../pod-folders.js';
@@ -17,7 +16,7 @@ import type { ContainerStart } from '../pods/pod-actions.js';
 import { nameOf, type RuntimeContainer, type RuntimePod, restartCountOf } from '../pods/runtime-pod.js';
 import { openFileInside } from '../volumes/inside.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
-import { containerConfigOf } from './container-config.js';
+import { type ContainerInput, containerConfigOf } from './container-config.js';
 import type { ObjectReader } from './environment.js';
 import { runHook } from './hooks.js';
 
@@ -56,8 +55,9 @@ export class ContainerStarter {
     const { container } = start.declared;
     const { image, ref } = await images.ensure({ pod, container, sandbox, signal, event });
     signal.throwIfAborted();
+    const imageVolumes = await this.imageVolumesOf(request);
     const restartCount = await this.prepareRun(request);
-    const config = await this.configOf(request, image, ref, restartCount);
+    const config = await this.configOf(request, { image, imageRef: ref, restartCount, imageVolumes });
     let id: string;
     try {
       id = await runtime.createContainer(request.sandboxId, config, sandbox);
@@ -86,13 +86,29 @@ export class ContainerStarter {
     return before.state === containerStates.created ? restartCountOf(before) : restartCountOf(before) + 1;
   }
 
-  private async configOf(request: StartRequest, image: Image, imageRef: string, restartCount: number) {
+  /** Gets the images that the container has as volumes. */
+  private async imageVolumesOf({ pod, start, sandbox, signal, event }: StartRequest): Promise<Map<string, ImageSpec>> {
+    const wanted = new Set((start.declared.container.volumeMounts ?? []).map(({ name }) => name));
+    const found = new Map<string, ImageSpec>();
+    for (const { name, image: source } of pod.spec.volumes ?? []) {
+      if (!source || !wanted.has(name)) continue;
+      const container = { name, image: source.reference ?? '', imagePullPolicy: source.pullPolicy } as Container;
+      const { ref } = await this.parts.images.ensure({ pod, container, sandbox, signal, event });
+      found.set(name, { image: ref, userSpecifiedImage: source.reference ?? '' });
+    }
+    return found;
+  }
+
+  private async configOf(
+    request: StartRequest,
+    run: Pick<ContainerInput, 'image' | 'imageRef' | 'restartCount' | 'imageVolumes'>,
+  ) {
     const { objects, settings, folders, servicesOf } = this.parts;
     const { pod, start, volumes, podIPs, event } = request;
     const { declared } = start;
     try {
       return await containerConfigOf({
-        ...{ pod, declared, image, imageRef, restartCount, podIPs, volumes, objects, settings, folders },
+        ...{ ...run, pod, declared, podIPs, volumes, objects, settings, folders },
         targetId: targetOf(request),
         services: servicesOf(pod),
       });
@@ -123,7 +139,7 @@ export class ContainerStarter {
 
 function failed(event: StartRequest['event'], reason: string, error: unknown): StartFailure {
   if (error instanceof StartFailure) return error;
-  const message = error instanceof RuntimeError ? error.detail : error instanceof Error ? error.message : String(error);
+  const message = error instanceof GrpcError ? error.detail : error instanceof Error ? error.message : String(error);
   event('Warning', 'Failed', `Error: ${message}`);
   return new StartFailure({ reason, message });
 }

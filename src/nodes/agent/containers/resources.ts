@@ -108,3 +108,14 @@ export function podAmounts({ spec }: Pod): PodAmounts {
     memoryLimit: sum('limits', 'memory', quantityValue),
   };
 }
+
+/** What allows everything that either of them allows. */
+export function largerAmounts(a: PodAmounts, b: PodAmounts): PodAmounts {
+  const larger = (one: number | undefined, other: number | undefined) =>
+    one === undefined || other === undefined ? undefined : Math.max(one, other);
+  return {
+    cpuRequestMilli: Math.max(a.cpuRequestMilli, b.cpuRequestMilli),
+    cpuLimitMilli: larger(a.cpuLimitMilli, b.cpuLimitMilli),
+    memoryLimit: larger(a.memoryLimit, b.memoryLimit),
+  };
+}

@@ -1,3 +1,4 @@
+import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from '../grpc/wire.js';
 import {
   linuxResources,
   namespaceOption,
@@ -6,7 +7,6 @@ import {
   securityProfile,
   seLinuxOption,
 } from './sandbox-messages.js';
-import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from './wire.js';
 
 /** States of a container. */
 export const containerStates = { created: 0, running: 1, exited: 2, unknown: 3 } as const;
@@ -17,6 +17,7 @@ export const imageSpec = message({
   userSpecifiedImage: scalar(18, 'string'),
   runtimeHandler: scalar(19, 'string'),
 });
+export type ImageSpec = Written<typeof imageSpec>;
 
 /** Propagation of mounts. */
 export const mountPropagations: Readonly<Record<string, number>> = {
@@ -42,6 +43,7 @@ export const device = message({
   hostPath: scalar(2, 'string'),
   permissions: scalar(3, 'string'),
 });
+export type Device = Written<typeof device>;
 
 const capability = message({
   addCapabilities: scalars(1, 'string'),

@@ -17,7 +17,7 @@ import type {
 import type { LinuxResources, Sandbox, SandboxConfig, SandboxStatus } from './sandbox-messages.js';
 
 /**
- * What the agent needs of a container runtime. All calls throw a {@link RuntimeError}. What does not exist any more counts
+ * What the agent needs of a container runtime. All calls throw a {@link GrpcError}. What does not exist any more counts
  * as stopped and removed.
  */
 export interface ContainerRuntime {

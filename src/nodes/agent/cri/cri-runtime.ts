@@ -1,6 +1,6 @@
+import { GrpcConnection, GrpcError, grpcCodes } from '../grpc/grpc-connection.js';
 import * as containers from './container-messages.js';
 import type { ContainerRuntime } from './container-runtime.js';
-import { CriConnection, grpcCodes, RuntimeError } from './cri-connection.js';
 import * as images from './image-messages.js';
 import { runtimeLabels } from './labels.js';
 import * as sandboxes from './sandbox-messages.js';
@@ -13,7 +13,7 @@ async function unlessGone<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
-    if (error instanceof RuntimeError && error.code === grpcCodes.notFound) return undefined;
+    if (error instanceof GrpcError && error.code === grpcCodes.notFound) return undefined;
     throw error;
   }
 }
@@ -25,15 +25,15 @@ function filterOf(podUid: string | undefined) {
 /** A runtime that speaks version 1 of the container runtime interface. */
 export class CriRuntime implements ContainerRuntime {
   private constructor(
-    private readonly runtime: CriConnection,
-    private readonly images: CriConnection,
+    private readonly runtime: GrpcConnection,
+    private readonly images: GrpcConnection,
   ) {}
 
   /** Does not wait for the runtime to be there. */
   static async open(endpoint: string, imageEndpoint: string, timeoutMs: number): Promise<CriRuntime> {
     return new CriRuntime(
-      await CriConnection.open(endpoint, 'RuntimeService', timeoutMs),
-      await CriConnection.open(imageEndpoint, 'ImageService', timeoutMs),
+      await GrpcConnection.open(endpoint, 'runtime.v1.RuntimeService', timeoutMs),
+      await GrpcConnection.open(imageEndpoint, 'runtime.v1.ImageService', timeoutMs),
     );
   }
 
@@ -165,7 +165,7 @@ export class CriRuntime implements ContainerRuntime {
       const call = this.runtime.call('ListPodSandboxStats', sandboxes.empty, images.listSandboxStatsResponse, {});
       return (await call).stats;
     } catch (error) {
-      if (error instanceof RuntimeError && error.code === grpcCodes.unimplemented) return undefined;
+      if (error instanceof GrpcError && error.code === grpcCodes.unimplemented) return undefined;
       throw error;
     }
   }

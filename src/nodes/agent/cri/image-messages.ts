@@ -1,6 +1,6 @@
+import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from '../grpc/wire.js';
 import { containerMetadata, imageSpec } from './container-messages.js';
 import { numberValue, sandboxConfig, sandboxMetadata } from './sandbox-messages.js';
-import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from './wire.js';
 
 export const image = message({
   id: scalar(1, 'string'),

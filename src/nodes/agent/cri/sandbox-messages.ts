@@ -1,4 +1,4 @@
-import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from './wire.js';
+import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from '../grpc/wire.js';
 
 /** States of a sandbox. */
 export const sandboxReady = 0;

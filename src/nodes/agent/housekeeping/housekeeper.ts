@@ -3,6 +3,7 @@ import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { HousekeepingOptions } from '../agent-options.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import type { EventSink } from '../events.js';
 import { fileSystem } from '../node/machine.js';
@@ -13,16 +14,9 @@ import { podKey, podUid } from '../pods/pod-form.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
 import { machineUse, podMemory, podsUse } from '../server/resource-metrics.js';
 import { DiskLimits } from './disk-limits.js';
-import {
-  evictionMessage,
-  type Observations,
-  Pressures,
-  podToEvict,
-  type Shortage,
-  Shortages,
-  type Threshold,
-} from './eviction.js';
-import { ImageCleanup, type ImageCleanupSettings } from './image-cleanup.js';
+import { DiskWatch } from './disk-watch.js';
+import { evictionMessage, type Observations, Pressures, podToEvict, type Shortage, Shortages } from './eviction.js';
+import { ImageCleanup } from './image-cleanup.js';
 import { rotateRunningLogs } from './running-logs.js';
 
 export interface HousekeeperDependencies {
@@ -33,14 +27,8 @@ export interface HousekeeperDependencies {
   readonly nodeName: string;
   readonly rootFolder: string;
   readonly logFolder: string;
-  readonly images: ImageCleanupSettings;
-  readonly logMaxBytes: number;
-  readonly logMaxFiles: number;
-  readonly thresholds: readonly Threshold[];
-  /** Most seconds that pods have to end when a threshold with a grace period is passed. */
-  readonly mostGraceSeconds: number;
+  readonly settings: HousekeepingOptions;
   readonly folders: PodFolders;
-  readonly transitionMs: number;
   readonly memoryBytes: number;
   readonly onPressures: (pressures: ReadonlySet<Pressure>) => void;
   readonly timers: Timers;
@@ -59,12 +47,24 @@ export class Housekeeper {
   private readonly pressures: Pressures;
   private readonly shortages: Shortages;
   private readonly limits: DiskLimits;
+  private readonly disk: DiskWatch;
 
   constructor(private readonly dependencies: HousekeeperDependencies) {
-    this.images = new ImageCleanup(dependencies.runtime, dependencies.images);
-    this.pressures = new Pressures(dependencies.transitionMs);
-    this.shortages = new Shortages(dependencies.thresholds);
+    const { settings } = dependencies;
+    this.images = new ImageCleanup(dependencies.runtime, {
+      highPercent: settings.imageHighPercent,
+      lowPercent: settings.imageLowPercent,
+      youngestMs: settings.imageYoungestMs,
+    });
+    this.pressures = new Pressures(settings.transitionMs);
+    this.shortages = new Shortages(settings.thresholds);
     this.limits = new DiskLimits(dependencies.folders, dependencies.logFolder);
+    const { timers, logger } = dependencies;
+    this.disk = new DiskWatch({
+      ...{ timers, logger },
+      pods: () => this.limited(),
+      check: (uid) => this.checkDisk(uid),
+    });
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -72,6 +72,7 @@ export class Housekeeper {
       this.repeat('logs could not be rotated', logsMs, signal, () => this.rotateLogs()),
       this.repeat('images could not be cleaned up', imagesMs, signal, () => this.cleanImages(false)),
       this.repeat('the use of the machine could not be read', evictionMs, signal, () => this.relieve()),
+      this.disk.run(signal),
     ]);
   }
 
@@ -94,11 +95,11 @@ export class Housekeeper {
   }
 
   private async rotateLogs(): Promise<void> {
-    const { runtime, view, logFolder, logMaxBytes, logMaxFiles, timers } = this.dependencies;
+    const { runtime, view, logFolder, settings, timers } = this.dependencies;
     await rotateRunningLogs({
       ...{ runtime, view, logFolder },
-      maxBytes: logMaxBytes,
-      maxFiles: logMaxFiles,
+      maxBytes: settings.logMaxBytes,
+      maxFiles: settings.logMaxFiles,
       now: timers.now(),
     });
   }
@@ -139,7 +140,6 @@ export class Housekeeper {
   /** Frees what can be freed without harm; if that is not enough, ends one pod. */
   private async relieve(): Promise<void> {
     const { timers, onPressures } = this.dependencies;
-    if (await this.endThoseAboveLimits()) return;
     let found = this.shortages.look(await this.observe(), timers.now());
     onPressures(this.pressures.take(found, timers.now()));
     if (this.shortages.due(found, timers.now()).some(({ pressure }) => pressure === 'DiskPressure')) {
@@ -150,26 +150,25 @@ export class Housekeeper {
     if (first !== undefined) await this.evict(first);
   }
 
-  /** Pods that use more of the disk than they may end at once. Returns whether there were any. */
-  private async endThoseAboveLimits(): Promise<boolean> {
+  /** The pods that have limits for the disk and may still be ended. */
+  private limited(): string[] {
+    return [...this.dependencies.manager.workersOf()]
+      .filter(({ isEnding, declaration }) => !isEnding && this.limits.concern(declaration))
+      .map(({ declaration }) => podUid(declaration));
+  }
+
+  /** A pod that uses more of the disk than it may ends at once. */
+  private async checkDisk(uid: string): Promise<void> {
     const { manager, runtime } = this.dependencies;
-    const limited = [...manager.workersOf()].filter(
-      ({ isEnding, declaration }) => !isEnding && this.limits.concern(declaration),
-    );
-    if (limited.length === 0) return false;
-    const uses = new Map((await podsUse(runtime)).map((use) => [use.uid, use]));
-    let isAny = false;
-    for (const { declaration } of limited) {
-      const message = await this.limits.problem(declaration, uses.get(podUid(declaration)));
-      if (message === undefined) continue;
-      this.end(declaration, message, immediateGraceSeconds);
-      isAny = true;
-    }
-    return isAny;
+    const worker = manager.worker(uid);
+    if (worker === undefined) return;
+    const use = (await podsUse(runtime)).find((each) => each.uid === uid);
+    const message = await this.limits.problem(worker.declaration, use);
+    if (message !== undefined) this.end(worker.declaration, message, immediateGraceSeconds);
   }
 
   private async evict(shortage: Shortage): Promise<void> {
-    const { manager, runtime, mostGraceSeconds } = this.dependencies;
+    const { manager, runtime, settings } = this.dependencies;
     const uses = new Map((await podsUse(runtime)).map((use) => [use.uid, use]));
     const workers = [...manager.workersOf()].filter((worker) => !worker.isEnding);
     // One that ends already gives back enough, perhaps.
@@ -191,7 +190,8 @@ export class Housekeeper {
     );
     if (pod === undefined) return;
     const own = Number(pod.spec.terminationGracePeriodSeconds ?? 30);
-    const grace = shortage.rule.graceMs === undefined ? immediateGraceSeconds : Math.min(own, mostGraceSeconds);
+    const grace =
+      shortage.rule.graceMs === undefined ? immediateGraceSeconds : Math.min(own, settings.mostGraceSeconds);
     this.end(pod, evictionMessage(shortage), grace);
   }
 

@@ -24,6 +24,13 @@ export interface NodeState {
   readonly problems: readonly string[];
 }
 
+/** What pods can have on this node that not all nodes give them. */
+const declaredFeatures = [
+  'InPlacePodLevelResourcesVerticalScaling',
+  'InPlacePodVerticalScalingInitContainers',
+  'RestartAllContainersOnContainerExits',
+];
+
 /** Nodes name so many of their largest images. */
 const mostImages = 50;
 const mostNames = 5;
@@ -100,6 +107,7 @@ export function nodeStatus(state: NodeState, known: readonly Partial<Condition>[
     },
     images: imagesOf(state.images),
     runtimeHandlers: state.handlers,
+    declaredFeatures,
   };
 }
 

@@ -5,7 +5,14 @@ import type {
   ContainerStatus,
 } from '../../../objects/apis/core/v1/container-status.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import { type ContainerRole, type DeclaredContainer, declaredContainers, isRestarted } from './pod-form.js';
+import {
+  type ContainerRole,
+  type DeclaredContainer,
+  declaredContainers,
+  isRestarted,
+  restartingAllReason,
+} from './pod-form.js';
+import type { Resources } from './pod-resources.js';
 import {
   hasExited,
   isRunning,
@@ -37,6 +44,10 @@ export interface StatusInput {
   readonly before: readonly ContainerStatus[];
   /** The pod runs nothing any more and never will. */
   readonly isOver: boolean;
+  /** All containers were removed, so that the whole pod starts anew. */
+  readonly isRestartingAll: boolean;
+  /** What the container was given; undefined: what is declared. */
+  readonly actualOf: (container: string) => Resources | undefined;
 }
 
 /** Exit code of a container that ended and left no trace. */
@@ -71,7 +82,7 @@ function statusOf(input: StatusInput, declared: DeclaredContainer, hasInits: boo
     imageID: run.imageRef,
     containerID: `${input.runtimeName}://${run.id}`,
     started: isUp && (declared.role === 'init' || declared.role === 'ephemeral' || input.isStarted(run)),
-    ...resourcesOf(declared),
+    ...resourcesOf(declared, isUp ? input.actualOf(name) : undefined),
     ...mountsOf(declared),
     ...userOf(run),
   } as ContainerStatus;
@@ -106,6 +117,18 @@ function withoutRun(
 ): ContainerStatus {
   const { role, container } = declared;
   const { name, image = '' } = container;
+  if (input.isRestartingAll && before !== undefined && !before.state.waiting && role !== 'ephemeral') {
+    const words = {
+      reason: restartingAllReason,
+      message: 'The container is removed because RestartAllContainers in place',
+    };
+    return {
+      ...{ name, image, imageID: '', ready: false, started: false, ...mountsOf(declared) },
+      state: { waiting: words },
+      lastState: { terminated: { ...words, exitCode: unknownExitCode, startedAt: null, finishedAt: null } },
+      restartCount: before.restartCount + 1,
+    } as ContainerStatus;
+  }
   if (before !== undefined && (before.state.terminated || (input.isOver && before.state.waiting))) {
     return { ...before, ready: role === 'init' && before.state.terminated?.exitCode === 0, started: false };
   }
@@ -137,11 +160,16 @@ function withoutRun(
   return { ...status, lastState: { terminated: lost }, restartCount: before.restartCount + 1 } as ContainerStatus;
 }
 
-function resourcesOf({ role, container: { resources } }: DeclaredContainer): Partial<ContainerStatus> {
+/** @param actual what it was given, which may be what was declared before */
+function resourcesOf(
+  { role, container: { resources } }: DeclaredContainer,
+  actual: Resources | undefined,
+): Partial<ContainerStatus> {
   if (role === 'ephemeral') return {};
-  const { limits, requests } = resources ?? {};
+  const { limits, requests } = actual ?? resources ?? {};
+  const allocated = resources?.requests;
   return {
-    ...(requests === undefined ? {} : { allocatedResources: requests }),
+    ...(allocated === undefined ? {} : { allocatedResources: allocated }),
     resources: { ...(limits === undefined ? {} : { limits }), ...(requests === undefined ? {} : { requests }) },
   };
 }

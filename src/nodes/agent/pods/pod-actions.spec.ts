@@ -64,7 +64,15 @@ function runtimeOf(
 function actionsOf(
   spec: object,
   runs: readonly Run[],
-  { sandboxes = [0], health = {} }: { sandboxes?: readonly number[]; health?: Record<string, Partial<RunHealth>> } = {},
+  {
+    sandboxes = [0],
+    health = {},
+    resize = 'none',
+  }: {
+    readonly sandboxes?: readonly number[];
+    readonly health?: Record<string, Partial<RunHealth>>;
+    readonly resize?: 'none' | 'update' | 'restart';
+  } = {},
 ) {
   const pod = podOf(spec);
   const actions = podActions({
@@ -72,6 +80,7 @@ function actionsOf(
     runtime: runtimeOf(pod, runs, sandboxes),
     healthOf: (run) => ({ failed: undefined, isStarted: true, ...health[run.metadata?.name ?? ''] }),
     hashOf: containerHash,
+    resizeOf: () => resize,
   });
   return {
     ...actions,
@@ -194,5 +203,41 @@ describe('podActions', () => {
     const running = { name: 'app', state: 'running' } as const;
     assert.deepEqual(actionsOf(spec, [running]).starts, ['debug']);
     assert.deepEqual(actionsOf(spec, [running, { name: 'debug', state: 'exited' }]).starts, []);
+  });
+
+  it('removes all containers when one ends so that the whole pod starts anew, that one last', () => {
+    const rule = { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [88] } };
+    const spec = {
+      restartPolicy: 'Never',
+      initContainers: [{ name: 'first', image: 'i' }],
+      containers: [
+        { ...app, restartPolicy: 'Never', restartPolicyRules: [rule] },
+        { name: 'other', image: 'b' },
+      ],
+    };
+    const runs = (exitCode: number): Run[] => [
+      { name: 'first', state: 'exited' },
+      { name: 'app', state: 'exited', exitCode },
+      { name: 'other', state: 'running' },
+    ];
+    const found = actionsOf(spec, runs(88));
+    assert.deepEqual(
+      found.resets.map(({ metadata }) => metadata?.name),
+      ['other', 'first', 'app'],
+    );
+    assert.deepEqual([found.killAll, found.starts, found.kills], [false, [], []]);
+    assert.deepEqual(actionsOf(spec, runs(1)).resets, []);
+  });
+
+  it('updates a run that goes on with other resources, and starts one again that does not', () => {
+    const runs: Run[] = [{ name: 'app', state: 'running' }];
+    const spec = { containers: [app], restartPolicy: 'Never' };
+    const of = (resize: 'update' | 'restart') => actionsOf(spec, runs, { resize });
+    assert.deepEqual(
+      of('update').updates.map(({ run }) => run.id),
+      ['app-0'],
+    );
+    const { kills, starts } = of('restart');
+    assert.deepEqual([kills, starts], [['Container app resize requires restart'], ['app']]);
   });
 });

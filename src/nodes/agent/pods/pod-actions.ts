@@ -1,6 +1,6 @@
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { runtimeAnnotations } from '../cri/labels.js';
-import { type DeclaredContainer, declaredContainers, isRestarted } from './pod-form.js';
+import { type DeclaredContainer, declaredContainers, isRestarted, restartsAll } from './pod-form.js';
 import {
   addressesOf,
   hasExited,
@@ -24,6 +24,8 @@ export interface ActionInput {
   readonly healthOf: (run: RuntimeContainer) => RunHealth;
   /** The hash of a declaration; a run with another one was made for an older declaration. */
   readonly hashOf: (declared: DeclaredContainer) => string;
+  /** What the run of a container needs to get the resources that are declared. */
+  readonly resizeOf: (declared: DeclaredContainer) => 'none' | 'update' | 'restart';
 }
 
 /** A container that must end though the pod goes on, with the message of its event. */
@@ -31,6 +33,12 @@ export interface ContainerKill {
   readonly run: RuntimeContainer;
   readonly declared: DeclaredContainer;
   readonly message: string;
+}
+
+/** A run that gets the resources of its declaration. */
+export interface ContainerUpdate {
+  readonly run: RuntimeContainer;
+  readonly declared: DeclaredContainer;
 }
 
 /** A container that must be started; `before` is its last run. */
@@ -49,11 +57,15 @@ export interface PodActions {
   readonly newSandbox: boolean;
   readonly kills: readonly ContainerKill[];
   readonly starts: readonly ContainerStart[];
+  /** Runs that get other resources while they go on. */
+  readonly updates: readonly ContainerUpdate[];
+  /** Runs that go, so that the whole pod starts anew in its sandbox, in this order. Nothing else happens then. */
+  readonly resets: readonly RuntimeContainer[];
   /** Whether all init containers have done their work, as far as the runtime knows. */
   readonly isInitialized: boolean;
 }
 
-const nothing = { kills: [], starts: [] } as const;
+const nothing = { kills: [], starts: [], updates: [], resets: [] } as const;
 
 /** Compares the declaration of a pod that should run with what the runtime has. Pure: the same input, the same actions. */
 export function podActions(input: ActionInput): PodActions {
@@ -66,6 +78,8 @@ export function podActions(input: ActionInput): PodActions {
     ...runtime,
     containers: runtime.containers.filter(({ sandboxId }) => sandboxId === sandbox.id),
   };
+  const resets = resetsOf(all, runtime);
+  if (resets.length > 0) return { killAll: false, newSandbox: false, ...nothing, resets, isInitialized: false };
   const plan = new Plan(input, inSandbox);
   const apps = all.filter(({ role }) => role === 'app');
   const wasInitialized = apps.some(({ container }) => runsOf(inSandbox, container.name).length > 0);
@@ -77,7 +91,8 @@ export function podActions(input: ActionInput): PodActions {
   else live = 1;
   if (live === 0) return { killAll: true, newSandbox: false, ...nothing, isInitialized };
   for (const declared of all) if (declared.role === 'ephemeral') plan.addEphemeral(declared);
-  return { killAll: false, newSandbox: false, kills: plan.kills, starts: plan.starts, isInitialized };
+  const { kills, starts, updates } = plan;
+  return { killAll: false, newSandbox: false, kills, starts, updates, resets: [], isInitialized };
 }
 
 /** A pod whose sandbox is missing or has ended starts from the beginning, unless it must not run again. */
@@ -96,13 +111,29 @@ function withoutSandbox({ pod, runtime }: ActionInput, all: readonly DeclaredCon
     declared,
     before: runsOf(runtime, declared.container.name)[0],
   }));
-  return { killAll, newSandbox: true, kills: [], starts, isInitialized: first?.role === 'app' };
+  return { killAll, newSandbox: true, ...nothing, starts, isInitialized: first?.role === 'app' };
+}
+
+/** All runs of a pod that starts anew because of how one of its containers ended. Those that ended so go last. */
+function resetsOf(all: readonly DeclaredContainer[], runtime: RuntimePod): RuntimeContainer[] {
+  const isSource = (declared: DeclaredContainer) => {
+    const [last] = runsOf(runtime, declared.container.name);
+    return last !== undefined && hasExited(last) && restartsAll(declared, last.exitCode);
+  };
+  const concerned = all.filter(({ role }) => role !== 'ephemeral');
+  const sources = new Set(concerned.filter(isSource));
+  if (sources.size === 0) return [];
+  const isApp = ({ role }: DeclaredContainer) => role === 'app';
+  const ordered = [...concerned.filter(isApp), ...concerned.filter((each) => !isApp(each))];
+  const inOrder = [...ordered.filter((each) => !sources.has(each)), ...ordered.filter((each) => sources.has(each))];
+  return inOrder.flatMap(({ container }) => [...runsOf(runtime, container.name)]);
 }
 
 /** Collects what must happen to the containers of a sandbox. */
 class Plan {
   readonly kills: ContainerKill[] = [];
   readonly starts: ContainerStart[] = [];
+  readonly updates: ContainerUpdate[] = [];
 
   constructor(
     private readonly input: ActionInput,
@@ -135,7 +166,10 @@ class Plan {
   }
 
   private addInit(declared: DeclaredContainer, run: RuntimeContainer | undefined): 'done' | 'waiting' | 'failed' {
-    if (run !== undefined && isRunning(run)) return 'waiting';
+    if (run !== undefined && isRunning(run)) {
+      if (this.input.resizeOf(declared) === 'update') this.updates.push({ run, declared });
+      return 'waiting';
+    }
     if (run !== undefined && hasExited(run)) {
       if (run.exitCode === 0) return 'done';
       if (!isRestarted(this.input.pod, declared, run.exitCode)) return 'failed';
@@ -170,18 +204,28 @@ class Plan {
     this.starts.push({ declared, before });
   }
 
-  /** A run that probes have given up, or that another declaration was made for, ends; its end leads to the next start. */
+  /**
+   * A run that probes have given up, or that can't go on as it is declared now, ends. The end of the first kind leads to the
+   * next start if the container is restarted at all; the others start again in any case.
+   */
   private killIfNeeded(declared: DeclaredContainer, run: RuntimeContainer): boolean {
     const { name } = declared.container;
     const { failed } = this.input.healthOf(run);
     const hash = run.annotations[runtimeAnnotations.hash];
-    const isOutdated = hash !== undefined && hash !== this.input.hashOf(declared);
-    if (failed === undefined && !isOutdated) return false;
-    const message =
-      failed === undefined
-        ? `Container ${name} definition changed, will be restarted`
-        : `Container ${name} failed ${failed.toLowerCase()} probe, will be restarted`;
+    const resize = this.input.resizeOf(declared);
+    let message: string;
+    if (hash !== undefined && hash !== this.input.hashOf(declared)) {
+      message = `Container ${name} definition changed, will be restarted`;
+    } else if (failed !== undefined) {
+      message = `Container ${name} failed ${failed.toLowerCase()} probe, will be restarted`;
+    } else if (resize === 'restart') {
+      message = `Container ${name} resize requires restart`;
+    } else {
+      if (resize === 'update') this.updates.push({ run, declared });
+      return false;
+    }
     this.kills.push({ run, declared, message });
+    if (failed === undefined) this.starts.push({ declared, before: run });
     return true;
   }
 }

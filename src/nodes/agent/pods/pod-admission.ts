@@ -93,7 +93,8 @@ export function podRequest({ spec }: Pod, name: string): number {
   return (own === undefined ? most : read(own)) + read(spec.overhead?.[name] ?? '0');
 }
 
-function resourceProblem(pod: Pod, others: readonly Pod[], { allocatable }: AdmissionNode): PodEnd | undefined {
+/** Which resource of the node does not suffice for a pod beside the others; undefined if all do. */
+export function resourceProblem(pod: Pod, others: readonly Pod[], { allocatable }: AdmissionNode): PodEnd | undefined {
   const most = Number(allocatable.pods ?? Number.POSITIVE_INFINITY);
   const out = (resource: string, requested: number, used: number, capacity: number): PodEnd => ({
     reason: `OutOf${resource}`,

@@ -1,5 +1,6 @@
 import type { Container, EphemeralContainer } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { restartAllAction, restartRuleAction } from '../../../objects/apis/core/v1/restart-rules.js';
 
 /** Where a pod came from. */
 export type PodSource = 'api' | 'file' | 'http' | 'submission';
@@ -21,6 +22,9 @@ export interface DeclaredContainer {
   readonly container: Container | EphemeralContainer;
 }
 
+/** Why containers of a pod that starts anew as a whole ended, as their statuses say. */
+export const restartingAllReason = 'RestartingAllContainers';
+
 export function roleOfInit(container: Container): 'init' | 'sidecar' {
   return container.restartPolicy === 'Always' ? 'sidecar' : 'init';
 }
@@ -34,14 +38,16 @@ export function declaredContainers({ spec }: Pod): DeclaredContainer[] {
   ];
 }
 
+/** Whether the whole pod starts anew after a container ended so. */
+export function restartsAll(declared: DeclaredContainer, exitCode: number): boolean {
+  return declared.role !== 'ephemeral' && restartRuleAction(declared.container, exitCode) === restartAllAction;
+}
+
 /** Whether a container runs again after it ended so. */
-export function isRestarted(pod: Pod, { role, container }: DeclaredContainer, exitCode: number): boolean {
+export function isRestarted(pod: Pod, declared: DeclaredContainer, exitCode: number): boolean {
+  const { role, container } = declared;
   if (role === 'ephemeral') return false;
-  if (role === 'sidecar') return true;
-  for (const { action, exitCodes } of container.restartPolicyRules ?? []) {
-    const isListed = exitCodes?.values?.includes(exitCode) === true;
-    if (action === 'Restart' && (exitCodes?.operator === 'NotIn' ? !isListed : isListed)) return true;
-  }
+  if (role === 'sidecar' || restartRuleAction(container, exitCode) !== undefined) return true;
   const policy = container.restartPolicy ?? pod.spec.restartPolicy;
   if (role === 'init') return exitCode !== 0 && policy !== 'Never';
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);

@@ -60,9 +60,13 @@ export class PodKiller {
     for (const { id } of sandboxes) await this.parts.runtime.stopSandbox(id);
   }
 
-  /** Unmounts what nobody uses any more. */
+  /** Unmounts what nobody uses any more: first the parts of volumes, then what drivers have mounted, then the rest. */
   async releaseVolumes(pod: Pod): Promise<void> {
-    await unmountBelow(this.parts.folders.pod(podUid(pod)));
+    const { folders, releaseVolumes } = this.parts;
+    const uid = podUid(pod);
+    await unmountBelow(folders.subPaths(uid));
+    await releaseVolumes(uid);
+    await unmountBelow(folders.pod(uid));
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { ContainerStatus } from '../../../objects/apis/core/v1/container-status.types.js';
 import type { Pod, PodPhase } from '../../../objects/apis/core/v1/pod.types.js';
-import { roleOfInit } from './pod-form.js';
+import { declaredContainers, isRestarted, restartingAllReason, roleOfInit } from './pod-form.js';
 
 /** Statuses of the init containers and of the others, of which the phase follows. */
 export interface PhaseInput {
@@ -14,15 +14,21 @@ export interface PhaseInput {
 /** The phase of a pod that nobody has ended for another reason. */
 export function podPhase({ pod, inits, apps, isOver }: PhaseInput): PodPhase {
   const { restartPolicy, initContainers = [] } = pod.spec;
+  const declared = new Map(declaredContainers(pod).map((each) => [each.container.name, each]));
+  /** Whether the container runs again though it has ended now. */
+  const isAgain = (status: ContainerStatus) => {
+    const [known, exit] = [declared.get(status.name), exitOf(status)];
+    return !isOver && known !== undefined && exit !== undefined && isRestarted(pod, known, exit);
+  };
   const roles = new Map(initContainers.map((container) => [container.name, roleOfInit(container)]));
   const tasks = inits.filter(({ name }) => roles.get(name) === 'init');
-  const hasFailedInit = tasks.some((status) => exitOf(status) !== undefined && exitOf(status) !== 0);
+  const failedInits = tasks.filter((status) => exitOf(status) !== undefined && exitOf(status) !== 0);
+  const hasFailedInit = failedInits.length > 0;
   const isPending = tasks.some((status) => exitOf(status) !== 0);
   const sidecars = inits.filter(({ name }) => roles.get(name) === 'sidecar');
   const isSidecarPending = sidecars.some(({ started, state }) => started !== true && !state.terminated);
   const hasBegun = apps.some(({ state, lastState }) => state.running || state.terminated || lastState.terminated);
-  const mayRestart = !isOver && restartPolicy !== 'Never';
-  if (hasFailedInit && !mayRestart) return 'Failed';
+  if (hasFailedInit && !failedInits.every(isAgain)) return 'Failed';
   if ((isPending || isSidecarPending) && !hasBegun) return isOver && hasFailedInit ? 'Failed' : 'Pending';
   if (apps.some(({ state, lastState }) => isWaitingForFirst(state, lastState)) && !isOver) return 'Pending';
   const ended = apps.filter((status) => !status.state.running);
@@ -31,7 +37,7 @@ export function podPhase({ pod, inits, apps, isOver }: PhaseInput): PodPhase {
   const all = [...tasks, ...apps];
   const hasSucceeded = all.every((status) => exitOf(status) === 0);
   if (!isOver) {
-    const willRun = apps.some(({ state }) => state.waiting !== undefined && state.waiting !== null);
+    const willRun = apps.some((status) => (status.state.waiting ?? undefined) !== undefined || isAgain(status));
     if (willRun || restartPolicy === 'Always') return 'Running';
     if (restartPolicy === 'OnFailure' && !hasSucceeded) return 'Running';
   }
@@ -43,5 +49,7 @@ function isWaitingForFirst(state: ContainerStatus['state'], lastState: Container
 }
 
 function exitOf({ state, lastState }: ContainerStatus): number | undefined {
-  return (state.terminated ?? (state.waiting ? lastState.terminated : undefined))?.exitCode;
+  const ended = state.terminated ?? (state.waiting ? lastState.terminated : undefined);
+  // What ended only because the whole pod starts anew has not come to its own end.
+  return ended?.reason === restartingAllReason ? undefined : ended?.exitCode;
 }

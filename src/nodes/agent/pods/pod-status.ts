@@ -3,9 +3,11 @@ import { canonicalQuantity } from '../../../base/machinery/values/quantity.js';
 import type { ContainerStatus } from '../../../objects/apis/core/v1/container-status.types.js';
 import type { Pod, PodCondition, PodPhase, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
 import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
+import { mayRestartAll } from '../../../objects/apis/core/v1/restart-rules.js';
 import { podAmounts } from '../containers/resources.js';
 import { containerStatuses, type StatusInput } from './container-statuses.js';
 import { podRequest } from './pod-admission.js';
+import type { ResizeState } from './pod-allocation.js';
 import type { PodEnd } from './pod-end.js';
 import { roleOfInit } from './pod-form.js';
 import { podPhase } from './pod-phase.js';
@@ -19,13 +21,19 @@ export interface PodStatusInput extends Omit<StatusInput, 'before'> {
   readonly startTime: number;
   readonly now: number;
   readonly end: PodEnd | undefined;
+  readonly resize: ResizeState;
 }
 
 interface Verdict {
   readonly status: 'True' | 'False';
+  /** The generation that it is about, if not the newest. */
+  readonly generation?: number;
   readonly reason?: string;
   readonly message?: string;
 }
+
+/** Conditions that go when what they say is over. */
+export const resizeConditions = ['PodResizePending', 'PodResizeInProgress'] as const;
 
 const yes: Verdict = { status: 'True' };
 
@@ -107,7 +115,7 @@ function binaryText(bytes: number): string {
 }
 
 function conditionsOf(
-  { pod, runtime, before, now, end }: PodStatusInput,
+  { pod, runtime, before, now, end, resize, isRestartingAll }: PodStatusInput,
   phase: PodPhase,
   inits: readonly ContainerStatus[],
   apps: readonly ContainerStatus[],
@@ -128,15 +136,40 @@ function conditionsOf(
     ['ContainersReady', containersReady],
     ['PodScheduled', yes],
   ];
+  verdicts.push(...restartVerdicts(pod, phase, isRestartingAll), ...resizeVerdicts(resize));
   if (end?.isDisruption) {
     verdicts.unshift(['DisruptionTarget', { status: 'True', reason: 'TerminationByKubelet', message: end.message }]);
   }
   return verdicts.map(([type, verdict]) => conditionOf(type, verdict, pod, before, now));
 }
 
+/** Pods of which a container may make everything start anew say whether it does. */
+function restartVerdicts(pod: Pod, phase: PodPhase, isRestartingAll: boolean): [string, Verdict][] {
+  if (!mayRestartAll(pod)) return [];
+  const type = 'AllContainersRestarting';
+  if (phase === 'Succeeded') return [[type, no('PodCompleted')]];
+  if (phase === 'Failed') return [[type, no('PodFailed')]];
+  if (!isRestartingAll) return [[type, { status: 'False' }]];
+  const message = 'container exited with restart policy rule';
+  return [[type, { status: 'True', reason: 'RestartAllContainersStarted', message }]];
+}
+
+function resizeVerdicts({ pending, inProgress }: ResizeState): [string, Verdict][] {
+  const found: [string, Verdict][] = [];
+  if (pending !== undefined) {
+    found.push([resizeConditions[0], { status: 'True', reason: 'Deferred', ...pending }]);
+  }
+  if (inProgress !== undefined) {
+    const { generation, error } = inProgress;
+    const why = error === undefined ? {} : { reason: 'Error', message: error };
+    found.push([resizeConditions[1], { status: 'True', generation, ...why }]);
+  }
+  return found;
+}
+
 function conditionOf(
   type: string,
-  { status, reason, message }: Verdict,
+  { status, reason, message, generation: about }: Verdict,
   { metadata: { generation } }: Pod,
   before: PodStatus | undefined,
   now: number,
@@ -145,7 +178,7 @@ function conditionOf(
   const since = known?.status === status ? known.lastTransitionTime : undefined;
   return {
     type,
-    ...(generation ? { observedGeneration: generation } : {}),
+    ...(generation ? { observedGeneration: about ?? generation } : {}),
     status,
     lastProbeTime: null,
     lastTransitionTime: since ?? formatTime(now),

@@ -5,27 +5,28 @@ import { terminationMessage } from '../containers/container-starter.js';
 import { containerHash } from '../containers/hash.js';
 import { hostNamesOf, hostsFile, wantsClusterDns } from '../containers/host-files.js';
 import { sandboxConfigOf } from '../containers/sandbox-config.js';
-import { StartFailure } from '../images/image-puller.js';
-import { RunProbes } from '../probes/prober.js';
-import { VolumeProblem } from '../volumes/volume-sources.js';
-import type { StartProblem } from './container-statuses.js';
-import { type ContainerStart, type PodActions, podActions, type RunHealth } from './pod-actions.js';
+import type { ReadyVolume } from '../volumes/pod-volumes.js';
+import { ContainerStarts } from './container-starts.js';
+import { type PodActions, podActions } from './pod-actions.js';
+import type { PodAllocation, ResizeState } from './pod-allocation.js';
 import type { PodEnd } from './pod-end.js';
-import { declaredContainers, podUid } from './pod-form.js';
-import { containerPath, PodKiller } from './pod-killer.js';
+import { podUid } from './pod-form.js';
+import { PodKiller } from './pod-killer.js';
+import { PodProbes } from './pod-probes.js';
+import { PodResizer } from './pod-resizer.js';
 import { podStatus } from './pod-status.js';
 import {
   addressesOf,
   hasExited,
   isRunning,
   mayRun,
-  millisOf,
   nameOf,
   type RuntimeContainer,
   type RuntimePod,
   runsOf,
   usableSandbox,
 } from './runtime-pod.js';
+import { VolumePreparation } from './volume-preparation.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
 /** What a turn came to: the pod goes on, all of it has ended for good, or the node ends it. */
@@ -41,17 +42,21 @@ type Publish = (runtime: RuntimePod) => Promise<PodStatus>;
 
 /** Dead runs of one container that are kept, for their logs. */
 const keptRuns = 1;
-/** A start that failed for another reason than an image is tried again after this. */
-const retryMs = 5_000;
+/** What others have to make ready is looked for again after this. */
+const pendingMs = 1_000;
+/** A resize that could not be done is tried again after this. */
+const resizeMs = 10_000;
+const noResize: ResizeState = { pending: undefined, inProgress: undefined };
 
 /** Brings the containers of one pod to what its declaration wants, a turn at a time. */
 export class PodSync {
-  private readonly probes = new Map<string, RunProbes>();
-  private readonly problems = new Map<string, StartProblem>();
+  private readonly probes: PodProbes;
+  private readonly starts: ContainerStarts;
+  private readonly resizer: PodResizer;
+  private readonly volumes: VolumePreparation;
+  private isRestartingAll = false;
   private readonly messages = new Map<string, string | undefined>();
   private readonly killer: PodKiller;
-  /** The status that the API had when this process began with the pod. */
-  private readonly adopted: PodStatus | undefined;
   private readonly startTime: number;
   /** When the next turn is due by itself; undefined: only when something changes. */
   nextAt: number | undefined;
@@ -59,9 +64,13 @@ export class PodSync {
   constructor(
     private readonly parts: PodDependencies,
     pod: Pod,
+    private readonly allocation: PodAllocation,
   ) {
     this.killer = new PodKiller(parts);
-    this.adopted = pod.status;
+    this.probes = new PodProbes(parts, pod.status);
+    this.starts = new ContainerStarts(parts);
+    this.resizer = new PodResizer(parts, allocation);
+    this.volumes = new VolumePreparation(parts);
     const known = pod.status?.startTime;
     this.startTime = known ? Date.parse(known) : parts.timers.now();
   }
@@ -72,21 +81,33 @@ export class PodSync {
     const over = this.deadlineProblem(pod);
     if (over !== undefined) return over;
     let runtime = await view.read(podUid(pod), pod.metadata.namespace, pod.metadata.name);
-    this.follow(pod, runtime);
+    this.probes.follow(pod, runtime);
     const actions = podActions({
       pod,
       runtime,
-      healthOf: (run) => this.healthOf(run),
+      healthOf: (run) => this.probes.healthOf(run),
       hashOf: containerHash,
+      resizeOf: ({ role, container }) =>
+        role === 'ephemeral' ? 'none' : this.resizer.resizeOf(container as Container),
     });
+    this.isRestartingAll = actions.resets.length > 0;
     await publish(runtime);
     if (actions.killAll && !actions.newSandbox) return 'ended';
-    const volumes = await this.prepare(pod, runtime, signal);
+    await this.parts.folders.make(podUid(pod));
+    await this.resizer.prepareCgroup(pod);
+    const volumes = await this.volumes.prepare(pod, addressesOf(usableSandbox(runtime)), signal);
+    if (volumes === undefined) {
+      this.wakeAt(timers.now() + pendingMs);
+      return 'going-on';
+    }
     const changed = await this.act(pod, runtime, reported, actions, volumes, signal);
     if (changed) runtime = await view.read(podUid(pod), pod.metadata.namespace, pod.metadata.name);
-    this.follow(pod, runtime);
+    this.probes.follow(pod, runtime);
     await publish(runtime);
     await this.removeOldRuns(runtime);
+    if (!(await this.resizer.finish(pod, runtime))) this.wakeAt(timers.now() + resizeMs);
+    // All is gone; it starts anew at once.
+    if (this.isRestartingAll) this.wakeAt(timers.now());
     const { activeDeadlineSeconds } = pod.spec;
     if (activeDeadlineSeconds) this.wakeAt(this.startTime + Number(activeDeadlineSeconds) * 1000);
     // What was started has its next step soon, and what has ended meanwhile is seen at once.
@@ -106,28 +127,13 @@ export class PodSync {
     return { reason: 'DeadlineExceeded', message };
   }
 
-  /** Makes folders, cgroup and volumes, or brings them up to date. */
-  private async prepare(pod: Pod, runtime: RuntimePod, signal: AbortSignal) {
-    const { folders, cgroups, settings, event } = this.parts;
-    const uid = podUid(pod);
-    await folders.make(uid);
-    if (settings.podsCgroup !== undefined) await cgroups.makePod(pod, settings.podsCgroup, settings.cfsQuotaPeriodMs);
-    try {
-      return await this.parts.prepareVolumes(pod, addressesOf(usableSandbox(runtime)));
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof VolumeProblem) event('Warning', 'FailedMount', error.message);
-      throw error;
-    }
-  }
-
   /** Does what the plan says. Returns whether anything was done. */
   private async act(
     pod: Pod,
     runtime: RuntimePod,
     reported: PodStatus | undefined,
     actions: PodActions,
-    volumes: Awaited<ReturnType<PodSync['prepare']>>,
+    volumes: ReadonlyMap<string, ReadyVolume>,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { view } = this.parts;
@@ -138,10 +144,12 @@ export class PodSync {
       await this.killer.stopSandboxes(current);
     }
     for (const { run, message } of actions.kills) {
-      const seconds = this.probes.get(run.id)?.graceSeconds ?? grace;
-      this.dropProbes(run.id);
+      const seconds = this.probes.graceSeconds(run) ?? grace;
+      this.probes.drop(run.id);
       await this.killer.stop(pod, current, run, seconds, signal, message);
     }
+    await this.reset(pod, current, actions.resets, signal);
+    await this.resizer.update(pod, actions.updates);
     let sandboxId = usableSandbox(current)?.id;
     let podIPs = addressesOf(usableSandbox(current));
     const attempt = actions.newSandbox ? nextAttempt(current) : (usableSandbox(current)?.metadata?.attempt ?? 0);
@@ -154,10 +162,27 @@ export class PodSync {
     if (sandboxId === undefined) return actions.killAll || actions.kills.length > 0;
     if (actions.starts.length > 0) await this.writeHosts(pod, podIPs);
     for (const start of actions.starts) {
+      const { name, resources } = start.declared.container as Container;
+      await this.allocation.gave({ [name]: resources });
       const request = { pod, start, runtime: current, sandboxId, sandbox, podIPs, volumes, signal };
-      await this.start(request, reported);
+      const again = await this.starts.start(request, reported);
+      if (again !== undefined) this.wakeAt(again);
     }
     return true;
+  }
+
+  /** Ends and removes runs, without waiting for them, so that the whole pod starts anew. Its sandbox stays. */
+  private async reset(
+    pod: Pod,
+    runtime: RuntimePod,
+    runs: readonly RuntimeContainer[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const run of runs) {
+      this.probes.drop(run.id);
+      if (mayRun(run)) await this.killer.stop(pod, runtime, run, 0, signal, 'killing');
+      await this.parts.runtime.removeContainer(run.id);
+    }
   }
 
   private async makeSandbox(pod: Pod, sandbox: Awaited<ReturnType<typeof sandboxConfigOf>>, signal: AbortSignal) {
@@ -190,90 +215,8 @@ export class PodSync {
     if ((await fs.readFile(path, 'utf8').catch(() => '')) !== text) await fs.writeFile(path, text, { mode: 0o644 });
   }
 
-  private async start(
-    request: Omit<Parameters<PodDependencies['starter']['start']>[0], 'event'>,
-    reported: PodStatus | undefined,
-  ): Promise<void> {
-    const { pod, start, signal } = request;
-    const { starter, timers, backOff, event } = this.parts;
-    const { name } = start.declared.container;
-    const key = `${podUid(pod)} ${name}`;
-    const path = containerPath(pod, name);
-    const now = timers.now();
-    if (start.before !== undefined && hasExited(start.before)) {
-      const since = millisOf(start.before.finishedAt);
-      const until = backOff.endAfter(key, since);
-      if (until !== undefined && until > now) {
-        const { namespace = '', name: podName = '' } = pod.metadata;
-        const which = `container=${name} pod=${podName}_${namespace}(${podUid(pod)})`;
-        const pause = `${Math.round(backOff.pauseMs(key) / 1000)}s`;
-        event(
-          'Warning',
-          'BackOff',
-          `Back-off restarting failed container ${name} in pod ${podName}_${namespace}(${podUid(pod)})`,
-          path,
-        );
-        this.problems.set(name, {
-          reason: 'CrashLoopBackOff',
-          message: `back-off ${formatPause(pause)} restarting failed ${which}`,
-        });
-        this.wakeAt(until);
-        return;
-      }
-      backOff.next(key, since);
-    }
-    try {
-      const restarts = start.before === undefined ? restartsOf(reported, name) : undefined;
-      await starter.start({
-        ...request,
-        start: { ...start, reportedRestarts: restarts } as ContainerStart,
-        event: (type, reason, message) => event(type, reason, message, path),
-      });
-      this.problems.delete(name);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof StartFailure)) throw error;
-      this.problems.set(name, error.problem);
-      if (error.isOfImage) event('Warning', 'Failed', `Error: ${error.problem.reason}`, path);
-      this.wakeAt(error.retryAt ?? timers.now() + retryMs);
-    }
-  }
-
-  private healthOf(run: RuntimeContainer): RunHealth {
-    const probes = this.probes.get(run.id);
-    return { failed: probes?.failed, isStarted: probes?.isStarted ?? true };
-  }
-
-  /** Begins to probe what runs, and stops with what has ended. */
-  private follow(pod: Pod, runtime: RuntimePod): void {
-    const running = new Set(runtime.containers.filter(isRunning).map(({ id }) => id));
-    for (const id of this.probes.keys()) if (!running.has(id)) this.dropProbes(id);
-    for (const { role, container } of declaredContainers(pod)) {
-      if (role === 'init' || role === 'ephemeral') continue;
-      const [run] = runsOf(runtime, container.name);
-      if (run === undefined || !isRunning(run) || this.probes.has(run.id)) continue;
-      const known = [...(this.adopted?.containerStatuses ?? []), ...(this.adopted?.initContainerStatuses ?? [])].find(
-        ({ containerID }) => containerID?.endsWith(run.id),
-      );
-      const probes = new RunProbes(this.parts.prober, {
-        run,
-        container: container as Container,
-        address: () => addressesOf(usableSandbox(runtime))[0] ?? this.parts.settings.hostIPs()[0] ?? '',
-        event: (type, reason, message) => this.parts.event(type, reason, message, containerPath(pod, container.name)),
-        changed: this.parts.changed,
-        before: known && { isStarted: known.started === true, isReady: known.ready },
-      });
-      this.probes.set(run.id, probes);
-    }
-  }
-
-  private dropProbes(id: string): void {
-    this.probes.get(id)?.stop();
-    this.probes.delete(id);
-  }
-
   stopProbes(): void {
-    for (const id of [...this.probes.keys()]) this.dropProbes(id);
+    this.probes.stop();
   }
 
   async status(
@@ -291,10 +234,13 @@ export class PodSync {
     }
     return podStatus({
       ...{ pod, runtime, before, end, isOver },
+      isRestartingAll: this.isRestartingAll && !isEnding,
+      resize: isOver ? noResize : this.allocation.state,
+      actualOf: (container) => this.allocation.actual(container),
       runtimeName: runtimeName(),
-      problemOf: (container) => (isEnding ? undefined : this.problems.get(container)),
-      isStarted: (run) => this.probes.get(run.id)?.isStarted ?? true,
-      isReady: (run) => this.probes.get(run.id)?.isReady ?? true,
+      problemOf: (container) => (isEnding ? undefined : this.starts.problemOf(container)),
+      isStarted: (run) => this.probes.isStarted(run),
+      isReady: (run) => this.probes.isReady(run),
       terminationMessageOf: (run) => this.messages.get(run.id),
       hostIPs: settings.hostIPs(),
       startTime: this.startTime,
@@ -321,16 +267,4 @@ export class PodSync {
 function nextAttempt({ sandboxes }: RuntimePod): number {
   const [newest] = sandboxes;
   return newest === undefined ? 0 : (newest.metadata?.attempt ?? 0) + 1;
-}
-
-function restartsOf(status: PodStatus | undefined, name: string): number | undefined {
-  const all = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
-  const known = all.find((each) => each.name === name);
-  return known?.containerID ? known.restartCount : undefined;
-}
-
-/** `300s` -> `5m0s`. */
-function formatPause(text: string): string {
-  const seconds = Number.parseInt(text, 10);
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

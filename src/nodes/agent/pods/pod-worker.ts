@@ -1,5 +1,6 @@
 import type { Pod, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
 import type { EventType } from '../events.js';
+import { PodAllocation } from './pod-allocation.js';
 import type { PodEnd } from './pod-end.js';
 import { graceSeconds, podUid } from './pod-form.js';
 import { PodKiller } from './pod-killer.js';
@@ -27,6 +28,8 @@ export class PodWorker {
   private hurry = new AbortController();
   private grace: number | undefined;
   private isForgotten = false;
+  private areVolumesReleased = false;
+  private readonly allocation: PodAllocation;
   private readonly sync: PodSync;
   private readonly killer: PodKiller;
   readonly writer: StatusWriter;
@@ -43,7 +46,12 @@ export class PodWorker {
     const { api, timers, logger, signal } = parts;
     this.writer = new StatusWriter({ api, timers, logger, signal, onGone: () => this.onGone() });
     const shared = { ...parts, event: this.event, changed: () => this.changed() };
-    this.sync = new PodSync(shared, pod);
+    this.allocation = new PodAllocation(parts.folders.allocation(podUid(pod)), {
+      room: (wanted) => parts.room(wanted),
+      agreed: () => parts.onResized(),
+      event: this.event,
+    });
+    this.sync = new PodSync(shared, pod, this.allocation);
     this.killer = new PodKiller(shared);
     if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') {
       const { reason, message = '', containerStatuses } = pod.status;
@@ -62,6 +70,16 @@ export class PodWorker {
 
   get declaration(): Pod {
     return this.pod;
+  }
+
+  /** The declaration as far as the node has agreed to it: a pod may want more than there is room for. */
+  get allocated(): Pod {
+    return this.allocation.apply(this.pod);
+  }
+
+  /** Whether the pod waits for room for other resources. */
+  get awaitsResize(): boolean {
+    return this.allocation.state.pending !== undefined;
   }
 
   /** Whether nothing of the pod runs any more and nothing will. */
@@ -172,13 +190,17 @@ export class PodWorker {
   private async step(): Promise<boolean> {
     if (this.phase === 'running') {
       this.turn = new AbortController();
-      const outcome = await this.sync.turn(this.pod, this.status, this.turn.signal, (runtime) => this.publish(runtime));
+      const pod = await this.allocation.consider(this.pod);
+      const outcome = await this.sync.turn(pod, this.status, this.turn.signal, (runtime) => this.publish(runtime));
       if (this.phase !== 'running') return this.step();
       if (outcome === 'going-on') return false;
       if (outcome !== 'ended') this.end = outcome;
       this.beginEnding();
     }
     if (this.phase === 'ending') await this.stopEverything();
+    // The driver of a volume that fails is asked again, before anything says that the pod is gone.
+    if (!this.areVolumesReleased) await this.killer.releaseVolumes(this.pod);
+    this.areVolumesReleased = true;
     const { metadata } = this.pod;
     if (this.isForgotten) {
       await this.killer.removeEverything(this.pod);
@@ -205,11 +227,10 @@ export class PodWorker {
     this.phase = 'over';
     runtime = await view.read(uid, this.pod.metadata.namespace, this.pod.metadata.name);
     if (!this.isForgotten) await this.publish(runtime);
-    await this.killer.releaseVolumes(this.pod);
   }
 
   private async publish(runtime: RuntimePod): Promise<PodStatus> {
-    this.status = await this.sync.status(this.pod, runtime, this.status, {
+    this.status = await this.sync.status(this.allocated, runtime, this.status, {
       isOver: this.phase === 'over',
       isEnding: this.phase !== 'running',
       end: this.end,

@@ -3,6 +3,7 @@ import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
 import { ApiError, type ApiUser } from '../../connection/api-connection.js';
+import { resizeConditions } from './pod-status.js';
 
 /** The object in the API whose status is written. */
 export interface StatusTarget {
@@ -121,11 +122,16 @@ export class StatusWriter {
       status: {
         ...others,
         // Conditions are merged by their type: what they no longer say must be taken away.
-        conditions: (conditions ?? []).map((each) => ({
-          ...each,
-          reason: each.reason ?? null,
-          message: each.message ?? null,
-        })),
+        conditions: [
+          ...(conditions ?? []).map((each) => ({
+            ...each,
+            reason: each.reason ?? null,
+            message: each.message ?? null,
+          })),
+          ...resizeConditions
+            .filter((type) => conditions?.every((each) => each.type !== type))
+            .map((type) => ({ type, $patch: 'delete' })),
+        ],
         // Addresses that the pod had before go.
         ...(podIPs === undefined && hostIPs === undefined
           ? {}

@@ -12,6 +12,7 @@ import type { PodFolders } from '../pod-folders.js';
 import type { ProberDependencies } from '../probes/prober.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import type { BackOff } from './back-off.js';
+import type { Room } from './pod-allocation.js';
 import type { RuntimeView } from './runtime-view.js';
 
 /** What the workers of all pods share. */
@@ -32,10 +33,16 @@ export interface WorkerDependencies {
   readonly userAgent: string;
   readonly signal: AbortSignal;
   readonly prepareVolumes: (pod: Pod, podIPs: readonly string[]) => Promise<ReadonlyMap<string, ReadyVolume>>;
+  /** Has the drivers of a pod's volumes take them away. */
+  readonly releaseVolumes: (uid: string) => Promise<void>;
   /** Name of the runtime, which begins ids of containers. */
   readonly runtimeName: () => string;
   /** The handler of the runtime for a class of runtimes. @throws Error for an unknown class */
   readonly handlerOf: (pod: Pod) => Promise<string>;
+  /** Whether the node has room for a pod that it runs already, as the pod wants to be now. */
+  readonly room: (pod: Pod) => Room;
+  /** Called when a pod may have given back some of its resources. */
+  readonly onResized: () => void;
   /** Called when the API has lost the mirror of a static pod. */
   readonly onMirrorGone: (uid: string) => void;
   /** Called when nothing is left of a pod that is no longer wanted. */

@@ -3,7 +3,8 @@ import { get as httpsGet } from 'node:https';
 import { connect } from 'node:net';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { GRPCAction, HTTPGetAction } from '../../../objects/apis/core/v1/probe.types.js';
-import { message, scalar } from '../cri/wire.js';
+import { GrpcError, grpcCodes } from '../grpc/grpc-connection.js';
+import { message, scalar } from '../grpc/wire.js';
 
 /** How a check went. Nobody knows: the check itself could not be made. */
 export interface CheckResult {
@@ -99,8 +100,10 @@ export function checkTcp(address: string, port: number, timeoutMs: number): Prom
 
 const healthRequest = message({ service: scalar(1, 'string') });
 const healthResponse = message({ status: scalar(1, 'integer') });
-const serving = 1;
+/** What a service says of itself, by its number; only the second is good. */
+const healthWords = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 
+/** Connects until the time is up, as a server may begin to listen meanwhile; then asks. */
 export async function checkGrpc(
   { service }: Pick<GRPCAction, 'service'>,
   address: string,
@@ -110,24 +113,42 @@ export async function checkGrpc(
   const { Client, credentials } = (await import('@grpc/grpc-js')).default;
   const host = address.includes(':') ? `[${address}]` : address;
   const client = new Client(`${host}:${port}`, credentials.createInsecure());
+  const deadline = Date.now() + timeoutMs;
+  const time = `${timeoutMs / 1000}s`;
   try {
+    const failure = await new Promise((resolve) => client.waitForReady(deadline, resolve));
+    if (failure) {
+      const output = `timeout: failed to connect service "${host}:${port}" within ${time}: context deadline exceeded`;
+      return { outcome: 'failure', output };
+    }
     return await new Promise((resolve) => {
       client.makeUnaryRequest(
         '/grpc.health.v1.Health/Check',
         (value: { service: string }) => healthRequest.encode(value),
         (bytes: Buffer) => healthResponse.decode(bytes),
         { service: service ?? '' },
-        { deadline: Date.now() + timeoutMs },
+        { deadline },
         (error, answer) => {
-          if (error) resolve({ outcome: 'failure', output: `service unhealthy (responded with "${error.message}")` });
-          else if (answer?.status === serving) resolve({ outcome: 'success', output: 'service healthy' });
-          else resolve({ outcome: 'failure', output: 'service unhealthy (responded with "NOT_SERVING")' });
+          if (error) resolve({ outcome: 'failure', output: healthFailure(error.code, error.details, time) });
+          else if (answer?.status === 1) resolve({ outcome: 'success', output: 'service healthy' });
+          else {
+            const word = healthWords[answer?.status ?? 0] ?? String(answer?.status);
+            resolve({ outcome: 'failure', output: `service unhealthy (responded with "${word}")` });
+          }
         },
       );
     });
   } finally {
     client.close();
   }
+}
+
+function healthFailure(code: number, details: string, time: string): string {
+  if (code === grpcCodes.unimplemented) {
+    return `error: this server does not implement the grpc health protocol (grpc.health.v1.Health): ${details}`;
+  }
+  if (code === grpcCodes.deadlineExceeded) return `timeout: health rpc did not complete within ${time}`;
+  return `error: health rpc probe failed: ${new GrpcError(code, details).message}`;
 }
 
 /** The words that people know for connections that fail. */

@@ -2,8 +2,8 @@ import type { Timers } from '../../../base/machinery/timers.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Probe } from '../../../objects/apis/core/v1/probe.types.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
-import { grpcCodes, RuntimeError } from '../cri/cri-connection.js';
 import type { EventType } from '../events.js';
+import { GrpcError, grpcCodes } from '../grpc/grpc-connection.js';
 import type { RuntimeContainer } from '../pods/runtime-pod.js';
 import { type CheckResult, checkGrpc, checkHttp, checkTcp, portOf } from './probe-action.js';
 import type { ProbeCounts } from './probe-counts.js';
@@ -144,7 +144,7 @@ export class RunProbes {
       const output = Buffer.concat([stdout, stderr]).subarray(0, 10_240).toString('utf8');
       return { outcome: exitCode === 0 ? 'success' : 'failure', output };
     } catch (error) {
-      const isLate = error instanceof RuntimeError && error.code === grpcCodes.deadlineExceeded;
+      const isLate = error instanceof GrpcError && error.code === grpcCodes.deadlineExceeded;
       if (!isLate) throw error;
       const text = JSON.stringify(command.join(' '));
       return { outcome: 'failure', output: `command timed out: ${text} timed out after ${timeoutSeconds}s` };

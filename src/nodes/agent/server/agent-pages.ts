@@ -73,10 +73,10 @@ export class AgentPages {
   }
 
   private summary() {
-    const { runtime, nodeName, rootFolder, timers, manager } = this.parts;
+    const { runtime, nodeName, rootFolder, timers, manager, volumeUse } = this.parts;
     const now = timers.now();
     return statsSummary({
-      ...{ runtime, nodeName, rootFolder, now },
+      ...{ runtime, nodeName, rootFolder, now, volumeUse },
       bootTime: now - uptime() * 1000,
       startTimeOf: (uid) => manager.worker(uid)?.status?.startTime ?? undefined,
     });

@@ -1,6 +1,7 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
+import type { VolumeUse } from '../csi/volume-stats.js';
 import type { Machine } from '../node/machine.js';
 import type { PodManager } from '../pod-manager.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
@@ -30,6 +31,8 @@ export interface AgentServerDependencies {
   readonly healthProblem: () => string | undefined;
   readonly machine: Machine;
   readonly probeCounts: ProbeCounts;
+  /** What is used of the volumes of a pod whose drivers know that. */
+  readonly volumeUse: (uid: string) => Promise<readonly VolumeUse[]>;
   /** The configuration in force, as `/configz` shows it. */
   readonly configuration: object;
   /** Streams without a byte for this long end. */

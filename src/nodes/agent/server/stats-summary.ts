@@ -1,6 +1,7 @@
 import { formatTime } from '../../../base/machinery/clock.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import type { ContainerStats } from '../cri/image-messages.js';
+import type { VolumeUse } from '../csi/volume-stats.js';
 import { fileSystem } from '../node/machine.js';
 import { containerNameOf, machineUse, type PodUse, podsUse } from './resource-metrics.js';
 
@@ -12,11 +13,12 @@ export interface SummaryInput {
   /** When the machine and each pod began, in milliseconds since the epoch. */
   readonly bootTime: number;
   readonly startTimeOf: (uid: string) => string | undefined;
+  readonly volumeUse: (uid: string) => Promise<readonly VolumeUse[]>;
 }
 
 /** The answer of `/stats/summary`: what the node, its pods and their containers use. */
 export async function statsSummary(input: SummaryInput) {
-  const { runtime, nodeName, rootFolder, now, bootTime, startTimeOf } = input;
+  const { runtime, nodeName, rootFolder, now, bootTime, startTimeOf, volumeUse } = input;
   const node = await machineUse();
   const time = formatTime(now);
   const { capacity, available, inodes, inodesFree } = await fileSystem(rootFolder);
@@ -39,11 +41,15 @@ export async function statsSummary(input: SummaryInput) {
       fs,
       runtime: { imageFs: fs },
     },
-    pods: pods.map((pod) => podSummary(pod, startTimeOf(pod.uid))),
+    pods: await Promise.all(pods.map(async (pod) => podSummary(pod, startTimeOf(pod.uid), await volumeUse(pod.uid)))),
   };
 }
 
-function podSummary({ namespace, name, uid, sandbox, containers }: PodUse, startTime: string | undefined) {
+function podSummary(
+  { namespace, name, uid, sandbox, containers }: PodUse,
+  startTime: string | undefined,
+  volumes: readonly VolumeUse[],
+) {
   const { cpu, memory, network, process } = sandbox?.linux ?? {};
   const main = network?.defaultInterface;
   return {
@@ -64,6 +70,7 @@ function podSummary({ namespace, name, uid, sandbox, containers }: PodUse, start
             txErrors: main.txErrors?.value,
           },
         }),
+    ...(volumes.length === 0 ? {} : { volume: volumes }),
     ...(process?.processCount === undefined ? {} : { process_stats: { process_count: process.processCount.value } }),
   };
 }

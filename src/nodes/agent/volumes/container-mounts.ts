@@ -4,7 +4,7 @@ import type { Container, EphemeralContainer, VolumeMount } from '../../../object
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { ContainerConfigError } from '../containers/environment.js';
 import { expand } from '../containers/expand.js';
-import { type Mount, mountPropagations } from '../cri/container-messages.js';
+import { type Device, type ImageSpec, type Mount, mountPropagations } from '../cri/container-messages.js';
 import type { PodFolders } from '../pod-folders.js';
 import { podUid } from '../pods/pod-form.js';
 import { openInside, PathEscape } from './inside.js';
@@ -15,6 +15,8 @@ export interface MountInput {
   readonly pod: Pod;
   readonly container: Container | EphemeralContainer;
   readonly volumes: ReadonlyMap<string, ReadyVolume>;
+  /** Images that are volumes of the pod, as far as the container has them, by the names of the volumes. */
+  readonly images: ReadonlyMap<string, ImageSpec>;
   readonly environment: ReadonlyMap<string, string>;
   readonly folders: PodFolders;
 }
@@ -23,17 +25,32 @@ export interface MountInput {
 export async function containerMounts(input: MountInput): Promise<Mount[]> {
   const mounts: Mount[] = [];
   for (const [index, mount] of (input.container.volumeMounts ?? []).entries()) {
+    const containerPath = isAbsolute(mount.mountPath) ? mount.mountPath : `/${mount.mountPath}`;
+    const image = input.images.get(mount.name);
+    if (image !== undefined) {
+      mounts.push({ containerPath, readonly: true, image, imageSubPath: mount.subPath ?? '' });
+      continue;
+    }
     const volume = input.volumes.get(mount.name);
     if (volume === undefined) throw new ContainerConfigError(`volume ${mount.name} is not ready`);
     const path = await pathOf(input, mount, index, volume);
     mounts.push({
-      containerPath: isAbsolute(mount.mountPath) ? mount.mountPath : `/${mount.mountPath}`,
+      containerPath,
       hostPath: path,
       readonly: mount.readOnly === true || volume.isReadOnly,
       propagation: mountPropagations[mount.mountPropagation ?? 'None'] ?? 0,
     });
   }
   return mounts;
+}
+
+/** The devices of a container's block volumes. @throws ContainerConfigError */
+export function containerDevices({ container, volumes }: Pick<MountInput, 'container' | 'volumes'>): Device[] {
+  return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
+    const volume = volumes.get(name);
+    if (volume?.isDevice !== true) throw new ContainerConfigError(`volume ${name} is no device`);
+    return { containerPath: devicePath, hostPath: volume.path, permissions: volume.isReadOnly ? 'r' : 'mrw' };
+  });
 }
 
 async function pathOf(

@@ -3,33 +3,49 @@ import { quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
 import { podAmounts } from '../containers/resources.js';
+import { type ClaimedVolume, type CsiVolume, inlineCsiVolume, persistentCsiVolume } from '../csi/csi-volume.js';
 import type { PodFolders } from '../pod-folders.js';
 import { podUid } from '../pods/pod-form.js';
 import { type Payload, writeAtomically } from './atomic-writer.js';
 import { prepareHostPath } from './host-path.js';
 import { isMounted, mountMemory, mountNfs } from './mounts.js';
 import { giveToGroup } from './volume-group.js';
-import { downwardFiles, entriesOf, projectedFiles, type SourceInput, VolumeProblem } from './volume-sources.js';
+import {
+  downwardFiles,
+  entriesOf,
+  projectedFiles,
+  type SourceInput,
+  VolumePending,
+  VolumeProblem,
+} from './volume-sources.js';
 
 /** Where a volume of a pod is on the machine. */
 export interface ReadyVolume {
   readonly path: string;
   /** Nobody but the agent writes there. */
   readonly isReadOnly: boolean;
+  /** It is a device, not a folder. */
+  readonly isDevice?: boolean;
 }
 
-/** The volume that a claim stands for, in the form of a volume of a pod. */
-export interface ResolvedClaim {
-  readonly volume: Volume;
-  /** It is a place of this machine that is set aside for volumes: its files get the group of the pod. */
-  readonly isLocal: boolean;
-}
+/** The volume that a claim stands for. */
+export type ResolvedClaim =
+  | {
+      /** In the form of a volume of a pod. */
+      readonly volume: Volume;
+      /** It is a place of this machine that is set aside for volumes: its files get the group of the pod. */
+      readonly isLocal: boolean;
+      readonly csi?: undefined;
+    }
+  | { readonly csi: ClaimedVolume };
 
-export type ClaimResolver = (pod: Pod, claimName: string) => Promise<ResolvedClaim>;
+export type ClaimResolver = (pod: Pod, claimName: string, isOwn: boolean) => Promise<ResolvedClaim>;
 
 export interface VolumeInput extends SourceInput {
   readonly folders: PodFolders;
   readonly resolveClaim: ClaimResolver;
+  /** Has the driver of a volume show it to the pod. */
+  readonly publish: (volume: CsiVolume) => Promise<ReadyVolume>;
 }
 
 const emptyDirPlugin = 'kubernetes.io~empty-dir';
@@ -38,14 +54,17 @@ const emptyDirPlugin = 'kubernetes.io~empty-dir';
  * Makes the volumes of a pod ready, or up to date again. Volumes that hold files of the API are written anew when these have
  * changed.
  *
- * @throws VolumeProblem for the first that can't be had
+ * @throws VolumeProblem for the first that can't be had, VolumePending for the first that others have to make ready
  */
 export async function preparePodVolumes(input: VolumeInput): Promise<ReadonlyMap<string, ReadyVolume>> {
   const ready = new Map<string, ReadyVolume>();
   for (const volume of input.pod.spec.volumes ?? []) {
+    // Those that are images come with the containers that have them.
+    if (volume.image) continue;
     try {
       ready.set(volume.name, await prepare(input, volume));
     } catch (error) {
+      if (error instanceof VolumePending) throw error;
       const text = error instanceof Error ? error.message : String(error);
       throw new VolumeProblem(`MountVolume.SetUp failed for volume "${volume.name}" : ${text}`);
     }
@@ -55,7 +74,8 @@ export async function preparePodVolumes(input: VolumeInput): Promise<ReadonlyMap
 
 async function prepare(input: VolumeInput, volume: Volume): Promise<ReadyVolume> {
   const { pod, folders } = input;
-  const { name, emptyDir, hostPath, configMap, secret, downwardAPI, projected, persistentVolumeClaim, nfs } = volume;
+  const { name, emptyDir, hostPath, configMap, secret, downwardAPI, projected, nfs } = volume;
+  const { persistentVolumeClaim, ephemeral, csi } = volume;
   const folderOf = (plugin: string) => folders.volume(podUid(pod), plugin, name);
   if (emptyDir) {
     const size = emptyDir.sizeLimit ? quantityValue(emptyDir.sizeLimit) : undefined;
@@ -88,11 +108,14 @@ async function prepare(input: VolumeInput, volume: Volume): Promise<ReadyVolume>
     return project(pod, await inMemory(input, folderOf('kubernetes.io~projected')), files, true);
   }
   if (persistentVolumeClaim) {
-    const { volume: resolved, isLocal } = await input.resolveClaim(pod, persistentVolumeClaim.claimName);
-    const ready = await prepare(input, { ...resolved, name });
-    if (isLocal) await giveOnce(pod, ready.path, folderOf('kubernetes.io~local-volume'));
-    return { ...ready, isReadOnly: ready.isReadOnly || persistentVolumeClaim.readOnly === true };
+    const { claimName, readOnly } = persistentVolumeClaim;
+    return prepareClaimed(input, name, await input.resolveClaim(pod, claimName, false), readOnly === true);
   }
+  if (ephemeral) {
+    const claimName = `${pod.metadata.name}-${name}`;
+    return prepareClaimed(input, name, await input.resolveClaim(pod, claimName, true), false);
+  }
+  if (csi) return input.publish(inlineCsiVolume(pod, volume));
   if (nfs) {
     const folder = folderOf('kubernetes.io~nfs');
     await fs.mkdir(folder, { recursive: true });
@@ -101,6 +124,21 @@ async function prepare(input: VolumeInput, volume: Volume): Promise<ReadyVolume>
   }
   const [type] = Object.keys(volume).filter((key) => key !== 'name');
   throw new VolumeProblem(`volumes of the type ${type} are not supported by this node agent`);
+}
+
+/** @param name of the volume in the pod */
+async function prepareClaimed(
+  input: VolumeInput,
+  name: string,
+  resolved: ResolvedClaim,
+  isReadOnly: boolean,
+): Promise<ReadyVolume> {
+  const { pod, folders } = input;
+  if (resolved.csi) return input.publish(persistentCsiVolume(pod, name, resolved.csi, isReadOnly));
+  const ready = await prepare(input, { ...resolved.volume, name });
+  if (resolved.isLocal)
+    await giveOnce(pod, ready.path, folders.volume(podUid(pod), 'kubernetes.io~local-volume', name));
+  return { ...ready, isReadOnly: ready.isReadOnly || isReadOnly };
 }
 
 /** Made once; what containers wrote stays. */

@@ -8,6 +8,9 @@ import type { ProjectedFile } from './atomic-writer.js';
 /** A volume can't be had now. The message is for the pod's events. */
 export class VolumeProblem extends Error {}
 
+/** A volume will be there soon, if others do their part: nothing is wrong yet. */
+export class VolumePending extends Error {}
+
 /** What files of volumes are made of. */
 export interface SourceInput extends PodAddresses {
   readonly pod: Pod;

@@ -7,21 +7,23 @@ const codeNames = [
   ...['Internal', 'Unavailable', 'DataLoss', 'Unauthenticated'],
 ] as const;
 
-/** A call that the runtime refused, or that it did not answer. Its message names the status, as people know it. */
-export class RuntimeError extends Error {
+/** A call that a server refused, or that it did not answer. Its message names the status, as people know it. */
+export class GrpcError extends Error {
   constructor(
-    /** Status of gRPC: 5 for what does not exist, 14 while the runtime is away. */
+    /** Status of gRPC: 5 for what does not exist, 14 while the server is away. */
     readonly code: number,
-    /** What the runtime says, without the status. */
+    /** What the server says, without the status. */
     readonly detail: string,
   ) {
     super(`rpc error: code = ${codeNames[code] ?? `Code(${code})`} desc = ${detail}`);
-    this.name = 'RuntimeError';
+    this.name = 'GrpcError';
   }
 }
 
 /** Statuses of gRPC that the agent acts on. */
-export const grpcCodes = { notFound: 5, deadlineExceeded: 4, unimplemented: 12, unavailable: 14 } as const;
+export const grpcCodes = {
+  ...{ canceled: 1, deadlineExceeded: 4, notFound: 5, aborted: 10, unimplemented: 12, unavailable: 14 },
+} as const;
 
 const reconnecting = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };
 /** Lists of all containers of a machine with long annotations. */
@@ -32,8 +34,8 @@ export interface CallLimits {
   readonly signal?: AbortSignal;
 }
 
-/** Calls to one service of a runtime behind a socket. */
-export class CriConnection {
+/** Calls to one service behind a socket. */
+export class GrpcConnection {
   private constructor(
     private readonly client: Client,
     private readonly service: string,
@@ -42,9 +44,10 @@ export class CriConnection {
 
   /**
    * @param endpoint `unix:///run/containerd/containerd.sock`
+   * @param service its whole name: `runtime.v1.ImageService`
    * @param timeoutMs limit of calls that have none of their own
    */
-  static async open(endpoint: string, service: string, timeoutMs: number): Promise<CriConnection> {
+  static async open(endpoint: string, service: string, timeoutMs: number): Promise<GrpcConnection> {
     // The default of the module is what it has both bundled and not.
     const { Client, credentials } = (await import('@grpc/grpc-js')).default;
     const address = endpoint.replace(/^unix:\/\//, 'unix:');
@@ -55,10 +58,10 @@ export class CriConnection {
       // A socket of this machine has no other name; some servers refuse the path.
       'grpc.default_authority': 'localhost',
     });
-    return new CriConnection(client, service, timeoutMs);
+    return new GrpcConnection(client, service, timeoutMs);
   }
 
-  /** @throws RuntimeError */
+  /** @throws GrpcError */
   call<ReqIn, ReqOut, ResOut, ResIn>(
     method: string,
     request: WireMessage<ReqOut, ReqIn>,
@@ -71,10 +74,10 @@ export class CriConnection {
       const done = (error: ServiceError | null, answer?: ResOut) => {
         signal?.removeEventListener('abort', cancel);
         if (error === null && answer !== undefined) resolve(answer);
-        else reject(new RuntimeError(error?.code ?? 2, error?.details || error?.message || 'no answer'));
+        else reject(new GrpcError(error?.code ?? 2, error?.details || error?.message || 'no answer'));
       };
       const call = this.client.makeUnaryRequest(
-        `/runtime.v1.${this.service}/${method}`,
+        `/${this.service}/${method}`,
         (sent: ReqIn) => request.encode(sent),
         (bytes: Buffer) => response.decode(bytes),
         value,

@@ -1,0 +1,69 @@
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { VendorNames } from '../../../base/machinery/vendor.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { Node } from '../../../objects/apis/core/v1/node.types.js';
+import type { ApiUser } from '../../connection/api-connection.js';
+import type { ApiObjects } from '../api-objects.js';
+import type { EventSink } from '../events.js';
+import type { PodFolders } from '../pod-folders.js';
+import type { PodTokens } from '../pod-tokens.js';
+import { CsiDrivers } from './csi-drivers.js';
+import { CsiFolders } from './csi-folders.js';
+import { CsiNode } from './csi-node.js';
+import { CsiObjects } from './csi-objects.js';
+import { CsiVolumes } from './csi-volumes.js';
+import { PluginRegistry } from './plugin-registry.js';
+import { VolumeStatistics } from './volume-stats.js';
+import { VolumesInUse } from './volumes-in-use.js';
+
+export interface CsiDependencies {
+  readonly api: ApiUser;
+  readonly names: VendorNames;
+  readonly nodeName: string;
+  readonly rootFolder: string;
+  readonly folders: PodFolders;
+  readonly objects: ApiObjects;
+  readonly tokens: PodTokens;
+  readonly events: EventSink;
+  /** The node in the API; undefined: it is not there yet. */
+  readonly node: () => Node | undefined;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** Everything of the node that has to do with drivers for volumes. */
+export class Csi {
+  readonly volumes: CsiVolumes;
+  readonly statistics: VolumeStatistics;
+  private readonly drivers = new CsiDrivers();
+  private readonly registry: PluginRegistry;
+  private readonly inUse: VolumesInUse;
+
+  constructor(parts: CsiDependencies) {
+    const { api, names, nodeName, timers, logger, signal, events } = parts;
+    const { drivers } = this;
+    const folders = new CsiFolders(parts.rootFolder, parts.folders);
+    const objects = new CsiObjects(parts);
+    const csiNode = new CsiNode(parts);
+    this.inUse = new VolumesInUse({ api, nodeName, labelPrefix: names.labelPrefix, folders, logger, signal });
+    this.volumes = new CsiVolumes({ drivers, folders, objects, inUse: this.inUse, events, nodeName, timers, logger });
+    this.statistics = new VolumeStatistics({ volumes: this.volumes, drivers, timers });
+    this.registry = new PluginRegistry({ folder: folders.registry, drivers, csiNode, objects, timers, logger });
+  }
+
+  /** Finds out which volumes an agent before this one has left. Must be done before the node reports anything. */
+  prepare(): Promise<void> {
+    return this.inUse.read();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.registry.run(signal), this.volumes.run(signal)]);
+    this.drivers.close();
+  }
+
+  /** The node as the API has it. */
+  seen(node: Node): void {
+    this.inUse.seen(node);
+  }
+}

@@ -1,0 +1,15 @@
+import { message, type Read, scalar, scalars } from '../grpc/wire.js';
+
+/** What a program that extends node agents says of itself at its registration socket. */
+export const pluginInfo = message({
+  type: scalar(1, 'string'),
+  name: scalar(2, 'string'),
+  endpoint: scalar(3, 'string'),
+  supportedVersions: scalars(4, 'string'),
+});
+export type PluginInfo = Read<typeof pluginInfo>;
+
+export const registrationStatus = message({ pluginRegistered: scalar(1, 'bool'), error: scalar(2, 'string') });
+
+/** Requests and answers without content. */
+export const nothing = message({});

@@ -1,0 +1,173 @@
+import { promises as fs } from 'node:fs';
+import { join } from 'node:path';
+import { pauseAfter } from '../../../base/machinery/backoff.js';
+import { errorText } from '../../../base/machinery/startup-error.js';
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import { GrpcConnection } from '../grpc/grpc-connection.js';
+import { CsiDriverClient } from './csi-driver-client.js';
+import type { CsiDrivers } from './csi-drivers.js';
+import type { CsiNode } from './csi-node.js';
+import type { CsiObjects } from './csi-objects.js';
+import { nothing, type PluginInfo, pluginInfo, registrationStatus } from './plugin-messages.js';
+
+export interface PluginRegistryDependencies {
+  /** Folder with the registration sockets, also in folders below it. */
+  readonly folder: string;
+  readonly drivers: CsiDrivers;
+  readonly csiNode: CsiNode;
+  readonly objects: CsiObjects;
+  readonly timers: Timers;
+  readonly logger: Logger;
+}
+
+/** What is at a socket. */
+interface Registered {
+  /** Changes when the socket is made anew. */
+  readonly print: string;
+  readonly name: string | undefined;
+  readonly failures: number;
+  readonly nextAt: number;
+}
+
+const lookMs = 1000;
+/** How often what the API knows of the drivers is checked. */
+const checkMs = 60_000;
+const callMs = 10_000;
+const retries = { firstMs: 500, longestMs: 120_000 };
+const csiType = 'CSIPlugin';
+
+/**
+ * Registers the drivers whose sockets appear in a folder, and forgets those whose sockets go. Drivers that can't be registered
+ * are asked again, after longer and longer pauses.
+ */
+export class PluginRegistry {
+  private readonly sockets = new Map<string, Registered>();
+  private checkAt = 0;
+
+  constructor(private readonly parts: PluginRegistryDependencies) {}
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { folder, timers, logger } = this.parts;
+    while (!signal.aborted) {
+      try {
+        await fs.mkdir(folder, { recursive: true, mode: 0o750 });
+        await this.look();
+        await this.check();
+      } catch (error) {
+        if (!signal.aborted)
+          logger.debug('the drivers of the node could not be looked at', { error: errorText(error) });
+      }
+      await timers.wait(lookMs, signal);
+    }
+  }
+
+  private async look(): Promise<void> {
+    const found = await socketsBelow(this.parts.folder);
+    for (const [path, { name }] of this.sockets) if (!found.has(path)) await this.forget(path, name);
+    await Promise.all([...found].map(([path, print]) => this.lookAt(path, print)));
+  }
+
+  private async lookAt(path: string, print: string): Promise<void> {
+    const { timers, logger } = this.parts;
+    const known = this.sockets.get(path);
+    const isKnown = known?.print === print;
+    if (isKnown && (known.failures === 0 || timers.elapsed() < known.nextAt)) return;
+    try {
+      this.sockets.set(path, { print, name: await this.register(path), failures: 0, nextAt: 0 });
+    } catch (error) {
+      const failures = (isKnown ? known.failures : 0) + 1;
+      const nextAt = timers.elapsed() + pauseAfter(failures, retries);
+      this.sockets.set(path, { print, name: known?.name, failures, nextAt });
+      logger.warn('a driver could not be registered', { socket: path, error: errorText(error) });
+    }
+  }
+
+  /** Returns the name of the driver. It is told whether it is registered. */
+  private async register(path: string): Promise<string> {
+    const connection = await GrpcConnection.open(`unix://${path}`, 'pluginregistration.Registration', callMs);
+    const answer = (pluginRegistered: boolean, error: string) =>
+      connection.call('NotifyRegistrationStatus', registrationStatus, nothing, { pluginRegistered, error });
+    try {
+      const info = await connection.call('GetInfo', nothing, pluginInfo, {});
+      try {
+        await this.add(path, info);
+      } catch (error) {
+        await answer(false, errorText(error)).catch(() => undefined);
+        throw error;
+      }
+      await answer(true, '');
+      return info.name;
+    } finally {
+      connection.close();
+    }
+  }
+
+  private async add(path: string, info: PluginInfo): Promise<void> {
+    const { drivers, csiNode, logger } = this.parts;
+    const problem = pluginProblem(info, path);
+    if (problem !== undefined) throw new Error(problem);
+    const client = await CsiDriverClient.open(info.name, info.endpoint === '' ? path : info.endpoint);
+    try {
+      await csiNode.add(info.name, await client.info());
+    } catch (error) {
+      client.close();
+      throw error;
+    }
+    drivers.add(client);
+    logger.info('a driver for volumes is registered', { driver: info.name });
+  }
+
+  private async forget(path: string, name: string | undefined): Promise<void> {
+    const { drivers, csiNode, logger } = this.parts;
+    this.sockets.delete(path);
+    const isElsewhere = [...this.sockets.values()].some((each) => each.name === name);
+    if (name === undefined || isElsewhere) return;
+    drivers.remove(name);
+    await csiNode.remove(name);
+    logger.info('a driver for volumes is gone', { driver: name });
+  }
+
+  /** Brings back what somebody removed from the API, and changes what drivers say otherwise now, if they want that. */
+  private async check(): Promise<void> {
+    const { drivers, csiNode, objects, timers, logger } = this.parts;
+    if (timers.elapsed() < this.checkAt) return;
+    await csiNode.make();
+    let pauseMs = checkMs;
+    for (const client of drivers.all()) {
+      try {
+        const driver = await objects.driver(client.name);
+        const seconds = driver?.spec.nodeAllocatableUpdatePeriodSeconds;
+        if (seconds) pauseMs = Math.min(pauseMs, Number(seconds) * 1000);
+        await csiNode.add(client.name, await client.info());
+      } catch (error) {
+        logger.debug('a driver could not be checked', { driver: client.name, error: errorText(error) });
+      }
+    }
+    this.checkAt = timers.elapsed() + pauseMs;
+  }
+}
+
+/** Why something at a registration socket can't be used; undefined if it can. */
+export function pluginProblem({ type, name, supportedVersions }: PluginInfo, path: string): string | undefined {
+  if (type !== csiType) return `no handler registered for plugin type: ${type} at socket ${path}`;
+  if (!/^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$/.test(name))
+    return `${JSON.stringify(name)} is no name of a driver`;
+  const isUsable = supportedVersions.some((version) => /^v?1(\.\d+){0,2}$/.test(version));
+  return isUsable
+    ? undefined
+    : `None of the versions specified ${JSON.stringify(supportedVersions)} of the CSI driver ${name} are supported`;
+}
+
+/** The sockets below a folder, each with something that changes when it is made anew. */
+async function socketsBelow(folder: string): Promise<Map<string, string>> {
+  const entries = await fs.readdir(folder, { recursive: true, withFileTypes: true });
+  const found = new Map<string, string>();
+  for (const entry of entries) {
+    if (!entry.isSocket() || entry.name.startsWith('.')) continue;
+    const path = join(entry.parentPath, entry.name);
+    const stat = await fs.stat(path).catch(() => undefined);
+    if (stat !== undefined) found.set(path, `${stat.ino} ${stat.ctimeMs}`);
+  }
+  return found;
+}

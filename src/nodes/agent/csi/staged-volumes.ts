@@ -1,0 +1,78 @@
+import { promises as fs } from 'node:fs';
+import { dirname } from 'node:path';
+import { isMounted, unmount } from '../volumes/mounts.js';
+import type { CsiDriverClient } from './csi-driver-client.js';
+import { type KeptVolume, keptKey, removeData, removeEmpty, writeData } from './csi-folders.js';
+import type { CsiVolume } from './csi-volume.js';
+import type { CsiVolumesDependencies } from './csi-volumes-dependencies.js';
+import type { Turns } from './turns.js';
+import { volumeCapability } from './volume-capability.js';
+
+/** Volumes as drivers have prepared them for all pods of the node. */
+export class StagedVolumes {
+  /** Whether there may be some that no pod uses. At first nobody knows what an agent before this one has left. */
+  mayBeUnused = true;
+
+  /** @param isWanted whether a pod has the volume with this key, or is about to get it */
+  constructor(
+    private readonly parts: Pick<CsiVolumesDependencies, 'folders' | 'objects' | 'drivers' | 'logger'>,
+    private readonly turns: Turns,
+    private readonly isWanted: (key: string) => boolean,
+  ) {}
+
+  /** Has the driver prepare the volume for all pods of the node. Returns where; empty if the driver does nothing of the kind. */
+  async stage(
+    volume: CsiVolume,
+    client: CsiDriverClient,
+    publishContext: Readonly<Record<string, string>>,
+    attachmentID: string,
+  ): Promise<string> {
+    const { folders, objects } = this.parts;
+    if (volume.lifecycle !== 'Persistent' || !(await client.can('stageVolume'))) return '';
+    const path = volume.isBlock ? folders.blockStaging(volume.specName) : folders.staging(volume.source);
+    if (!volume.isBlock && (await isMounted(path))) return path;
+    const secrets = await objects.secretOf(volume.stageSecret);
+    await fs.mkdir(path, { recursive: true, mode: 0o750 });
+    const { driver, handle } = volume.source;
+    const data = { specVolID: volume.specName, volumeHandle: handle, driverName: driver, attachmentID };
+    await writeData(volume.isBlock ? folders.blockData(volume.specName) : dirname(path), data);
+    await client.stage({
+      ...{ volumeId: handle, publishContext, stagingTargetPath: path, secrets, volumeContext: volume.attributes },
+      volumeCapability: await volumeCapability(volume, client),
+    });
+    return path;
+  }
+
+  /** Unstages what no pod wants or has. What can't be unstaged now stays, and so does the mark. */
+  async removeUnused(): Promise<void> {
+    const { folders, logger } = this.parts;
+    this.mayBeUnused = false;
+    for (const kept of await folders.staged()) {
+      const key = keptKey(kept);
+      try {
+        await this.turns.take(key, () => this.unstage(key, kept));
+      } catch (error) {
+        this.mayBeUnused = true;
+        logger.debug('a volume could not be unstaged yet', { ...kept.data, error });
+      }
+    }
+  }
+
+  private async unstage(key: string, { path, data, isBlock }: KeptVolume): Promise<void> {
+    const { drivers, folders } = this.parts;
+    if (this.isWanted(key)) return;
+    const users = await folders.ofPods();
+    if (users.some((each) => keptKey(each) === key)) return;
+    const isThere = await fs.lstat(path).catch(() => undefined);
+    if (isThere !== undefined) {
+      await drivers.get(data.driverName).unstage(data.volumeHandle, path);
+      if (await isMounted(path)) await unmount(path);
+      await removeEmpty(path);
+    }
+    if (!isBlock) return removeData(dirname(path));
+    const name = data.specVolID ?? '';
+    await removeData(folders.blockData(name));
+    await removeEmpty(dirname(folders.blockData(name)));
+    await removeEmpty(dirname(folders.blockTarget(name, 'any')));
+  }
+}

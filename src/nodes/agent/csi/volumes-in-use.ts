@@ -1,0 +1,95 @@
+import type { Logger } from '../../../base/observability/logger.js';
+import type { Node } from '../../../objects/apis/core/v1/node.types.js';
+import { type CsiSource, csiUniqueName } from '../../../objects/apis/storage/csi-names.js';
+import type { ApiUser } from '../../connection/api-connection.js';
+import type { CsiFolders, KeptVolume } from './csi-folders.js';
+
+export interface VolumesInUseDependencies {
+  readonly api: ApiUser;
+  readonly nodeName: string;
+  /** What names in the status of nodes begin with. */
+  readonly labelPrefix: string;
+  readonly folders: CsiFolders;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The attached volumes that this node uses, as its status says: nobody detaches one of these. A volume is in use from before
+ * it is prepared until nothing of it is left on the machine.
+ */
+export class VolumesInUse {
+  private readonly claimed = new Map<string, Set<string>>();
+  private kept: readonly string[] = [];
+  private reported = '';
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly parts: VolumesInUseDependencies) {}
+
+  get names(): readonly string[] {
+    return [...new Set([...this.kept, ...[...this.claimed.values()].flatMap((names) => [...names])])].sort();
+  }
+
+  /** Finds out what is on the machine, as an agent before this one may have left it. */
+  async read(): Promise<void> {
+    const { folders } = this.parts;
+    const all = [...(await folders.ofPods()), ...(await folders.staged())];
+    this.kept = all
+      .filter(isAttached)
+      .map(({ data }) => this.nameOf({ driver: data.driverName, handle: data.volumeHandle }));
+  }
+
+  /** A pod wants the volume. Resolves when the API knows that. */
+  async claim(uid: string, source: CsiSource): Promise<void> {
+    const names = this.claimed.get(uid) ?? new Set();
+    this.claimed.set(uid, names.add(this.nameOf(source)));
+    await this.report();
+  }
+
+  /** A pod wants nothing any more; what is left of its volumes is looked for. */
+  async release(uid: string): Promise<void> {
+    this.claimed.delete(uid);
+    await this.refresh();
+  }
+
+  /** Something of a volume has gone. */
+  async refresh(): Promise<void> {
+    await this.read();
+    // If this fails, the next look at the node makes up for it.
+    await this.report().catch((error: unknown) => {
+      this.parts.logger.debug('the volumes in use could not be reported yet', { error });
+    });
+  }
+
+  nameOf(source: CsiSource): string {
+    return csiUniqueName(source, this.parts.labelPrefix);
+  }
+
+  /** The node as the API has it, which may have been made anew. */
+  seen({ status }: Node): void {
+    this.reported = [...(status?.volumesInUse ?? [])].sort().join();
+    if (this.reported !== this.names.join()) void this.refresh();
+  }
+
+  /** One report at a time: the last one must hold. */
+  private report(): Promise<void> {
+    const turn = this.last.then(() => this.send());
+    this.last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private async send(): Promise<void> {
+    const { names } = this;
+    if (names.join() === this.reported) return;
+    const { api, nodeName, signal } = this.parts;
+    const contentType = 'application/strategic-merge-patch+json';
+    const body = { status: { volumesInUse: names.length === 0 ? null : names } };
+    await api.send('PATCH', `/api/v1/nodes/${nodeName}/status`, { body, contentType, rank: 'urgent', signal });
+    this.reported = names.join();
+  }
+}
+
+/** Volumes that need no attachment are kept without the name of one. */
+function isAttached({ data }: KeptVolume): boolean {
+  return Boolean(data.attachmentID);
+}

@@ -1,0 +1,29 @@
+import { promises as fs } from 'node:fs';
+import type { AgentOptions } from '../agent-options.js';
+import { readResolvConf } from '../containers/host-files.js';
+import type { NodeSettings } from '../node-settings.js';
+import type { NodeDescription } from './node-description.js';
+
+/** The cgroup of all pods. */
+export function podsCgroup({ cgroupRoot }: AgentOptions): string {
+  return `${cgroupRoot.replace(/\/$/, '')}/kubepods`;
+}
+
+/** What pods are given of this node. */
+export function settingsOf(options: AgentOptions, description: NodeDescription): NodeSettings {
+  return {
+    nodeName: options.nodeName,
+    clusterDns: options.clusterDns,
+    clusterDomain: options.clusterDomain,
+    cfsQuota: options.cfsQuota,
+    cfsQuotaPeriodMs: options.cfsQuotaPeriodMs,
+    memoryCapacity: description.machine.memoryBytes,
+    podsCgroup: podsCgroup(options),
+    hostIPs: () => description.addresses,
+    resolvConf: async () =>
+      options.resolvConf === ''
+        ? { servers: [], searches: [], options: [] }
+        : readResolvConf(await fs.readFile(options.resolvConf, 'utf8').catch(() => '')),
+    allocatable: () => description.allocatable,
+  };
+}

@@ -1,0 +1,88 @@
+import type { PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
+import { StartFailure } from '../images/image-puller.js';
+import type { StartProblem } from './container-statuses.js';
+import type { ContainerStart } from './pod-actions.js';
+import { podUid } from './pod-form.js';
+import { containerPath } from './pod-killer.js';
+import { hasExited, millisOf } from './runtime-pod.js';
+import type { PodDependencies } from './worker-dependencies.js';
+
+/** A start that failed for another reason than an image is tried again after this. */
+const retryMs = 5_000;
+
+/** Starts containers of one pod, with pauses between those that end too soon. */
+export class ContainerStarts {
+  private readonly problems = new Map<string, StartProblem>();
+
+  constructor(private readonly parts: PodDependencies) {}
+
+  /** Why a container could not be started the last time. */
+  problemOf(container: string): StartProblem | undefined {
+    return this.problems.get(container);
+  }
+
+  /** Starts a container, unless it has to wait. Returns when to look again; undefined: when something changes. */
+  async start(
+    request: Omit<Parameters<PodDependencies['starter']['start']>[0], 'event'>,
+    reported: PodStatus | undefined,
+  ): Promise<number | undefined> {
+    const { pod, start, signal } = request;
+    const { starter, timers, backOff, event } = this.parts;
+    const { name } = start.declared.container;
+    const key = `${podUid(pod)} ${name}`;
+    const path = containerPath(pod, name);
+    const now = timers.now();
+    if (start.before !== undefined && hasExited(start.before)) {
+      const since = millisOf(start.before.finishedAt);
+      const until = backOff.endAfter(key, since);
+      if (until !== undefined && until > now) {
+        const { namespace = '', name: podName = '' } = pod.metadata;
+        const which = `container=${name} pod=${podName}_${namespace}(${podUid(pod)})`;
+        const pause = `${Math.round(backOff.pauseMs(key) / 1000)}s`;
+        event(
+          'Warning',
+          'BackOff',
+          `Back-off restarting failed container ${name} in pod ${podName}_${namespace}(${podUid(pod)})`,
+          path,
+        );
+        this.problems.set(name, {
+          reason: 'CrashLoopBackOff',
+          message: `back-off ${formatPause(pause)} restarting failed ${which}`,
+        });
+        return until;
+      }
+      backOff.next(key, since);
+    }
+    try {
+      const restarts = start.before === undefined ? restartsOf(reported, name) : undefined;
+      await starter.start({
+        ...request,
+        start: { ...start, reportedRestarts: restarts } as ContainerStart,
+        event: (type, reason, message) => event(type, reason, message, path),
+      });
+      this.problems.delete(name);
+      return undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof StartFailure)) throw error;
+      this.problems.set(name, error.problem);
+      if (error.isOfImage) event('Warning', 'Failed', `Error: ${error.problem.reason}`, path);
+      return error.retryAt ?? timers.now() + retryMs;
+    }
+  }
+}
+
+function restartsOf(status: PodStatus | undefined, name: string): number | undefined {
+  const all = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+  const known = all.find((each) => each.name === name);
+  if (known === undefined) return undefined;
+  if (known.containerID) return known.restartCount;
+  // The next run has been counted already when the last one was given up.
+  return known.lastState.terminated ? known.restartCount - 1 : undefined;
+}
+
+/** `300s` -> `5m0s`. */
+function formatPause(text: string): string {
+  const seconds = Number.parseInt(text, 10);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}

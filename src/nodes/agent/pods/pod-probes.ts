@@ -1,0 +1,76 @@
+import type { Container } from '../../../objects/apis/core/v1/container.types.js';
+import type { Pod, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
+import { RunProbes } from '../probes/prober.js';
+import type { RunHealth } from './pod-actions.js';
+import { declaredContainers } from './pod-form.js';
+import { containerPath } from './pod-killer.js';
+import {
+  addressesOf,
+  isRunning,
+  type RuntimeContainer,
+  type RuntimePod,
+  runsOf,
+  usableSandbox,
+} from './runtime-pod.js';
+import type { PodDependencies } from './worker-dependencies.js';
+
+/** The probes of all containers of a pod that run. */
+export class PodProbes {
+  private readonly probes = new Map<string, RunProbes>();
+
+  constructor(
+    private readonly parts: PodDependencies,
+    /** The status that the API had when this process began with the pod. */
+    private readonly adopted: PodStatus | undefined,
+  ) {}
+
+  /** Begins to probe what runs, and stops with what has ended. */
+  follow(pod: Pod, runtime: RuntimePod): void {
+    const running = new Set(runtime.containers.filter(isRunning).map(({ id }) => id));
+    for (const id of this.probes.keys()) if (!running.has(id)) this.drop(id);
+    for (const { role, container } of declaredContainers(pod)) {
+      if (role === 'init' || role === 'ephemeral') continue;
+      const [run] = runsOf(runtime, container.name);
+      if (run === undefined || !isRunning(run) || this.probes.has(run.id)) continue;
+      const known = [...(this.adopted?.containerStatuses ?? []), ...(this.adopted?.initContainerStatuses ?? [])].find(
+        ({ containerID }) => containerID?.endsWith(run.id),
+      );
+      const probes = new RunProbes(this.parts.prober, {
+        run,
+        container: container as Container,
+        address: () => addressesOf(usableSandbox(runtime))[0] ?? this.parts.settings.hostIPs()[0] ?? '',
+        event: (type, reason, message) => this.parts.event(type, reason, message, containerPath(pod, container.name)),
+        changed: this.parts.changed,
+        before: known && { isStarted: known.started === true, isReady: known.ready },
+      });
+      this.probes.set(run.id, probes);
+    }
+  }
+
+  healthOf(run: RuntimeContainer): RunHealth {
+    const probes = this.probes.get(run.id);
+    return { failed: probes?.failed, isStarted: probes?.isStarted ?? true };
+  }
+
+  isStarted(run: RuntimeContainer): boolean {
+    return this.probes.get(run.id)?.isStarted ?? true;
+  }
+
+  isReady(run: RuntimeContainer): boolean {
+    return this.probes.get(run.id)?.isReady ?? true;
+  }
+
+  /** What a run has to end that its probes have given up, if they say so. */
+  graceSeconds(run: RuntimeContainer): number | undefined {
+    return this.probes.get(run.id)?.graceSeconds;
+  }
+
+  drop(id: string): void {
+    this.probes.get(id)?.stop();
+    this.probes.delete(id);
+  }
+
+  stop(): void {
+    for (const id of [...this.probes.keys()]) this.drop(id);
+  }
+}

@@ -1,0 +1,77 @@
+import { errorText } from '../../../base/machinery/startup-error.js';
+import type { Container } from '../../../objects/apis/core/v1/container.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { largerAmounts, linuxResourcesOf, podAmounts } from '../containers/resources.js';
+import type { ContainerUpdate } from './pod-actions.js';
+import type { PodAllocation } from './pod-allocation.js';
+import { declaredContainers } from './pod-form.js';
+import { resizeOf, resourcesOfPod, withResources } from './pod-resources.js';
+import { isRunning, type RuntimePod, runsOf } from './runtime-pod.js';
+import type { PodDependencies } from './worker-dependencies.js';
+
+/** Gives the containers of one pod other resources while they run. */
+export class PodResizer {
+  constructor(
+    private readonly parts: PodDependencies,
+    private readonly allocation: PodAllocation,
+  ) {}
+
+  /** What the present run of a container needs to get what is declared. */
+  resizeOf(container: Pick<Container, 'name' | 'resources' | 'resizePolicy'>): 'none' | 'update' | 'restart' {
+    const actual = this.allocation.actual(container.name);
+    return actual === undefined ? 'none' : resizeOf(container, actual);
+  }
+
+  /** Makes the cgroup of the pod. While a resize goes on, it allows what the pod had and what it gets. */
+  async prepareCgroup(pod: Pod): Promise<void> {
+    const { allocation } = this;
+    if (allocation.state.inProgress === undefined) return this.setCgroup(pod, podAmounts(pod));
+    const { containers, pod: whole } = resourcesOfPod(pod);
+    const had = Object.fromEntries(
+      Object.entries(containers).map(([name, resources]) => [name, allocation.actual(name) ?? resources]),
+    );
+    const ofPod = allocation.actualPod ?? whole;
+    const before = withResources(pod, { containers: had, ...(ofPod === undefined ? {} : { pod: ofPod }) });
+    await this.setCgroup(pod, largerAmounts(podAmounts(before), podAmounts(pod)));
+  }
+
+  private async setCgroup(pod: Pod, amounts: ReturnType<typeof podAmounts>): Promise<void> {
+    const { cgroups, settings } = this.parts;
+    if (settings.podsCgroup === undefined) return;
+    await cgroups.makePod(pod, settings.podsCgroup, settings.cfsQuotaPeriodMs, amounts);
+  }
+
+  /** Has the runtime give runs what is declared. Returns whether it did. */
+  async update(pod: Pod, updates: readonly ContainerUpdate[]): Promise<boolean> {
+    const { runtime, settings } = this.parts;
+    for (const { run, declared } of updates) {
+      const container = declared.container as Container;
+      try {
+        await runtime.updateResources(run.id, linuxResourcesOf(pod, container, settings));
+      } catch (error) {
+        await this.allocation.fail(pod, errorText(error));
+        return false;
+      }
+      await this.allocation.gave({ [container.name]: container.resources });
+    }
+    return true;
+  }
+
+  /** Ends a resize when all that runs has what is declared. Returns whether nothing is left to be done. */
+  async finish(pod: Pod, runtime: RuntimePod): Promise<boolean> {
+    if (this.allocation.state.inProgress === undefined) return true;
+    const isLeft = declaredContainers(pod).some(({ container }) => {
+      const [run] = runsOf(runtime, container.name);
+      return run !== undefined && isRunning(run) && this.resizeOf(container as Container) !== 'none';
+    });
+    if (isLeft) return false;
+    try {
+      await this.setCgroup(pod, podAmounts(pod));
+    } catch (error) {
+      await this.allocation.fail(pod, errorText(error));
+      return false;
+    }
+    await this.allocation.finish(pod);
+    return true;
+  }
+}
