@@ -350,6 +350,13 @@ describe('rules of a schema', () => {
       contentType: 'application/apply-patch+yaml',
     });
     assert.equal(applied.status, 422, applied.text);
+    const nothing = await first.client.send('PATCH', `${path}/a?fieldManager=x&force=true`, {
+      body: counter('a', { n: 4, name: null }),
+      contentType: 'application/apply-patch+yaml',
+    });
+    assert.equal(nothing.status, 422, nothing.text);
+    const nullFault = 'spec.name: Invalid value: "null": spec.name in body must be of type string: "null"';
+    assert.equal(causes(nothing.body)[0], nullFault);
     assert.equal((await second.client.patch(`${path}/a`, 'merge', { spec: { n: 6 } })).status, 200);
   });
 

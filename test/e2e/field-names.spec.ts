@@ -32,6 +32,21 @@ it('health checks answer to the names that probes know', async () => {
   }
   const missing = await client.get('/livez/nothing');
   assert.deepEqual([missing.status, missing.text], [404, '404 page not found\n']);
+  for (const path of [
+    '/livez/',
+    '/readyz/',
+    '/healthz/',
+    '/livez/ping/',
+    '/metrics/',
+    '/metrics/slis/',
+    '/openapi/v2/',
+  ]) {
+    const { status, text } = await client.get(path);
+    assert.deepEqual([path, status, text], [path, 404, '404 page not found\n']);
+  }
+  for (const path of ['/api/', '/api/v1/', '/apis/', '/version/']) {
+    assert.equal((await client.get(path)).status, 200, path);
+  }
   const live = (await client.get('/livez?verbose')).text;
   const ready = (await client.get('/readyz?verbose')).text;
   for (const name of [

@@ -193,6 +193,7 @@ describe('flow control', { timeout: 240_000 }, () => {
       assert.deepEqual([headers[schemaHeader], headers[levelHeader]], uids, path);
     }
     const watch = await server.client.watch(`${configMaps}?watch=true&resourceVersion=1`, { token: tokens.alice });
+    assert.deepEqual([watch.headers[schemaHeader], watch.headers[levelHeader]], expected);
     watch.close();
   });
 

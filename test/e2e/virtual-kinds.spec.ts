@@ -100,7 +100,8 @@ describe('componentstatuses', () => {
 
   it('can only be read', async () => {
     const { client } = cluster.first;
-    assert.equal((await client.get('/api/v1/componentstatuses/none')).status, 404);
+    const { status, body } = await client.get('/api/v1/componentstatuses/none');
+    assert.deepEqual([status, body.message], [404, 'componentstatus "none" not found']);
     assert.equal((await client.get('/api/v1/componentstatuses?watch=1')).status, 405);
     assert.equal((await client.post('/api/v1/componentstatuses', { metadata: { name: 'x' } })).status, 405);
     assert.equal((await client.delete('/api/v1/componentstatuses/storage')).status, 405);

@@ -34,6 +34,11 @@ export abstract class EveryNamespaceLoop<T extends ApiObject> extends ReconcileL
   /** The fields of a new object besides its metadata. */
   protected abstract content(): DeepPartial<T>;
 
+  /** The annotations of a new object. */
+  protected annotations(): Readonly<Record<string, string>> | undefined {
+    return undefined;
+  }
+
   /** Returns the corrected object, or the same object when it is correct. Must not change its argument. */
   protected repair(live: T): T {
     return live;
@@ -76,7 +81,8 @@ export abstract class EveryNamespaceLoop<T extends ApiObject> extends ReconcileL
           return repaired === copy ? undefined : repaired;
         });
       } else {
-        const metadata = { name: this.objectName, namespace };
+        const annotations = this.annotations();
+        const metadata = { name: this.objectName, namespace, ...(annotations === undefined ? {} : { annotations }) };
         await this.objects.create(work, { ...this.content(), metadata } as DeepPartial<T>);
       }
     } catch (error) {

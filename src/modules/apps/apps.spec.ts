@@ -221,8 +221,13 @@ describe('ControllerRevision', () => {
 
   it('needs data and a number', () => {
     assert.deepEqual(revisions.create({ revision: -1 }).causes, [
-      'FieldValueRequired | data | Required value: data is mandatory',
       'FieldValueInvalid | revision | Invalid value: -1: must be greater than or equal to 0',
+      'FieldValueRequired | data | Required value: data is mandatory',
     ]);
+    for (const data of ['x', 1, true, [{}]]) {
+      assert.deepEqual(revisions.create({ data, revision: 1 }).causes, [
+        'FieldValueRequired | data | Required value: data must be a valid JSON object',
+      ]);
+    }
   });
 });

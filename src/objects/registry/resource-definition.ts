@@ -158,6 +158,8 @@ export interface ComputedResource<T extends ApiObject = ApiObject> extends Resou
   readonly type: 'computed';
   /** The objects of the scope at this moment. */
   readonly compute: (scope: ComputedScope) => Promise<readonly T[]>;
+  /** Name of the resource in a 404 about an object. Default: `resource`. */
+  readonly missingAs?: string;
 }
 
 /** The objects that a request wants. The resource may compute others, too, if that is less work. */

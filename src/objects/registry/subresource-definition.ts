@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { FieldError } from '../../base/machinery/field-error.js';
-import type { FieldSet } from '../../base/machinery/field-set/index.js';
+import type { FieldPattern, FieldSet } from '../../base/machinery/field-set/index.js';
 import type { GroupVersionKind } from '../../base/machinery/group-version.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
 import type { KindType } from '../../base/machinery/schema/index.js';
@@ -32,6 +32,8 @@ export interface PartSubresource extends UpdateRules {
   readonly prepareForUpdate: NonNullable<UpdateRules['prepareForUpdate']>;
   /** The fields that this path carries over: a client that sends them does not become their owner. Default: none. */
   readonly resetFields?: FieldSet;
+  /** The only fields that a write through this path can own, with those that lead there. Default: all. */
+  readonly ownedFields?: FieldPattern;
 }
 
 /** Puts a written body into a copy of the parent; throws a StatusError for a body that does not fit. */

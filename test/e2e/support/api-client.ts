@@ -140,10 +140,12 @@ export class ApiClient {
 /** The events of one watch. */
 export class WatchStream {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   private readonly iterator: AsyncGenerator<WatchEvent>;
 
   constructor(private readonly response: IncomingMessage) {
     this.status = response.statusCode ?? 0;
+    this.headers = response.headers;
     this.iterator = readEvents(response);
   }
 

@@ -3,10 +3,12 @@ import { test } from 'node:test';
 import {
   difference,
   equalSets,
+  type FieldPattern,
   type FieldSet,
   formatPaths,
   intersection,
   leafDifference,
+  matchingFields,
   parseFieldSet,
   recursiveDifference,
   union,
@@ -21,6 +23,18 @@ test('union, intersection and difference of members', () => {
   assert.deepEqual(intersection(a, b), set('{"f:data":{"f:b":{}}}'));
   assert.deepEqual(difference(a, b), set('{"f:data":{".":{},"f:a":{}},"f:x":{}}'));
   assert.deepEqual(difference(b, a), set('{"f:data":{"f:c":{}},"f:y":{"f:z":{}}}'));
+});
+
+test('the part of a set that a pattern describes', () => {
+  const fields = set(
+    '{"f:metadata":{"f:labels":{}},"f:spec":{"f:list":{".":{},"k:{\\"n\\":\\"a\\"}":{".":{},"f:image":{},"f:size":{"f:cpu":{}}},"k:{\\"n\\":\\"b\\"}":{"f:image":{}}},"f:x":{}}}',
+  );
+  const pattern: FieldPattern = { 'f:spec': { 'f:list': { '*': { 'f:size': 'all' } } } };
+  assert.deepEqual(
+    matchingFields(fields, pattern),
+    set('{"f:spec":{"f:list":{".":{},"k:{\\"n\\":\\"a\\"}":{".":{},"f:size":{"f:cpu":{}}}}}}'),
+  );
+  assert.deepEqual(matchingFields(fields, {}), {});
 });
 
 test('a node can be a member without its children, and they without it', () => {

@@ -9,33 +9,27 @@ type Children = Record<PathElement, FieldSet>;
 
 /**
  * The paths that applying an object claims: its values, the elements of its lists and maps, and fields given as null or
- * empty where that differs from omitting them. The surrounding structs and lists are not claimed.
+ * empty. The surrounding structs and lists are not claimed.
  */
 export function claimedPaths(view: StructView, object: JsonObject): FieldSet {
-  return claimed(view, object, false) ?? emptySet;
-}
-
-/** {@link claimedPaths}, and everything else that the object mentions as null or empty. */
-export function mentionedPaths(view: StructView, object: JsonObject): FieldSet {
-  return claimed(view, object, true) ?? emptySet;
+  return claimed(view, object) ?? emptySet;
 }
 
 /** The claims below a value, or undefined when there are none. */
-function claimed(view: TypeView, value: unknown, everyBlank: boolean): FieldSet | undefined {
+function claimed(view: TypeView, value: unknown): FieldSet | undefined {
   if (view.kind === 'untracked') return undefined;
   if (view.kind === 'leaf') return leaf;
   const children: Children = {};
   if (view.kind === 'keyed' || view.kind === 'set') {
     if (!Array.isArray(value)) return undefined;
     for (const [element, item] of indexElements(view, value)) {
-      children[element] = asMember(view.kind === 'set' ? undefined : claimed(view.element, item, everyBlank));
+      children[element] = asMember(view.kind === 'set' ? undefined : claimed(view.element, item));
     }
   } else if (isObject(value)) {
     for (const name of Object.keys(value)) {
       const member = memberView(view, name);
-      const below = claimed(member, value[name], everyBlank);
-      const itself =
-        member.kind !== 'untracked' && (!isDeclared(view, name) || saysSomething(view, name, value[name], everyBlank));
+      const below = claimed(member, value[name]);
+      const itself = member.kind !== 'untracked' && (!isDeclared(view, name) || isBlank(value[name]));
       if (below !== undefined || itself) children[fieldElement(name)] = itself ? asMember(below) : (below ?? leaf);
     }
   } else {
@@ -46,11 +40,6 @@ function claimed(view: TypeView, value: unknown, everyBlank: boolean): FieldSet 
 
 function isDeclared(view: TypeView, name: string): boolean {
   return view.kind === 'struct' && view.fields.has(name);
-}
-
-function saysSomething(view: TypeView, name: string, value: unknown, everyBlank: boolean): boolean {
-  if (!isBlank(value)) return false;
-  return everyBlank || view.kind !== 'struct' || !view.blanks.has(name);
 }
 
 function isBlank(value: unknown): boolean {

@@ -36,8 +36,6 @@ export type LeafForm = 'string' | 'number' | 'boolean' | 'scalar' | 'list' | 'ma
 export interface StructView {
   readonly kind: 'struct';
   readonly fields: Pick<ReadonlyMap<string, TypeView>, 'get' | 'has'>;
-  /** Fields that are structs or maps of their own, for which empty and absent are equal. */
-  readonly blanks: ReadonlySet<string>;
   /** The view of fields that are not declared but belong there all the same. */
   readonly others?: TypeView | undefined;
 }
@@ -114,16 +112,14 @@ function structView(type: StructType): DeclaredView {
   let view = structViews.get(type);
   if (view === undefined) {
     const fields = new Map<string, TypeView>();
-    const blanks = new Set<string>();
     const others = type.custom?.others;
-    view = { kind: 'struct', fields, blanks, others: others === undefined ? undefined : ownershipView(others) };
+    view = { kind: 'struct', fields, others: others === undefined ? undefined : ownershipView(others) };
     // Registered before its fields are visited: a struct may contain itself.
     structViews.set(type, view);
     for (const [name, field] of jsonFields(type)) {
       const member = viewOf(field.type, field);
       fields.set(name, member);
       declareField(name);
-      if (field.presence !== 'pointer' && (member.kind === 'struct' || member.kind === 'map')) blanks.add(name);
     }
   }
   return view;
@@ -160,7 +156,6 @@ function customView(type: CustomType): TypeView {
   return view;
 }
 
-/** Empty and absent objects of custom kinds differ, so none of their fields are blanks. */
 function ownershipView(ownership: CustomOwnership): TypeView {
   switch (ownership.kind) {
     case 'leaf':
@@ -179,7 +174,7 @@ function ownershipView(ownership: CustomOwnership): TypeView {
       };
     case 'object': {
       const others = ownership.others === undefined ? undefined : ownershipView(ownership.others);
-      return { kind: 'struct', fields: new OwnedFields(ownership.field), blanks: noBlanks, others };
+      return { kind: 'struct', fields: new OwnedFields(ownership.field), others };
     }
   }
 }
@@ -206,8 +201,6 @@ class OwnedFields {
   }
 }
 
-const noBlanks: ReadonlySet<string> = new Set();
-
 function scalarView(scalar: string): TypeView {
   switch (scalar) {
     case 'int32':
@@ -222,6 +215,7 @@ function scalarView(scalar: string): TypeView {
     case 'anyJson':
       return anyView;
     case 'rawExtension':
+      return leafView('any');
     case 'fieldsV1':
       return leafView('map');
     default:

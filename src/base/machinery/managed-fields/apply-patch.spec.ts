@@ -291,6 +291,27 @@ test('null and empty values are claims', () => {
   });
 });
 
+test('structs that are applied empty are claims, although absent ones are the same', () => {
+  const subject = deployment();
+  const body = (resources?: object, labels?: object) => ({
+    spec: {
+      template: {
+        metadata: labels === undefined ? {} : { labels },
+        spec: { containers: [{ name: 'c', ...(resources === undefined ? {} : { resources }) }] },
+      },
+    },
+  });
+  const claimed = () => JSON.stringify(subject.owners()['one Apply']);
+  subject.apply('one', body({}, {}));
+  assert.match(claimed(), /"f:metadata":\{"f:labels":\{\}\}/);
+  assert.match(claimed(), /"f:resources":\{\}/);
+  subject.apply('two', body({ limits: { cpu: '1' } }));
+  assert.match(claimed(), /"f:resources":\{\}/);
+  const { spec } = subject.apply('one', body());
+  assert.doesNotMatch(claimed(), /f:resources/);
+  assert.match(JSON.stringify(spec), /"limits":\{"cpu":"1"\}/, 'what is below belongs to another applier');
+});
+
 test('an applier that was made the owner of what the server sets cannot drop it', () => {
   const map = new Subject(sampleMap, 'v1');
   const fieldsV1 = {

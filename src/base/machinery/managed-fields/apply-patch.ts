@@ -10,9 +10,7 @@ import {
   formatPaths,
   intersection,
   isEmptySet,
-  mentionedPaths,
   mergeObjects,
-  recursiveDifference,
   removePaths,
   rootView,
   type StructView,
@@ -30,6 +28,7 @@ import {
   compareTracked,
   comparisonsByVersion,
   type ManagedFieldsOptions,
+  ownable,
   ownersAfterUpdate,
   withoutDifferences,
 } from './update-managed-fields.js';
@@ -99,16 +98,14 @@ function applyChecked(
   );
   const previous = owners.find((owner) => sameOwner(owner, applier));
   const others = owners.filter((owner) => owner !== previous);
-  const claims = recursiveDifference(claimedPaths(view, applied), options.resetFields ?? emptySet);
+  const claims = ownable(claimedPaths(view, applied), options);
 
   const merged = mergeObjects(view, live ?? {}, applied);
-  // A field that is present but empty gives up the fields below it, but not itself.
-  const mentioned = recursiveDifference(mentionedPaths(view, applied), options.resetFields ?? emptySet);
   const before = previous !== undefined && hasKnownNames(previous, options) ? previous.fields : emptySet;
-  const dropped = droppedPaths(view, before, [mentioned, ...others.map((owner) => owner.fields)]);
+  const dropped = droppedPaths(view, before, [claims, ...others.map((owner) => owner.fields)]);
   const object = (removePaths(view, merged, dropped) ?? {}) as ApiObject;
 
-  const comparison = compareTracked(type, live, object, options.resetFields);
+  const comparison = compareTracked(type, live, object, options);
   const seenIn = comparisonsByVersion(live, object, comparison, options);
   const conflicts = options.force ? [] : findConflicts(others, seenIn);
   if (conflicts.length > 0) return { kind: 'conflicts', conflicts };

@@ -1,4 +1,9 @@
 export { type ApplyOptions, type ApplyResult, applyPatch } from './apply-patch.js';
 export { conflictsError, type FieldConflict } from './conflicts.js';
 export { withoutTimeChanges } from './times.js';
-export { type ManagedFieldsOptions, updateManagedFields, type VersionView } from './update-managed-fields.js';
+export {
+  type ManagedFieldsOptions,
+  type OwnershipRules,
+  updateManagedFields,
+  type VersionView,
+} from './update-managed-fields.js';

@@ -3,10 +3,11 @@ import {
   type Comparison,
   compareObjects,
   difference,
-  emptySet,
+  type FieldPattern,
   type FieldSet,
   isEmptySet,
   leafDifference,
+  matchingFields,
   recursiveDifference,
   rootView,
   union,
@@ -30,7 +31,18 @@ export interface VersionView {
   readonly convert: (object: ApiObject) => ApiObject;
 }
 
-export interface ManagedFieldsOptions {
+/** What a write through a path can own. */
+export interface OwnershipRules {
+  /**
+   * Fields that the write can't change, whatever the body contains (`{"f:status":{}}` for a write to the main resource):
+   * their owners stay the same.
+   */
+  readonly resetFields?: FieldSet;
+  /** The only fields that it can change, with those that lead there; default: all. */
+  readonly ownedFields?: FieldPattern;
+}
+
+export interface ManagedFieldsOptions extends OwnershipRules {
   /** The writer's name; an empty name becomes `unknown`. */
   readonly manager: string;
   /** The version of both objects. */
@@ -39,11 +51,6 @@ export interface ManagedFieldsOptions {
   readonly time: string;
   /** Recorded in the entry; separates the entries of different subresources. */
   readonly subresource?: string;
-  /**
-   * Fields that this write can't change, whatever the body contains (`{"f:status":{}}` for a write to the main
-   * resource): their owners stay the same.
-   */
-  readonly resetFields?: FieldSet;
   /**
    * Converts the object to the version of another entry. Undefined if nobody knows that version, and the entry is then
    * dropped. Without this option, all entries are assumed to use the written version.
@@ -70,7 +77,7 @@ export function updateManagedFields(
   const sent = next.metadata.managedFields;
   const owners = ownersBefore(live?.metadata.managedFields, sent);
   if (live !== undefined && owners.length === 0 && !isReset(sent)) return undefined;
-  const comparison = compareTracked(type, live, next, options.resetFields);
+  const comparison = compareTracked(type, live, next, options);
   return encodeOwners(ownersAfterUpdate(owners, live, next, comparison, options));
 }
 
@@ -79,11 +86,16 @@ export function compareTracked(
   type: KindType,
   live: ApiObject | undefined,
   next: ApiObject,
-  resetFields: FieldSet = emptySet,
+  rules: OwnershipRules = {},
 ): Comparison {
   const { changed, removed } = compareObjects(rootView(type), live ?? zeroObject(type), next);
-  if (isEmptySet(resetFields)) return { changed, removed };
-  return { changed: recursiveDifference(changed, resetFields), removed: recursiveDifference(removed, resetFields) };
+  return { changed: ownable(changed, rules), removed: ownable(removed, rules) };
+}
+
+/** The fields of a set that a write can own. */
+export function ownable(fields: FieldSet, { resetFields, ownedFields }: OwnershipRules): FieldSet {
+  const kept = resetFields === undefined ? fields : recursiveDifference(fields, resetFields);
+  return ownedFields === undefined ? kept : matchingFields(kept, ownedFields);
 }
 
 export function ownersAfterUpdate(
@@ -132,7 +144,7 @@ export function comparisonsByVersion(
     if (apiVersion === options.apiVersion || options.versions === undefined) return own;
     if (!known.has(apiVersion)) {
       const view = options.versions(apiVersion);
-      known.set(apiVersion, view === undefined ? undefined : compareConverted(view, live, next, options.resetFields));
+      known.set(apiVersion, view === undefined ? undefined : compareConverted(view, live, next, options));
     }
     return known.get(apiVersion);
   };
@@ -142,10 +154,10 @@ function compareConverted(
   view: VersionView,
   live: ApiObject | undefined,
   next: ApiObject,
-  resetFields: FieldSet | undefined,
+  rules: OwnershipRules,
 ): Comparison {
   const before = live === undefined ? undefined : view.convert(live);
-  return compareTracked(view.type, before, view.convert(next), resetFields);
+  return compareTracked(view.type, before, view.convert(next), rules);
 }
 
 /**

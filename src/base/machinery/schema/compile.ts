@@ -11,6 +11,8 @@ export interface DecodeState {
   hasUnknown: boolean;
   /** The nesting of types that contain themselves. */
   depth: number;
+  /** See {@link DecodeOptions}. */
+  readonly keepsNulls: boolean;
 }
 
 export type Decoder = (input: unknown, state: DecodeState) => unknown;
@@ -55,9 +57,13 @@ function compile(type: SchemaType): Decoder {
 
 function compileCustom({ form }: CustomType): Decoder {
   return (input, state) =>
-    form.decode(input, () => {
-      state.hasUnknown = true;
-    });
+    form.decode(
+      input,
+      () => {
+        state.hasUnknown = true;
+      },
+      state,
+    );
 }
 
 function compileList(elementType: SchemaType): Decoder {
@@ -125,9 +131,13 @@ function compileCustomKind(type: StructType, custom: CustomKindForm): Decoder {
     const identity: JsonObject = {};
     for (const name of everyKindsFields) if (source[name] !== undefined) identity[name] = source[name];
     const output = decodeIdentity(identity, state) as JsonObject;
-    const decoded = custom.decode(source, () => {
-      state.hasUnknown = true;
-    });
+    const decoded = custom.decode(
+      source,
+      () => {
+        state.hasUnknown = true;
+      },
+      state,
+    );
     for (const name of Object.keys(decoded)) {
       if (isOfEveryKind(name)) continue;
       if (name === '__proto__') setProperty(output, name, decoded[name]);
@@ -295,7 +305,7 @@ export function zeroMaker(type: SchemaType): () => unknown {
       return () => null;
     case 'struct': {
       const empty = Object.freeze({});
-      const state: DecodeState = { hasUnknown: false, depth: 0 };
+      const state: DecodeState = { hasUnknown: false, depth: 0, keepsNulls: false };
       let decoder: Decoder | undefined;
       return () => {
         if (decoder === undefined) decoder = decoderOf(type);

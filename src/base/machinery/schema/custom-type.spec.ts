@@ -35,7 +35,7 @@ function known(input: unknown, onUnknown: (path: string) => void, path = ''): un
 
 function formOf(ownership: CustomOwnership): CustomForm {
   return {
-    decode: known,
+    decode: (input, onUnknown) => known(input, onUnknown),
     ownership: () => ownership,
     shape: () => ({ kind: 'any' }),
     openApi: (version) => ({ type: 'object', description: `in ${version}` }),

@@ -2,7 +2,7 @@ import { ValueFormatError } from '../values/value-format-error.js';
 import { type DecodeState, decoderOf, zeroMaker } from './compile.js';
 import { inspect } from './inspect.js';
 import { Mismatch } from './scalars.js';
-import type { Infer, SchemaType } from './types.js';
+import type { DecodeOptions, Infer, SchemaType } from './types.js';
 
 /** A value has the wrong type or form. The message starts with the path. */
 export class DecodeError extends Error {
@@ -32,8 +32,12 @@ const none: readonly string[] = [];
  *
  * @throws {DecodeError} for a value that has the wrong type, is out of range or is nested too deeply.
  */
-export function decode<S extends SchemaType>(type: S, input: unknown): Decoded<Infer<S>> {
-  const state: DecodeState = { hasUnknown: false, depth: 0 };
+export function decode<S extends SchemaType>(
+  type: S,
+  input: unknown,
+  { keepsNulls = false }: DecodeOptions = {},
+): Decoded<Infer<S>> {
+  const state: DecodeState = { hasUnknown: false, depth: 0, keepsNulls };
   let value: unknown;
   try {
     value = input === null || input === undefined ? zeroMaker(type)() : decoderOf(type)(input, state);

@@ -111,7 +111,7 @@ export const scalarDecoders: Readonly<Record<ScalarName, ScalarDecoder>> = {
   microTime: fromText('a date and time as in RFC 3339', canonicalMicroTime),
   duration: fromText('a duration', canonicalDuration),
   intOrString: decodeIntOrString,
-  rawExtension: decodeObject,
+  rawExtension: decodeAny,
   fieldsV1: decodeObject,
   anyJson: decodeAny,
 };

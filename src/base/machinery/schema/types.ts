@@ -103,13 +103,22 @@ export interface LazyType<T> extends Typed<T> {
   readonly resolve: () => StructType<T>;
 }
 
+/** How values are read whose form comes from a schema that was made at run time. */
+export interface DecodeOptions {
+  /**
+   * Keeps nulls of custom values where their schema allows none, for the validation of the kind to refuse. Otherwise they
+   * are dropped.
+   */
+  readonly keepsNulls?: boolean;
+}
+
 /** What is known about the values of a {@link CustomType}. Paths are relative to the value. */
 export interface CustomForm {
   /**
    * The canonical form of any JSON value, null included: a copy without unknown fields. Wrong types are kept: those are
    * for the validation of the kind. `onUnknown` gets the path of each dropped field (`containers[0].foo`).
    */
-  readonly decode: (input: unknown, onUnknown: (path: string) => void) => unknown;
+  readonly decode: (input: unknown, onUnknown: (path: string) => void, options?: DecodeOptions) => unknown;
   /** How the value is owned, for server-side apply. */
   readonly ownership: () => CustomOwnership;
   /** The JSON shape of the value, for the check of expressions about it. */
@@ -178,6 +187,7 @@ export interface CustomKindForm {
   readonly decode: (
     input: Readonly<Record<string, unknown>>,
     onUnknown: (path: string) => void,
+    options?: DecodeOptions,
   ) => Readonly<Record<string, unknown>>;
   /** For fields that are not declared, for server-side apply; undefined: they don't belong there. */
   readonly others: CustomOwnership | undefined;

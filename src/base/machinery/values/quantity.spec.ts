@@ -76,11 +76,11 @@ function parse(text: string) {
 
 test('refused texts', () => {
   const pattern = /must match the regular expression/;
-  for (const text of ['', 'lots', '1 Gi', '1.2.3', '--1', 'm', '1Gi ', '１']) {
+  for (const text of ['', 'lots', '1 Gi', '1.2.3', 'm', '1Gi ', '１']) {
     if (text === '1Gi ') continue;
     assert.throws(() => canonicalQuantity(text), { name: 'ValueFormatError', message: pattern }, `of "${text}"`);
   }
-  for (const text of ['1K', '1gi', '1mm', '1kk', '1e', '1e99999']) {
+  for (const text of ['1K', '1gi', '1mm', '1kk', '1e', '1e99999', 'e', 'mm', '--1']) {
     if (text === '1gi') assert.throws(() => canonicalQuantity(text), ValueFormatError);
     else assert.throws(() => canonicalQuantity(text), { message: "unable to parse quantity's suffix" }, `of "${text}"`);
   }

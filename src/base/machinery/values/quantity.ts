@@ -49,13 +49,13 @@ function parseQuantity(text: string): Quantity {
   const isNegative = match[1] === '-';
   const whole = stripLeadingZeros(match[2] as string);
   const fraction = match[3] ?? '';
+  const suffix = parseSuffix(match[4] as string);
   if (match[2] === '' && fraction === '') {
     throw new ValueFormatError(match[3] === undefined ? formatMessage : 'unable to parse numeric part of quantity');
   }
   if (whole.length + fraction.length > maxDigits) {
     throw new ValueFormatError('unable to parse numeric part of quantity');
   }
-  const suffix = parseSuffix(match[4] as string);
   const digits = BigInt(whole + fraction === '' ? '0' : whole + fraction);
   const magnitude =
     suffix.format === 'BinarySI'

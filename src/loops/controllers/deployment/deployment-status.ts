@@ -39,9 +39,7 @@ export function countedStatus(before: DeploymentStatus, observed: Observed): Dep
     unavailableReplicas: Math.max(0, sumOf(all, replicasOf) - available),
   };
   // Unlike the other counts, this one is reported when it is 0. It is unknown until every set has counted its own pods.
-  const terminating = all.some(({ status }) => status.terminatingReplicas === undefined)
-    ? undefined
-    : sum(({ terminatingReplicas }) => terminatingReplicas);
+  const terminating = all.some(isUncounted) ? undefined : sum(({ terminatingReplicas }) => terminatingReplicas);
   const isAvailable = available >= wantedOf(deployment) - maxUnavailable(deployment);
   const conditions = withCondition(
     before.conditions ?? [],
@@ -211,4 +209,9 @@ function conditionOf(
   type: string,
 ): DeploymentCondition | undefined {
   return conditions?.find((condition) => condition.type === type);
+}
+
+/** A set that no loop has looked at has no pods; an older loop looked at it without counting. */
+function isUncounted({ status }: StoredSet): boolean {
+  return status.terminatingReplicas === undefined && (status.observedGeneration ?? 0) > 0;
 }

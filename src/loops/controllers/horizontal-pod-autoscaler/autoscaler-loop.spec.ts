@@ -181,6 +181,7 @@ describe('the autoscaler loop', () => {
     await replicas('up', 4);
     const live = await until('up', 'rescaled', ({ status }) => status.desiredReplicas === 4);
     assert.equal(live.status.currentReplicas, 2);
+    assert.equal(live.status.observedGeneration, 1);
     assert.ok(live.status.lastScaleTime);
     assert.deepEqual(live.status.currentMetrics, [
       { type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 80, averageValue: '800m' } } },

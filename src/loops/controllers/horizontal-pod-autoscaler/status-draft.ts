@@ -14,10 +14,13 @@ export type StoredAutoscaler = HorizontalPodAutoscaler & ApiObject;
 export class StatusDraft {
   readonly status: HorizontalPodAutoscalerStatus;
 
+  private readonly generation: number;
+
   constructor(
     object: StoredAutoscaler,
     private readonly now: number,
   ) {
+    this.generation = object.metadata.generation ?? 0;
     this.status = cloneJson(object.status) as HorizontalPodAutoscalerStatus;
   }
 
@@ -37,7 +40,9 @@ export class StatusDraft {
     this.status.conditions = conditions;
   }
 
+  /** What the target has by the specification that was read. */
   setReplicas(current: number, metrics: readonly MetricStatus[]): void {
+    this.status.observedGeneration = this.generation;
     if (current > 0) this.status.currentReplicas = current;
     else delete this.status.currentReplicas;
     this.status.currentMetrics = metrics.length === 0 ? null : [...metrics];

@@ -340,15 +340,25 @@ describe('the loops for every namespace', () => {
       await namespace(fixture, 'a');
       await fixture.create('configmaps', { metadata: { name: map, namespace: 'a' }, data: { 'ca.crt': 'forged' } });
       fixture.start(new RootAuthorityPublisher(fixture.parts()));
+      const note = `${names.labelPrefix}/description`;
       const holds = (pem: string) => (object: Stored) =>
-        JSON.stringify(object?.data) === JSON.stringify({ 'ca.crt': pem });
+        JSON.stringify(object?.data) === JSON.stringify({ 'ca.crt': pem }) &&
+        (object?.metadata.annotations?.[note] ?? '') !== '';
       await fixture.until('configmaps', 'a', map, holds('first'));
+      await fixture.change('configmaps', 'a', map, (object) => {
+        delete object.metadata.annotations;
+      });
+      await fixture.until('configmaps', 'a', map, holds('first'));
+      await fixture.change('configmaps', 'a', map, (object) => {
+        object.metadata.annotations = { [note]: 'ours' };
+      });
       await fixture.change('configmaps', 'a', map, (object) => {
         object.data.more = 'text';
       });
       await fixture.until('configmaps', 'a', map, holds('first'));
       fixture.authority.replace('second');
-      await fixture.until('configmaps', 'a', map, holds('second'));
+      const kept = await fixture.until('configmaps', 'a', map, holds('second'));
+      assert.equal(kept.metadata.annotations[note], 'ours');
       await fixture.delete('configmaps', 'a', map);
       await fixture.until('configmaps', 'a', map, holds('second'));
     }));

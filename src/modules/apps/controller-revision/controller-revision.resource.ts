@@ -1,4 +1,5 @@
 import { type FieldError, FieldPath, required } from '../../../base/machinery/field-error.js';
+import { isObject } from '../../../base/machinery/patch/json-value.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type ControllerRevision,
@@ -20,7 +21,7 @@ export function controllerRevisionResource(names: VendorNames): ResourceDefiniti
     namespaced: true,
     versions: [{ version: 'v1', type: controllerRevision }],
     strategy: {
-      validate: (_context, object) => validate(object),
+      validate: (_context, object) => [...validate(object), ...dataFaults(object.data)],
       validateUpdate(_context, object, old) {
         const errors = validate(object);
         checkImmutable(object.data, old.data, dataPath, errors);
@@ -48,9 +49,14 @@ export function controllerRevisionResource(names: VendorNames): ResourceDefiniti
 
 function validate(object: ControllerRevision): FieldError[] {
   const errors: FieldError[] = [];
-  if (object.data === null) errors.push(required(dataPath, 'data is mandatory'));
   checkNonNegative(object.revision, FieldPath.of('revision'), errors);
   return errors;
+}
+
+/** The state is any object; JSON of another kind can be read, but not stored. */
+function dataFaults(data: unknown): FieldError[] {
+  if (data === null || data === undefined) return [required(dataPath, 'data is mandatory')];
+  return isObject(data) ? [] : [required(dataPath, 'data must be a valid JSON object')];
 }
 
 function controllerOf({ metadata }: ControllerRevision): string {

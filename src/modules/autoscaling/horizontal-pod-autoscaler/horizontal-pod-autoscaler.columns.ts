@@ -6,7 +6,7 @@ import type { TableColumn } from '../../../objects/registry/resource-definition.
 const unknownValue = '<unknown>';
 const shownMetrics = 2;
 
-/** Current value and target of the first two metrics: `30m/100Mi, 12%/80% + 1 more...`. */
+/** Current value and target of the first two metrics: `30m/100Mi, cpu: 12%/80% + 1 more...`. */
 function targetsOf({ spec, status }: HorizontalPodAutoscaler): string {
   const metrics = spec.metrics ?? [];
   if (metrics.length === 0) return '<none>';
@@ -25,9 +25,9 @@ function metricText(metric: MetricSpec, status: MetricStatus | undefined): strin
     case 'Pods':
       return `${status?.pods?.current.averageValue ?? unknownValue}/${metric.pods?.target.averageValue ?? unknownValue}`;
     case 'Resource':
-      return resourceText(metric.resource, status?.resource);
+      return `${metric.resource?.name}: ${resourceText(metric.resource, status?.resource)}`;
     case 'ContainerResource':
-      return resourceText(metric.containerResource, status?.containerResource);
+      return `${metric.containerResource?.name}: ${resourceText(metric.containerResource, status?.containerResource)}`;
     default:
       return '<unknown type>';
   }

@@ -257,8 +257,8 @@ describe('versions of HorizontalPodAutoscaler', () => {
   it('shows present and wanted values in tables', () => {
     const object = full();
     const cells = tester.cells(object);
-    assert.deepEqual(cells, ['a', 'Deployment/n', '77/100Mi, <unknown>/9 + 6 more...', '1', 5, 2, '0s']);
+    assert.deepEqual(cells, ['a', 'Deployment/n', 'memory: 77/100Mi, <unknown>/9 + 6 more...', '1', 5, 2, '0s']);
     const simple = tester.create({ spec: { scaleTargetRef, maxReplicas: 3 } }).object;
-    assert.equal(tester.cells(simple)[2], '<unknown>/80%');
+    assert.equal(tester.cells(simple)[2], 'cpu: <unknown>/80%');
   });
 });

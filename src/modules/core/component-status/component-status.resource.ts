@@ -61,6 +61,7 @@ export function componentStatusResource(storage: Pick<Storage, 'ping'>): Resourc
       },
     ],
     columns,
+    missingAs: 'componentstatus',
   });
 }
 

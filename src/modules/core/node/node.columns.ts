@@ -43,9 +43,18 @@ export function nodeColumns(names: VendorNames): readonly TableColumn<Node>[] {
     address('Internal-IP', 'InternalIP'),
     address('External-IP', 'ExternalIP'),
     info('OS-Image', 'osImage'),
-    info('Kernel-Version', 'kernelVersion'),
+    {
+      ...info('Kernel-Version', 'kernelVersion'),
+      description: 'As the node reports it, with the architecture of its processors.',
+      cell: kernelText,
+    },
     info('Container-Runtime', 'containerRuntimeVersion'),
   ];
+}
+
+function kernelText({ status }: Node): string {
+  const { kernelVersion, architecture } = status.nodeInfo;
+  return `${kernelVersion || '<unknown>'}${architecture ? ` (${architecture})` : ''}`;
 }
 
 function statusText(object: Node): string {

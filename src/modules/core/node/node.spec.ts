@@ -109,10 +109,10 @@ describe('nodes', () => {
       status: {
         conditions: [{ type: 'Ready', status: 'False' }],
         addresses: [{ type: 'InternalIP', address: '1.1.1.1' }],
-        nodeInfo: { kubeletVersion: 'v9', osImage: 'os' },
+        nodeInfo: { kubeletVersion: 'v9', osImage: 'os', architecture: 'amd64' },
       },
     });
-    const tail = ['1.1.1.1', '<none>', 'os', '<unknown>', '<unknown>'];
+    const tail = ['1.1.1.1', '<none>', 'os', '<unknown> (amd64)', '<unknown>'];
     assert.deepEqual(tester.cells(object, 0), ['a', 'NotReady,SchedulingDisabled', 'a,b', '0s', 'v9', ...tail]);
     assert.deepEqual(tester.cells(tester.create({}).object, 0).slice(1, 3), ['Unknown', '<none>']);
   });

@@ -104,6 +104,7 @@ export function ephemeralContainersPath(options: PodValidationOptions): PartSubr
   return {
     type: 'part',
     name: 'ephemeralcontainers',
+    ownedFields: { 'f:spec': { 'f:ephemeralContainers': 'all' } },
     verbs: ['get', 'patch', 'update'],
     prepareForUpdate: (_context, object, old) => {
       const pod = object as unknown as Pod;

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { FieldPattern } from '../../../base/machinery/field-set/index.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
@@ -9,12 +10,15 @@ import type { PartSubresource } from '../../../objects/registry/subresource-defi
 import { countGeneration } from './kept-parts.js';
 import { validatePodResize } from './pod-resize.validation.js';
 
+const ofContainer: FieldPattern = { '*': { 'f:resources': 'all', 'f:resizePolicy': 'all' } };
+
 /** The path that changes the resources of a pod and of its containers while it runs. */
 export function resizePath(options: PodValidationOptions): PartSubresource {
   return {
     type: 'part',
     name: 'resize',
     verbs: ['get', 'patch', 'update'],
+    ownedFields: { 'f:spec': { 'f:containers': ofContainer, 'f:initContainers': ofContainer } },
     prepareForUpdate: (_context, object, old) => keepAllButResources(object as unknown as Pod, old as unknown as Pod),
     validateUpdate: (_context, object, old) =>
       validatePodResize(object as unknown as Pod, old as unknown as Pod, options),

@@ -45,6 +45,27 @@ describe('pod creation', () => {
     ]);
   });
 
+  it('takes whole huge pages, for all containers no more than for the pod', () => {
+    const page = 'hugepages-2Mi';
+    const causesOf = (amount: string, spec: object = {}) => {
+      const limits = { [page]: amount, memory: '1Mi' };
+      return tester.create({ spec: { containers: [{ ...container, resources: { limits } }], ...spec } }).causes;
+    };
+    assert.deepEqual(causesOf('4Mi'), []);
+    assert.deepEqual(causesOf('0'), []);
+    const multiple = `Invalid value: "3Mi": 3Mi is not positive integer multiple of ${page}`;
+    assert.deepEqual(causesOf('3Mi'), [
+      `FieldValueInvalid | spec.containers[0].resources.limits[${page}] | ${multiple}`,
+      `FieldValueInvalid | spec.containers[0].resources.requests[${page}] | ${multiple}`,
+    ]);
+    const resources = { limits: { [page]: '2Mi', memory: '1Mi' }, requests: { [page]: '2Mi', memory: '1Mi' } };
+    assert.ok(
+      causesOf('4Mi', { resources }).includes(
+        `FieldValueInvalid | spec.resources.limits[${page}] | Invalid value: "2Mi": must be greater than or equal to aggregate container limits of 4Mi`,
+      ),
+    );
+  });
+
   it('needs a node for the mirror of a file', () => {
     const key = `${testNames.labelPrefix}/config.mirror`;
     const { causes } = tester.create({ ...valid, metadata: { annotations: { [key]: 'x' } } });

@@ -1,4 +1,5 @@
-import { type FieldError, type FieldPath, required, tooLong } from '../../../base/machinery/field-error.js';
+import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../../base/machinery/field-error.js';
+import { isObject } from '../../../base/machinery/patch/json-value.js';
 import type { DeviceConfiguration } from '../../../objects/apis/resource/v1/device-selector.types.js';
 import { validateDeclaredDriverName } from './device-names.validation.js';
 
@@ -29,5 +30,6 @@ export function validateDeviceConfiguration(
 /** Validates an object that only a driver reads. */
 export function validateRawObject(object: unknown, path: FieldPath, maxLength: number): FieldError[] {
   if (object === null || object === undefined) return [required(path)];
-  return Buffer.byteLength(JSON.stringify(object)) > maxLength ? [tooLong(path, maxLength)] : [];
+  if (Buffer.byteLength(JSON.stringify(object)) > maxLength) return [tooLong(path, maxLength)];
+  return isObject(object) ? [] : [invalid(path, '<value omitted>', 'must be a valid JSON object')];
 }

@@ -5,6 +5,7 @@ import {
   type CustomOwnership,
   type CustomShape,
   type CustomType,
+  type DecodeOptions,
   type Field,
   type KindType,
   kind,
@@ -68,9 +69,9 @@ class FieldForm implements CustomForm {
     return this.field.column;
   }
 
-  decode(input: unknown, onUnknown: (path: string) => void): unknown {
+  decode(input: unknown, onUnknown: (path: string) => void, options?: DecodeOptions): unknown {
     const own = this.own();
-    return own === undefined ? input : pruned(own, input, { onUnknown });
+    return own === undefined ? input : pruned(own, input, { ...options, onUnknown });
   }
 
   ownership(): CustomOwnership {
@@ -108,8 +109,9 @@ class KindForm implements CustomKindForm {
   decode(
     input: Readonly<Record<string, unknown>>,
     onUnknown: (path: string) => void,
+    options?: DecodeOptions,
   ): Readonly<Record<string, unknown>> {
-    return pruned(this.schema(), input, { isRoot: true, onUnknown }) as Readonly<Record<string, unknown>>;
+    return pruned(this.schema(), input, { ...options, isRoot: true, onUnknown }) as Readonly<Record<string, unknown>>;
   }
 
   get others(): CustomOwnership | undefined {

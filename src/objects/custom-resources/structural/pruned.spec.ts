@@ -126,6 +126,18 @@ describe('pruned', () => {
     });
   }
 
+  it('keeps nulls that validation refuses, if wanted', () => {
+    const properties = {
+      a: text,
+      n: { ...text, nullable: true },
+      any: { 'x-kubernetes-preserve-unknown-fields': true },
+      i: { 'x-kubernetes-int-or-string': true },
+    };
+    const value = { a: null, any: null, i: null, n: null };
+    const kept = pruned(structuralSchema(object(properties)), value, { keepsNulls: true });
+    assert.deepEqual(kept, { a: null, i: null, n: null });
+  });
+
   it('sorts keys behind kind, apiVersion and metadata', () => {
     const schema = structuralSchema(object({ b: free, a: text }));
     const copy = pruned(schema, { b: { y: 1, x: { d: 1, c: 2 } }, a: 'x', metadata: {}, kind: 'A' }, { isRoot: true });

@@ -13,6 +13,8 @@ export interface PruneOptions {
    * and stand first in the copy.
    */
   readonly isRoot?: boolean;
+  /** Keeps nulls that the schema does not allow, for {@link validateValue} to refuse. */
+  readonly keepsNulls?: boolean;
   /** Called with the paths of dropped fields, in the order of the copy, for at most a hundred: `spec.list[0].bar`. */
   readonly onUnknown?: (path: string) => void;
 }
@@ -24,13 +26,14 @@ const maxUnknownFields = 100;
 interface Walk {
   readonly path: (string | number)[];
   readonly onUnknown: ((path: string) => void) | undefined;
+  readonly keepsNulls: boolean;
   unknownFields: number;
 }
 
 /**
  * A copy of a value without the parts that its schema does not know: fields of objects without
- * x-kubernetes-preserve-unknown-fields, and nulls of fields that are not nullable and have no default (those of fields
- * with a default are replaced by {@link withDefaults}). Keys are sorted. Wrong types are kept for {@link validateValue}
+ * x-kubernetes-preserve-unknown-fields, and, unless they are kept, nulls of fields that are not nullable and have no
+ * default (those of fields with a default are replaced by {@link withDefaults}). Keys are sorted. Wrong types are kept for {@link validateValue}
  * to refuse, except in apiVersion, kind and metadata of embedded resources. Numbers and strings are as every client
  * reads them, see {@link plainScalar}. Takes time linear in the value, whatever the schema.
  *
@@ -38,9 +41,10 @@ interface Walk {
  * beyond all doubles.
  */
 export function pruned(schema: StructuralSchema, value: unknown, options: PruneOptions = {}): unknown {
-  const walk: Walk = { path: [], onUnknown: options.onUnknown, unknownFields: 0 };
+  const { isRoot = false, keepsNulls = false, onUnknown } = options;
+  const walk: Walk = { path: [], onUnknown, keepsNulls, unknownFields: 0 };
   try {
-    return options.isRoot === true && isRecord(value) ? copyOfRoot(schema, value, walk) : copyOf(schema, value, walk);
+    return isRoot && isRecord(value) ? copyOfRoot(schema, value, walk) : copyOf(schema, value, walk);
   } catch (error) {
     // The position of the walk is still that of the value.
     if (error instanceof ValueFormatError) throw new DecodeError(placeText(walk.path), error.message);
@@ -121,7 +125,7 @@ function copyKnown(
 ): void {
   if (typeof member === 'object') {
     if (member === null) {
-      if (schema !== undefined && !schema.nullable && schema.default === undefined) return;
+      if (schema !== undefined && isDroppedNull(schema, walk)) return;
       setMember(copy, plainText(key), null);
       return;
     }
@@ -129,6 +133,12 @@ function copyKnown(
     setMember(copy, plainText(key), copyOf(schema, member, walk));
     walk.path.pop();
   } else setMember(copy, plainText(key), plainScalar(member));
+}
+
+/** Nulls are only kept where validation refuses them: where a type is declared. */
+function isDroppedNull({ nullable, default: fallback, type, xIntOrString }: StructuralSchema, walk: Walk): boolean {
+  if (nullable || fallback !== undefined) return false;
+  return !walk.keepsNulls || (type === undefined && !xIntOrString);
 }
 
 /** apiVersion, kind or metadata of an embedded resource, whether its schema names them or not. */

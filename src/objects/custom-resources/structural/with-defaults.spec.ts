@@ -23,7 +23,7 @@ const cases: readonly [title: string, schema: JSONSchemaProps, value: unknown, e
   ['replaces null', object({ a: fast }), { a: null }, { a: 'fast' }],
   ['replaces null by a default and fills it', object({ a: { ...on, default: {} } }), { a: null }, { a: { on: true } }],
   ['keeps null where it is allowed', object({ a: maybe }), { a: null }],
-  ['drops null without default', object({ a: on, b: fast }), { a: null, b: 'x' }, { b: 'x' }],
+  ['keeps null without default', object({ a: on, b: fast }), { a: null, b: 'x' }],
   ['fills items', { type: 'array', items: on }, [{}, 5, { on: false }], [{ on: true }, 5, { on: false }]],
   ['replaces null items', { type: 'array', items: fast }, [null, 'x'], ['fast', 'x']],
   ['keeps null items without default', { type: 'array', items: on }, [null, {}], [null, { on: true }]],

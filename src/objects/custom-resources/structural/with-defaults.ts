@@ -17,8 +17,8 @@ export class TooManyDefaultsError extends StatusError {
 
 /**
  * The value with the defaults of its schema, in every object that is there; a default that is an object is filled in
- * turn. A null of a field that is not nullable is replaced by its default. Without one the field is dropped, while a
- * list keeps its null for {@link validateValue} to refuse. Sorted keys stay sorted, and kind, apiVersion and metadata
+ * turn. A null of a field that is not nullable is replaced by its default. Without one it stays, for
+ * {@link validateValue} to refuse. Sorted keys stay sorted, and kind, apiVersion and metadata
  * of a whole object stay first.
  *
  * Changes nothing in place: the result is the value itself when nothing is missing, and shares with it what did not
@@ -66,7 +66,7 @@ class Filling {
       const member = object[key];
       const property = properties.get(key) ?? additional;
       if (property === undefined) continue;
-      const isReplaced = member === null && !property.nullable;
+      const isReplaced = member === null && property.default !== undefined && !property.nullable;
       if (!isReplaced && !property.hasDefaults) continue;
       const filled = this.filled(property, isReplaced ? this.added(property.default) : member);
       if (filled === member) continue;

@@ -103,9 +103,11 @@ export function endsWithUpdate(definition: StoredResource, object: ApiObject): b
   );
 }
 
+/** Without a grace period, an object of a kind that ends by its own rules: its generation stays. */
 function markDeleting(meta: ObjectMeta, now: number, graceSeconds: number | undefined): void {
   meta.deletionTimestamp = formatTime(now + (graceSeconds ?? 0) * 1000);
-  if (graceSeconds !== undefined) meta.deletionGracePeriodSeconds = graceSeconds;
+  if (graceSeconds === undefined) return;
+  meta.deletionGracePeriodSeconds = graceSeconds;
   if (meta.generation !== undefined && meta.generation > 0) meta.generation++;
 }
 

@@ -7,6 +7,7 @@ import { processorMs } from '../../../../test/support/processor-time.js';
 import { attributesOfRequest } from '../../../../test/support/request-attributes.js';
 import { DocumentError } from '../../../base/config/document-fields.js';
 import { FieldPath } from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
 import { readAuthorizationConfiguration } from './authorization-document.js';
 import { compileCondition, conditionWork, matchConditions } from './request-conditions.js';
@@ -78,6 +79,11 @@ describe('an authorization configuration', () => {
       { authorizedTtlMs, unauthorizedTtlMs, timeoutMs },
       { authorizedTtlMs: 300_000, unauthorizedTtlMs: 30_000, timeoutMs: 3000 },
     );
+    const noTime = { authorizedTTL: '0s', unauthorizedTTL: '-90s', timeout: '0s' };
+    assert.deepEqual(among(webhook(noTime)), [
+      'authorizers[0].webhook.unauthorizedTTL: Invalid value: "-1m30s": must be > 0s',
+      'authorizers[0].webhook.timeout: Required value',
+    ]);
     assert.deepEqual([second.webhook.authorizedTtlMs, second.webhook.unauthorizedTtlMs], [60_000, 0]);
     assert.equal(second.webhook.conditions.length, 1);
     assert.deepEqual(node, { type: 'Node', name: 'node' });
@@ -101,11 +107,11 @@ describe('an authorization configuration', () => {
         {},
       ).filter((line) => !/^authorizers\[0\]\.webhook\.\w/.test(line)),
       [
-        'authorizers[0].webhook: Forbidden: may only be set when type=Webhook',
+        'authorizers[0].webhook: Invalid value: "non-null": may only be specified when type=Webhook',
         'authorizers[1].type: Duplicate value: "RBAC"',
         'authorizers[1].name: Duplicate value: "a"',
-        'authorizers[2].type: Unsupported value: "Webhooks": supported values: "AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node"',
-        'authorizers[2].name: Invalid value: "B_": must consist of lower case letters, digits, "-" and ".", like a DNS name',
+        'authorizers[2].type: Unsupported value: "Webhooks": supported values: "ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook"',
+        `authorizers[2].name: Invalid value: "B_": authorizer name is invalid: ${isDns1123Subdomain('B_').join(', ')}`,
         'authorizers[3].webhook: Required value: required when type=Webhook',
         'authorizers[4].webhook.authorizedTTL: Invalid value: "soon": must be a duration such as 30s or 5m',
         'authorizers[4].webhook.timeout: Invalid value: "31s": must be > 0s and <= 30s',
@@ -126,7 +132,7 @@ describe('an authorization configuration', () => {
     const connected = (file: string) =>
       among(webhook({ connectionInfo: { type: 'KubeConfigFile', kubeConfigFile: file } }));
     assert.match(connected('relative')[0] ?? '', /must be an absolute path/);
-    assert.match(connected('/nowhere/x')[0] ?? '', /kubeConfigFile: .*there is no such file/);
+    assert.match(connected('/nowhere/x')[0] ?? '', /kubeConfigFile: .*: error loading file: .*there is no such file/);
     assert.match(connected('')[0] ?? '', /kubeConfigFile: Required value/);
     assert.deepEqual(problemsOf({ ...root, kind: 'X', authorizers: [{ type: 'RBAC', name: 'r' }] }), [
       'kind: must be AuthorizationConfiguration',

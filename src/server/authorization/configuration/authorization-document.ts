@@ -1,8 +1,10 @@
 import { isAbsolute } from 'node:path';
 import { type AuthorizationMode, authorizationModes } from '../../../base/config/authorization.options.js';
 import { DocumentFields, DocumentProblems } from '../../../base/config/document-fields.js';
-import { parseFlagDuration } from '../../../base/config/flag-duration.js';
-import { duplicate, forbidden, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
+import { formatFlagDuration, parseFlagDuration } from '../../../base/config/flag-duration.js';
+import { duplicate, invalid, notSupported, required, tooMany } from '../../../base/machinery/field-error.js';
+import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { errorText } from '../../../base/machinery/startup-error.js';
 import { type ClientConfig, loadClientConfig } from '../../../base/outgoing/client-config.js';
 import type { CompileWork, Program } from '../../../objects/cel/index.js';
 import { reviewVersions, type SubjectAccessReviewVersion } from '../webhook/review.js';
@@ -30,7 +32,8 @@ export type AuthorizerEntry =
 
 const maxTimeoutMs = 30_000;
 const maxConditions = 64;
-const dnsName = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+/** In the order of messages. */
+const knownTypes = authorizationModes.toSorted();
 
 /**
  * Reads a document of kind `AuthorizationConfiguration`, and the client configurations that it names.
@@ -66,18 +69,18 @@ class AuthorizerReader {
     const { problems } = this;
     const type = fields.requiredText('type');
     const known = authorizationModes.find((mode) => mode === type);
-    if (type !== '' && known === undefined) problems.add(notSupported(fields.at('type'), type, authorizationModes));
+    if (type !== '' && known === undefined) problems.add(notSupported(fields.at('type'), type, knownTypes));
     if (known !== undefined && known !== 'Webhook') {
       if (this.types.has(type)) problems.add(duplicate(fields.at('type'), type));
       this.types.add(type);
     }
     const name = fields.requiredText('name');
     if (name !== '') {
-      if (!dnsName.test(name)) {
-        const form = 'must consist of lower case letters, digits, "-" and ".", like a DNS name';
-        problems.add(invalid(fields.at('name'), name, form));
-      }
+      const faults = isDns1123Subdomain(name);
       if (this.names.has(name)) problems.add(duplicate(fields.at('name'), name));
+      else if (faults.length > 0) {
+        problems.add(invalid(fields.at('name'), name, `authorizer name is invalid: ${faults.join(', ')}`));
+      }
       this.names.add(name);
     }
     const own = fields.object('webhook');
@@ -85,7 +88,7 @@ class AuthorizerReader {
       problems.add(required(fields.at('webhook'), 'required when type=Webhook'));
     const webhook = own && this.readWebhook(own, name);
     if (known !== 'Webhook' && own !== undefined && type !== '') {
-      problems.add(forbidden(fields.at('webhook'), 'may only be set when type=Webhook'));
+      problems.add(invalid(fields.at('webhook'), 'non-null', 'may only be specified when type=Webhook'));
     }
     fields.done();
     if (known === undefined) return undefined;
@@ -97,10 +100,10 @@ class AuthorizerReader {
     const { problems } = this;
     const authorizedTtlMs = this.ttl(fields, 'authorizedTTL', 'cacheAuthorizedRequests', 300_000);
     const unauthorizedTtlMs = this.ttl(fields, 'unauthorizedTTL', 'cacheUnauthorizedRequests', 30_000);
-    const timeoutMs = fields.has('timeout') ? this.duration(fields, 'timeout') : undefined;
-    if (!fields.has('timeout')) problems.add(required(fields.at('timeout')));
-    else if (timeoutMs !== undefined && (timeoutMs <= 0 || timeoutMs > maxTimeoutMs)) {
-      problems.add(invalid(fields.at('timeout'), fields.text('timeout'), 'must be > 0s and <= 30s'));
+    const timeoutMs = fields.has('timeout') ? this.duration(fields, 'timeout') : 0;
+    if (timeoutMs === 0) problems.add(required(fields.at('timeout')));
+    else if (timeoutMs !== undefined && (timeoutMs < 0 || timeoutMs > maxTimeoutMs)) {
+      problems.add(invalid(fields.at('timeout'), formatFlagDuration(timeoutMs), 'must be > 0s and <= 30s'));
     }
     const version = this.oneOf(fields, 'subjectAccessReviewVersion', reviewVersions);
     const failurePolicy = this.oneOf(fields, 'failurePolicy', ['NoOpinion', 'Deny'] as const);
@@ -133,7 +136,7 @@ class AuthorizerReader {
       problems.add(required(fields.at(versionField), 'required if match conditions are specified'));
     }
     if (list.length > maxConditions) {
-      problems.add(invalid(fields.at('matchConditions'), list.length, `must have at most ${maxConditions} items`));
+      problems.add(tooMany(fields.at('matchConditions'), list.length, maxConditions));
     }
     const seen = new Set<string>();
     return list.slice(0, maxConditions).flatMap((entry) => {
@@ -167,7 +170,7 @@ class AuthorizerReader {
       try {
         return loadClientConfig(file);
       } catch (error) {
-        problems.add(invalid(at, file, error instanceof Error ? error.message : String(error)));
+        problems.add(invalid(at, file, `error loading file: ${errorText(error)}`));
       }
     }
     return undefined;
@@ -175,11 +178,9 @@ class AuthorizerReader {
 
   private ttl(fields: DocumentFields, name: string, switchName: string, defaultMs: number): number {
     const isCached = fields.flag(switchName) ?? true;
-    const ms = fields.has(name) ? this.duration(fields, name) : defaultMs;
-    if (fields.has(name) && ms !== undefined && ms <= 0) {
-      this.problems.add(invalid(fields.at(name), fields.text(name), 'must be greater than 0'));
-    }
-    return isCached ? (ms ?? defaultMs) : 0;
+    const ms = (fields.has(name) ? this.duration(fields, name) : undefined) || defaultMs;
+    if (ms < 0) this.problems.add(invalid(fields.at(name), formatFlagDuration(ms), 'must be > 0s'));
+    return isCached ? ms : 0;
   }
 
   private duration(fields: DocumentFields, name: string): number | undefined {

@@ -1,4 +1,4 @@
-import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { All, Controller, Get, Inject, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { stringify } from 'yaml';
 import { DebuggingOptions } from '../../../base/config/debugging.options.js';
@@ -29,6 +29,7 @@ import {
 } from '../../../base/observability/profiles.js';
 import { STORAGE, type Storage } from '../../../storage/storage.interface.js';
 import { EndpointServices } from '../endpoint-services.js';
+import { ExactPathGuard } from '../exact-path.guard.js';
 import { readBytes } from '../negotiation/read-body.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
@@ -70,12 +71,14 @@ export class DebugController {
   ) {}
 
   @Get('statusz')
+  @UseGuards(ExactPathGuard)
   status(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (!this.services.features.isOn('ComponentStatusz')) throw pageNotFoundError();
     this.sendKind(request, reply, 'Statusz', statusPage, statusFields);
   }
 
   @Get('flagz')
+  @UseGuards(ExactPathGuard)
   flags(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     if (!this.services.features.isOn('ComponentFlagz')) throw pageNotFoundError();
     this.sendKind(request, reply, 'Flagz', flagsPage, flagsFields);

@@ -1,10 +1,11 @@
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageNotFoundError } from '../../../base/machinery/status-error.js';
 import type { FlowPage } from '../../../base/observability/flow-table.js';
 import { Metrics } from '../../../base/observability/metrics.js';
 import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
 import { flowTable, formatTable } from '../../flow-control/flow-dumps.js';
+import { ExactPathGuard } from '../exact-path.guard.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 
@@ -13,6 +14,7 @@ import type { HttpRequestContext } from '../request-info/http-request-context.js
  * received the request. The pages are empty when flow control is off.
  */
 @Controller('debug/api_priority_and_fairness')
+@UseGuards(ExactPathGuard)
 export class FlowDumpsController {
   constructor(
     @Inject(FLOW_CONTROL) private readonly control: FlowControl | undefined,

@@ -42,7 +42,9 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
   noteWait(context, begun);
   if (verb === 'get') {
     const found = objects.find((object) => isInScope(object) && object.metadata.name === name);
-    if (found === undefined) throw notFoundError(definition, name);
+    if (found === undefined) {
+      throw notFoundError({ group: definition.group, resource: definition.missingAs ?? definition.resource }, name);
+    }
     const text = { json: encodeForStorage(resource, found), resourceVersion: undefined };
     await sendObject(request, 200, text, accepted);
     return;

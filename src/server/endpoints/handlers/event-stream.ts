@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { ByteRanges } from '../negotiation/byte-ranges.js';
 import type { ConnectionThrottle } from '../negotiation/connection-throttle.js';
-import { formatWarning } from '../negotiation/respond.js';
+import { takeOver } from '../negotiation/respond.js';
 import { ResponseWriter } from '../response-writer.js';
 
 /** The destination of a watch's events. */
@@ -39,14 +39,11 @@ export class EventStream implements WatchStream {
 
   /** Sends the response head, so the client knows at once that the watch is established. */
   constructor(context: RequestContext, reply: FastifyReply, contentType: string, throttle: ConnectionThrottle) {
-    reply.hijack();
+    const headers = takeOver(context, reply, contentType);
     const { raw } = reply;
     this.writer = new ResponseWriter(raw, reply.request.plinthContext?.unread);
     this.throttle = throttle.writerOf(raw);
-    if (context.warnings.length > 0) raw.setHeader('warning', context.warnings.map(formatWarning));
-    raw.setHeader('content-type', contentType);
-    raw.setHeader('cache-control', 'no-cache, private');
-    raw.writeHead(200);
+    raw.writeHead(200, headers);
     raw.flushHeaders?.();
     if (raw instanceof ServerResponse && raw.chunkedEncoding && raw.headersSent)
       this.connection = raw.socket ?? undefined;

@@ -1,9 +1,10 @@
-import { All, Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { All, Controller, Get, Inject, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageNotFoundError } from '../../../base/machinery/status-error.js';
 import { Logger } from '../../../base/observability/logger.js';
 import type { MetricsPage } from '../../../base/observability/metrics.js';
 import { EndpointServices } from '../endpoint-services.js';
+import { ExactPathGuard } from '../exact-path.guard.js';
 import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import {
@@ -24,6 +25,7 @@ const plainText = 'text/plain; charset=utf-8';
 
 /** Health endpoints and metrics (specification 4.10). Machines read the status code, people the text. */
 @Controller()
+@UseGuards(ExactPathGuard)
 export class HealthController {
   private readonly log: HealthLog;
 

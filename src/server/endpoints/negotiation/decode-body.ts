@@ -125,7 +125,7 @@ export function decodeBody(
     throw unrecognizedError(expected.kind, `couldn't get version/kind; ${fault}`, body);
   }
   const text = format === 'json' ? body : undefined;
-  return decodeValue(context, { type, kind: expected }, input ?? {}, fieldValidation, duplicates, text);
+  return decodeValue(context, { type, kind: expected }, input ?? {}, fieldValidation, { duplicates, json: text });
 }
 
 /**
@@ -199,14 +199,22 @@ export function parseApplyBody(
   return config;
 }
 
+/** Where a value that is decoded comes from. */
+export interface ValueSource {
+  readonly duplicates?: Duplicates | undefined;
+  /** The text whose order determines that of the faults. */
+  readonly json?: Buffer | undefined;
+  /** Whether it is the merged intent of an applier, in which null is a value of a custom kind as any other. */
+  readonly isApplied?: boolean;
+}
+
 /** {@link decodeBody} for an already parsed value. */
 export function decodeValue(
   context: RequestContext,
   { type, kind: expected }: BodyKind,
   input: unknown,
   fieldValidation: FieldValidation,
-  duplicates = noDuplicates(),
-  json?: Buffer,
+  { duplicates = noDuplicates(), json, isApplied = false }: ValueSource = {},
 ): ApiObject {
   const { kind, apiVersion } = input as { kind?: unknown; apiVersion?: unknown };
   const identity = {
@@ -224,7 +232,7 @@ export function decodeValue(
 
   let decoded: { value: unknown; unknownFields: readonly string[] };
   try {
-    decoded = decode(type, input);
+    decoded = decode(type, input, { keepsNulls: isApplied });
   } catch (error) {
     if (error instanceof DecodeError) throw unfitBodyError(identity, expected, unmarshalDetail(type, error), error);
     throw error;

@@ -45,7 +45,8 @@ export function decodePatched(
   if (fieldValidation === 'Warn') for (const fault of faults) addWarning(context, fault);
   let object: ApiObject;
   try {
-    object = decodeValue(context, { type, kind: expected }, patched, fieldValidation);
+    const source = { isApplied: origin === undefined };
+    object = decodeValue(context, { type, kind: expected }, patched, fieldValidation, source);
   } catch (error) {
     if (error instanceof OtherVersionError && type.custom !== undefined && origin !== undefined) {
       throw otherVersion(expected, patched as Patched);

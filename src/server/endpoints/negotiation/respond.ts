@@ -339,7 +339,7 @@ async function* continued(
  * Takes the response over from Fastify and returns the headers so far. Fastify's serialization would add a charset,
  * which JSON does not have (RFC 8259 section 11).
  */
-function takeOver(context: RequestContext, reply: FastifyReply, contentType: string): OutgoingHttpHeaders {
+export function takeOver(context: RequestContext, reply: FastifyReply, contentType: string): OutgoingHttpHeaders {
   setCommonHeaders(context, reply);
   const headers = reply.getHeaders() as OutgoingHttpHeaders;
   reply.hijack();

@@ -18,7 +18,8 @@ interface Place {
 }
 
 /** Faults of types with a parser of their own: upstream reports them without the path of the field. */
-const ownForms = /^(illegal base64 data|quantities must match)/;
+const ownForms =
+  /^(illegal base64 data|quantities must match|unable to parse (numeric part of quantity|quantity's suffix))/;
 
 /**
  * The upstream message for a wrong value of a body: `json: cannot unmarshal number into Go struct field ConfigMap.data

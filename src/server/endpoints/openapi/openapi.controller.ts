@@ -1,9 +1,10 @@
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Req, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notAcceptableError } from '../../../base/machinery/status-error.js';
 import { aggregatorUser } from '../../aggregation/availability.js';
 import { VERSION_INFO, type VersionInfo } from '../discovery/discovery.controller.js';
 import { EndpointServices } from '../endpoint-services.js';
+import { ExactPathGuard } from '../exact-path.guard.js';
 import { parseAccept, plainJson } from '../negotiation/accept.js';
 import { acceptsGzip } from '../negotiation/compression.js';
 import { sendBytes, setCommonHeaders } from '../negotiation/respond.js';
@@ -36,6 +37,7 @@ export class OpenApiController {
   }
 
   @Get('v2')
+  @UseGuards(ExactPathGuard)
   async swagger(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const form = acceptedForm(request.headers.accept, 2);
     await send(request, reply, await this.documents.swagger(form), contentType(form, 2));
@@ -56,7 +58,7 @@ export class OpenApiController {
   @Get('v3/*')
   async openApi3(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const context = request.plinthContext as HttpRequestContext;
-    const path = context.requestInfo.path.slice('/openapi/v3/'.length).replace(/(?<=.)\/$/, '');
+    const path = context.requestInfo.path.slice('/openapi/v3/'.length);
     const remote = remoteOf(this.services.aggregation, `/${path}`);
     if (remote !== undefined && path === `apis/${remote.group}/${remote.version}`) {
       // Runs as this server: whoever may read documents here may read this one too.

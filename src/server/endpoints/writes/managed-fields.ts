@@ -2,7 +2,12 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { formatTime } from '../../../base/machinery/clock.js';
 import type { FieldSet } from '../../../base/machinery/field-set/index.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
-import { applyPatch, conflictsError, updateManagedFields } from '../../../base/machinery/managed-fields/index.js';
+import {
+  applyPatch,
+  conflictsError,
+  type OwnershipRules,
+  updateManagedFields,
+} from '../../../base/machinery/managed-fields/index.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { isolatesStatus } from '../../../objects/registry/metadata/before-create.js';
 import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
@@ -35,7 +40,7 @@ export function trackFields(
       time: formatTime(services.clock.now()),
       versions,
       ...(subresource === undefined ? {} : { subresource: subresource.name }),
-      ...resetOptions(resource, subresource),
+      ...ownershipRules(resource, subresource),
     });
   if (!hasRemoteVersions(resource)) {
     setOwners(next, entriesIn(versionViews(services.registry, resource)));
@@ -70,7 +75,7 @@ export async function mergeApplied(
       lastAppliedAnnotation: services.names.lastAppliedAnnotation,
       versions,
       ...(subresource === undefined ? {} : { subresource: subresource.name }),
-      ...resetOptions(resource, subresource),
+      ...ownershipRules(resource, subresource),
     });
   const result = hasRemoteVersions(resource)
     ? await inRemoteVersions(path, merged)
@@ -122,12 +127,13 @@ class ConversionNeeded extends Error {
 }
 
 /** Fields that the path can't change: a manager that sends them does not become their owner. */
-function resetOptions(
-  { definition }: ServedResource,
-  subresource: WrittenPath['subresource'],
-): { resetFields?: FieldSet } {
-  if (subresource?.type === 'part' && subresource.resetFields !== undefined) {
-    return { resetFields: subresource.resetFields };
+function ownershipRules({ definition }: ServedResource, subresource: WrittenPath['subresource']): OwnershipRules {
+  if (subresource?.type === 'part') {
+    const { resetFields, ownedFields } = subresource;
+    return {
+      ...(resetFields === undefined ? {} : { resetFields }),
+      ...(ownedFields === undefined ? {} : { ownedFields }),
+    };
   }
   return subresource === undefined && isolatesStatus(definition) ? { resetFields: onlyStatus } : {};
 }

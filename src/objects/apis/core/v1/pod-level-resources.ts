@@ -15,6 +15,11 @@ export function requestsOfContainers(spec: PodSpec): Map<string, string> {
   return totalOfContainers(spec, 'requests');
 }
 
+/** The same of their limits. */
+export function limitsOfContainers(spec: PodSpec): Map<string, string> {
+  return totalOfContainers(spec, 'limits');
+}
+
 /** The limits or requests of the containers of a pod, summed up as in {@link requestsOfContainers}. */
 function totalOfContainers(spec: PodSpec, part: 'limits' | 'requests'): Map<string, string> {
   const total = new Map<string, string>();
@@ -52,8 +57,8 @@ export function applyPodLevelDefaults(spec: PodSpec): void {
   const limits = { ...resources.limits };
   const requests = { ...resources.requests };
   if (Object.keys(limits).length === 0 && Object.keys(requests).length === 0) return;
-  const limitsOfContainers = totalOfContainers(spec, 'limits');
-  for (const [name, amount] of limitsOfContainers) {
+  const limited = limitsOfContainers(spec);
+  for (const [name, amount] of limited) {
     if (isHugePages(name) && requests[name] === undefined) limits[name] ??= amount;
   }
   for (const [name, amount] of requestsOfContainers(spec)) {
@@ -62,7 +67,7 @@ export function applyPodLevelDefaults(spec: PodSpec): void {
   for (const [name, amount] of Object.entries(limits)) if (isPodLevelResource(name)) requests[name] ??= amount;
   const all = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   for (const [name, asked] of Object.entries(requests)) {
-    const amount = limitsOfContainers.get(name);
+    const amount = limited.get(name);
     if (!isPodLevelResource(name) || limits[name] !== undefined || amount === undefined) continue;
     // A container without a limit may use what the pod has.
     if (all.some((container) => container.resources.limits?.[name] === undefined)) continue;

@@ -8,9 +8,9 @@ import {
 } from '../../../../../base/machinery/field-error.js';
 import { compareQuantities } from '../../../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../../../base/machinery/vendor.js';
-import { isPodLevelResource, requestsOfContainers } from '../pod-level-resources.js';
+import { isPodLevelResource, limitsOfContainers, requestsOfContainers } from '../pod-level-resources.js';
 import type { PodSpec } from '../pod-spec.types.js';
-import { checkResourceName, validateResourceRequirements } from './resources.validation.js';
+import { checkResourceName, isHugePages, validateResourceRequirements } from './resources.validation.js';
 
 /** Validates the resources that the containers of a pod share. */
 export function validatePodResources(spec: PodSpec, path: FieldPath, names: VendorNames, errors: FieldError[]): void {
@@ -52,6 +52,13 @@ function checkAgainstContainers(spec: PodSpec, path: FieldPath, errors: FieldErr
     if (!isPodLevelResource(name) || sum === undefined || compareQuantities(amount, sum) >= 0) continue;
     const detail = `must be greater than or equal to aggregate container requests of ${sum}`;
     errors.push(invalid(path.child('requests').key(name), amount, detail));
+  }
+  // Huge pages can't be overcommitted, not even by containers together.
+  for (const [name, sum] of limitsOfContainers(spec)) {
+    const limit = limits[name];
+    if (!isHugePages(name) || limit === undefined || compareQuantities(limit, sum) >= 0) continue;
+    const detail = `must be greater than or equal to aggregate container limits of ${sum}`;
+    errors.push(invalid(path.child('limits').key(name), limit, detail));
   }
   for (const field of ['containers', 'initContainers'] as const) {
     spec[field]?.forEach(({ resources }, i) => {
