@@ -117,7 +117,7 @@ async function onStorage(databaseUrl: string): Promise<void> {
       return together.add({ op: 'create', key: key(uid), uid, expected: null, json: text, previousJson: undefined });
     });
     const first = new Rounds<void>(async (items) => {
-      const options = { hint: account };
+      const options = { cachedCopy: account };
       const { object } = await storage.guaranteedUpdate(account.key, options, () => ({
         kind: 'write',
         json: charged(items.length),

@@ -198,7 +198,7 @@ export interface UpdateOptions extends StorageCreateOptions {
   /** Call the update function with `undefined` instead of failing with `KeyNotFound`. */
   readonly ignoreNotFound?: boolean | undefined;
   /** A copy that the caller already holds. It is tried first, and replaced by a fresh read if it turns out stale. */
-  readonly hint?: StoredObject | undefined;
+  readonly cachedCopy?: StoredObject | undefined;
 }
 
 export interface UpdateResult {

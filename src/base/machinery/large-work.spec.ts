@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { isLarge, LargeWork, leaveLargeBody } from './large-work.js';
+import { isLarge, LargeWork, throwIfLargeBody } from './large-work.js';
 
 const text = (content: string) => JSON.stringify({ metadata: { name: 'a' }, data: { content } });
 
@@ -35,7 +35,7 @@ it('never counts small text, and counts every character of costly long text', ()
 
 it('interrupts only requests that can move to another thread', () => {
   const body = Buffer.from(JSON.stringify(Array.from({ length: 20_000 }, (_, i) => i)));
-  assert.throws(() => leaveLargeBody({ canLeave: true }, body), LargeWork);
-  leaveLargeBody({ canLeave: false }, body);
-  leaveLargeBody({}, body);
+  assert.throws(() => throwIfLargeBody({ canMove: true }, body), LargeWork);
+  throwIfLargeBody({ canMove: false }, body);
+  throwIfLargeBody({}, body);
 });

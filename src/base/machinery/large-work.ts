@@ -31,29 +31,29 @@ export class LargeWork extends Error {
   }
 }
 
-type Leaving = Pick<RequestContext, 'canLeave' | 'isCostly'>;
+type Movable = Pick<RequestContext, 'canMove' | 'isCostly'>;
 
 /** Interrupts a request that can move to another thread, if a large stored object would have to be parsed. */
-export function leaveLarge(context: Leaving, json: string): void {
-  if (context.canLeave === true && isLarge(json, context.isCostly === true)) throw new LargeWork();
+export function throwIfLarge(context: Movable, json: string): void {
+  if (context.canMove === true && isLarge(json, context.isCostly === true)) throw new LargeWork();
 }
 
-/** Like {@link leaveLarge}, for work that has turned out to take long. */
-export function leaveCostly(context: Leaving): void {
-  if (context.canLeave === true) throw new LargeWork();
+/** Like {@link throwIfLarge}, for work that has turned out to take long. */
+export function throwAsCostly(context: Movable): void {
+  if (context.canMove === true) throw new LargeWork();
 }
 
-/** Like {@link leaveLarge}, for a request body. */
-export function leaveLargeBody(context: Leaving, body: Buffer): void {
-  if (context.canLeave !== true || body.length <= largeLimits.small) return;
+/** Like {@link throwIfLarge}, for a request body. */
+export function throwIfLargeBody(context: Movable, body: Buffer): void {
+  if (context.canMove !== true || body.length <= largeLimits.small) return;
   // One character per byte suffices: all characters that matter are single bytes.
   if (context.isCostly === true || body.length > largeLimits.long || isLarge(body.toString('latin1'), false))
     throw new LargeWork();
 }
 
-/** Like {@link leaveLarge}, for work on text of a given length, whatever its content. */
-export function leaveLong(context: Leaving, characters: number): void {
-  if (context.canLeave === true && characters > largeLimits.small) throw new LargeWork();
+/** Like {@link throwIfLarge}, for work on text of a given length, whatever its content. */
+export function throwIfLong(context: Movable, characters: number): void {
+  if (context.canMove === true && characters > largeLimits.small) throw new LargeWork();
 }
 
 /**

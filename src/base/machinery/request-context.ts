@@ -61,7 +61,7 @@ export interface RequestContext {
   /** The verb that bounds what the sender may do as that user, if one does. */
   impersonationConstraint?: string | undefined;
   /** Set while the request can still move to another thread: see `large/large-work.ts`. */
-  canLeave?: boolean;
+  canMove?: boolean;
   /** Each character of the answer takes time to write, not only each value, because the answer is YAML. */
   isCostly?: boolean;
   /** Milliseconds that the request spent in calls of webhooks and in queues, which the server does not cause. */

@@ -62,7 +62,7 @@ async function handleResolved(
   noteDeprecation(request);
   const { largeRequests } = services;
   if (largeRequests === undefined || request.verb === 'watch') return handle(request);
-  context.canLeave = true;
+  context.canMove = true;
   context.isCostly = /yaml/i.test(request.accept ?? '');
   try {
     await handle(request);

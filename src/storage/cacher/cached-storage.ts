@@ -111,8 +111,9 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   ): Promise<UpdateResult> {
     // A remembered copy saves the read. If the copy turns out stale, the refused write returns the newest state.
     const { cache } = this.cachers.get(key.resource) ?? {};
-    const hint = options.hint ?? (cache === undefined ? this.recent.get(key) : cache.get(key.namespace, key.name));
-    const inner = hint === undefined ? options : { ...options, hint };
+    const cachedCopy =
+      options.cachedCopy ?? (cache === undefined ? this.recent.get(key) : cache.get(key.namespace, key.name));
+    const inner = cachedCopy === undefined ? options : { ...options, cachedCopy };
     const result = await this.inner.guaranteedUpdate(key, inner, tryUpdate);
     if (result.outcome === 'deleted') this.recent.forget(key);
     else this.noted(result.object);

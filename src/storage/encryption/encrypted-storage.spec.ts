@@ -114,7 +114,7 @@ describe('encrypted secrets', () => {
       const stale = await other.get(secretOf('db'));
       await put(store, secretOf('db'), jsonOf('hidden-4'));
       const seen: unknown[] = [];
-      await other.guaranteedUpdate(secretOf('db'), { hint: stale as never }, (current) => {
+      await other.guaranteedUpdate(secretOf('db'), { cachedCopy: stale as never }, (current) => {
         seen.push(current?.json);
         return { kind: 'write', json: jsonOf('hidden-5'), uid: 'u' };
       });

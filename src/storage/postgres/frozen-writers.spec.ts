@@ -94,7 +94,11 @@ describe('a client of the database that stands still', () => {
         const updates = names.map((name) => {
           const stale = { key: key(name), uid: 'u', resourceVersion: 1n, json: '{}' };
           return frozen
-            .guaranteedUpdate(key(name), { hint: stale }, () => ({ kind: 'write', uid: 'u', json: '{"small":1}' }))
+            .guaranteedUpdate(key(name), { cachedCopy: stale }, () => ({
+              kind: 'write',
+              uid: 'u',
+              json: '{"small":1}',
+            }))
             .then(
               ({ object }) => object.resourceVersion,
               () => undefined,

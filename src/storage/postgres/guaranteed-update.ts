@@ -23,8 +23,8 @@ export interface ReadAndWrite {
 
 /**
  * The compare-and-swap loop behind `Storage.guaranteedUpdate`. A refused write brings the object that contradicted it,
- * so a lost race costs no read. A hint is only a first try: a copy that may be stale is never the reason to refuse an
- * update or to find the object unchanged.
+ * so a lost race costs no read. A cached copy is only a first try: a copy that may be stale is never the reason to
+ * refuse an update or to find the object unchanged.
  */
 export async function guaranteedUpdate(
   store: ReadAndWrite,
@@ -32,10 +32,10 @@ export async function guaranteedUpdate(
   options: UpdateOptions,
   tryUpdate: (current: StoredObject | undefined) => Promise<UpdateDecision> | UpdateDecision,
 ): Promise<UpdateResult> {
-  let current = options.hint ?? (await store.get(key));
-  let certain = options.hint === undefined;
-  // Reads the object of which the hint is a copy. Returns whether the copy was right, so that the decision based on it
-  // holds.
+  let current = options.cachedCopy ?? (await store.get(key));
+  let certain = options.cachedCopy === undefined;
+  // Reads the object of which the caller holds a copy. Returns whether the copy was right, so that the decision based
+  // on it holds.
   const wasRight = async (): Promise<boolean> => {
     const copy = current;
     current = await store.get(key);

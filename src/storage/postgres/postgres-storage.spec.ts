@@ -50,7 +50,7 @@ describe('PostgresStorage', () => {
       const results = await Promise.allSettled([
         storage.create(key('a'), 'x', '3'),
         put(storage, key('c'), '3'),
-        storage.guaranteedUpdate(key('b'), { hint: stale }, (current) => ({
+        storage.guaranteedUpdate(key('b'), { cachedCopy: stale }, (current) => ({
           kind: 'write',
           json: `[${current?.json}]`,
           uid: 'b',

@@ -318,36 +318,36 @@ export function storageContract(makeStorage: StorageFactory): void {
       assert.ok(again.resourceVersion > object.resourceVersion);
     });
 
-    it('checks preconditions against the live object, even after a stale hint', async () => {
+    it('checks preconditions against the live object, even after a stale cached copy', async () => {
       const key = { resource: freshResource(), namespace: 'default', name: 'one' };
-      const hint = await storage.create(key, 'u', '{"n":1}');
+      const cachedCopy = await storage.create(key, 'u', '{"n":1}');
       const { object: live } = await put(storage, key, '{"n":2}');
       const write = () => ({ kind: 'write', json: '{"n":3}', uid: 'u' }) as const;
-      for (const preconditions of [{ uid: 'other' }, { resourceVersion: hint.resourceVersion }]) {
+      for (const preconditions of [{ uid: 'other' }, { resourceVersion: cachedCopy.resourceVersion }]) {
         await assert.rejects(storage.guaranteedUpdate(key, { preconditions }, write), failsWith('PreconditionFailed'));
         await assert.rejects(
-          storage.guaranteedUpdate(key, { preconditions, hint }, write),
+          storage.guaranteedUpdate(key, { preconditions, cachedCopy }, write),
           failsWith('PreconditionFailed'),
         );
       }
       assert.deepEqual(await storage.get(key), live);
       const preconditions = { uid: 'u', resourceVersion: live.resourceVersion };
-      const result = await storage.guaranteedUpdate(key, { preconditions, hint }, write);
+      const result = await storage.guaranteedUpdate(key, { preconditions, cachedCopy }, write);
       assert.equal(result.object.json, '{"n":3}');
     });
 
-    it('never ends with what a stale hint suggests', async () => {
+    it('never ends with what a stale cached copy suggests', async () => {
       const key = { resource: freshResource(), namespace: 'default', name: 'one' };
-      const hint = await storage.create(key, 'u', '{"n":1}');
+      const cachedCopy = await storage.create(key, 'u', '{"n":1}');
       await put(storage, key, '{"n":2}');
       const seen: string[] = [];
-      const result = await storage.guaranteedUpdate(key, { hint }, (current) => {
+      const result = await storage.guaranteedUpdate(key, { cachedCopy }, (current) => {
         seen.push(current?.json ?? '');
         return { kind: 'unchanged' };
       });
       assert.deepEqual(seen, ['{"n":1}', '{"n":2}']);
       assert.equal(result.object.json, '{"n":2}');
-      const written = await storage.guaranteedUpdate(key, { hint }, (current) => ({
+      const written = await storage.guaranteedUpdate(key, { cachedCopy }, (current) => ({
         kind: 'write',
         json: `{"was":${current?.json}}`,
         uid: 'u',
@@ -355,24 +355,24 @@ export function storageContract(makeStorage: StorageFactory): void {
       assert.equal(written.object.json, '{"was":{"n":2}}');
     });
 
-    it('decides once on a hint that turns out right', async () => {
+    it('decides once on a cached copy that turns out right', async () => {
       const key = { resource: freshResource(), namespace: 'default', name: 'one' };
-      const hint = await storage.create(key, 'u', '{"n":1}');
+      const cachedCopy = await storage.create(key, 'u', '{"n":1}');
       let calls = 0;
-      const result = await storage.guaranteedUpdate(key, { hint }, () => {
+      const result = await storage.guaranteedUpdate(key, { cachedCopy }, () => {
         calls++;
         return { kind: 'unchanged' };
       });
-      assert.deepEqual([result.outcome, result.object, calls], ['unchanged', hint, 1]);
+      assert.deepEqual([result.outcome, result.object, calls], ['unchanged', cachedCopy, 1]);
       const mine = new RangeError('mine');
       const refuse = () => {
         calls++;
         throw mine;
       };
-      await assert.rejects(storage.guaranteedUpdate(key, { hint }, refuse), mine);
+      await assert.rejects(storage.guaranteedUpdate(key, { cachedCopy }, refuse), mine);
       assert.equal(calls, 2);
       await remove(storage, key);
-      await assert.rejects(storage.guaranteedUpdate(key, { hint }, refuse), failsWith('KeyNotFound'));
+      await assert.rejects(storage.guaranteedUpdate(key, { cachedCopy }, refuse), failsWith('KeyNotFound'));
     });
 
     it('rethrows errors of the update function', async () => {

@@ -88,7 +88,7 @@ export class EventTtlController implements ControlLoop {
     try {
       await this.options.storage.guaranteedUpdate(
         event.key,
-        { preconditions: { uid, resourceVersion }, hint: event },
+        { preconditions: { uid, resourceVersion }, cachedCopy: event },
         (current) => ({ kind: 'delete', json: (current ?? event).json }),
       );
       return true;

@@ -239,7 +239,11 @@ class Term {
       return { kind: 'write', json: encodeForStorage(this.resource, { ...live, status }), uid: current.uid };
     };
     try {
-      await this.dependencies.storage.guaranteedUpdate(stored.key, { hint: stored, ignoreNotFound: true }, decide);
+      await this.dependencies.storage.guaranteedUpdate(
+        stored.key,
+        { cachedCopy: stored, ignoreNotFound: true },
+        decide,
+      );
     } catch (error) {
       if (!(error instanceof StorageError && error.code === 'KeyNotFound')) throw error;
     }

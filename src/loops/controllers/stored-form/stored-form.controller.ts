@@ -109,7 +109,7 @@ export class StoredFormController implements ControlLoop {
       return { kind: 'write', json: encodeForStorage(resource, object), uid: current.uid };
     };
     try {
-      const { outcome } = await storage.guaranteedUpdate(item.key, { hint: item, ignoreNotFound: true }, decide);
+      const { outcome } = await storage.guaranteedUpdate(item.key, { cachedCopy: item, ignoreNotFound: true }, decide);
       return outcome === 'written';
     } catch (error) {
       if (error instanceof StorageError && error.code === 'KeyNotFound') return false;

@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { type FieldError, type FieldErrorType, FieldPath } from '../../../base/machinery/field-error.js';
 import { formatApiVersion, parseApiVersion } from '../../../base/machinery/group-version.js';
-import { leaveCostly } from '../../../base/machinery/large-work.js';
+import { throwAsCostly } from '../../../base/machinery/large-work.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { DecodeError, decode, type KindType } from '../../../base/machinery/schema/index.js';
 import { internalError } from '../../../base/machinery/status-error.js';
@@ -362,7 +362,7 @@ class CustomVersion implements StoredResource {
     const errors = validate(this.schema, value, before);
     if (this.rules === undefined) return errors;
     if (errors.some(({ type }) => blocking.has(type))) return [...errors, uncheckedRules];
-    const leave = () => leaveCostly(context);
+    const leave = () => throwAsCostly(context);
     const begin = performance.now();
     const broken = evaluateRules(this.rules, value, before, { leave });
     this.times.evaluations.observe((performance.now() - begin) / 1000);

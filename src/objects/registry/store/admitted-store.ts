@@ -175,14 +175,14 @@ export class AdmittedStore {
     namespace: string,
     name: string,
     options: Omit<DeleteOptions, 'dryRun'>,
-    hint?: StoredObject,
+    cachedCopy?: StoredObject,
   ): Promise<DeleteOutcome> {
     const write = this.writeOf(context, namespace, name);
     const validate = async (_object: ApiObject | undefined, live: ApiObject | undefined) => {
       await this.admission.admit(write, undefined, live);
       await this.admission.validate(write, undefined, live);
     };
-    return this.store.delete(context, namespace, name, { ...options, dryRun: false, validate, hint });
+    return this.store.delete(context, namespace, name, { ...options, dryRun: false, validate, cachedCopy });
   }
 
   private writeOf(context: RequestContext, namespace: string, name: string, subresource = ''): OwnWrite {

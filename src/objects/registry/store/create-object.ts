@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
-import { leaveLarge } from '../../../base/machinery/large-work.js';
+import { throwIfLarge } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import {
@@ -117,7 +117,7 @@ async function existsError(
   live: StoredObject,
   object: ApiObject,
 ): Promise<Error> {
-  leaveLarge(context, live.json);
+  throwIfLarge(context, live.json);
   const turn = turnFor(context, live.json.length);
   if (turn !== undefined) await turn;
   const name = object.metadata.name as string;

@@ -1,4 +1,4 @@
-import { leaveLarge } from '../../../base/machinery/large-work.js';
+import { throwIfLarge } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { conflictError, notFoundError } from '../../../base/machinery/status-error.js';
@@ -21,7 +21,7 @@ export async function deleteObject(
   name: string,
   options: StoreDeleteOptions,
 ): Promise<DeleteOutcome> {
-  const { validate, uid, hint } = options;
+  const { validate, uid, cachedCopy } = options;
   let outcome: Omit<DeleteOutcome, 'text'> | undefined;
   let dryText: VersionedText | undefined;
   let endsNext = false;
@@ -30,7 +30,7 @@ export async function deleteObject(
     if (current === undefined || (uid !== undefined && current.uid !== uid)) {
       throw notFoundError(dependencies.groupResource, name);
     }
-    leaveLarge(context, current.json);
+    throwIfLarge(context, current.json);
     const turn = turnFor(context, current.json.length);
     if (turn !== undefined) await turn;
     const live = parseStored(dependencies.resource, current);
@@ -54,7 +54,7 @@ export async function deleteObject(
   try {
     const result = await dependencies.storage.guaranteedUpdate(
       dependencies.keyOf(namespace, name),
-      { ignoreNotFound: true, hint },
+      { ignoreNotFound: true, cachedCopy },
       decide,
     );
     const done = outcome as Omit<DeleteOutcome, 'text'>;
@@ -73,7 +73,7 @@ export async function deleteObject(
  * next delete or update ends the object. Returns false when another process was faster.
  */
 async function removeMarked(dependencies: StoreDependencies, marked: StoredObject): Promise<boolean> {
-  const options = { hint: marked };
+  const options = { cachedCopy: marked };
   try {
     const { outcome } = await dependencies.storage.guaranteedUpdate(marked.key, options, (current) =>
       current?.uid === marked.uid ? { kind: 'delete', json: current.json } : { kind: 'unchanged' },

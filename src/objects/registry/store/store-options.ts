@@ -51,7 +51,7 @@ export interface StoreDeleteOptions extends DeleteOptions {
   /** The uid of the object to delete; another object of that name counts as not found. */
   readonly uid?: string | undefined;
   /** A copy that the caller already holds, which saves a read if it is not stale. */
-  readonly hint?: StoredObject | undefined;
+  readonly cachedCopy?: StoredObject | undefined;
 }
 
 export interface DeleteOutcome {

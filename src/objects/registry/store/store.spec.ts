@@ -215,7 +215,7 @@ describe('Store.delete with a copy', () => {
       dryRun: false,
       preconditions: { uid },
       validate: async () => {},
-      hint: copy,
+      cachedCopy: copy,
     });
   const made = async (name: string) => {
     await storeOver(storage).create(request, note({ name }), options);

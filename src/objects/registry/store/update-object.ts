@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { leaveLarge } from '../../../base/machinery/large-work.js';
+import { throwIfLarge } from '../../../base/machinery/large-work.js';
 import { withoutTimeChanges } from '../../../base/machinery/managed-fields/index.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
@@ -130,7 +130,7 @@ async function transformLive(
   current: StoredObject,
   options: UpdateOptions,
 ): Promise<{ readonly live: ApiObject; readonly object: ApiObject }> {
-  leaveLarge(context, current.json);
+  throwIfLarge(context, current.json);
   const turn = turnFor(context, current.json.length);
   if (turn !== undefined) await turn;
   const read = parseStored(dependencies.resource, current);

@@ -1,4 +1,4 @@
-import { leaveLarge } from '../../../base/machinery/large-work.js';
+import { throwIfLarge } from '../../../base/machinery/large-work.js';
 import { invalidError, type Status, StatusError, timeoutError } from '../../../base/machinery/status-error.js';
 import { collectionFaults } from '../../../objects/registry/metadata/checked-delete-options.js';
 import { parseSelection, strictSelection } from '../../../objects/registry/store/selection.js';
@@ -36,12 +36,12 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   for await (const { items } of readPages(request, selection, list)) {
     for (const { key, uid, json } of items) {
       // This must happen before the first delete.
-      leaveLarge(context, json);
+      throwIfLarge(context, json);
       targets.push({ namespace: key.namespace, name: key.name, uid });
     }
   }
   // Another thread would no longer find the objects that this thread has deleted.
-  context.canLeave = false;
+  context.canMove = false;
   await forEachAtOnce(
     targets,
     services.options.deleteCollectionWorkers,

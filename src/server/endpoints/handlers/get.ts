@@ -1,4 +1,4 @@
-import { leaveLarge } from '../../../base/machinery/large-work.js';
+import { throwIfLarge } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import { parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
 import { wantsPretty } from '../negotiation/accept.js';
@@ -18,7 +18,7 @@ export async function handleGet(request: ResourceRequest): Promise<void> {
   const found = await request.store.get(request.namespace, request.name, notOlderThan);
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (subresource?.type === 'view' || !sendsStoredText(accepted, resource, pretty)) {
-    leaveLarge(context, found.json);
+    throwIfLarge(context, found.json);
     const turn = turnFor(context, found.json.length);
     if (turn !== undefined) await turn;
   }

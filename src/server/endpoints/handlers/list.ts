@@ -1,4 +1,4 @@
-import { largeLimits, leaveLarge, leaveLong } from '../../../base/machinery/large-work.js';
+import { largeLimits, throwIfLarge, throwIfLong } from '../../../base/machinery/large-work.js';
 import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { tenantOf } from '../../../base/machinery/tenant-of.js';
@@ -144,9 +144,9 @@ async function sendTransformedList(
   let characters = 0;
   const add = async ({ items, forms }: Page) => {
     for (const item of items) {
-      if (item.json.length > largeLimits.listItem) leaveLarge(context, item.json);
+      if (item.json.length > largeLimits.listItem) throwIfLarge(context, item.json);
       whole += item.json.length;
-      if (isWhole && whole > largeLimits.wholeList) leaveLong(context, whole);
+      if (isWhole && whole > largeLimits.wholeList) throwIfLong(context, whole);
       characters += writer.addStored(item, forms);
       if (characters < transformedAtOnce) continue;
       characters = 0;

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { FieldPath, forbidden } from '../../../base/machinery/field-error.js';
-import { leaveCostly } from '../../../base/machinery/large-work.js';
+import { throwAsCostly } from '../../../base/machinery/large-work.js';
 import { ownValue } from '../../../base/machinery/own-value.js';
 import {
   applyJsonPatch,
@@ -106,7 +106,7 @@ function parsePatch({ request, kind, type: schema, options }: WritePipeline, typ
     if (!Array.isArray(patch))
       throw badRequestError(`error decoding patch: ${unfitJson(patch, '[]handlers.jsonPatchOp')}`);
     return {
-      apply: (live) => applyJsonPatch(live, patch, () => leaveCostly(request.context)),
+      apply: (live) => applyJsonPatch(live, patch, () => throwAsCostly(request.context)),
       shown: (live, patched) => patchedText(patched, live),
       faults: options.fieldValidation === 'Ignore' ? [] : unknownMembers(patch),
     };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import { largeLimits, leaveLargeBody, leaveLong } from '../../../base/machinery/large-work.js';
+import { largeLimits, throwIfLargeBody, throwIfLong } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import { badRequestError, requestTooLargeError, tooManyRequestsError } from '../../../base/machinery/status-error.js';
 import type { Seat } from '../../flow-control/seat.js';
@@ -25,9 +25,9 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   context.mark('body');
   const turn = turnFor(context, body.length);
   if (turn !== undefined) await turn;
-  leaveLargeBody(context, body);
+  throwIfLargeBody(context, body);
   // For JSON, only the structure is checked here.
-  if (body.length > largeLimits.small && !isJson(body, context.contentType)) leaveLong(context, body.length);
+  if (body.length > largeLimits.small && !isJson(body, context.contentType)) throwIfLong(context, body.length);
   return prepareBody(body, context.contentType);
 }
 

@@ -44,7 +44,7 @@ export class HttpRequestContext implements RequestContext {
   timer: NodeJS.Timeout | undefined;
   /** The time limit, in milliseconds; has no meaning for a long-running request. Set by the first hook. */
   timeLimitMs: number;
-  canLeave: boolean;
+  canMove: boolean;
   isCostly: boolean;
   /** The body as sent, once it has been read. */
   body: Buffer | undefined;
@@ -104,7 +104,7 @@ export class HttpRequestContext implements RequestContext {
     this.impersonationConstraint = undefined;
     this.timer = undefined;
     this.timeLimitMs = 0;
-    this.canLeave = false;
+    this.canMove = false;
     this.isCostly = false;
     this.body = undefined;
     this.seat = undefined;

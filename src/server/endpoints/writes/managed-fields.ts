@@ -43,14 +43,14 @@ export function trackFields(
       ...ownershipRules(resource, subresource),
     });
   if (!hasRemoteVersions(resource)) {
-    setOwners(next, entriesIn(versionViews(services.registry, resource)));
+    setManagedFields(next, entriesIn(versionViews(services.registry, resource)));
     return undefined;
   }
-  return inRemoteVersions(path, entriesIn).then((entries) => setOwners(next, entries));
+  return inRemoteVersions(path, entriesIn).then((entries) => setManagedFields(next, entries));
 }
 
 /** Records the owners of fields in an object. */
-export function setOwners({ metadata }: ApiObject, entries: ApiObject['metadata']['managedFields']): void {
+export function setManagedFields({ metadata }: ApiObject, entries: ApiObject['metadata']['managedFields']): void {
   if (entries === undefined || entries.length === 0) delete metadata.managedFields;
   else metadata.managedFields = entries;
 }

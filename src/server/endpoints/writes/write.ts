@@ -22,7 +22,7 @@ import { decodePatched, type PatchOrigin } from '../negotiation/decode-patched.j
 import { readBody } from '../negotiation/read-body.js';
 import { parseWriteOptions, type WriteOptions, type WriteOptionsKind } from '../negotiation/write-options.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { setOwners, trackFields } from './managed-fields.js';
+import { setManagedFields, trackFields } from './managed-fields.js';
 import { ObjectForms } from './object-forms.js';
 import { WriteAttributes } from './write-attributes.js';
 
@@ -162,24 +162,28 @@ export class WritePipeline {
     return this.admitted;
   }
 
-  /** Turns a complete object into the object to store. `hasOwners`: an apply has recorded the owners already. */
-  private async prepare(object: ApiObject, live: ObjectForms | undefined, hasOwners: boolean): Promise<ApiObject> {
+  /** Turns a complete object into the object to store. `hasManagedFields`: an apply has recorded the owners already. */
+  private async prepare(
+    object: ApiObject,
+    live: ObjectForms | undefined,
+    hasManagedFields: boolean,
+  ): Promise<ApiObject> {
     const { resource, subresource } = this.request;
     let next: ApiObject;
     if (subresource?.type === 'view' || subresource?.type === 'created') {
       const parent = this.parentOf(object, live);
       const { managedFields, ...metadata } = object.metadata;
-      if (hasOwners) object.metadata = metadata;
+      if (hasManagedFields) object.metadata = metadata;
       const body = await this.admit(object, live);
       next = toServed(resource, subresource.write(this.request.context, cloneJson(parent), body));
-      if (hasOwners) setOwners(next, managedFields);
+      if (hasManagedFields) setManagedFields(next, managedFields);
       else await trackFields(this.request, this.options, live?.requested, next);
     } else {
       // Before admission: a client does not own what plugins and webhooks add to its object.
-      if (!hasOwners) await trackFields(this.request, this.options, live?.requested, object);
+      if (!hasManagedFields) await trackFields(this.request, this.options, live?.requested, object);
       const { managedFields } = object.metadata;
       next = await this.admit(object, live);
-      setOwners(next, managedFields);
+      setManagedFields(next, managedFields);
     }
     return this.inStoredVersion(next, live);
   }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ApiObject } from '../../../../base/machinery/api-object.js';
 import { formatTime } from '../../../../base/machinery/clock.js';
 import { labelSelectorFromObject, SelectorError } from '../../../../base/machinery/label-selector.js';
-import { leaveLarge } from '../../../../base/machinery/large-work.js';
+import { throwIfLarge } from '../../../../base/machinery/large-work.js';
 import type { RequestContext } from '../../../../base/machinery/request-context.js';
 import { notFoundError, StatusError, timeoutError } from '../../../../base/machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../../base/machinery/vendor.js';
@@ -139,7 +139,7 @@ export class PodEviction {
       },
     });
     // A second try would count the pod twice.
-    request.canLeave = false;
+    request.canMove = false;
   }
 
   /** Budgets that select the pod, in the order of their names. */
@@ -152,7 +152,7 @@ export class PodEviction {
     let characters = 0;
     for (;;) {
       for (const { json } of page.items) {
-        leaveLarge(request, json);
+        throwIfLarge(request, json);
         const budget = parseText(store.resource, json) as unknown as PodDisruptionBudget;
         if (selects(budget, labels)) found.push(budget);
         characters += json.length;
@@ -169,7 +169,7 @@ export class PodEviction {
   private async readPod(request: RequestContext, namespace: string, name: string): Promise<Pod> {
     const store = this.podStore();
     const stored = await store.get(namespace, name);
-    leaveLarge(request, stored.json);
+    throwIfLarge(request, stored.json);
     return parseStored(store.resource, stored) as unknown as Pod;
   }
 
