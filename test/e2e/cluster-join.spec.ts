@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,11 +11,13 @@ import { parse } from 'yaml';
 import { type Compatibility, vendorNames } from '../../src/base/machinery/vendor.js';
 import { publicKeyPin } from '../../src/tools/cli/cluster/public-key-pin.js';
 import { endWithUs } from '../support/child-guard.js';
+import { containerdNeeds, TestContainerd } from '../support/containerd.js';
 import { mainFile } from '../support/main-file.js';
+import { unlessThere } from '../support/needs.js';
 import { programEnvironment } from '../support/program-environment.js';
 import type { ApiClient } from './support/api-client.js';
 import { runProgram } from './support/program.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { eventually, freePort, TestCluster } from './support/test-cluster.js';
 
 for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibility[]) {
   const names = vendorNames('k8s.io', compat);
@@ -114,6 +117,43 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
       assert.match(again.stdout, /this machine has already joined/, again.stderr);
       assert.equal(again.code, 0, again.stderr);
       assert.equal(await readFile(join(folder, 'pki', 'kubelet-client-current.pem'), 'utf8'), pem);
+    });
+
+    const noRuntime = unlessThere('a node that joins', containerdNeeds);
+    it('starts the agent of the node, which becomes ready', { skip: isSecond || noRuntime }, async () => {
+      const containerd = await TestContainerd.start();
+      const text = (await token('create')).stdout.trim();
+      const args = ['join', new URL(cluster.first.url).host, `--discovery-token-ca-cert-hash=${pin}`, '--foreground'];
+      const more = [`--config-dir=${place('real')}`, '--node-name=real', `--cri-socket=${containerd.endpoint}`];
+      const child = spawn(process.execPath, [mainFile, ...args, ...more], {
+        // Settings of the agent are variables; other tests have agents, too.
+        env: programEnvironment({
+          PLINTH_TOKEN: text,
+          PLINTH_PORT: String(await freePort()),
+          PLINTH_HEALTHZ_PORT: '0',
+          PLINTH_FAIL_SWAP_ON: 'false',
+          PLINTH_CGROUP_ROOT: `/plinth-test-${process.pid}`,
+          PLINTH_ROOT_DIR: join(containerd.folder, 'root-dir'),
+          PLINTH_POD_LOGS_DIR: join(containerd.folder, 'logs'),
+        }),
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+      endWithUs(child);
+      try {
+        await eventually(async () => {
+          const { body } = await admin.get('/api/v1/nodes/real');
+          const conditions: readonly Record<string, string>[] = body.status?.conditions ?? [];
+          return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+        }, 'the node');
+        const taken = await tryJoin('real-2', text, `--discovery-token-ca-cert-hash=${pin}`, '--node-name=real');
+        assert.match(taken.stderr, /the cluster has a node real that is ready: give another --node-name/);
+      } finally {
+        const ended = once(child, 'exit');
+        child.kill('SIGTERM');
+        await ended;
+        await containerd.stop();
+      }
+      assert.equal(child.exitCode, 0);
     });
 
     it('lets nobody join by a wrong, ended or useless token, or with another pin', { skip: isSecond }, async () => {

@@ -36,6 +36,8 @@ export function serverCommands({ options, sharedFlags }: InitSettings, pki: Pki,
       ...(advertise === undefined ? [] : ([['advertise-address', advertise]] as const)),
       ['enable-bootstrap-token-auth', 'true'],
       ...flags.serve,
+      // The names of nodes are known to no name service of a new cluster.
+      ['kubelet-preferred-address-types', 'InternalIP,ExternalIP,Hostname'],
       ...sharedFlags,
     ]),
     controllers: commandOf('controllers', [
