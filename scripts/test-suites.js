@@ -63,6 +63,7 @@ export const suites = {
     'e2e/joining-node.',
     'e2e/kubectl',
     'e2e/node-agent.',
+    'e2e/node-proxy.',
     'e2e/operator-pages.',
     'e2e/restore.',
     'e2e/test-library.',

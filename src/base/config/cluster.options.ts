@@ -1,21 +1,13 @@
-import { IsIn } from 'class-validator';
-import type { Compatibility } from '../machinery/vendor.js';
 import { Check } from './check.js';
 import { describeFeatureGates, featureGatesProblem, featureGateTexts, featureGateWarnings } from './feature-gates.js';
 import { Flag } from './flag.js';
 import { parsePortRange } from './network.js';
 import { runtimeConfigProblem, runtimeConfigWarnings } from './runtime-config.js';
+import { ServerNamesOptions } from './server-names.options.js';
 import { serviceRangeProblem } from './service-range.js';
 
-function vendorProblem(text: string): string | undefined {
-  const label = '[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?';
-  return new RegExp(`^(?=.{1,200}$)${label}(\\.${label})+$`).test(text)
-    ? undefined
-    : 'must be a DNS name such as k8s.io';
-}
-
 /** The settings that all processes on one database must agree on: names, ranges of Services, served versions. */
-export class ClusterOptions {
+export class ClusterOptions extends ServerNamesOptions {
   @Flag({
     name: 'service-cluster-ip-range',
     type: 'string',
@@ -35,25 +27,6 @@ export class ClusterOptions {
     parsePortRange(text) === undefined ? 'must be two ports such as 30000-32767' : undefined,
   )
   readonly serviceNodePortRange: string = '30000-32767';
-
-  @Flag({
-    name: 'vendor',
-    type: 'string',
-    unit: 'domain',
-    usage: 'Suffix of API group names and well-known keys. Existing clients need k8s.io.',
-  })
-  @Check('vendor', vendorProblem)
-  readonly vendor: string = 'k8s.io';
-
-  @Flag({
-    name: 'compat',
-    type: 'string',
-    values: ['kubernetes'],
-    unit: 'name',
-    usage: 'With "kubernetes", namespaces, media types, signers and annotations carry the upstream spellings.',
-  })
-  @IsIn(['', 'kubernetes'], { message: 'must be empty or kubernetes' })
-  readonly compat: Compatibility = '';
 
   @Flag({
     name: 'runtime-config',

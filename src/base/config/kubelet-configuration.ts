@@ -1,5 +1,6 @@
 import { DocumentFields, DocumentProblems } from './document-fields.js';
 import { parseFlagDuration } from './flag-duration.js';
+import { isEmptySetting } from './is-empty-setting.js';
 
 type Defaults = Record<string, unknown>;
 
@@ -177,7 +178,7 @@ export function kubeletConfigurationDefaults(document: unknown): Defaults {
   readMaps(fields, value, defaults);
   readAccess(fields, defaults, problems);
   for (const [field, allowed] of Object.entries(onlyDefault)) {
-    if (!fields.has(field) || isNothing(value[field]) || allowed.includes(value[field])) continue;
+    if (!fields.has(field) || isEmptySetting(value[field]) || allowed.includes(value[field])) continue;
     problems.lines.push(`${field}: this node agent does not support other values than the default`);
   }
   fields.done();
@@ -250,19 +251,4 @@ function readAccess(fields: DocumentFields, defaults: Defaults, problems: Docume
   }
   rights?.done();
   authorization?.done();
-}
-
-/** Whether a value is empty or zero, at every depth. */
-function isNothing(value: unknown): boolean {
-  if (
-    value === null ||
-    value === undefined ||
-    value === '' ||
-    value === 0 ||
-    value === false ||
-    value === '0' ||
-    value === '0s'
-  )
-    return true;
-  return typeof value === 'object' && Object.values(value).every(isNothing);
 }

@@ -17,6 +17,8 @@ export interface ObjectWatchDependencies<T extends ApiObject> {
   readonly onObject: (object: T) => void;
   /** Receives the uid of an object that is gone. */
   readonly onGone: (uid: string) => void;
+  /** Takes what went wrong with a list or a watch, which is tried again. */
+  readonly onFailure?: (error: unknown) => void;
   /** Called after each list, when all of it has been handed over. */
   readonly onListed?: () => void;
   /** The uids of all objects that were reported and are not known to be gone. */
@@ -50,7 +52,10 @@ export async function watchObjects<T extends ApiObject>(
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && error.status === 410) version = undefined;
-      else logger.debug('a node lost a watch', { ...dependencies.query, path: dependencies.path, error });
+      else {
+        logger.debug('a node lost a watch', { ...dependencies.query, path: dependencies.path, error });
+        dependencies.onFailure?.(error);
+      }
     }
     // The pauses spread the watches of many nodes whose server went away.
     if (timers.elapsed() - began > longestPauseMs) backoff.reset();

@@ -20,6 +20,7 @@ import { migrateCommand } from './commands/migrate.command.js';
 import { nodeCommand } from './commands/node.command.js';
 import { nodesCommand } from './commands/nodes.command.js';
 import { pkiCommand } from './commands/pki.command.js';
+import { proxyCommand } from './commands/proxy.command.js';
 import { pruneCommand } from './commands/prune.command.js';
 import { replicaCommand } from './commands/replica.command.js';
 import { resetCommand } from './commands/reset.command.js';
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   serveCommand,
   controllersCommand,
   nodeCommand,
+  proxyCommand,
   nodesCommand,
   initCommand,
   joinCommand,

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { DocumentError, readDocumentFile } from '../../../base/config/document-fields.js';
 import { kubeletConfigurationDefaults } from '../../../base/config/kubelet-configuration.js';
 import { givenText, parseOptions } from '../../../base/config/parse-options.js';
 import { stopLimit } from '../../../base/machinery/lifecycle.js';
-import { StartupError } from '../../../base/machinery/startup-error.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';
+import { configurationDefaults } from '../configuration-defaults.js';
 import { nodeCommandGroups as groups } from './node-command-options.js';
 
 export const nodeCommand: Command = {
@@ -17,7 +16,8 @@ export const nodeCommand: Command = {
   async run(context) {
     const given = parseRequest(groups, {}, context);
     const config = givenText(given, 'config');
-    const request = config === undefined ? given : { ...given, defaults: { ...given.defaults, ...defaultsOf(config) } };
+    const ofFile = config === undefined ? {} : configurationDefaults(config, kubeletConfigurationDefaults);
+    const request = { ...given, defaults: { ...given.defaults, ...ofFile } };
     const parsed = parseOptions(request);
     const { kubeconfig, bootstrapKubeconfig } = parsed.agentApi;
     const isJoined = kubeconfig !== undefined && existsSync(kubeconfig);
@@ -41,14 +41,3 @@ export const nodeCommand: Command = {
     await agent.stop();
   },
 };
-
-/** The settings in a configuration file; flags take precedence. */
-function defaultsOf(file: string): Readonly<Record<string, unknown>> {
-  try {
-    return kubeletConfigurationDefaults(readDocumentFile(file));
-  } catch (error) {
-    if (error instanceof DocumentError)
-      throw new StartupError(error.problems.map((line) => `${file}: ${line}`).join('\n'));
-    throw error;
-  }
-}

@@ -1,0 +1,58 @@
+import type { Family } from '../rules/family.js';
+import { affinityPrefix } from '../rules/sticky-chains.js';
+import { runProgram } from './run-program.js';
+import type { PresentTable } from './table-script.js';
+import { nftFamily, tableName } from './table-text.js';
+
+/** What the proxy asks of the kernel, by the program nft. */
+export interface KernelTable {
+  /** Runs a transaction: all of it, or nothing. @throws Error with what nft said */
+  run(script: string): Promise<void>;
+  /** What there is of the own table; undefined if there is none. */
+  read(): Promise<PresentTable | undefined>;
+  exists(): Promise<boolean>;
+}
+
+interface NftAnswer {
+  readonly nftables: readonly {
+    readonly chain?: { readonly table: string; readonly name: string };
+    readonly set?: { readonly table: string; readonly name: string };
+    readonly table?: { readonly family: string; readonly name: string };
+  }[];
+}
+
+/** The table of a family. */
+export function kernelTable(family: Family): KernelTable {
+  const ip = nftFamily(family);
+  const list = async (...flags: readonly string[]) => {
+    const { code, output, errors } = await runProgram('nft', ['-j', '-t', 'list', ...flags]);
+    if (code !== 0) throw new Error(code === undefined ? 'there is no program nft' : `nft: ${errors.trim()}`);
+    return (JSON.parse(output) as NftAnswer).nftables;
+  };
+  const exists = async () =>
+    (await list('tables')).some(({ table }) => table?.family === ip && table.name === tableName);
+  return {
+    exists,
+    run: async (script) => {
+      const { code, errors } = await runProgram('nft', ['-f', '-'], script);
+      if (code !== 0) throw new Error(code === undefined ? 'there is no program nft' : `nft: ${errors.trim()}`);
+    },
+    read: async () => {
+      if (!(await exists())) return undefined;
+      const [chains, sets] = [await list('chains', ip), await list('sets', ip)];
+      const own = sets.flatMap(({ set }) => (set?.table === tableName ? [set.name] : []));
+      return {
+        chains: new Set(chains.flatMap(({ chain }) => (chain?.table === tableName ? [chain.name] : []))),
+        affinitySets: new Set(own.filter((name) => name.startsWith(affinityPrefix))),
+      };
+    },
+  };
+}
+
+/** Removes the tables of the proxy and nothing else. @throws Error with what nft said */
+export async function removeTables(): Promise<void> {
+  for (const family of ['IPv4', 'IPv6'] as const) {
+    const table = kernelTable(family);
+    if (await table.exists()) await table.run(`delete table ${nftFamily(family)} ${tableName}\n`);
+  }
+}

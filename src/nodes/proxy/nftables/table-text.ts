@@ -1,0 +1,143 @@
+import type { Family } from '../rules/family.js';
+import { hexMark, markRule } from '../rules/mark-rule.js';
+import type { SetName } from '../rules/rule-types.js';
+import type { TableSettings } from './table-settings.js';
+
+/** The name of the table, of which there is one for each family. */
+export const tableName = 'plinth-proxy';
+
+/** The bit of packets that must be dropped (specification 8: drop bit 15). */
+const dropMark = '0x00008000';
+
+/** The family as nftables names it. */
+export function nftFamily(family: Family): 'ip' | 'ip6' {
+  return family === 'IPv4' ? 'ip' : 'ip6';
+}
+
+/** Sets and maps that services have elements in, with their declarations. */
+export function setDeclarations(family: Family): Readonly<Record<SetName, { kind: 'set' | 'map'; text: string }>> {
+  const ip = nftFamily(family);
+  const address = family === 'IPv4' ? 'ipv4_addr' : 'ipv6_addr';
+  const verdicts = { kind: 'map', text: `type ${address} . inet_proto . inet_service : verdict` } as const;
+  const portVerdicts = { kind: 'map', text: 'type inet_proto . inet_service : verdict' } as const;
+  // Any number stands for all that can be drawn: only its width matters.
+  const drawn = 'numgen random mod 2';
+  return {
+    'cluster-ips': { kind: 'set', text: `type ${address}` },
+    'hairpin-connections': { kind: 'set', text: `type ${address} . ${address} . inet_proto . inet_service` },
+    'service-ips': verdicts,
+    'service-nodeports': portVerdicts,
+    'inside-ips': verdicts,
+    'inside-nodeports': portVerdicts,
+    'local-ips': verdicts,
+    'local-nodeports': portVerdicts,
+    endpoints: {
+      kind: 'map',
+      text: `typeof ${ip} daddr . meta l4proto . th dport . ${drawn} : ${ip} daddr . th dport`,
+    },
+    'nodeport-endpoints': {
+      kind: 'map',
+      text: `typeof meta l4proto . th dport . ${drawn} : ${ip} daddr . th dport`,
+    },
+    'no-endpoint-services': verdicts,
+    'no-endpoint-nodeports': portVerdicts,
+    'firewall-ips': verdicts,
+  };
+}
+
+const baseChains: Readonly<Record<string, string>> = {
+  // Before the destination is replaced: load balancers let clients in by the address that those asked for.
+  'filter-prerouting-pre-dnat': 'type filter hook prerouting priority -110',
+  'filter-output-pre-dnat': 'type filter hook output priority -110',
+  'filter-input': 'type filter hook input priority 0',
+  'filter-forward': 'type filter hook forward priority 0',
+  'filter-output': 'type filter hook output priority 0',
+  'nat-prerouting': 'type nat hook prerouting priority -100',
+  'nat-output': 'type nat hook output priority -100',
+  'nat-postrouting': 'type nat hook postrouting priority 100',
+};
+
+/** Chains that no service changes, each with its rules, in an order in which they can be written. */
+export function fixedChains(settings: TableSettings): ReadonlyMap<string, readonly string[]> {
+  const ip = nftFamily(settings.family);
+  const address = `${ip} daddr . meta l4proto . th dport`;
+  const port = 'meta l4proto . th dport';
+  const mark = markRule(settings);
+  const masquerade = hexMark(settings.masqueradeMark);
+  const { pods, nodePortAddresses, serviceCidrs } = settings;
+  const notLoopback = ip === 'ip' ? 'ip daddr != 127.0.0.0/8' : 'ip6 daddr != ::1';
+  const isNodePort =
+    nodePortAddresses === undefined
+      ? `fib daddr type local ${notLoopback}`
+      : `${ip} daddr { ${[...nodePortAddresses].join(', ')} }`;
+  const hasNodePorts = nodePortAddresses === undefined || nodePortAddresses.length > 0;
+  const ifNodePort = (rule: string) => (hasNodePorts ? [`${isNodePort} ${rule}`] : []);
+  const masqueraded = settings.masqueradesAll ? '' : pods && `${pods.isNoPod} `;
+  const outside = (key: string, inside: SetName, local: SetName) => [
+    ...(pods === undefined ? [] : [`${pods.isPod} ${key} vmap @${inside}`]),
+    // The node's own packets have an address of the load balancer as their sender if the node holds that address.
+    `fib saddr type local ${mark}`,
+    `fib saddr type local ${key} vmap @${inside}`,
+    `${key} vmap @${local}`,
+  ];
+  const drop = `meta mark and ${dropMark} != 0 drop`;
+  return new Map([
+    ['reject-all', ['reject']],
+    ['outside-local', outside(address, 'inside-ips', 'local-ips')],
+    ['nodeport-outside-local', outside(port, 'inside-nodeports', 'local-nodeports')],
+    [
+      'services',
+      [
+        ...(masqueraded === undefined ? [] : [`${ip} daddr @cluster-ips ${masqueraded}${mark}`]),
+        `${address} vmap @service-ips`,
+        ...ifNodePort(`${port} vmap @service-nodeports`),
+      ],
+    ],
+    ['service-endpoints-check', [`${address} vmap @no-endpoint-services`]],
+    ['nodeport-endpoints-check', ifNodePort(`${port} vmap @no-endpoint-nodeports`)],
+    [
+      'cluster-ips-check',
+      [
+        `${ip} daddr @cluster-ips reject`,
+        ...(serviceCidrs.length === 0 ? [] : [`${ip} daddr { ${serviceCidrs.join(', ')} } drop`]),
+      ],
+    ],
+    ['firewall-check', [`${address} vmap @firewall-ips`]],
+    [
+      'masquerading',
+      [
+        `meta mark and ${masquerade} != 0 meta mark set meta mark xor ${masquerade} masquerade fully-random`,
+        `ct status dnat ${ip} saddr . ${ip} daddr . meta l4proto . th dport @hairpin-connections masquerade fully-random`,
+      ],
+    ],
+    ['filter-prerouting-pre-dnat', ['ct state new jump firewall-check']],
+    ['filter-output-pre-dnat', ['ct state new jump firewall-check']],
+    ['filter-input', [drop, 'ct state new jump nodeport-endpoints-check', 'ct state new jump service-endpoints-check']],
+    ['filter-forward', [drop, 'ct state new jump service-endpoints-check', 'ct state new jump cluster-ips-check']],
+    ['filter-output', [drop, 'ct state new jump service-endpoints-check', 'ct state new jump cluster-ips-check']],
+    ['nat-prerouting', ['jump services']],
+    ['nat-output', ['jump services']],
+    ['nat-postrouting', ['jump masquerading']],
+  ]);
+}
+
+/** The declaration of a chain that the kernel calls; undefined for all others. */
+export function hookOf(chain: string): string | undefined {
+  return baseChains[chain];
+}
+
+/**
+ * The rules of a chain that all frontends with as many endpoints share, by its name: `pick-3`, `external-pick-3`,
+ * `nodeport-inside-pick-3`. Undefined for other names.
+ */
+export function pickRules(name: string, settings: Pick<TableSettings, 'family' | 'masqueradeMark'>, offset: number) {
+  const match = /^(nodeport-)?(external-|inside-)?pick-(\d+)$/.exec(name);
+  if (match === null) return undefined;
+  const [, nodePort, kind, count] = match;
+  const ip = nftFamily(settings.family);
+  const key = `${nodePort === undefined ? `${ip} daddr . ` : ''}meta l4proto . th dport`;
+  const number = `numgen random mod ${count}${kind === 'inside-' ? ` offset ${offset}` : ''}`;
+  const map = nodePort === undefined ? 'endpoints' : 'nodeport-endpoints';
+  const dnat = `meta l4proto { tcp, udp, sctp } dnat ${ip} to ${key} . ${number} map @${map}`;
+  return kind === 'external-' ? [markRule(settings), dnat] : [dnat];
+}

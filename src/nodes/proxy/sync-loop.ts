@@ -1,0 +1,51 @@
+import { Backoff } from '../../base/machinery/backoff.js';
+import type { Timers } from '../../base/machinery/timers.js';
+
+export interface SyncLoopDependencies {
+  readonly timers: Timers;
+  /** Pause between the beginnings of two runs. */
+  readonly minPeriodMs: number;
+  /** At the latest after this time without one `check` runs, and after a failure another run. */
+  readonly periodMs: number;
+  /** @returns whether it succeeded */
+  readonly run: () => Promise<boolean>;
+  /** @returns whether a run is needed */
+  readonly check: () => Promise<boolean>;
+}
+
+/** Runs again whenever something was requested, never twice at a time, and not more often than allowed. */
+export class SyncLoop {
+  private isRequested = false;
+  private wake: AbortController | undefined;
+
+  constructor(private readonly dependencies: SyncLoopDependencies) {}
+
+  request(): void {
+    this.isRequested = true;
+    this.wake?.abort();
+  }
+
+  /** Resolves after the abort, when nothing runs any more. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { timers, minPeriodMs, periodMs, run, check } = this.dependencies;
+    const backoff = new Backoff({ firstMs: Math.min(1_000, periodMs), longestMs: periodMs });
+    while (!signal.aborted) {
+      if (!this.isRequested) await this.sleep(periodMs, signal);
+      if (signal.aborted) return;
+      if (!this.isRequested && !(await check()) && !this.isRequested) continue;
+      this.isRequested = false;
+      const began = timers.elapsed();
+      const succeeded = await run();
+      if (succeeded) backoff.reset();
+      else this.isRequested = true;
+      const pauseMs = succeeded ? minPeriodMs - (timers.elapsed() - began) : backoff.next();
+      if (pauseMs > 0) await timers.wait(pauseMs, signal);
+    }
+  }
+
+  private async sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+    this.wake = new AbortController();
+    await this.dependencies.timers.wait(milliseconds, AbortSignal.any([signal, this.wake.signal]));
+    this.wake = undefined;
+  }
+}

@@ -1,0 +1,102 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { endWithUs } from '../support/child-guard.js';
+import { ask, type Question } from './ask.js';
+
+/** Somebody who can be asked and can ask. */
+export interface Party {
+  ask(question: Question): Promise<readonly string[]>;
+}
+
+const run = (program: string, ...flags: readonly string[]) =>
+  void execFileSync(program, [...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
+
+interface Reply {
+  readonly id: number;
+  readonly answers: readonly string[];
+}
+
+/** A process in a network namespace of its own. */
+export class Pod implements Party {
+  private readonly waiting = new Map<number, (answers: readonly string[]) => void>();
+  private count = 0;
+
+  constructor(readonly process: ChildProcess) {
+    process.on('message', (message: Reply | string) => {
+      if (typeof message !== 'string') this.waiting.get(message.id)?.(message.answers);
+    });
+  }
+
+  ask(question: Question): Promise<readonly string[]> {
+    return this.send({ question });
+  }
+
+  /** Sends one more packet of the same flow of UDP. */
+  async again(question: Question): Promise<string> {
+    return (await this.send({ again: question }))[0] ?? '';
+  }
+
+  private send(message: object): Promise<readonly string[]> {
+    const id = this.count++;
+    return new Promise((resolve) => {
+      this.waiting.set(id, resolve);
+      this.process.send({ id, ...message });
+    });
+  }
+}
+
+/**
+ * The network of a node: the namespace of this process is the machine, which forwards packets between pods and clients in
+ * namespaces of their own. Everything ends with this process.
+ */
+export class NodeNetwork {
+  readonly pods = new Map<string, Pod>();
+
+  /** Must not be the network of the machine, which the rules would change. */
+  static prepare(): NodeNetwork {
+    run('ip', 'link', 'set', 'lo', 'up');
+    writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
+    // Otherwise only the first of several refusals would be sent.
+    writeFileSync('/proc/sys/net/ipv4/icmp_ratelimit', '0');
+    return new NodeNetwork();
+  }
+
+  /** The machine itself. */
+  readonly machine: Party = { ask };
+
+  /** @param net first part of the addresses, such as `10.244.1.`: the machine has 1, the pod 2 */
+  async add(name: string, net: string): Promise<Pod> {
+    const main = join(import.meta.dirname, 'pod.js');
+    const child = spawn('unshare', ['-n', process.execPath, main, name], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    endWithUs(child);
+    const pod = new Pod(child);
+    await once(child, 'message');
+    run('ip', 'link', 'add', `to-${name}`, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', `${child.pid}`);
+    const inside = (...flags: readonly string[]) => run('nsenter', '-t', `${child.pid}`, '-n', 'ip', ...flags);
+    inside('link', 'set', 'lo', 'up');
+    run('ip', 'addr', 'add', `${net}1/24`, 'dev', `to-${name}`);
+    inside('addr', 'add', `${net}2/24`, 'dev', 'eth0');
+    run('ip', 'link', 'set', `to-${name}`, 'up');
+    inside('link', 'set', 'eth0', 'up');
+    inside('route', 'add', 'default', 'via', `${net}1`);
+    this.pods.set(name, pod);
+    return pod;
+  }
+
+  /** Where packets go that are for nobody here, as on any machine. */
+  leadElsewhere(address: string): void {
+    run('ip', 'route', 'add', 'default', 'via', address);
+  }
+
+  party(name: string): Party {
+    return this.pods.get(name) ?? this.machine;
+  }
+
+  stop(): void {
+    for (const pod of this.pods.values()) pod.process.kill();
+  }
+}

@@ -1,0 +1,33 @@
+// The program of a pod or a client in a network namespace of its own: it says its name and who asked, on port 8080 of TCP and
+// UDP, and asks others when it is told to. Its argument is its name.
+import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+import { ask, type Question } from './ask.js';
+
+const [, , name = ''] = process.argv;
+const plain = (address: string | undefined) => (address ?? '').replace(/^::ffff:/, '');
+
+createServer((socket) => {
+  socket.on('error', () => socket.destroy());
+  socket.end(`${name} ${plain(socket.remoteAddress)}`);
+}).listen(8080, '::');
+const udp = createSocket({ type: 'udp6', ipv6Only: false });
+udp.on('message', (_, from) => udp.send(`${name} ${plain(from.address)}`, from.port, from.address));
+udp.bind(8080, '::', () => process.send?.('ready'));
+
+/** A flow of UDP that goes on, as those of resolvers do. */
+const flow = createSocket('udp4');
+let heard: ((text: string) => void) | undefined;
+flow.on('message', (message) => heard?.(message.toString()));
+
+process.on('message', ({ id, question, again }: { id: number; question?: Question; again?: Question }) => {
+  if (question !== undefined) void ask(question).then((answers) => process.send?.({ id, answers }));
+  if (again === undefined) return;
+  const timer = setTimeout(() => heard?.('silence'), 3_000);
+  heard = (text) => {
+    clearTimeout(timer);
+    process.send?.({ id, answers: [text] });
+  };
+  flow.send('?', again.port, again.address);
+});
+process.on('disconnect', () => process.exit());
