@@ -5,12 +5,12 @@ import type { ReconcileContext } from './frame/reconcile-context.js';
 import { type Pauses, type ReconcileDependencies, ReconcileLoop, type Source, source } from './frame/reconcile-loop.js';
 import type { WorkOutcome } from './work-queue.js';
 
-/** A request as informers and clients of loops present it. */
+/** A CertificateSigningRequest as the informers and clients of controllers return it. */
 export type StoredRequest = CertificateSigningRequest & ApiObject;
 
 /** Follows all certificate signing requests and works on those that `concerns` selects, each in its newest state. */
 export abstract class CertificateRequestLoop extends ReconcileLoop {
-  // A failure affects every process alike: rights are missing, an authority has expired.
+  // Long pauses: a failure, such as a missing right or an expired authority, affects every process alike.
   protected override readonly pauses: Pauses = { firstMs: 500, longestMs: 60_000 };
   private readonly informed = this.informer<StoredRequest>('certificates', 'certificatesigningrequests');
   protected readonly requests: ResourceClient<StoredRequest>;
@@ -25,7 +25,7 @@ export abstract class CertificateRequestLoop extends ReconcileLoop {
     return 'certificate-controller';
   }
 
-  /** Whether the loop has work on a request, now or later. */
+  /** Whether this controller has work to do on a request, now or later. */
   protected abstract concerns(request: StoredRequest): boolean;
 
   /** Does the work on a request that concerns this loop. */

@@ -28,7 +28,7 @@ export interface ControllersOptions {
   readonly registry: ResourceRegistry;
   readonly names: VendorNames;
   readonly logger: Logger;
-  /** Where the SQL views are; without it this process does not keep them up to date. */
+  /** URL of the database with the SQL views; without it this process does not keep them up to date. */
   readonly databaseUrl?: string | undefined;
   /** How SQL shows the resources; default: by views over the stored objects. */
   readonly sqlProjection?: SqlProjectionMode | undefined;
@@ -61,23 +61,23 @@ export interface ControllersOptions {
   readonly schedulerNames?: readonly string[] | undefined;
   /** How many finished pods are kept; 0: all. Default 12,500. */
   readonly terminatedPodThreshold?: number | undefined;
-  /** How long tokens in secrets may be unused. Default: a year. */
+  /** How long a service account token in a secret may stay unused before it is cleaned up. Default: a year. */
   readonly legacyTokenPeriodMs?: number | undefined;
   /** How fast loops create objects in one namespace. Default: as fast as they can. */
   readonly creationLimits?: CreationLimits | undefined;
   /** Counts the creations that wait for these limits. */
   readonly creationObserver?: CreationObserver | undefined;
-  /** How nodes are treated. Default: as with the flags' defaults. */
+  /** Options of the node controllers. Default: the defaults of the flags. */
   readonly nodeLoops?: Readonly<NodeLoopOptions> | undefined;
   /** The ranges that nodes get their pod ranges from. Default: none. */
   readonly nodeRanges?: readonly NodeRanges[] | undefined;
   /** The range of the addresses of services. Needed where nodes get ranges. */
   readonly serviceRange?: string | undefined;
-  /** How long the namespace controller waits before it deletes content; see there. */
+  /** How long the namespace controller waits before it deletes content; see `settleMs` there. */
   readonly settleMs?: number | undefined;
   /** Measures the queues of the loops. */
   readonly queues?: QueueMetrics | undefined;
-  /** Counts the actions of the loops for volumes. */
+  /** Counters of the volume controllers. */
   readonly counters?: VolumeLoopMetrics | undefined;
   readonly timers?: Timers | undefined;
   readonly random?: (() => number) | undefined;

@@ -37,8 +37,8 @@ import { VolumeLoopMetrics } from './volume-loop-metrics.js';
 
 /**
  * The control loops. From the start of the application, the process takes part in the election among all processes on
- * the database. At shutdown, the loops end and the lease is released before anything else stops. Changed files need no
- * restart.
+ * the database. At shutdown, the loops end and the lease is released before anything else stops. Changed key and
+ * certificate files take effect without a restart.
  */
 @Module({
   imports: [

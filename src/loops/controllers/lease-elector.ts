@@ -79,8 +79,9 @@ export class LeaseElector {
   }
 
   /**
-   * Takes part until `signal` is aborted. `lead` is called for each term and must return soon after its own signal is
-   * aborted; the Lease is released after it has returned. If `lead` returns or fails by itself, the term ends.
+   * Takes part in the election until `signal` is aborted. `lead` is called for each term and must return soon after its
+   * own signal is aborted; the Lease is released after it has returned. If `lead` returns or fails by itself, the term
+   * ends.
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     const { timers, logger, identity } = this.options;

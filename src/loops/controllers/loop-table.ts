@@ -148,7 +148,7 @@ function serviceLoops(dependencies: LoopDependencies) {
   } satisfies Record<string, MakeLoop>;
 }
 
-/** Accounts, rights, tokens and certificates. */
+/** The controllers of service accounts, roles, tokens and certificates. */
 function accountLoops(
   options: ControllersOptions,
   dependencies: LoopDependencies,
@@ -193,7 +193,7 @@ function accountLoops(
   } satisfies Record<string, MakeLoop>;
 }
 
-/** The loops that are not specific to one kind: owners, namespaces, quotas. */
+/** The controllers that work on objects of any kind: namespaces, ownership, quotas, storage versions. */
 function clusterLoops({ aggregation, settleMs }: ControllersOptions, dependencies: LoopDependencies) {
   const { names, timers } = dependencies;
   return {
@@ -210,7 +210,7 @@ function clusterLoops({ aggregation, settleMs }: ControllersOptions, dependencie
   } satisfies Record<string, MakeLoop>;
 }
 
-/** The loops of the server itself. */
+/** The controllers that only this server has, without a counterpart in the upstream controller manager. */
 function ownLoops(options: ControllersOptions, dependencies: LoopDependencies) {
   const { aggregation, databaseUrl, sqlProjection: mode = onlyViews } = options;
   const { eventTtlMs: ttlMs = defaultEventTtlMs, eventLagMs: longestPauseMs } = options;

@@ -5,9 +5,9 @@ export type ForcedDetachReason = 'timeout' | 'out-of-service';
 
 /** Counters of the loops for volumes, under upstream's names. */
 export class VolumeLoopMetrics {
-  /** Claims of generic ephemeral volumes that the loop tried to create. */
+  /** Claims of generic ephemeral volumes that the controller tried to create. */
   readonly claimCreations: Pick<Counter, 'inc'>;
-  /** The creations of such claims that failed. */
+  /** Claims of generic ephemeral volumes that could not be created. */
   readonly claimFailures: Pick<Counter, 'inc'>;
   private readonly forced: Counter<'reason'>;
 

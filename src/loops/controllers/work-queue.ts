@@ -62,7 +62,7 @@ export interface QueueObserver {
  */
 export class WorkQueue {
   private readonly waiting = new PartyQueue<string>();
-  /** Since when the keys wait. */
+  /** When each waiting key was queued. */
   private readonly since = new Map<string, number>();
   private readonly active = new Map<string, Promise<void>>();
   /** How many keys of each party are being worked on. */

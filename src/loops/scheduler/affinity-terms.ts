@@ -51,7 +51,10 @@ export function selectorFrom(selector: SelectorObject): LabelSelector {
   }
 }
 
-/** A selector, narrowed by the values that the pod itself has for some keys, and a text that is equal for equal ones. */
+/**
+ * A selector, narrowed by the values that the pod itself has for some keys, and a string that is equal for equal
+ * selectors.
+ */
 export function narrowedSelector(
   selector: SelectorObject,
   own: Labels,

@@ -21,7 +21,7 @@ export class AmountSums implements Amounts {
   ephemeralStorage = 0;
   readonly others = new Map<string, number>();
 
-  /** Adds amounts, or takes them away with `by` -1. */
+  /** Adds amounts, or subtracts them with `by` -1. */
   add({ milliCpu, memory, ephemeralStorage, others }: Amounts, by: 1 | -1 = 1): void {
     this.milliCpu += by * milliCpu;
     this.memory += by * memory;

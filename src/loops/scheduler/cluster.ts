@@ -181,7 +181,7 @@ export class Cluster implements ClusterView {
   }
 }
 
-/** Region and zone of a node, as one text. */
+/** Region and zone of a node, as one string. */
 function zoneOf({ labels }: NodeInfo, prefix: string): string {
   const of = (name: string) => labels[`topology.${prefix}/${name}`] ?? labels[`failure-domain.beta.${prefix}/${name}`];
   return `${of('region') ?? ''}\0${of('zone') ?? ''}`;

@@ -32,7 +32,7 @@ export interface NodeFilter {
   /** Why the pod can't be on the node; undefined: it can. */
   check(node: NodeInfo): Refusal | undefined;
   /**
-   * Counts a pod as being on a node (`by` 1) or as gone from it (-1). Omitted by filters that read only the node
+   * Counts a pod as being on a node (`by` 1) or as removed from it (-1). Omitted by filters that read only the node
    * itself, which the caller changes.
    */
   podChanged?(pod: PodInfo, node: NodeInfo, by: 1 | -1): void;
@@ -48,7 +48,7 @@ export interface PodRefusal {
 /** A demand on the nodes that a pod can be placed on. A pure function of the cluster. */
 export interface Filter {
   readonly name: FilterName;
-  /** Undefined when the pod demands nothing of this sort. */
+  /** Returns undefined when the pod has no demand for this filter to check. */
   prepare(pod: PodInfo, cluster: ClusterView): NodeFilter | PodRefusal | undefined;
 }
 

@@ -11,7 +11,7 @@ export class Heap<T> implements Line<T> {
     return this.items.length;
   }
 
-  /** In no order. */
+  /** Iterates in no particular order. */
   [Symbol.iterator](): Iterator<T> {
     return this.items.values();
   }

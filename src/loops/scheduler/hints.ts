@@ -5,7 +5,7 @@ import { constraintsOf, countsFor } from './spread.js';
 
 function isSpreadWith({ info, refusedBy }: QueuedPod, other: PodInfo): boolean {
   if (!refusedBy.has('PodTopologySpread')) return false;
-  // A pod that is ending no longer counts: that is the change.
+  // The change may be that the other pod is ending: a pod that is ending no longer counts, so it is compared as it was.
   const present = other.isEnding ? { namespace: other.namespace, labels: other.labels, isEnding: false } : other;
   return constraintsOf(info, 'DoNotSchedule').some((constraint) => countsFor(constraint, info, present));
 }

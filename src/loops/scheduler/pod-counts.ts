@@ -133,7 +133,7 @@ export class PodCounts {
   }
 }
 
-/** A key of a term may be longer than its text, as it includes the pod's namespace. */
+/** How many times longer than the JSON of a term its key can be, since the key includes the pod's namespace. */
 const largestPart = 4;
 
 function termsOfPod(pod: PodInfo): readonly (readonly [TermKind, readonly AffinityTerm[]])[] {

@@ -34,7 +34,7 @@ export const noDemands: PodDemands = {
 const fields = ['affinity', 'topologySpreadConstraints', 'nodeSelector'] as const;
 
 /**
- * The approximate size of the text of the pod's demands; anything above the limit if they are larger. Reads no packed
+ * The approximate size of the JSON of the pod's demands; anything above the limit if they are larger. Reads no packed
  * part.
  */
 export function demandsSize(spec: PodSpec): number {

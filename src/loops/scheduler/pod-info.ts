@@ -38,7 +38,7 @@ export class PodInfo implements LabelledPod {
   readonly ports: readonly HostPort[];
   /** The claims that the pod's volumes use. */
   readonly claims: readonly UsedClaim[];
-  /** The size of the text of the pod's demands on nodes and other pods. */
+  /** The size of the JSON of the pod's demands on nodes and other pods. */
   readonly demandsSize: number;
   private demands: PodDemands | WeakRef<PodDemands> | undefined;
 
@@ -96,7 +96,7 @@ export class PodInfo implements LabelledPod {
     return this.said.preferredNodes;
   }
 
-  /** The demands of the pod, computed when needed. Much of them is kept only until the memory is needed. */
+  /** The demands of the pod, computed when needed. Large ones are kept only until the memory is needed. */
   private get said(): PodDemands {
     const { demands } = this;
     const known = demands instanceof WeakRef ? demands.deref() : demands;

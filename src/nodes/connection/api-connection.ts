@@ -5,7 +5,7 @@ import type { ApiAccess, Credentials } from '../../base/outgoing/api-access.js';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
 import { Http2Connections } from './http2-connections.js';
 
-/** An answer of the API that is not a success. */
+/** An error response of the API. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -45,7 +45,7 @@ class Places {
 
 export interface ApiRequest {
   readonly body?: object;
-  /** Default: `application/json`. */
+  /** The media type of the body. Default: `application/json`. */
   readonly contentType?: string;
   /**
    * `minor`: nothing depends on it; few of these are under way at a time, and none begins while too many wait.
@@ -76,7 +76,7 @@ export interface ConnectionSettings {
  */
 export class ApiConnection {
   private readonly connections: Http2Connections;
-  /** As the access gave them last. */
+  /** The certificates that the access returned last. */
   private tls: ClientTls;
   private readonly prefix: string;
   private readonly major: Places;
@@ -138,7 +138,10 @@ export class ApiConnection {
     }
   }
 
-  /** A request whose answer is read as it comes, line by line. Ends with the answer, or throws as {@link send} does. */
+  /**
+   * A request whose response is read line by line as it arrives. Ends with the response, or throws as {@link send}
+   * does.
+   */
   async *lines(path: string, identity: OutgoingHttpHeaders, signal: AbortSignal): AsyncGenerator<string> {
     const { stream, status } = await this.begin({ method: 'GET', path, headers: identity, signal });
     try {
@@ -155,7 +158,7 @@ export class ApiConnection {
     }
   }
 
-  /** The beginning of the answer. When it is a 401, there may be newer credentials, which are tried once. */
+  /** The beginning of the response. After a 401 there may be newer credentials, which are tried once. */
   private async begin(sending: Sending): Promise<Begun> {
     const credentials = await this.access.present();
     const begun = await this.beginAs(credentials, sending);
@@ -227,7 +230,7 @@ export class ApiUser {
   }
 }
 
-/** The headers of the answer. Rejects when the stream ends without headers. */
+/** The headers of the response. Rejects when the stream ends without headers. */
 function answerOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> {
   return new Promise((resolve, reject) => {
     stream.once('response', resolve);

@@ -25,7 +25,7 @@ export interface Behaviour {
   readonly logs: string | undefined;
   /** How often the container writes these lines again; undefined: never. */
   readonly logEveryMs: number | undefined;
-  /** The processors that the container pretends to use, as a quantity; undefined: hardly any. */
+  /** The CPU that the container pretends to use, as a quantity; undefined: hardly any. */
   readonly cpu: string | undefined;
   readonly memory: string | undefined;
 }

@@ -409,7 +409,7 @@ function least(times: readonly (number | undefined)[]): number | undefined {
 const imageIds = new Map<string, string>();
 const mostImages = 10_000;
 
-/** The identity that the image has: the same for equal texts. */
+/** The ID of an image: the same for the same image name. */
 export function imageIdOf(image: string): string {
   let id = imageIds.get(image);
   if (id === undefined) {

@@ -1,7 +1,8 @@
 /** The address that stands for the machine where the nodes run, unless the user names another one. */
 export const sharedLoopback = '127.0.0.1';
 /**
- * Beyond this many, nodes share an address: each address of its own costs an open port and a name in the certificate.
+ * With more nodes than this, nodes share an address: each address of its own costs an open port and a name in the
+ * certificate.
  */
 const mostOwn = 1000;
 const perBlock = 250;

@@ -45,7 +45,7 @@ export function nodeObject(profile: NodeProfile, names: VendorNames, now: number
   } as unknown as Node;
 }
 
-/** The annotation that hands the attaching of volumes to the control loop, as node agents set it. */
+/** The annotation that hands the attaching of volumes to the attach-detach controller, as node agents set it. */
 export function attachAnnotation({ labelPrefix }: VendorNames): Record<string, string> {
   return { [`volumes.${labelPrefix}/controller-managed-attach-detach`]: 'true' };
 }

@@ -15,7 +15,7 @@ import { pretendCommand, pretendPort } from './streams/pretence.js';
 export interface NodeServerOptions {
   /** The addresses to listen at, all on one port. */
   readonly addresses: readonly string[];
-  /** 0: any. */
+  /** The port to listen on; 0: any. */
   readonly port: number;
   readonly certificate: string;
   readonly privateKey: string;
@@ -28,7 +28,7 @@ export interface NodeServerOptions {
   readonly podsAt: (address: string) => Iterable<PodRunner> | undefined;
 }
 
-/** An answer that is no log. */
+/** An error response instead of a log. */
 class Refusal extends Error {
   constructor(
     readonly status: number,

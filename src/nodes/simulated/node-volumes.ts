@@ -42,8 +42,8 @@ export class NodeVolumes {
   }
 
   /**
-   * Resolves when the control loop has attached what the pod needs. Undefined: the pod needs nothing. Rejects only
-   * after the abort, or when the pod is gone from the node.
+   * Resolves when the attach-detach controller has attached what the pod needs. Undefined: the pod needs nothing.
+   * Rejects only after the abort, or when the pod is gone from the node.
    */
   untilAttached(pod: Pod, signal: AbortSignal): Promise<void> | undefined {
     return hasClaims(pod) ? this.wait(pod, signal) : undefined;
@@ -94,7 +94,7 @@ export class NodeVolumes {
     if (this.inUse.delete(uid)) this.report(signal).catch(() => undefined);
   }
 
-  /** Reports the volumes in use: the control loop detaches none of them. */
+  /** Reports the volumes in use: the attach-detach controller detaches none of them. */
   private async report(signal: AbortSignal): Promise<void> {
     const { mounted } = this;
     const text = JSON.stringify(mounted);

@@ -45,7 +45,7 @@ export class PodResizing {
     };
   }
 
-  /** What the pod takes of the node, whether it has these resources already or not. */
+  /** The resources of the node that the pod occupies, whether it has them already or not. */
   get requests(): Requests {
     return requestsOf(this.allocated);
   }

@@ -30,7 +30,7 @@ export interface PodRunnerDependencies {
 
 const firstPauseMs = 200;
 const longestPauseMs = 30_000;
-/** Without a reason every abort would make an error with a stack. */
+/** A fixed reason for aborts: without one, every abort would create an error with a stack trace. */
 const wakeReason = 'woken';
 
 /**
@@ -208,7 +208,7 @@ export class PodRunner {
   }
 }
 
-/** The conditions by which other programs judge the pod, as one text. */
+/** The conditions by which other programs judge the pod, as one string. */
 function readiness(status: PodStatus | undefined): string {
   const of = (wanted: string) => status?.conditions?.find(({ type }) => type === wanted)?.status;
   return `${of('Ready')} ${of('ContainersReady')}`;

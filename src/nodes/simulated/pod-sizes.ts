@@ -14,7 +14,7 @@ import type { ResourceRequirements } from '../../objects/apis/core/v1/resources.
 
 type SizedContainer = Pick<Container, 'name' | 'resources' | 'resizePolicy' | 'restartPolicy'>;
 
-/** What a pod and its containers ask of their node. */
+/** The resources that a pod and its containers request from their node. */
 export interface PodSizes {
   readonly containers: readonly SizedContainer[];
   readonly initContainers: readonly SizedContainer[];
@@ -23,7 +23,7 @@ export interface PodSizes {
   readonly overhead: PodSpec['overhead'];
 }
 
-/** Amounts that a pod requests: thousandths of processors, and bytes. */
+/** Amounts that a pod requests: thousandths of a CPU, and bytes. */
 export interface Requests {
   readonly cpu: number;
   readonly memory: number;
@@ -72,7 +72,7 @@ export function areSameSizes(a: PodSizes, b: PodSizes): boolean {
   return a === b || isDeepStrictEqual(amounts(a), amounts(b));
 }
 
-/** What a pod takes of its node. */
+/** The resources of its node that a pod occupies. */
 export function requestsOf({ containers, initContainers, resources, overhead }: PodSizes): Requests {
   const total = requestsOfContainers({ containers, initContainers } as unknown as PodSpec);
   for (const [name, amount] of Object.entries(resources?.requests ?? {})) {

@@ -8,17 +8,17 @@ interface Counter {
   at: number;
 }
 
-/** The use of containers whose pod sets none. */
+/** The CPU use of containers whose pod sets none. */
 const usualCpu = '1m';
 const usualMemory = '1Mi';
 
 /** Counts what running containers pretend to use, and shows it as real node agents do. */
 export class PretendedUse {
   private readonly counters = new Map<string, Counter>();
-  /** Processor seconds that all containers of a node have used, including those that have ended. */
+  /** CPU seconds that all containers of a node have used, including those that have ended. */
   private readonly totals = new Map<string, number>();
 
-  /** The text of `/metrics/resource` of a node with these pods. */
+  /** The content of `/metrics/resource` of a node with these pods. */
   text(node: string, pods: Iterable<PodRunner>, now: number): string {
     const cpu: string[] = [];
     const memory: string[] = [];

@@ -36,7 +36,7 @@ export interface SimulatedNodesOptions {
   readonly random?: () => number;
 }
 
-/** What the server of the nodes presents and requires. All texts are PEM. */
+/** What the server of the nodes presents and requires. All of it is PEM. */
 export interface NodeServerCertificates {
   /** 0: any port. */
   readonly port: number;

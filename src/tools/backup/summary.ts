@@ -25,7 +25,7 @@ export function summaryLines({ header, kinds, notTaken, isVerified, hasUnopened 
   return [...lines, ...missingLines('Not in the backup:', notTaken)].map(printable);
 }
 
-/** The same summary for programs. */
+/** The summary of a backup as JSON, for programs. */
 export function summaryJson({ header, kinds, notTaken, isVerified, hasUnopened }: BackupSummary): object {
   const { sealing, ...told } = header;
   return {

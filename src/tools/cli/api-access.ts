@@ -15,11 +15,11 @@ import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { usualKubeconfig } from './usual-kubeconfig.js';
 
 /**
- * Server and credentials: those of the kubeconfig, except for the parts that flags set. A program that a kubeconfig names
- * for credentials has run once when this resolves, unless flags set others.
+ * Server and credentials: those of the kubeconfig, except for the parts that flags set. A program that a kubeconfig
+ * names for credentials has run once when this resolves, unless flags set others.
  *
  * @param usual the variable KUBECONFIG, which is used when neither a server nor a kubeconfig is named
- * @throws StartupError for files that can't be used, and a program that gives no credentials
+ * @throws StartupError for files that can't be used, and for a program that returns no credentials
  */
 export async function accessOf(options: Readonly<ApiClientOptions>, usual?: string): Promise<ApiAccess> {
   const kubeconfig = options.kubeconfig ?? (options.server === undefined ? usualKubeconfig(usual) : undefined);

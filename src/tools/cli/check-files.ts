@@ -33,7 +33,7 @@ async function problemOf(file: string): Promise<string | undefined> {
   try {
     const found = await stat(file);
     if (found.isDirectory()) return 'it is a folder: name a file';
-    // The file may be endless.
+    // A device may deliver data without end.
     if (found.isCharacterDevice() || found.isBlockDevice()) return 'it is a device: name a file';
     if (waitsForWriter(file, found)) return 'it is a pipe: name a file';
     if (found.size > mostBytes) return `it has more than ${mostBytes >> 20} MiB: name another file`;

@@ -13,7 +13,7 @@ import { ResourcesAppModule } from '../../resources-app.module.js';
 import { type JoiningFacts, joiningObjects, type ObjectBody } from './cluster/joining-objects.js';
 import { nodeAgentClient } from './pki/pki.js';
 
-/** The information that a node needs first of all. */
+/** What a node has to know before it can reach the cluster. */
 export interface ClusterInfo {
   /** URL at which nodes reach the API. */
   readonly server: string;
@@ -127,7 +127,7 @@ async function ensureMap(
   await stores.named('', 'configmaps').update(serverContext(stores.clock.now()), publicNamespace, clusterInfoName, {
     dryRun: false,
     validate: noAdmission,
-    // Nothing is written when nothing changes. Outdated signatures are replaced by the loop that makes them.
+    // Nothing is written when nothing changes. The bootstrap signer replaces outdated signatures.
     transform: (live) => {
       const map = live as ConfigMap & ApiObject;
       const published = map.data?.[clusterInfoKubeconfigKey];

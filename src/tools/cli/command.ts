@@ -24,7 +24,7 @@ export interface CommandContext {
   readonly lastResort: Pick<LastResort, 'logTo'>;
   /** Writes a line for the user to standard output. */
   readonly print: (line: string) => void;
-  /** The exit code when the command ends without an error; 0 unless it has to report something else. */
+  /** Sets the exit code for a command that ends without an error; default 0. */
   readonly endWith: (code: number) => void;
 }
 

@@ -11,7 +11,7 @@ import { nodesOf } from './run-nodes.js';
 
 export interface DevNodes {
   readonly count: number;
-  /** What the serving certificate is checked against. */
+  /** The authority with which the nodes verify the server's certificate. */
   readonly authority: string;
   readonly pki: Pki;
   readonly nodePki: NodePki;

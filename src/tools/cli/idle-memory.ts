@@ -8,9 +8,9 @@ const idleShare = 0.05;
 /** Less than this is not worth a collection. */
 const fewBytes = 4 * 2 ** 20;
 
-/** What is known about the process's memory and can be done about it. */
+/** Measures the CPU time and memory of the process, and collects garbage. */
 export interface IdleMemoryDependencies {
-  /** Processor time used so far by all threads, in milliseconds. */
+  /** CPU time used so far by all threads, in milliseconds. */
   readonly processorMs: () => number;
   /** Milliseconds from some fixed point. */
   readonly elapsedMs: () => number;
@@ -68,7 +68,7 @@ function youngBytes(): number {
 
 /**
  * The engine offers its collector only to contexts that are made while a flag is set. Another flag sets for how many
- * seconds it keeps pages that it has emptied. Compiled code depends on the flags, so they are set back each time.
+ * seconds it keeps pages that it has emptied. Compiled code depends on the flags, so they are reset each time.
  */
 function youngCollector(): () => void {
   setFlagsFromString('--expose-gc');

@@ -7,7 +7,7 @@ const patienceMs = 5_000;
  * Tries to reach the database before the rest of the program is loaded, so a wrong URL is reported at once. Logs why a
  * database is not ready; the start itself waits for it.
  *
- * @throws StartupError for errors that no wait heals: a wrong password, a database that does not exist.
+ * @throws StartupError for errors that waiting does not fix: a wrong password, a database that does not exist.
  */
 export async function knock(databaseUrl: string, logger: Pick<Logger, 'warn'>): Promise<void> {
   const [{ Session }, { silentObserver }, { isHopeless }] = await Promise.all([

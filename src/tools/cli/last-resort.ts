@@ -1,6 +1,6 @@
 import { Logger } from '../../base/observability/logger.js';
 
-/** Ends a process that a fault keeps from stopping in an orderly way. */
+/** How long a process may take to stop in an orderly way after a fault, in milliseconds, before it is ended. */
 const stopWithinMs = 120_000;
 
 export interface LastResortOptions {
@@ -17,7 +17,7 @@ export interface LastResortOptions {
 /**
  * Handles a fault that no boundary caught: an exception in a callback, a rejection that nobody awaits. The process
  * can't know which work is half done, so it must not go on for long. But dropping every request under way would let one
- * fault end them all. So the fault is logged, readiness fails, and the process stops as it does on a signal, with an
+ * fault fail them all. So the fault is logged, readiness fails, and the process stops as it does on a signal, with an
  * exit code other than 0. States: watching, then faulty from the first fault on; later faults are only logged.
  */
 export class LastResort {

@@ -9,14 +9,14 @@ import { removeUnfinished } from './unfinished-files.js';
 const recordName = '.made-by-plinth.json';
 
 /**
- * Digests of the texts we wrote, by file name. There are two while a file is being replaced: after a crash it may hold
- * either.
+ * Digests of the contents that we wrote, by file name. There are two while a file is being replaced: after a crash it
+ * may hold either.
  */
 type Digests = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Tells the files that we made in a folder from those that others put there: a record has the digests of what we wrote.
- * A file with any other content is foreign, and never overwritten.
+ * Distinguishes the files that we made in a folder from those that others put there: a record has the digests of what
+ * we wrote. A file with any other content is foreign, and never overwritten.
  */
 export class OwnFiles {
   /** @param recordFile where the record is kept; default: a hidden file in the folder */
@@ -29,7 +29,7 @@ export class OwnFiles {
     return join(this.directory, name);
   }
 
-  /** The text of a file; undefined when it does not exist. */
+  /** The content of a file; undefined when it does not exist. */
   read(name: string): Promise<string | undefined> {
     return readFileIfPresent(this.path(name));
   }
@@ -53,7 +53,7 @@ export class OwnFiles {
     await writeFileAtomically(this.path(name), text, mode, owner);
   }
 
-  /** The same for a file that is there: it keeps its mode and its owner. */
+  /** Like {@link write}, for an existing file, which keeps its mode and its owner. */
   async rewrite(name: string, text: string): Promise<void> {
     const { mode, uid, gid } = await stat(this.path(name));
     await this.write(name, text, mode & 0o777, { uid, gid });

@@ -7,7 +7,9 @@ import type { Pki } from './pki/pki.js';
 import { proxyOptions } from './pki/proxy-options.js';
 import { ensureServiceAccountKey } from './pki/service-account-key.js';
 
-/* A server of one machine, which brings its own certificates, authorities and keys. Flags of the user come first. */
+/*
+ * A server of one machine, which brings its own certificates, authorities and keys. Flags of the user take precedence.
+ */
 
 /** The requested options. */
 export type OwnServerFlags = ParsedOptions<typeof serverOptionGroups & typeof controllerOptionGroups>;
@@ -31,7 +33,7 @@ export function completeOptions(
   const tls =
     tlsCertFile === undefined || tlsPrivateKeyFile === undefined ? ownTls : { tlsCertFile, tlsPrivateKeyFile };
   const clientCaFile = given.has('client-ca-file') ? parsed.authentication.clientCaFile : pki.authorityFile;
-  // Flags about the authority or the headers of proxies switch the defaults off.
+  // Flags about the authority or the headers of proxies turn off the defaults for both.
   const bringsProxies = [...given].some((flag) => flag.startsWith('requestheader-'));
   const proxies = bringsProxies ? {} : proxyOptions(pki.proxyAuthorityFile);
   const bringsCertificate = bringsProxies || parsed.aggregation.proxyClientCertFile !== undefined;

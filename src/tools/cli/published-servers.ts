@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { parse } from 'yaml';
 
-/** The hosts of the servers that a published kubeconfig names; none in a text that is no kubeconfig. */
+/** The hosts of the servers that a published kubeconfig names; none if the document is no kubeconfig. */
 export function publishedServers(document: string): readonly string[] {
   try {
     const { clusters = [] } = parse(document) as { clusters?: readonly { cluster?: { server?: unknown } }[] };
@@ -11,7 +11,7 @@ export function publishedServers(document: string): readonly string[] {
   }
 }
 
-/** Whether a host is this machine to everybody who names it. */
+/** Whether a host name means the local machine wherever it is used. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');

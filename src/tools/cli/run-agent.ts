@@ -46,7 +46,7 @@ export interface RunningAgent {
 /** The upstream release whose node agent this one corresponds to. */
 const agentVersion = 'v1.37.2';
 
-/** Starts the agent of this machine. @throws StartupError for what can't work */
+/** Starts the agent of this machine. @throws StartupError for settings that can't work */
 export async function startAgent({ options, nodeName, logger, signal }: AgentToRun): Promise<RunningAgent> {
   const { agentApi, agentNode, agentPods, cluster } = options;
   const names = vendorNames(cluster.vendor, cluster.compat);
@@ -110,7 +110,7 @@ async function servingPurpose({ agentNode }: NodeCommandOptions): Promise<Certif
   return { kind: 'server', hosts: [agentNode.hostnameOverride ?? hostname().toLowerCase(), ...addresses] };
 }
 
-/** The hard thresholds and then the soft ones, each with what must come back. */
+/** The hard thresholds and then the soft ones, each with the amount that must be reclaimed. */
 function thresholdsOf({ agentHousekeeping: keeping }: NodeCommandOptions): Threshold[] {
   const valuesOf = (pairs: readonly string[]) => new Map(pairs.map((pair) => pair.split('=') as [string, string]));
   const graces = valuesOf(keeping.evictionSoftGracePeriod);
@@ -241,7 +241,7 @@ async function serverOf(options: NodeCommandOptions, nodeName: string, logger: L
   };
 }
 
-/** The configuration in force in the form of its file. */
+/** The effective configuration, in the form of the configuration file. */
 function configurationOf(
   { agentNode, agentPods, agentServer, agentHousekeeping }: NodeCommandOptions,
   mode: string,

@@ -45,7 +45,7 @@ class Program {
     });
   }
 
-  /** Waits for a text on standard output; fails when the program ends before. */
+  /** Waits until a string appears on standard output; fails when the program exits first. */
   async says(text: string): Promise<void> {
     const { stdout } = this.child;
     assert.ok(stdout);
@@ -280,7 +280,7 @@ interface KubeconfigText {
   readonly users: readonly [{ user: { 'client-certificate-data': string; 'client-key-data': string } }];
 }
 
-/** The status of a request made only with the content of a kubeconfig. */
+/** The response code to a request made only with the content of a kubeconfig. */
 async function statusOf(kubeconfig: string, path: string, method = 'GET'): Promise<number | undefined> {
   const config = parse(kubeconfig) as KubeconfigText;
   const { cluster } = config.clusters[0];

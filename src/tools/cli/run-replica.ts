@@ -12,7 +12,7 @@ import { ResourceRegistry } from '../../objects/registry/resource-registry.js';
 import { ResourcesAppModule } from '../../resources-app.module.js';
 import { hasBegun, type ReplicaSettings, subscribe } from '../../storage/postgres/replica.js';
 
-/** A replica that is kept. */
+/** A replica that this process maintains. */
 export interface RunningReplica extends Running {
   /** Rejects when a fault of this process keeps it from maintaining the replica. */
   readonly ended: Promise<unknown>;

@@ -19,8 +19,9 @@ interface Waiting {
 }
 
 /**
- * Shares a scarce thing between users. A user with many calls waits behind their own: a free seat goes to the user with
- * the fewest seats, among several to the one who has waited longest for a turn.
+ * Shares a limited number of seats between users; a seat is the right to make one call. A user with many calls waits
+ * behind their own: a free seat goes to the user with the fewest seats, among several to the one who has waited longest
+ * for a turn.
  */
 export class FairSeats {
   private readonly taken = new Map<string, number>();
@@ -33,7 +34,7 @@ export class FairSeats {
   constructor(private readonly limits: SeatLimits) {}
 
   /**
-   * Waits for a seat, and resolves with the function to give it back, which has an effect once.
+   * Waits for a seat, and resolves with a function that gives it back; further calls of it do nothing.
    *
    * @throws NoSeat; the reason of `signal` when it is aborted first
    */

@@ -6,7 +6,7 @@ import { refuse } from './refuse.js';
 import type { Session } from './sessions.js';
 import { type Upstream, UpstreamError } from './upstream.js';
 
-/** Passes a request on to the API server as the user of the session, and its answer back, as both come. */
+/** Passes a request on to the API server as the user of the session, and the response back, both as they arrive. */
 export async function forward(
   upstream: Upstream,
   session: Session,

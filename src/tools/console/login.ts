@@ -14,7 +14,7 @@ export interface UserCredentials {
   readonly authorization: string | undefined;
 }
 
-/** Why a login text can't be used. The message contains no secret of it. */
+/** Why the pasted credentials can't be used. The message contains no secret of them. */
 export class LoginError extends Error {}
 
 const problem = (text: string) => new ClientConfigError(text);
@@ -78,7 +78,7 @@ function credentialsOf(user: ClientConfigEntry): UserCredentials {
   return { tls: { cert: tls.cert, key: tls.key }, authorization };
 }
 
-/** Text beside a file takes precedence; the name of the file is ignored. */
+/** Inline content takes precedence over the name of a file, which is ignored. */
 function withoutFiles(user: ClientConfigEntry): ClientConfigEntry {
   const files: ReadonlySet<string> = new Set(fileFields);
   return Object.fromEntries(Object.entries(user).filter(([field]) => !files.has(field)));

@@ -5,7 +5,7 @@ import { type DatabaseTarget, databaseTargets } from '../../base/database/databa
 import type { Protection } from '../../base/database/protection.js';
 import { FairSeats, NoSeat } from './fair-seats.js';
 
-/** Rows as texts, as the database writes them; null is no value. */
+/** Rows of strings, as the database writes the values; null stands for no value. */
 export interface SqlAnswer {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly (string | null)[])[];

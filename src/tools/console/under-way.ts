@@ -1,4 +1,4 @@
-/** Counts what is under way, for one party and for all, up to limits. */
+/** Counts the calls that are under way, for one party and for all, up to limits. */
 export class UnderWay {
   private readonly counts = new Map<string, number>();
   private all = 0;
@@ -6,7 +6,8 @@ export class UnderWay {
   constructor(private readonly limits: { readonly ofOne: number; readonly ofAll: number }) {}
 
   /**
-   * Counts one more, and returns the function to end it, which has an effect once; undefined when there are too many.
+   * Counts one more call. Returns the function that ends it, of which further calls do nothing; undefined when there
+   * are too many calls.
    */
   begin(party: string): (() => void) | undefined {
     const count = this.counts.get(party) ?? 0;

@@ -73,7 +73,7 @@ export class Upstream {
   }
 
   /**
-   * Asks the API server for the user of a login text.
+   * Asks the API server which user the pasted credentials belong to.
    *
    * @throws LoginError, RefusedLogin, UpstreamError
    */
@@ -141,7 +141,7 @@ export class Upstream {
     return { name: info.username, groups: info.groups ?? [] };
   }
 
-  /** One short call whose answer is JSON, or is ignored. */
+  /** Sends one short request, whose response is JSON or is ignored. */
   async json(call: Omit<Call, 'body'>, text?: string): Promise<{ readonly status: number; readonly body: unknown }> {
     const typed = text === undefined ? {} : { 'content-type': 'application/json' };
     const answer = await this.ask({

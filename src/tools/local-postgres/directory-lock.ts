@@ -74,7 +74,7 @@ async function readHolder(path: string): Promise<number | 'gone' | undefined> {
   return (await processStart(pid)) === start ? pid : undefined;
 }
 
-/** When a process started, as an opaque text; empty where the system does not report it. */
+/** When a process started, as an opaque string; empty where the system does not report it. */
 async function processStart(pid: number): Promise<string> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');

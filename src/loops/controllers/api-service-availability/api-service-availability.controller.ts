@@ -23,7 +23,10 @@ export interface ApiServiceAvailabilityDependencies extends ReconcileDependencie
 
 /** Time between two checks of an available server. */
 const recheckMs = 30_000;
-/** How long to wait for the memory of services, which another reader fills from the same log, in milliseconds. */
+/**
+ * How long to wait until the cache of services, which another watch fills from the same log, shows a change, in
+ * milliseconds.
+ */
 const settleMs = 200;
 
 /**
@@ -64,12 +67,15 @@ export class ApiServiceAvailabilityController extends ReconcileLoop {
     if (apiService === undefined) return [];
     const now = knownApiService(apiService);
     const before = old && knownApiService(old);
-    // This loop's own writes are no reason to check again.
+    // The controller's own status writes are no reason to check again.
     const isSame = before !== undefined && JSON.stringify(before.remote) === JSON.stringify(now.remote);
     return isSame && before.isAvailable === now.isAvailable ? [] : [now.name];
   }
 
-  /** A source of changes to where the servers are: their APIServices are checked a moment after a change. */
+  /**
+   * A source for a resource that decides where extension servers are: the APIServices of a changed namespace are
+   * checked a moment later.
+   */
   private places(resource: string): Source {
     return changeSource(this.dependencies, resource, {
       keysOf: ({ key }) => {

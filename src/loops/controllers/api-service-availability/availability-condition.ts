@@ -5,7 +5,7 @@ import type { Availability } from '../../../server/aggregation/availability.js';
 /** An APIService as informers and clients of loops present it. */
 export type StoredApiService = APIService & ApiObject;
 
-/** Whether the status has the wanted condition Available already. */
+/** Whether the status already has the desired condition Available. */
 export function isStated({ status }: APIService, wanted: Availability): boolean {
   const found = status?.conditions?.find(({ type }) => type === 'Available');
   return found?.status === wanted.status && found.reason === wanted.reason && found.message === wanted.message;

@@ -26,15 +26,16 @@ import {
 
 type StoredApiService = APIService & ApiObject;
 
-/** The data kept of a definition of a custom resource. */
+/** The part of a CustomResourceDefinition that is kept in memory. */
 interface ReducedDefinition extends ApiObject {
   readonly wanted: readonly WantedApiService[];
 }
 
 /**
  * Keeps an APIService for every group version that this server serves: those of built-in groups are made and corrected
- * once, when the loop starts; those of custom resources always (specification 2.1). It is a loop, because a definition
- * may come and go at any time and one process must do this, not all. No request depends on these objects.
+ * once, when the loop starts; those of custom resources always (specification 2.1). It is a controller, because
+ * definitions may be added and removed at any time and only one process must act on that. No request depends on these
+ * objects.
  */
 export class ApiServiceRegistrationController extends ReconcileLoop {
   readonly name = 'apiservice-registration-controller';
@@ -73,7 +74,7 @@ export class ApiServiceRegistrationController extends ReconcileLoop {
   protected sources(): readonly Source[] {
     const services = source(this.informed, ownKey);
     if (this.definitions === undefined) return [services];
-    // The APIServices that all definitions want are known before any work, so none wrongly looks superfluous.
+    // All definitions are read before any APIService is checked, so none is removed by mistake as superfluous.
     const wanted = source(this.definitions, (definition, old) =>
       this.custom.set((definition ?? old)?.metadata.name ?? '', definition?.wanted ?? []),
     );

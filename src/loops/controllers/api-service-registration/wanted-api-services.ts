@@ -10,7 +10,7 @@ export const automanagedLabel = 'kube-aggregator.kubernetes.io/automanaged';
 /** `onstart`: made once, then left to the administrator; `true`: always kept. */
 export type Automanaged = 'onstart' | 'true';
 
-/** An APIService as it should be. */
+/** The desired state of an APIService. */
 export interface WantedApiService {
   readonly name: string;
   readonly automanaged: Automanaged;
@@ -99,8 +99,8 @@ export function automanagedOf({ metadata }: ApiObject): Automanaged | undefined 
 export type RegistrationStep = 'nothing' | 'create' | 'update' | 'delete';
 
 /**
- * The action for an APIService, as upstream decides it. An APIService without the label, or with another service under
- * that name, belongs to somebody else and stays. One that is made at the start is corrected once, at the start.
+ * The action for an APIService, as upstream decides it. An APIService without the label belongs to somebody else and
+ * stays unchanged. One that is kept `onstart` is corrected once, at the start.
  *
  * @param live the present object
  * @param wasCorrected whether it was made or corrected since the start

@@ -154,7 +154,7 @@ export class AttachDetachController extends ReconcileLoop {
   }
 
   protected async reconcile(nodeName: string, work: ReconcileContext): Promise<WorkOutcome> {
-    // The writes of the last work on this node are in the informers now.
+    // By now the informers show the writes of the previous reconcile of this node.
     for (const [volume, holder] of this.reserved) if (holder === nodeName) this.reserved.delete(volume);
     const node = this.nodes.get('', nodeName);
     if (node !== undefined && !this.isManaged(node)) return 'done';
@@ -251,7 +251,7 @@ export class AttachDetachController extends ReconcileLoop {
         this.made.note(attachment, uniqueName);
         const isListed = listed.some(({ name }) => name === uniqueName);
         const isEnding = attachment.metadata.deletionTimestamp !== undefined;
-        // A deleted attachment counts until it is gone, but not for pods that begin to need it.
+        // An attachment that is being deleted still counts for pods that already use the volume, but not for new ones.
         if (attachment.status?.attached === true) {
           if (isListed || !isEnding) attached.add(uniqueName);
         } else if (!isEnding) {

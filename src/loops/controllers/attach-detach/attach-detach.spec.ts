@@ -42,7 +42,7 @@ async function setNode(scene: LoopScene, name: string, status: object) {
   );
 }
 
-/** A volume with a claim, bound to each other. */
+/** A PersistentVolume and a claim that are bound to each other. */
 async function addVolume(scene: LoopScene, name: string, mode = 'ReadWriteOnce', source: object = {}) {
   const claim = await scene.create<StoredClaim>('persistentvolumeclaims', {
     metadata: { name, namespace },
@@ -85,7 +85,7 @@ const gone = (scene: LoopScene, id: string) =>
     all.every(({ metadata }) => metadata.name !== id),
   );
 
-/** The behaviour of the driver's attacher. */
+/** Writes the status that the driver's attacher would write. */
 async function answer(scene: LoopScene, id: string, status: object) {
   await scene.update<StoredAttachment>(
     attachments,
@@ -231,7 +231,7 @@ describe('AttachDetachController', () => {
       assert.equal(await scene.find(attachments, '', idOf('free', 'a')), undefined);
       const ebs = (node: string) => attachmentName({ driver: 'ebs.csi.aws.com', handle: 'vol-1' }, node);
       assert.equal(await scene.find(attachments, '', ebs('own')), undefined);
-      // A volume of a kind that a CSI driver took over.
+      // A volume of an in-tree kind that a CSI driver took over.
       await addPod(scene, 'disk', 'a', 'disk');
       const { spec } = await attachment(scene, ebs('a'));
       assert.deepEqual([spec.attacher, spec.source.persistentVolumeName], ['ebs.csi.aws.com', 'pv-disk']);

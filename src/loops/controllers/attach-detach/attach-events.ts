@@ -7,7 +7,7 @@ const mostRemembered = 4096;
 
 /** Reports to pods the state of their volumes, each state once. */
 export class AttachEvents {
-  /** What events have reported already, by `<node> <volume>`. */
+  /** What the events have already reported, by `<node> <volume>`. */
   private readonly told = new Map<string, string>();
 
   constructor(private readonly events: () => Pick<LoopEvents, 'normal' | 'warning'>) {}
@@ -28,7 +28,7 @@ export class AttachEvents {
     this.warnOnce(nodeName, uniqueName, pods, `AttachVolume.Attach failed for volume "${name}" : ${text}`, version);
   }
 
-  /** Writes a warning for each pod unless the same text was already reported for the same state. */
+  /** Writes a warning for each pod unless the same message was already reported for the same state. */
   warnOnce(nodeName: string, volume: string, pods: readonly StoredPod[], text: string, version: string): void {
     const key = `${nodeName} ${volume}`;
     if (this.told.get(key) === `${text} ${version}`) return;
@@ -44,7 +44,7 @@ export class AttachEvents {
     this.forget(nodeName, uniqueName);
     for (const pod of pods) {
       this.forget(nodeName, `${uniqueName} ${pod.metadata.uid}`);
-      // The reference ends this text with a space, and programs compare texts.
+      // The message ends with a space, as in the reference: programs compare messages.
       this.events().normal(pod, 'SuccessfulAttachVolume', `AttachVolume.Attach succeeded for volume "${volume}" `);
     }
   }

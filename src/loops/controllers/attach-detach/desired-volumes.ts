@@ -30,7 +30,7 @@ export class DesiredVolumes {
     this.known.clear();
   }
 
-  /** The volumes that the pods of a node need. A pod keeps its needs until it has ended. */
+  /** The volumes that the pods of a node need. A pod needs its volumes until it has finished. */
   on(nodeName: string, isThere: boolean): Map<string, DesiredVolume> {
     const wanted = new Map<string, DesiredVolume>();
     const before = this.known.get(nodeName);

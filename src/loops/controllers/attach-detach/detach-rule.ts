@@ -25,8 +25,8 @@ export interface DetachDecision {
 }
 
 /**
- * Whether to detach a volume: at once if its node has unmounted it or is out of service; a node that is not healthy gets
- * some minutes to unmount it; a healthy one all the time that it needs.
+ * Whether to detach a volume: at once if its node has unmounted it or is out of service; a node that is not healthy
+ * gets some minutes to unmount it; a healthy one may take as long as it needs.
  */
 export function decideDetach({ isInUse, isHealthy, isOutOfService, unneededMs }: DetachInfo): DetachDecision {
   if (isOutOfService) return { kind: 'by force', reason: 'out-of-service' };

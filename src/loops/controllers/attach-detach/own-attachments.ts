@@ -7,9 +7,9 @@ import { csiOf, type StoredVolume } from './attachable-volume.js';
 
 export type StoredAttachment = VolumeAttachment & ApiObject;
 
-/** Finds the attachments that the loop made, and remembers the volumes that they are of. */
+/** Finds the attachments that the controller made, and remembers which volume each of them attaches. */
 export class OwnAttachments {
-  /** Names of volumes by their attachments, for when a PersistentVolume is gone before its attachment. */
+  /** Volume names by attachment name, for a PersistentVolume that is gone before its attachment. */
   private readonly names = new Map<string, string>();
 
   constructor(

@@ -16,7 +16,7 @@ export interface JobReview {
   /** A copy that may be changed. */
   readonly status: CronJobStatus;
   readonly news: readonly CronNews[];
-  /** Active jobs that are not among the known ones. */
+  /** Jobs that the status lists as active but that were not found. */
   readonly missing: readonly ObjectReference[];
 }
 
@@ -28,7 +28,7 @@ export function endOf({ status }: StoredJob): 'Complete' | 'Failed' | undefined 
   return found?.type as 'Complete' | 'Failed' | undefined;
 }
 
-/** Removes ended jobs from the list of active ones and records the last success. */
+/** Removes finished jobs from the list of active ones and records the last success. */
 export function reviewJobs(cronJob: StoredCronJob, jobs: readonly StoredJob[]): JobReview {
   const status = cloneJson(cronJob.status) as CronJobStatus;
   const news: CronNews[] = [];
@@ -50,7 +50,7 @@ export function reviewJobs(cronJob: StoredCronJob, jobs: readonly StoredJob[]): 
       });
     }
     const { completionTime } = job.status;
-    // The times have one format, so they can be compared as texts.
+    // The times have one format, so they can be compared as strings.
     if (end === 'Complete' && completionTime && completionTime > (status.lastSuccessfulTime ?? '')) {
       status.lastSuccessfulTime = completionTime;
     }
@@ -60,7 +60,7 @@ export function reviewJobs(cronJob: StoredCronJob, jobs: readonly StoredJob[]): 
   return { status, news, missing: [...active.values()].filter(({ uid }) => !known.has(uid)) };
 }
 
-/** Changes `status`. */
+/** Sets the list of active jobs in `status`. */
 export function setActive(status: CronJobStatus, active: ObjectReference[]): void {
   if (active.length === 0) delete status.active;
   else status.active = active;
@@ -71,7 +71,7 @@ export function referenceTo({ kind, apiVersion, metadata }: StoredJob): ObjectRe
   return { kind, apiVersion, namespace, name, uid, resourceVersion } as ObjectReference;
 }
 
-/** The ended jobs beyond the limits of the history, the oldest first. */
+/** The finished jobs that exceed the history limits, oldest first. */
 export function outlivedJobs({ spec }: StoredCronJob, jobs: readonly StoredJob[]): StoredJob[] {
   const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = spec;
   const beyond = (end: 'Complete' | 'Failed', limit: number | undefined) => {

@@ -68,7 +68,7 @@ export class CronJobController extends ReconcileLoop {
       else this.events.warning(cronJob, reason, message);
     }
     for (const { namespace = '', name = '', uid } of missing) {
-      // The job may have been released, and continues by itself.
+      // The cron job may have released the job, which then runs on by itself.
       const live = await this.jobClient.get(namespace, name);
       if (live !== undefined && live.metadata.uid === uid) continue;
       this.events.normal(cronJob, 'MissingJob', `Active job went missing: ${name}`);

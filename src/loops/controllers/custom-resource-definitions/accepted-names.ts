@@ -4,12 +4,12 @@ import type {
 } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 import type { ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 
-/** Names of resources and names of kinds may be the same words, so they are kept apart. */
+/** The name of a resource and the name of a kind may be the same word, so they are kept apart. */
 type Sort = 'resource' | 'kind';
 
 const builtIn = '';
 
-/** Which definition has which name in its group: names of built-in kinds and names that definitions got. */
+/** Which definition owns each name in its group: names of built-in kinds and names that definitions were given. */
 export class AcceptedNames {
   /**
    * The names of the definitions that have a name, by group, sort and name; the empty one stands for built-in kinds.
@@ -25,7 +25,7 @@ export class AcceptedNames {
     }
   }
 
-  /** Records what a definition has got; returns whether that changed. */
+  /** Records the names that a definition was given; returns whether they changed. */
   set({ metadata, spec, status }: CustomResourceDefinition): boolean {
     const name = metadata.name ?? '';
     const keys = keysOf(spec.group, status.acceptedNames);

@@ -4,8 +4,8 @@ import type { WriteAdmission } from '../../../objects/registry/store/admitted-st
 import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 
 /**
- * Dependencies of the loops over definitions. Their registry knows the built-in kinds, whose names no definition gets.
- * Writes bypass the client of loops, which would decode whole schemas each time.
+ * Dependencies of the loops over definitions. Their registry knows the built-in kinds, whose names no definition can
+ * take. Writes bypass the controllers' client, which would decode whole schemas each time.
  */
 export interface DefinitionLoopDependencies extends ReconcileDependencies {
   readonly admission?: WriteAdmission | undefined;

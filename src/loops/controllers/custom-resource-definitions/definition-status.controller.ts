@@ -157,7 +157,7 @@ function isContent({ status }: Definition): boolean {
   return status.conditions?.some(({ type, status: value }) => type === 'NamesAccepted' && value === 'True') === true;
 }
 
-/** Stored texts lack their version, without which no change would count as newer than a write of our own. */
+/** Stored JSON lacks the resourceVersion, without which no change would count as newer than a write of our own. */
 function atVersion(object: ApiObject, at: bigint): Definition {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(at) } } as Definition;
 }
@@ -166,7 +166,7 @@ function versionOf({ metadata }: Definition): bigint {
   return BigInt(metadata.resourceVersion ?? 0);
 }
 
-/** Kinds that are not custom ones. */
+/** The built-in kinds, without the custom ones. */
 export function builtInKinds(registry: ResourceRegistry) {
   return registry.definitions().filter((definition) => (definition as Partial<StoredResource>).definedBy === undefined);
 }

@@ -115,7 +115,7 @@ export class Instances {
   }
 }
 
-/** The version in the first bytes of a stored text, in which kind and apiVersion come first. */
+/** The version in the first bytes of stored JSON, in which kind and apiVersion come first. */
 const storedVersion = /^\{\s*"kind":"[^"]*","apiVersion":"[^"/]*\/([^"]*)"/;
 
 /** No admission: nobody may keep the objects of a kind that is being removed. */

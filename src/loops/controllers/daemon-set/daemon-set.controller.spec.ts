@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => postgres.stop());
 
-/** The set `agent` of a namespace and what belongs to it. */
+/** The daemon set `agent` of a namespace, with its pods and revisions. */
 class Place {
   readonly node: PretendNode;
 

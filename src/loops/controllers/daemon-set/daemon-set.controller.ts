@@ -87,7 +87,7 @@ export class DaemonSetController extends ReconcileLoop {
     const { error, waitMs } = await this.manage(state, work);
     await this.writeStatus(state, history.collisionCount, work);
     await this.forgetRevisions(state, history, pods, work);
-    // The end of the namespace ends this set too.
+    // In a terminating namespace there is nothing to retry: the set is deleted with the namespace.
     if (error !== undefined && !isNamespaceTerminating(error)) throw error;
     const waits = [waitMs, nextAvailableInMs(state)].filter((wait) => wait !== undefined);
     return waits.length === 0 ? 'done' : Math.min(...waits);

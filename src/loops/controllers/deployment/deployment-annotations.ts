@@ -23,7 +23,7 @@ export interface DeploymentAnnotations {
   readonly revisionHistory: string;
   /** The deployment's number of replicas when the replica set was last scaled. */
   readonly desired: string;
-  /** That number plus the surge. */
+  /** The deployment's number of replicas plus the surge. */
   readonly max: string;
   /** Annotations of the deployment that its replica sets do not get. */
   readonly own: ReadonlySet<string>;
@@ -78,7 +78,7 @@ export interface Sets {
   readonly oldSets: readonly StoredSet[];
 }
 
-/** Finds the set of the deployment's template: the oldest, should there be several. */
+/** Finds the set of the deployment's template: the oldest, if there are several. */
 export function splitSets(deployment: StoredDeployment, sets: readonly StoredSet[]): Sets {
   const newSet = byAge(sets).find((set) => hasTemplateOf(set, deployment));
   return { newSet, oldSets: sets.filter((set) => set !== newSet) };

@@ -5,7 +5,7 @@ import { maxUnavailable, replicasOf, sumOf, wantedOf } from './deployment-replic
 
 /** The inputs of a deployment's status. */
 export interface Observed {
-  /** As the loop saw it. */
+  /** The deployment as the controller saw it. */
   readonly deployment: StoredDeployment;
   readonly newSet: StoredSet | undefined;
   readonly oldSets: readonly StoredSet[];
@@ -18,7 +18,7 @@ export interface Observed {
 /** A deadline of this many seconds means no deadline. */
 const noDeadline = 2 ** 31 - 1;
 
-/** How many seconds an update may go without progress; undefined: any number. */
+/** How many seconds an update may go without progress; undefined: no limit. */
 export function deadlineOf({ spec }: StoredDeployment): number | undefined {
   const { progressDeadlineSeconds } = spec;
   return progressDeadlineSeconds === noDeadline ? undefined : progressDeadlineSeconds;

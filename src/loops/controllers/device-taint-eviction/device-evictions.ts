@@ -13,7 +13,7 @@ export interface Eviction {
   readonly rules: ReadonlySet<string>;
 }
 
-/** Objects in memory that decide about evictions. */
+/** The cached objects that decide about evictions. */
 export interface EvictionObjects {
   readonly claim: (namespace: string, name: string) => StoredResourceClaim | undefined;
   readonly slicesOfPool: (id: string) => Iterable<StoredSlice>;

@@ -8,7 +8,7 @@ export interface RuleEffect {
   /** Devices that the rule selects: those that drivers publish, and those that claims have. */
   readonly published: number;
   readonly allocated: number;
-  /** Pods that left since the loop began. */
+  /** Pods that left since the controller started. */
   readonly evicted: number;
 }
 

@@ -12,7 +12,7 @@ import { isPodReady } from '../frame/pod-state.js';
 
 export type StoredBudget = PodDisruptionBudget & ApiObject;
 
-/** How long an evicted pod may take until its deletion begins, in milliseconds; then it counts again. */
+/** How long an evicted pod may take until its deletion begins, in milliseconds; after that the pod counts again. */
 const deletionTimeoutMs = 120_000;
 
 /** The pods of a budget, counted. */

@@ -23,7 +23,7 @@ import {
 import { type ControllerSources, expectedPods } from './expected-pods.js';
 import { clearTarget, staleInMs } from './stale-target.js';
 
-/** Beginning of the keys of pods; the other keys are those of budgets. */
+/** Prefix of the keys of pods; all other keys are those of budgets. */
 const podPrefix = 'pod ';
 
 /**
@@ -109,7 +109,10 @@ export class DisruptionController extends ReconcileLoop {
     this.events.warning(budget, 'UnmanagedPods', text);
   }
 
-  /** Writes a status that was computed from that of `budget`: evictions write into it too. */
+  /**
+   * Writes the status computed for `budget`. Throws a conflict if the budget changed since: evictions write its status
+   * too.
+   */
   private async write(budget: StoredBudget, status: PodDisruptionBudgetStatus, work: ReconcileContext): Promise<void> {
     if (deepEqual(status, budget.status)) return;
     const client = this.client<StoredBudget>('policy', 'poddisruptionbudgets');
@@ -161,7 +164,7 @@ export class DisruptionController extends ReconcileLoop {
   }
 }
 
-/** What controllers of pods have in common. */
+/** The common shape of the controllers of pods. */
 type Controller = ApiObject & { spec: { replicas?: number; template?: PodTemplateSpec } };
 
 /** Whether two states of a pod are equal for a budget. */

@@ -19,7 +19,7 @@ export interface HistoryOptions {
   readonly owner: Readonly<ApiObject> & { readonly spec: { readonly template: PodTemplateSpec } };
   /** The present revisions of the owner. */
   readonly revisions: readonly StoredRevision[];
-  /** How often a name for a new revision was taken so far. */
+  /** How many times the name of a new revision was already taken. */
   readonly collisionCount: number;
   /** The label of revisions that holds the hash, which is the end of their names. */
   readonly hashLabel: string;
@@ -35,7 +35,7 @@ export interface History {
   readonly collisionCount: number;
 }
 
-/** The revisions in their order: by number, then by age and name. */
+/** The revisions, sorted by number, then by age and name. */
 export function inOrder(revisions: readonly StoredRevision[]): StoredRevision[] {
   const made = ({ metadata }: StoredRevision) => Date.parse(metadata.creationTimestamp ?? '') || 0;
   return [...revisions].sort(
@@ -96,7 +96,10 @@ function dataOf(template: PodTemplateSpec): Record<string, unknown> {
   return { spec: { template: { ...(cloneJson(template) as PodTemplateSpec), $patch: 'replace' } } };
 }
 
-/** The value with the keys of all its objects in order, as in the revisions of upstream's loops, which compare texts. */
+/**
+ * The value with the keys of all its objects sorted, as in the revisions of upstream's controllers, which compare
+ * serialized JSON.
+ */
 function inKeyOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inKeyOrder);
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;

@@ -1,10 +1,10 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 
-/** What loops may create in one namespace. */
+/** Limits on what controllers create in one namespace. */
 export interface CreationLimits {
   /** Objects per second. */
   readonly objectsPerSecond: number;
-  /** Bytes of their text per second. */
+  /** Bytes of their JSON per second. */
   readonly bytesPerSecond: number;
 }
 
@@ -30,7 +30,7 @@ interface Account {
 
 /**
  * Slows down what loops create in each namespace: a tenant's templates must not fill the database, and the memory of
- * everybody who follows it, as fast as the loops can write. Namespaces that stay below the limits never wait.
+ * every watcher, as fast as the loops can write. Namespaces that stay below the limits never wait.
  */
 export class CreationBudget {
   private readonly accounts = new Map<string, Account>();
@@ -56,7 +56,7 @@ export class CreationBudget {
     const account = this.account(namespace);
     account.objects -= 1;
     account.bytes -= bytes;
-    // Debts are paid in the order in which they were made: each creation waits until the account would be even.
+    // Debts are paid in the order in which they were made: each creation waits until the budget would be back at zero.
     const forObjects = -account.objects / objectsPerSecond;
     const forBytes = -account.bytes / bytesPerSecond;
     const seconds = Math.max(forObjects, forBytes);

@@ -2,7 +2,7 @@ import type { ApiObject, OwnerReference } from '../../../base/machinery/api-obje
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Informer, InformerIndex } from '../../../objects/registry/informers/informer.js';
 
-/** A pod as informers and clients of loops present it. */
+/** A Pod as the informers and clients of controllers return it. */
 export type StoredPod = Pod & ApiObject;
 
 /** The reference to the object that manages this one. */

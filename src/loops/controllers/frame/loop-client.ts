@@ -335,7 +335,7 @@ export class ResourceClient<T extends ApiObject> {
     subresource = '',
   ): Promise<void> {
     await this.checkRights(work, verb, namespace, name, subresource);
-    // The process that leads now may already have done what was planned before.
+    // The new leader may already have done what this process planned.
     if (work.signal.aborted) throw new TermOver();
   }
 
@@ -371,9 +371,9 @@ export class ResourceClient<T extends ApiObject> {
     throw deniedError(attributes, first.reason);
   }
 
-  /** Waits while loops have created much in the namespace of the object. */
+  /** Waits while the controllers have used up the creation budget of the object's namespace. */
   private async untilAffordable(work: ReconcileContext, plan: PlannedCreation): Promise<void> {
-    // Events are few by nature. They wait only for each other: they report what everything else waits for.
+    // Events are few by nature and have a budget of their own: they report what all other creations wait for.
     const isEvent = this.resource.definition.resource === 'events';
     const payer = isEvent ? { ...plan, namespace: `events of ${plan.namespace}` } : plan;
     await this.limiter.untilAffordable(work, payer);
@@ -427,7 +427,7 @@ function copyWithoutManagers(live: ApiObject): ApiObject {
   return cloneJson({ ...live, metadata });
 }
 
-/** The manager of an object, as far as its owner reference shows it. */
+/** The controller of an object, with the fields that its owner reference contains. */
 function managerOf(metadata: ApiObject['metadata'] | undefined): ApiObject | undefined {
   const reference = metadata?.ownerReferences?.find(({ controller }) => controller === true);
   if (reference === undefined) return undefined;

@@ -23,7 +23,7 @@ export interface LoopEventsDependencies {
 /** One loop may write this many events about one object at once, and then one more each refill time. */
 const burst = 25;
 const refillMs = 300_000;
-/** Events of the same text within this time are one event with a count. */
+/** Events with the same message within this time are one event with a count. */
 const sameMs = 600_000;
 const mostRemembered = 4096;
 

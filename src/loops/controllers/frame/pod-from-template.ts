@@ -34,7 +34,7 @@ export function podFromTemplate(
   };
 }
 
-/** What is known about a pod of a template before it is made. */
+/** What the write limiter needs to know about a pod before it is made from its template. */
 export function plannedPod(owner: Readonly<ApiObject>, template: Readonly<PodTemplateSpec>): PlannedCreation {
   const { namespace = '' } = owner.metadata;
   return { namespace, size: sizeOf(template, Number.POSITIVE_INFINITY), owner };

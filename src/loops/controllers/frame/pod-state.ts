@@ -2,11 +2,11 @@ import { parseTime } from '../../../base/machinery/values/time.js';
 import type { PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
 import type { StoredPod } from './indexes.js';
 
-/** The condition of a type. */
+/** The pod's condition of the given type. */
 export function podCondition(pod: Readonly<StoredPod>, type: string): PodCondition | undefined {
   const { conditions } = pod.status;
   if (conditions === undefined) return undefined;
-  // Loops examine thousands of pods again and again.
+  // A plain loop, because controllers examine thousands of pods again and again.
   for (const condition of conditions) if (condition.type === type) return condition;
   return undefined;
 }
@@ -16,7 +16,7 @@ export function isPodReady(pod: Readonly<StoredPod>): boolean {
   return podCondition(pod, 'Ready')?.status === 'True';
 }
 
-/** Whether the pod has ended, well or badly. */
+/** Whether the pod has finished, successfully or not. */
 export function isPodFinished({ status }: Readonly<StoredPod>): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }

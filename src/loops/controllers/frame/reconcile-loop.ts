@@ -24,7 +24,7 @@ export interface ReconcileDependencies {
   readonly names: VendorNames;
   readonly logger: Logger;
   readonly timers: Timers;
-  /** From 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   readonly random: () => number;
   readonly informers: SharedInformers;
   readonly client: LoopClient;

@@ -4,7 +4,10 @@ import type { Informer } from '../../../objects/registry/informers/informer.js';
 import { controllerOf } from './indexes.js';
 import { keyOf } from './reconcile-loop.js';
 
-/** Compiles the selector of each object once. One that is not valid, stored before its rule was made, selects nothing. */
+/**
+ * Compiles the selector of each object once. An invalid selector, stored before its validation rule existed, selects
+ * nothing.
+ */
 export function rememberedSelectors<T extends ApiObject>(
   compile: (object: T) => LabelSelector,
 ): (object: T) => LabelSelector {

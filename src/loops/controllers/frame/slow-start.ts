@@ -1,7 +1,7 @@
 /** The most calls at once: more would only wait for connections that clients' requests need too. */
 const mostAtOnce = 16;
 
-/** The progress of a number of equal calls. */
+/** The progress of a series of identical calls. */
 export interface SlowStart {
   /** Calls that succeeded. */
   readonly done: number;

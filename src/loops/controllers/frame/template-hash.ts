@@ -13,12 +13,12 @@ export function templateHash(template: unknown, collisions = 0): string {
   return safeText(String(hash));
 }
 
-/** The text with each character replaced by one that suits names. */
+/** Replaces each character by one that suits names. */
 function safeText(text: string): string {
   return [...text].map((character) => alphabet[character.charCodeAt(0) % alphabet.length]).join('');
 }
 
-/** JSON with the fields of all objects in order. */
+/** JSON with the fields of all objects sorted. */
 function sortedText(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;

@@ -8,7 +8,7 @@ import type { ReconcileContext } from './reconcile-context.js';
 /** An object that a loop is about to write. */
 export interface PlannedWrite {
   readonly namespace: string;
-  /** The approximate number of bytes of its text. */
+  /** The approximate number of bytes of its JSON. */
   readonly size: number;
 }
 
@@ -17,11 +17,13 @@ export interface PlannedCreation extends PlannedWrite {
   readonly owner: ApiObject | undefined;
 }
 
-/** Writes of less text need not be counted: there are few at one time. */
+/** Smaller writes need not be counted: only few are in progress at one time. */
 const small = 64 * 1024;
-/** Changes of objects with less text wait for no budget: most changes are of this kind, and they are cheap. */
+/** Changes of smaller objects wait for no budget: most changes are of this kind, and they are cheap. */
 const smallChange = 8 * 1024;
-/** The share of the heap for the texts of large objects being written at one time: each text exists several times. */
+/**
+ * The share of the heap for the JSON of large objects being written at one time: each JSON exists in several copies.
+ */
 const partUnderWay = 1 / 64;
 /** An owner that waits for longer gets an event, and no other event within the same time. */
 const longSeconds = 2;

@@ -3,8 +3,8 @@ import type { GroupKind } from '../../../base/machinery/group-version.js';
 const mostRemembered = 50_000;
 
 /**
- * Owners that are known not to exist. A uid is never reused, so an absent owner stays absent, unless the database goes
- * back to an earlier state.
+ * Owners that are known not to exist. A uid is never reused, so an absent owner stays absent, unless the database is
+ * restored to an earlier state.
  */
 export class AbsentOwners {
   private readonly known = new Set<string>();

@@ -23,7 +23,7 @@ interface Monitor {
   readonly resource: GraphResource;
   readonly reflector: Reflector;
   readonly stop: AbortController;
-  /** The uids by `<namespace>/<name>`. */
+  /** The uids of the objects, by `<namespace>/<name>`. */
   readonly names: LargeMap<string>;
   readonly filled: Promise<void>;
 }
@@ -38,7 +38,7 @@ const startedAtOnce = 16;
 export class GraphMonitors {
   private readonly monitors = new Map<string, Monitor>();
   private signal: AbortSignal | undefined;
-  /** Everything up to here is in the graph. */
+  /** The version up to which the graph shows all changes. */
   private complete = 0n;
 
   constructor(

@@ -65,11 +65,11 @@ function crowded(node: GraphNode): GraphNode {
   };
 }
 
-/** Substrings of the text of an object whose node has to be parsed from it. */
+/** Substrings of stored JSON that has to be parsed to make the object's node. */
 const signs = ['"ownerReferences":', '"finalizers":', '"deletionTimestamp":'] as const;
 
 /**
- * The node of an object that has no owners or finalizers and is not being deleted, without parsing its text: most of
+ * The node of an object that has no owners or finalizers and is not being deleted, without parsing its JSON: most of
  * very many objects are like that. Undefined for an object that may be different.
  */
 export function plainNodeOf(

@@ -58,7 +58,7 @@ describe('the autoscaler loop', () => {
     await postgres?.stop();
   });
 
-  /** A deployment with pods that are ready and request a whole processor. */
+  /** A deployment with pods that are ready and request a whole CPU. */
   async function deploy(
     name: string,
     replicas: number,

@@ -31,7 +31,7 @@ export interface HorizontalPodAutoscalerDependencies extends ReconcileDependenci
 /** The result that an autoscaler has computed. */
 interface Decision {
   readonly replicas: number;
-  /** Why the number changes, if it does. */
+  /** Why the number of replicas changes, if it does. */
   readonly reason: string;
   readonly metrics: readonly MetricStatus[];
 }
@@ -47,8 +47,8 @@ class Undecided extends Error {
 }
 
 /**
- * Sets the replicas of the objects that autoscalers scale, periodically, so that the metrics reach their targets. The
- * rules' memory (recommendations, changes) is lost with the process.
+ * Sets the replicas of the objects that autoscalers scale, periodically, so that the metrics reach their targets.
+ * Earlier recommendations and changes are kept only in memory and lost with the process.
  */
 export class HorizontalPodAutoscalerController extends ReconcileLoop {
   readonly name = 'horizontal-pod-autoscaler';
@@ -70,7 +70,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    // Everything else waits for the next period.
+    // Only a changed spec is handled at once; all other changes wait for the next period.
     const keys = (object: StoredAutoscaler | undefined, old: StoredAutoscaler | undefined) =>
       object !== undefined && old !== undefined && isDeepStrictEqual(object.spec, old.spec)
         ? []
@@ -242,7 +242,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     };
   }
 
-  /** The greatest number that a metric requests. */
+  /** The greatest number of replicas that any of the metrics requests. */
   private async measure(autoscaler: StoredAutoscaler, request: ProposalRequest, draft: StatusDraft) {
     const specs = autoscaler.spec.metrics ?? [];
     const metrics: MetricStatus[] = [];

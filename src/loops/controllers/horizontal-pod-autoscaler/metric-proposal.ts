@@ -24,7 +24,7 @@ import {
 /** The inputs for computing a metric. */
 export interface ProposalRequest extends ScaledPods {
   readonly namespace: string;
-  /** Text form of the selector of the target. */
+  /** The selector of the target, as a string. */
   readonly selector: string;
   /** Replicas that the target has, by its status. */
   readonly statusReplicas: number;
@@ -160,7 +160,7 @@ export class MetricProposals {
   }
 }
 
-/** For a value that is not measured for each pod. */
+/** The number of replicas for a value that is not measured for each pod. */
 function byTotal(milli: number, target: MetricTarget, request: ProposalRequest) {
   if (target.averageValue !== undefined) {
     const wanted = quantityMilliValue(target.averageValue);

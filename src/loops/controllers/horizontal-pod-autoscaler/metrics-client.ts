@@ -143,7 +143,7 @@ function timeOf(value: unknown): number {
   return Date.parse(textOf(value)) || 0;
 }
 
-/** Milliseconds of a text such as `30s` or `1m30s`. */
+/** Milliseconds of a duration such as `30s` or `1m30s`. */
 function windowOf(value: unknown): number {
   const parts = [
     ...textOf(value)

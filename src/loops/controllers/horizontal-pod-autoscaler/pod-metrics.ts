@@ -3,7 +3,7 @@ import { podCondition } from '../frame/pod-state.js';
 
 /** The usage of a pod. */
 export interface PodMetric {
-  /** In thousandths. */
+  /** The measured value, in thousandths. */
   readonly milli: number;
   /** End of the measurement, in milliseconds since the epoch. */
   readonly at: number;
@@ -11,12 +11,12 @@ export interface PodMetric {
   readonly windowMs: number;
 }
 
-/** By the names of the pods. */
+/** Metrics by pod name. */
 export type PodMetrics = ReadonlyMap<string, PodMetric>;
 
-/** How new pods are treated. */
+/** Times that decide how new pods are treated. */
 export interface StartTimes {
-  /** While a pod is younger, its processor time counts only when it was ready for the whole measurement. */
+  /** While a pod is younger than this, its CPU usage counts only if it was ready during the whole measurement. */
   readonly cpuInitializationMs: number;
   /** A pod that is not ready after this time has never been ready. */
   readonly initialReadinessMs: number;
@@ -54,7 +54,7 @@ export function groupPods(
   return { ready, unready, missing, ignored };
 }
 
-/** Whether the processor time of a pod was measured while it started. */
+/** Whether the CPU usage of a pod was measured while it started. */
 function isStarting(pod: StoredPod, metric: PodMetric, times: StartTimes, now: number): boolean {
   const condition = podCondition(pod, 'Ready');
   if (condition === undefined || !pod.status.startTime) return true;

@@ -25,7 +25,7 @@ export interface MetricsApi {
   get(request: MetricsRequest): Promise<unknown>;
 }
 
-/** Newest first. */
+/** The supported versions of each group, newest first. */
 const versions: Readonly<Record<MetricsGroup, readonly string[]>> = {
   metrics: ['v1', 'v1beta1'],
   'custom.metrics': ['v1beta2', 'v1beta1'],
@@ -41,7 +41,7 @@ export class RemoteMetrics implements MetricsApi {
   private readonly user: UserInfo;
 
   constructor(
-    /** Undefined: this process knows no extension servers. */
+    /** Undefined when this process knows no extension servers. */
     private readonly aggregation: Aggregation | undefined,
     private readonly names: VendorNames,
   ) {

@@ -11,7 +11,7 @@ const tolerances = { up: 0.1, down: 0.1 };
 interface PodForm {
   readonly phase?: string;
   readonly deleted?: boolean;
-  /** Seconds before now. */
+  /** How many seconds ago the pod started. */
   readonly started?: number;
   readonly ready?: readonly [status: string, secondsAgo: number];
 }
@@ -37,7 +37,7 @@ function scaled(forms: readonly PodForm[], currentReplicas = forms.length) {
   return { pods: forms.map(podOf), currentReplicas, tolerances, times, now };
 }
 
-/** Values in thousandths by position; undefined: none. */
+/** Metrics with these values, in thousandths, by position; undefined: the pod has none. */
 function metricsOf(values: readonly (number | undefined)[]): Map<string, PodMetric> {
   const entries = values.flatMap((milli, i) =>
     milli === undefined ? [] : [[`p${i}`, { milli, at: now, windowMs: 30_000 }] as const],

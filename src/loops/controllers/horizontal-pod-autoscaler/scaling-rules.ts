@@ -87,7 +87,7 @@ function stabilize({ spec, current, desired, history, now, downscaleMs }: Scalin
     if (at > now - upMs) lowest = Math.min(lowest, replicas);
     if (at > now - downMs) highest = Math.max(highest, replicas);
   }
-  // Without rules of its own, an autoscaler scales up at once, and never beyond the highest recommendation.
+  // Without rules of its own, an autoscaler scales up at once, and never above the highest recommendation.
   const stable = behavior === undefined ? highest : Math.min(Math.max(current, lowest), highest);
   if (stable === desired) return { replicas: stable, able: ready };
   const isUp = behavior !== undefined && desired >= current;

@@ -17,7 +17,7 @@ export class BackOff {
   private readonly failures = new Map<string, number>();
   private lastSuccessAt = Number.NEGATIVE_INFINITY;
 
-  /** Records the pods that have ended. Repetition does no harm. */
+  /** Records the pods that have finished. Repeated calls do no harm. */
   observe(job: StoredJob, pods: Iterable<JobPod>): void {
     for (const pod of pods) {
       if (pod.status.phase === 'Succeeded') this.lastSuccessAt = Math.max(this.lastSuccessAt, endedAt(pod));

@@ -229,7 +229,7 @@ describe('the job loop', () => {
   });
 
   it('reports pods that cannot be made', async () => {
-    // The name of such a job is not a valid host name.
+    // The pods of this indexed job would get host names with a dot, which are not valid.
     await jobs.create('two.parts', { completionMode: 'Indexed', completions: 1, parallelism: 1 });
     const event = await jobs.events('two.parts', 'FailedCreate');
     assert.equal(event.type, 'Warning');

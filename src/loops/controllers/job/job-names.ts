@@ -4,7 +4,7 @@ import type { VendorNames } from '../../../base/machinery/vendor.js';
 export interface JobNames {
   /** Finalizer of pods that are not counted yet. */
   readonly trackingFinalizer: string;
-  /** Label and annotation. */
+  /** Label and annotation with the completion index of a pod. */
   readonly completionIndex: string;
   /** Annotation: counted failures of the index before this pod. */
   readonly indexFailureCount: string;

@@ -123,7 +123,7 @@ function setSuspended({ job }: JobState, status: JobStatus, now: number): JobCon
   );
 }
 
-/** Sets the first condition of the end, and the last one when every pod has ended and is counted. */
+/** Sets the condition that announces the outcome, and the final one when every pod has finished and is counted. */
 function setOutcome(
   { job, tracked }: JobState,
   status: JobStatus,

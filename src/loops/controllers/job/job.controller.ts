@@ -222,7 +222,7 @@ export class JobController extends ReconcileLoop {
     );
     if (strangers.length === 0) return;
     const { namespace, name } = splitKey(key);
-    // Pods may be known before their job is.
+    // The informer of pods may be ahead of that of jobs, so the job is read from the store.
     const live = await this.client('batch', 'jobs').get(namespace, name);
     await this.free(
       strangers.filter((pod) => controllerOf(pod)?.uid !== live?.metadata.uid),
@@ -279,14 +279,14 @@ function jobKeyOf(pod: JobPod): string[] {
   return controller?.kind === 'Job' ? [keyOf({ metadata: { ...pod.metadata, name: controller.name } })] : [];
 }
 
-/** Changes `pod`; false when it has that finalizer already. */
+/** Adds the tracking finalizer to `pod`; false when it already has it. */
 function addFinalizer({ metadata }: JobPod, { trackingFinalizer }: JobNames): boolean {
   if (metadata.finalizers?.includes(trackingFinalizer) === true) return false;
   metadata.finalizers = [...(metadata.finalizers ?? []), trackingFinalizer];
   return true;
 }
 
-/** Changes `pod`; false when it has no such finalizer. */
+/** Removes the tracking finalizer from `pod`; false when it has none. */
 function removeFinalizer({ metadata }: JobPod, { trackingFinalizer }: JobNames): boolean {
   if (metadata.finalizers?.includes(trackingFinalizer) !== true) return false;
   metadata.finalizers = metadata.finalizers.filter((finalizer) => finalizer !== trackingFinalizer);

@@ -19,7 +19,7 @@ export interface PodChanges {
   readonly againInMs: number | undefined;
 }
 
-/** Pods made or removed in one run. */
+/** The most pods that one run creates or removes. */
 export const mostPodsAtOnce = 500;
 
 const nothing: PodChanges = { remove: [], create: [], againInMs: undefined };

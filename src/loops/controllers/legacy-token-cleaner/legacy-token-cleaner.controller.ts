@@ -32,9 +32,9 @@ const tokens = 'tokens';
 const dayMs = 86_400_000;
 
 /**
- * Marks tokens invalid that were generated for an account automatically, are kept in a secret, and were not used for a
- * long time, and deletes their secrets when they have been invalid as long. Only tokens that their account lists in
- * `secrets` qualify; those that pods mount stay. Begins when uses have been recorded for long enough.
+ * Marks tokens invalid that were generated for a service account automatically, are kept in a secret, and were not used
+ * for a long time, and deletes their secrets when they have been invalid as long. Only tokens that their service
+ * account lists in `secrets` qualify; those that pods mount stay. Begins when uses have been recorded for long enough.
  */
 export class LegacyTokenCleanerController extends ReconcileLoop {
   readonly name = 'legacy-service-account-token-cleaner';
@@ -57,7 +57,7 @@ export class LegacyTokenCleanerController extends ReconcileLoop {
     const { periodMs } = this.own;
     const map = await this.client<ConfigMap & ApiObject>('', 'configmaps').get(names.systemNamespace, trackingMapName);
     const since = startOfDay(map?.data?.[trackedSinceKey]);
-    // The recording began at some time of that day.
+    // The map names only the day on which the recording began, so a whole day is added.
     if (since === undefined || work.now < since + dayMs + periodMs) return dayMs;
     const preservedFrom = work.now - periodMs;
     const mounted = new Map<string, ReadonlySet<string>>();
@@ -85,7 +85,7 @@ export class LegacyTokenCleanerController extends ReconcileLoop {
     return lastUsed === undefined || (startOfDay(lastUsed) !== undefined && lastUsed < dayOf(preservedFrom));
   }
 
-  /** Whether the account of the secret lists it, as it lists those that were made for it. */
+  /** Whether the service account of the secret lists it, as it lists those that were made for it. */
   private async isListed(secret: StoredSecret): Promise<boolean> {
     const wanted = accountOf(secret, this.dependencies.names);
     if (wanted === undefined) return false;

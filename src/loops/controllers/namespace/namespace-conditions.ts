@@ -9,7 +9,7 @@ export interface ContentReport {
   readonly finalizers: ReadonlyMap<string, number>;
   /** The errors of failed deletions. */
   readonly errors: readonly Error[];
-  /** One text for each group version whose resources are not known, because its extension server is unavailable. */
+  /** One message for each group version whose resources are not known, because its extension server is unavailable. */
   readonly discoveryFailures?: readonly string[];
 }
 

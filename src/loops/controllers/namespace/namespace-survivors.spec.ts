@@ -16,7 +16,10 @@ import { NamespaceController } from './namespace.controller.js';
 
 const names = vendorNames('k8s.io');
 const rounds = 15;
-/** The most rounds: after the first ones, rounds go on until writes have come both during and after a deletion. */
+/**
+ * The upper limit of rounds: after the first ones, rounds go on until writes have come both during and after a
+ * deletion.
+ */
 const mostRounds = 500;
 
 let postgres: TestPostgres;

@@ -35,7 +35,7 @@ before(async () => {
 
 after(() => postgres.stop());
 
-/** Pods, as far as deletion is concerned: a pod on a node has a grace period and disappears when deleted with zero. */
+/** A kind that is deleted like pods: a pod on a node has a grace period and disappears when deleted with zero. */
 const pods = defineResource({
   group: '',
   resource: 'pods',

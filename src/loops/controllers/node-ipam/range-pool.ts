@@ -27,7 +27,7 @@ export class RangePool {
   }
 
   /**
-   * Marks the parts that overlap a range such as `10.244.3.0/25`; a range outside, or an invalid text, marks nothing.
+   * Marks the parts that overlap a range such as `10.244.3.0/25`; a range outside, or an invalid one, marks nothing.
    */
   occupy(range: string, holder: string): void {
     const parsed = parseCidr(range);

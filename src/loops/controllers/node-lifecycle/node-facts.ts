@@ -2,10 +2,10 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Node, NodeCondition } from '../../../objects/apis/core/v1/node.types.js';
 
-/** A node as informers and clients of loops present it. */
+/** A Node as the informers and clients of controllers return it. */
 export type StoredNode = Node & ApiObject;
 
-/** The condition of a type. */
+/** The node's condition of the given type. */
 export function nodeCondition(node: Readonly<StoredNode>, type: string): NodeCondition | undefined {
   return node.status?.conditions?.find((condition) => condition.type === type);
 }
@@ -33,7 +33,7 @@ export interface GracePeriods {
   readonly startupMs: number;
 }
 
-/** The newest heartbeats of a node, as texts that differ between heartbeats. */
+/** The newest heartbeats of a node, as strings that differ between heartbeats. */
 export interface LifeSigns {
   readonly renewTime: string | undefined;
   readonly heartbeat: string | undefined;

@@ -103,7 +103,7 @@ export class NodeLifecycleController extends ReconcileLoop {
     return leftMs > 0 ? leftMs : 'done';
   }
 
-  /** Reports nodes that come and go, as upstream does: each once in the term of a leader. */
+  /** Writes events about added and removed nodes, as upstream does: each once in the term of a leader. */
   private announce(name: string, node: StoredNode | undefined): void {
     const known = this.registered.get(name);
     if (known?.metadata.uid === node?.metadata.uid) return;
@@ -176,7 +176,7 @@ export class NodeLifecycleController extends ReconcileLoop {
       else count.notReady += 1;
     }
     const isLost = isEverythingLost(zones);
-    // After such a gap we don't know how long the nodes were silent.
+    // After a time without any ready node it is not known how long the nodes were silent.
     if (this.wasLost && !isLost) this.silence.startAgain(timers.elapsed());
     this.wasLost = isLost;
     if (isLost) {

@@ -55,8 +55,8 @@ function evictingKeys(names: Names): ReadonlySet<string> {
 }
 
 /**
- * The taints of a node with `key` as the only one of ours of effect NoExecute, or none; undefined when they are correct
- * already.
+ * The taints of a node, with `key` as the only NoExecute taint of this controller, or with none; undefined when they
+ * are correct already.
  */
 export function evictingTaints(
   node: Readonly<StoredNode>,

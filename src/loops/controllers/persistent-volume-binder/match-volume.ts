@@ -7,7 +7,7 @@ export function classOf({ metadata, spec }: StoredClaim | StoredVolume, classAnn
   return metadata.annotations?.[classAnnotation] ?? spec.storageClassName ?? '';
 }
 
-/** Whether a volume names this claim, or was reserved by name for such a claim before it existed. */
+/** Whether a volume names this claim, or was reserved by name for a claim of this name before the claim existed. */
 export function isMeantFor({ spec }: StoredVolume, { metadata }: StoredClaim): boolean {
   const { claimRef } = spec;
   return (

@@ -217,7 +217,7 @@ describe('the binder of claims and volumes', () => {
     await scene.delete(claims, 'default', 'leaves');
     const { spec } = await room.volumeIs('kept', 'Released');
     assert.equal(spec.claimRef?.name, 'leaves');
-    // A claim of the same name is another one.
+    // A new claim of the same name is a different claim.
     await room.claim('leaves', 'keep');
     await room.event('ProvisioningFailed', 'leaves');
     await room.volumeIs('kept', 'Released');

@@ -53,7 +53,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   );
   private readonly unclaimed;
   private readonly waiting;
-  /** Volumes that claims have chosen here and informers do not show as theirs yet. */
+  /** Volumes that this process has chosen for claims, until the informers show them as bound. */
   private readonly chosen = new Map<string, string>();
 
   constructor(dependencies: ReconcileDependencies) {
@@ -142,7 +142,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     const volumes = this.client<StoredVolume>('', 'persistentvolumes');
     const isRight = (volume: StoredVolume) => volume.spec.claimRef === undefined || isMeantFor(volume, claim);
     let volume = this.volumes.get('', volumeName);
-    // A loss is final, so it must not be a mere lag of an informer.
+    // A claim that lost its volume never gets it back, so a lag of an informer must not look like a loss.
     if (volume === undefined || !isRight(volume)) volume = await volumes.get('', volumeName);
     if (volume === undefined) return this.lose(claim, 'ClaimLost', lost.volume, work);
     if (isRight(volume)) return this.bind(claim, volume, work);

@@ -6,7 +6,7 @@ import type { WorkOutcome } from '../work-queue.js';
 
 type StoredRequest = PodCertificateRequest & ApiObject;
 
-/** By then, the requester has the certificate or asks again. */
+/** How long a request is kept, in milliseconds: by then, the requester has the certificate or has asked again. */
 const lifeMs = 900_000;
 
 /** Removes requests for certificates of pods a quarter of an hour after they were made. */

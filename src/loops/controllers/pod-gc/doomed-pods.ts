@@ -6,7 +6,7 @@ import type { StoredPod } from '../frame/indexes.js';
 export type StoredNode = Node & ApiObject;
 
 /**
- * Whether the node's agent is known to stop no pods any more: the node is not ready, and somebody has marked it out of
+ * Whether the node's agent is known to be unable to stop pods: the node is not ready, and somebody has marked it out of
  * service.
  */
 export function isOutOfService(node: Readonly<StoredNode>, { labelPrefix }: Pick<VendorNames, 'labelPrefix'>): boolean {

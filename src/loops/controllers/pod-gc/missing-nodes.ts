@@ -7,7 +7,7 @@ export const missingNodes = 'missingnodes.internal';
 
 /**
  * Since when nodes that pods name have been missing. This is recorded in the store: a process that takes over continues
- * with the time that others have waited, so that even a sequence of short-lived processes gets to the end of the wait.
+ * with the time that others have waited, so that even a sequence of short-lived processes completes the wait.
  */
 export class MissingNodes {
   private readonly known = new Map<string, Promise<number>>();

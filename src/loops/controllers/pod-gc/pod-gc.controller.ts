@@ -42,7 +42,7 @@ export class PodGcController extends ReconcileLoop {
   private readonly ofNode = podsByNode(this.pods);
   private readonly finished = this.pods.index('finished', (pod) => (isPodFinished(pod) ? [finishedKey] : []));
   private readonly missing = new MissingNodes(this.dependencies.storage);
-  /** Since when this process has missed nodes of pods. */
+  /** When this process first missed each node that pods name. */
   private readonly seenMissing = new Map<string, number>();
   private readonly threshold: number;
 

@@ -64,7 +64,7 @@ export class PvcProtectionController extends ProtectionLoop<StoredClaim> {
     return [source(this.pods, freedClaims)];
   }
 
-  /** A pod that began to use a claim before its deletion must have arrived here. */
+  /** The informer must show every pod that began to use a claim before the claim was deleted. */
   protected override async usersKnown(): Promise<void> {
     await this.pods.reached(await this.dependencies.storage.head());
   }
@@ -87,7 +87,7 @@ const named = {
   message: 'A pod is currently referencing this PVC',
 };
 
-/** Claims that a pod held and no longer does. */
+/** Claims that the pod used before the change and no longer uses. */
 function freedClaims(pod: StoredPod | undefined, old: StoredPod | undefined): readonly string[] {
   const before = old === undefined ? [] : claimsOf(old);
   if (before.length === 0 || pod === undefined) return before;

@@ -5,7 +5,7 @@ import { isPodReady, readySince } from '../frame/pod-state.js';
 
 const phaseRank: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 
-/** The inputs of a choice of pods besides the pods. */
+/** What the choice of pods depends on besides the pods themselves. */
 export interface ChoiceOptions {
   readonly names: Pick<VendorNames, 'labelPrefix'>;
   /** Pods whose number on a node shows how crowded it is: those of all sets with the same owner. */
@@ -34,7 +34,7 @@ export function podsToDelete(pods: readonly StoredPod[], count: number, options:
 
 interface Judged {
   readonly pod: StoredPod;
-  /** In order of importance: the pod with the lower number goes first. */
+  /** Compared in order of importance: the pod with the lower number is deleted first. */
   readonly marks: readonly number[];
 }
 
@@ -75,7 +75,7 @@ function magnitude(since: number | undefined, now: number): number {
 
 const mostCost = 2 ** 31;
 
-/** The cost that the pod's annotation names; 0 when it names none or no 32-bit number. */
+/** The cost in the pod's annotation; 0 without the annotation, or if it holds no 32-bit integer. */
 function deletionCost({ metadata }: StoredPod, { labelPrefix }: ChoiceOptions['names']): number {
   const text = metadata.annotations?.[`controller.${labelPrefix}/pod-deletion-cost`];
   if (text === undefined || !/^(0|-?[1-9]\d*)$/.test(text)) return 0;

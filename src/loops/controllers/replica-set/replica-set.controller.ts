@@ -69,9 +69,9 @@ export class ReplicaSetController extends ReconcileLoop {
     return nextAvailableInMs(observed) ?? 'done';
   }
 
-  /** Events and the status report refusals already. */
+  /** Refusals are not retried at once: events and the status report them already. */
   private afterFailure(error: unknown): WorkOutcome {
-    // The end of the namespace ends this object too.
+    // In a terminating namespace there is nothing to retry: the object is deleted with the namespace.
     if (isNamespaceTerminating(error)) return 'done';
     if (error instanceof StatusError && error.isExpected) return 'later';
     throw error;

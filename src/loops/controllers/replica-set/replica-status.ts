@@ -8,7 +8,7 @@ import type { Replicated } from './replicated.js';
 
 /** The inputs of a set's status. */
 export interface Observed {
-  /** As the loop saw it. */
+  /** The object as the controller saw it. */
   readonly object: Replicated;
   /** Pods that neither ended nor are being deleted. */
   readonly active: readonly StoredPod[];

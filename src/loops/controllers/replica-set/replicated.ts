@@ -11,9 +11,9 @@ export interface Replicated extends ApiObject {
   status: ReplicaSetStatus;
 }
 
-/** A kind whose objects keep a number of equal pods. */
+/** A kind whose objects keep a number of identical pods. */
 export interface ReplicatedKind {
-  /** The service account of the loop, which is also the component in its events. */
+  /** The service account of the controller, which is also the component in its events. */
   readonly account: string;
   readonly group: string;
   readonly resource: string;

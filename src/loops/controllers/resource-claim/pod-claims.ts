@@ -7,7 +7,7 @@ import { isPodFinished } from '../frame/pod-state.js';
 export type StoredResourceClaim = ResourceClaim & ApiObject;
 export type StoredClaimTemplate = ResourceClaimTemplate & ApiObject;
 
-/** The longest beginning of a generated name that leaves room for the rest. */
+/** The longest prefix of a generated name that leaves room for the random suffix. */
 const maxBaseLength = 57;
 
 /** Whether the pod needs no claims any more. */
@@ -74,7 +74,7 @@ export function claimFromTemplate(
   } as unknown as Partial<StoredResourceClaim>;
 }
 
-/** Both names are shortened alike, so that something of each is left. */
+/** Both names are shortened alike, so that a part of each remains. */
 function generateNameOf(pod: string, claim: string): string {
   const full = `${pod}-${claim}-`;
   if (full.length <= maxBaseLength) return full;

@@ -189,7 +189,8 @@ export class ResourceClaimController extends ReconcileLoop {
   }
 
   /**
-   * The users that still need a claim. Whether a pod is gone is read from the store: the pod may be newer than memory.
+   * The users that still need a claim. Whether a pod is gone is read from the store: the pod may be newer than the
+   * cache.
    */
   private async remaining(
     namespace: string,

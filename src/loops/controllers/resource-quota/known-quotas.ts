@@ -65,7 +65,7 @@ export class KnownQuotas implements ObjectSink {
     const quotas = this.namespaces.get(namespace);
     quotas?.delete(name);
     if (quotas?.size === 0) this.namespaces.delete(namespace);
-    // A deleted quota needs no number. The round keeps old numbers from being reused.
+    // A deleted quota needs no generation. The new round keeps its old generations from being reused.
     this.generations.delete(`${namespace}/${name}`);
     this.round++;
   }

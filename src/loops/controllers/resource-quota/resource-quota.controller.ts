@@ -34,7 +34,7 @@ const createdMs = 5_000;
  * times include those writes.
  */
 const settleMs = [1_000, 3_000];
-/** Texts above this are not compared: the namespace is counted. */
+/** States of an object with more JSON than this are not compared: the namespace is counted instead. */
 const mostCompared = 64 * 1024;
 
 /**
@@ -91,7 +91,7 @@ export class ResourceQuotaController extends ReconcileLoop {
   }
 }
 
-/** The work while this process leads. */
+/** The work of this process during one term as leader. */
 class Term {
   /** The quotas of all namespaces. */
   readonly known: Source;

@@ -2,6 +2,6 @@
 export interface RootAuthority {
   /** Certificates in PEM. */
   readonly pem: string;
-  /** Calls the listener after every change. Returns a function that ends this. */
+  /** Calls the listener after every change. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void;
 }

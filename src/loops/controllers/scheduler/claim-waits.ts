@@ -100,7 +100,7 @@ export class ClaimWaits {
     const volumes = this.dependencies.client.of<StoredVolume>({ group: '', resource: 'persistentvolumes' });
     for (const used of claims) {
       const name = this.clusterObjects.claim(namespace, used.name)?.spec.volumeName ?? '';
-      // A claim may appear bound before its new volume is seen at all.
+      // A claim may appear bound before the informer shows its new volume.
       const volume = this.clusterObjects.volume(name) ?? (await volumes.get('', name));
       const node = this.cluster.node(nodeName);
       if (volume === undefined || node === undefined || !isReachable(volume, node)) return false;

@@ -39,7 +39,7 @@ const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'Volu
 export class ClusterFeed {
   private readonly pods: Informer<StoredPod>;
   private readonly nodes: Informer<StoredNode>;
-  /** Pods that were placed on a node here and are not seen there yet. */
+  /** Pods that were placed on a node here, until the informers show them there. */
   private readonly assumed = new Map<string, string>();
   /** Reports of informers that were not processed yet, in order. */
   private news: (() => void)[] = [];
@@ -58,7 +58,7 @@ export class ClusterFeed {
     this.nodes = informers.of<StoredNode>({ group: '', resource: 'nodes' });
   }
 
-  /** Resolves when everything is known. */
+  /** Resolves when the informers are filled. */
   async start(signal: AbortSignal): Promise<void> {
     await Promise.all([this.clusterObjects.start(signal), this.pods.use(signal), this.nodes.use(signal)]);
     if (signal.aborted) return;
@@ -184,7 +184,7 @@ export class ClusterFeed {
   private nodeChanged(node: StoredNode | undefined, old: StoredNode | undefined): void {
     if (node === undefined) {
       this.cluster.removeNode(old?.metadata.name ?? '');
-      // There is one topology domain less to spread over.
+      // There is one topology domain fewer to spread over.
       this.queue.moveToActiveQueue(['PodTopologySpread']);
     } else {
       const isNew = old === undefined;

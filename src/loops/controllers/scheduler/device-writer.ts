@@ -19,7 +19,7 @@ type StoredPod = Pod & ApiObject;
 /** A claim can't be used any more, and the pod has to be placed again. */
 class ClaimLost extends Error {}
 
-/** Parts of the writer of decisions about pods. */
+/** The dependencies of the device writer, which are parts of the pod writer. */
 export interface DeviceWriterDependencies extends Pick<ReconcileDependencies, 'client' | 'names' | 'timers'> {
   /** The context of one write. */
   readonly work: (signal: AbortSignal) => ReconcileContext;

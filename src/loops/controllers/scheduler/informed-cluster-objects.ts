@@ -23,7 +23,7 @@ const volumesByClass = 'storage class';
 /** The most groups of pods that are remembered. */
 const mostGroups = 4096;
 
-/** The objects that informers show besides nodes and pods. */
+/** The objects besides nodes and pods that decide about placing pods, as the informers show them. */
 export class InformedClusterObjects implements ClusterObjects {
   readonly namespaces: Informer;
   readonly claims: Informer<PersistentVolumeClaim & ApiObject>;
@@ -61,7 +61,7 @@ export class InformedClusterObjects implements ClusterObjects {
     ]);
   }
 
-  /** Follows everything until the abort; resolves when it is known. */
+  /** Follows all these objects until the abort; resolves when the informers are filled. */
   async start(signal: AbortSignal): Promise<void> {
     const { namespaces, claims, volumes, classes, csiNodes, budgets, services, workloads } = this;
     const all = [namespaces, claims, volumes, classes, csiNodes, budgets, services, ...workloads.values()];

@@ -24,7 +24,7 @@ interface Pending {
   version: bigint | undefined;
 }
 
-/** What informers show of devices, and the allocations that are about to be written. */
+/** The devices and claims that the informers show, and the allocations that are about to be written. */
 export class InformedDevices implements DeviceObjects {
   readonly claims: Informer<StoredDeviceClaim>;
   readonly classes: Informer<StoredDeviceClass>;
@@ -49,7 +49,7 @@ export class InformedDevices implements DeviceObjects {
     this.implicit = `deviceclass.resource.${names.labelPrefix}/`;
   }
 
-  /** Follows everything until the abort; resolves when it is known. */
+  /** Follows devices and claims until the abort; resolves when the informers are filled. */
   async start(signal: AbortSignal): Promise<void> {
     await Promise.all([this.claims, this.classes, this.slices, this.rules].map((informer) => informer.use(signal)));
     await this.claims.subscribe({ changed: (claim, old) => this.claimChanged(claim, old) }, signal);
@@ -73,7 +73,7 @@ export class InformedDevices implements DeviceObjects {
     const named = this.classes.index('extended resource', ({ spec }) =>
       spec.extendedResourceName === undefined ? [] : [spec.extendedResourceName],
     );
-    // The newest class counts, and of several as new the first by name.
+    // The newest class counts; among equally new classes, the first by name.
     const isBefore = (a: StoredDeviceClass, b: StoredDeviceClass) => {
       const [one = '', other = ''] = [a, b].map(({ metadata }) => metadata.creationTimestamp ?? '');
       return one === other ? (a.metadata.name ?? '') < (b.metadata.name ?? '') : one > other;

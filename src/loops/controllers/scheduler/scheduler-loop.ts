@@ -33,7 +33,7 @@ const turnMs = 5;
 /** The most pods being bound to a node at one time. */
 const mostBindings = 128;
 const flushPauseMs = 30_000;
-/** Without a reason every abort would make an error with a stack. */
+/** A fixed reason for aborts: without one, every abort would create an error with a stack trace. */
 const wakeReason = 'woken';
 
 /**

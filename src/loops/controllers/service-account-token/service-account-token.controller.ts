@@ -36,17 +36,18 @@ export interface ServiceAccountTokenDependencies extends ReconcileDependencies {
 const entries = { token: 'token', authority: 'ca.crt', namespace: 'namespace' } as const;
 
 /**
- * Fills secrets of the type for service account tokens (specification 5.3) with three entries: a token of the account
- * that their annotation names, the authorities of the API, and the namespace. A secret is deleted if its account no
- * longer exists or was replaced. A token dies with its secret, because verification reads the secret.
+ * Fills secrets of the type for service account tokens (specification 5.3) with three entries: a token of the service
+ * account that their annotation names, the authorities of the API, and the namespace. A secret is deleted if its
+ * service account no longer exists or was replaced. A token becomes invalid with its secret, because verification reads
+ * the secret.
  */
 export class ServiceAccountTokenController extends ReconcileLoop {
   readonly name = 'tokens-controller';
   private readonly accounts = this.informer<StoredAccount>('', 'serviceaccounts');
   private readonly secrets: Informer<StoredSecret>;
-  /** Secrets that should hold tokens, by the key of their account. */
+  /** Secrets that should hold tokens, by the key of their service account. */
   private readonly secretsOf: InformerIndex<StoredSecret>;
-  /** Deleted secrets, with the account that may still list them. */
+  /** Deleted secrets, with the service account that may still list them. */
   private readonly gone = new Map<string, string>();
 
   constructor(private readonly own: ServiceAccountTokenDependencies) {
@@ -156,7 +157,7 @@ export class ServiceAccountTokenController extends ReconcileLoop {
     });
   }
 
-  /** Removes a deleted secret from the account's list. */
+  /** Removes a deleted secret from the service account's list. */
   private async forget(namespace: string, accountName: string, secret: string, work: ReconcileContext): Promise<void> {
     const accounts = this.client<StoredAccount>('', 'serviceaccounts');
     const account = await accounts.get(namespace, accountName);

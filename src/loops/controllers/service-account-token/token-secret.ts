@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
 
-/** The account whose token a secret should hold; undefined for a secret of another type. */
+/** The service account whose token a secret should hold; undefined for a secret of another type. */
 export function accountOf(
   { type, metadata }: Pick<Secret & ApiObject, 'type' | 'metadata'>,
   names: VendorNames,
@@ -12,7 +12,7 @@ export function accountOf(
   return { name, uid: metadata.annotations?.[names.serviceAccountUidAnnotation] ?? '' };
 }
 
-/** A secret without anything confidential, as memory keeps it. */
+/** A secret without its confidential data, as the cache keeps it. */
 export function withoutData(secret: ApiObject, resourceVersion: bigint): ApiObject {
   const { metadata, type } = secret as ApiObject as Secret;
   const { namespace, name, uid, annotations } = metadata;

@@ -17,7 +17,7 @@ export interface SetState {
 
 /** Steps that may be done now. */
 export interface NextSteps {
-  /** Numbers of pods to make, and from which revision. */
+  /** Ordinals of the pods to make, and the revision of each. */
   readonly create: readonly { readonly ordinal: number; readonly revision: 'current' | 'update' }[];
   /** Pods that ended, which are deleted to be recreated. */
   readonly recreate: readonly StoredPod[];

@@ -23,7 +23,7 @@ export function identityLabels(names: Pick<VendorNames, 'labelPrefix'>, name: st
   };
 }
 
-/** The number of a pod in a set of that name; undefined when it is not a pod of the set. */
+/** The ordinal of a pod in a set of that name; undefined when it is not a pod of the set. */
 export function ordinalOf(set: Readonly<ApiObject>, pod: Readonly<ApiObject>): number | undefined {
   const start = `${set.metadata.name}-`;
   const { name = '' } = pod.metadata;
@@ -35,7 +35,7 @@ export function podName(set: Readonly<ApiObject>, ordinal: number): string {
   return `${set.metadata.name}-${ordinal}`;
 }
 
-/** The numbers of the wanted pods: from `start`, below `end`. */
+/** The ordinals of the desired pods: from `start`, below `end`. */
 export function ordinalsOf({ spec }: StatefulSet): { readonly start: number; readonly end: number } {
   const start = spec.ordinals?.start ?? 0;
   return { start, end: start + (spec.replicas ?? 1) };

@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => postgres.stop());
 
-/** The set `db` of a namespace and what belongs to it. */
+/** The stateful set `db` of a namespace, with its pods, claims and revisions. */
 class Place {
   readonly node: PretendNode;
 

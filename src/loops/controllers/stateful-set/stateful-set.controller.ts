@@ -28,7 +28,7 @@ import { identityLabels, newPod, ordinalOf, revisionOf, type StoredClaim, type S
 import { nextAvailableInMs, nextStatus } from './stateful-status.js';
 import { StaleClaim, StatefulWrites } from './stateful-writes.js';
 
-/** How long a pod waits for the end of claims that belong to a former pod of its name. */
+/** How soon a pod is tried again while claims of a former pod of its name still exist. */
 const staleClaimMs = 1_000;
 
 /** Keeps numbered pods with claims of their own for each stateful set, and rolls new templates out. */
@@ -89,7 +89,7 @@ export class StatefulSetController extends ReconcileLoop {
     await this.writeStatus(state, history.collisionCount, work);
     await this.forgetRevisions(state, history.revisions, work);
     if (failure instanceof StaleClaim) return staleClaimMs;
-    // The end of the namespace ends this set too.
+    // In a terminating namespace there is nothing to retry: the set is deleted with the namespace.
     if (failure !== undefined && !isNamespaceTerminating(failure)) throw failure;
     return nextAvailableInMs(state) ?? 'done';
   }

@@ -53,8 +53,8 @@ export class StatefulWrites {
   }
 
   /**
-   * Gives a pod the labels of its place and its claims the owners that the retention policy requires. A waiting pod
-   * gets claims that were deleted.
+   * Gives a pod the labels that identify it and its claims the owners that the retention policy requires. Deleted
+   * claims of a pending pod are created again.
    */
   async correct(
     work: ReconcileContext,
@@ -96,7 +96,7 @@ export class StatefulWrites {
     for (const claim of claimsOf(set, ordinal)) {
       const known = this.claims.get(claim.metadata.namespace ?? '', claim.metadata.name ?? '');
       if (known !== undefined) {
-        // A pod that exists already waits for its claim without help.
+        // The claim exists, and the kubelet starts the existing pod once it can use the claim.
         if (isWaiting) continue;
         if (isStaleClaim(known, name)) throw new StaleClaim(`${keyOf(known)} goes with a former pod`);
         if (known.metadata.deletionTimestamp === undefined) continue;

@@ -28,7 +28,7 @@ const settleMs = 300_000;
 const intervalMs = 600_000;
 const pageSize = 200;
 const pagePauseMs = 100;
-/** 50 objects in a second. */
+/** Pause after each write, in milliseconds: at most 50 objects are written in a second. */
 const writePauseMs = 20;
 
 /**
@@ -38,7 +38,7 @@ const writePauseMs = 20;
  */
 export class StoredFormController implements ControlLoop {
   readonly name = 'storage-version-migrator';
-  /** The forms that all objects of a resource have. */
+  /** The form in which all objects of a resource are known to be stored, by resource. */
   private readonly done = new Map<string, string>();
 
   constructor(private readonly options: StoredFormOptions) {}

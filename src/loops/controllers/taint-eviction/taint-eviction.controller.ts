@@ -10,7 +10,7 @@ import { evictionTime } from './eviction-time.js';
 
 /** Deletes pods from nodes with taints that they do not tolerate, or do not tolerate for that long. */
 export class TaintEvictionController extends ReconcileLoop {
-  /** The loop shares the account of the loop that sets most of those taints. */
+  /** The controller acts as the service account of the node lifecycle controller, which sets most of these taints. */
   readonly name = 'node-controller';
   private readonly nodes = this.informer<StoredNode>('', 'nodes');
   private readonly pods = this.informer<StoredPod>('', 'pods');

@@ -5,8 +5,8 @@ import { type CelType, listOf, mapOf, types } from '../../../objects/cel/index.j
 const { bool, dyn, int, string } = types;
 
 /**
- * The types of scalars in canonical JSON, which expressions read: times and quantities are text there. A double is read
- * as an int if it is whole, so its type stays open.
+ * The types of scalars in canonical JSON, which expressions read: times and quantities are strings there. A double is
+ * read as an int if it is whole, so its type stays open.
  */
 const scalars: Readonly<Record<ScalarName, CelType>> = {
   string,
@@ -52,7 +52,7 @@ export function declaredType(schema: SchemaType): CelType {
 }
 
 /**
- * The type of a part of a custom resource. A string with a format stays text here, and a number is as in {@link
+ * The type of a part of a custom resource. A string with a format stays a string here, and a number is as in {@link
  * scalars}.
  */
 function shapeType(shape: CustomShape): CelType {

@@ -41,11 +41,11 @@ export class AttributeConstraint {
     return this.requests.size === 0 || this.requests.has(request) || this.requests.has(name);
   }
 
-  /** The value with its type, as text. */
+  /** The value with its type, as a string. */
   private valueOf({ device, name }: PoolDevice): string | undefined {
     const { attributes = {} } = device;
     const slash = this.attribute.indexOf('/');
-    // Names without a domain are in that of the driver.
+    // An attribute name without a domain is in the domain of the driver.
     const isOwn = slash >= 0 && this.attribute.slice(0, slash) === name.driver;
     const found = attributes[this.attribute] ?? (isOwn ? attributes[this.attribute.slice(slash + 1)] : undefined);
     return found === undefined ? undefined : textOf(found);

@@ -65,7 +65,7 @@ export function fitsBeside(
   });
 }
 
-/** Undefined when the steps of the policy lead beyond the largest number. */
+/** Undefined when the steps of the policy exceed the largest number. */
 function amountOf(asked: string | undefined, { value, requestPolicy }: DeviceCapacity): Quantity | undefined {
   if (asked === undefined) return quantityOf(requestPolicy?.default ?? value);
   const { validRange, validValues } = requestPolicy ?? {};

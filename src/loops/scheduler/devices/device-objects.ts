@@ -18,12 +18,12 @@ export interface DeviceName {
   readonly device: string;
 }
 
-/** The identity of a device as one text: `<driver>/<pool>/<device>`. */
+/** The identity of a device as one string: `<driver>/<pool>/<device>`. */
 export function deviceId({ driver, pool, device }: DeviceName): string {
   return `${driver}/${pool}/${device}`;
 }
 
-/** The identity of a pool of devices as one text. */
+/** The identity of a pool of devices as one string. */
 export function poolId(driver: string, pool: string): string {
   return `${driver}/${pool}`;
 }

@@ -252,7 +252,7 @@ export class DeviceSearch {
     return () => void claims.delete(claim);
   }
 
-  /** Reading the clock costs more than a try. */
+  /** Checks the time after every 64 tries, because reading the clock costs more than a try. */
   private checkTime(): void {
     this.tries += 1;
     if (this.tries % 64 === 0 && performance.now() > this.until) {

@@ -4,7 +4,7 @@ import { DeviceFault } from './device-fault.js';
 import type { PoolDevice } from './device-pools.js';
 import type { WantedClaim, WantedDevices } from './wanted-devices.js';
 
-/** Few expressions are used again and again. */
+/** How many compiled expressions are kept: the same few are evaluated again and again. */
 const mostPrograms = 256;
 const programs = new Map<string, ReturnType<typeof compileDeviceExpression>>();
 

@@ -24,7 +24,8 @@ interface OwnRequest {
 
 /**
  * Turns extended resources into requests for devices. A container that ends before the others begin uses the devices of
- * later ones, and only asks for what is missing; of several such containers the largest asks for all of them.
+ * later ones, and only requests what is missing; of several containers that end early, the largest requests it for all
+ * of them.
  *
  * @param classOf the names of the classes by those of the resources
  */

@@ -4,8 +4,8 @@ import type { NodeInfo } from '../node-info.js';
 import type { PodInfo } from '../pod-info.js';
 
 /**
- * What a node lacks: too many pods, too little of a resource; final when even an empty node would not be enough. Devices
- * may stand for an extended resource that the node itself does not have.
+ * Why a node has no room for a pod: too many pods, too little of a resource; final when even an empty node would not be
+ * enough. Devices may stand for an extended resource that the node itself does not have.
  */
 function shortages({ requests }: PodInfo, node: NodeInfo, { clusterObjects }: ClusterView): Refusal | undefined {
   let reasons: string[] | undefined;
@@ -36,8 +36,8 @@ function shortages({ requests }: PodInfo, node: NodeInfo, { clusterObjects }: Cl
 }
 
 /**
- * Whether a node has space for one more pod and for the resource it most likely lacks; answers yes too often, but is
- * quick.
+ * Whether a node has space for one more pod and for the resource it most likely lacks; may be true for a node that
+ * refuses the pod, but is quick.
  */
 export function fitsResources({ requests }: PodInfo, { allocatable, requested, pods, mostPods }: NodeInfo): boolean {
   const { milliCpu, memory } = requests;

@@ -5,7 +5,7 @@ import { imageLocality, nodeAffinity, taintToleration } from './node-scores.js';
 import { balancedAllocation, leastAllocated } from './resources.js';
 import { topologySpread } from './topology-spread.js';
 
-/** All scores, with their default weights upstream. */
+/** All scores, with upstream's default weights. */
 export const scores: readonly Score[] = [
   taintToleration,
   nodeAffinity,

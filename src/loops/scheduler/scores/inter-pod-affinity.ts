@@ -6,7 +6,9 @@ import { mostScore, type Score } from '../score.js';
 /** The weight of another pod's required affinity to this one. */
 const requiredWeight = 1;
 
-/** Domains with pods that the pod wants to be near to or far from, and with pods that want the same of it. */
+/**
+ * Prefers topology domains by the preferred affinity and anti-affinity of the pod, and by that of the pods there to it.
+ */
 export const interPodAffinity: Score = {
   name: 'InterPodAffinity',
   weight: 2,

@@ -20,7 +20,7 @@ function leastAllocatedOn({ scored }: PodInfo, { allocatable, scoredCpu, scoredM
   return weights === 0 ? 0 : Math.trunc(sum / weights);
 }
 
-/** Prefers nodes with much processor time and memory left. */
+/** Prefers nodes with the most free CPU and memory. */
 export const leastAllocated: Score = {
   name: 'NodeResourcesFit',
   weight: 1,
@@ -38,7 +38,7 @@ function balanceOn({ requests }: PodInfo, { allocatable, requested }: NodeInfo):
   return Math.trunc((1 - spread) * mostScore);
 }
 
-/** Prefers nodes whose processor time and memory would be used to a similar share. */
+/** Prefers nodes whose CPU and memory would be used to a similar share. */
 export const balancedAllocation: Score = {
   name: 'NodeResourcesBalancedAllocation',
   weight: 1,

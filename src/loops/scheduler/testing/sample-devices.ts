@@ -9,7 +9,7 @@ import {
   type StoredSlice,
 } from '../devices/device-objects.js';
 
-/** What a sample cluster knows of devices. */
+/** The objects of a sample cluster that decide about devices. */
 export interface SampleDevices {
   readonly classes?: Readonly<Record<string, object>>;
   readonly slices?: readonly object[];

@@ -8,7 +8,7 @@ export interface CommandStreams {
   readonly stdin: Readable | undefined;
   readonly stdout: Writable | undefined;
   readonly stderr: Writable | undefined;
-  /** JSON texts with `Width` and `Height`. */
+  /** JSON objects with `Width` and `Height`. */
   readonly resize: Readable | undefined;
   /** Aborted when the client has left. */
   readonly gone: AbortSignal;
@@ -16,7 +16,7 @@ export interface CommandStreams {
   readonly finish: (exitCode: number) => Promise<void>;
 }
 
-/** A request for streams that this side does not know is refused with this text. */
+/** Thrown for a request for streams that this side does not know; the request is refused with this message. */
 export class ProtocolError extends Error {}
 
 const spdyProtocols = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'] as const;

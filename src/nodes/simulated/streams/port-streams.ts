@@ -8,7 +8,7 @@ import { SpdyConnection, type SpdyStream } from './spdy-connection.js';
 export interface PortConnection {
   readonly port: number;
   readonly data: Duplex;
-  /** Text written there reports why the connection failed. */
+  /** Takes the message that reports why the connection failed. */
   readonly error: Writable;
 }
 

@@ -9,15 +9,15 @@ import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 import { printable } from '../format/printable.js';
 import { ItemSplitter } from './item-splitter.js';
 
-/** A server that is silent for longer than this no longer answers. */
+/** A server that is silent for longer than this counts as unreachable, in milliseconds. */
 const silenceMs = 90_000;
-/** The most bytes of an answer other than a list. */
+/** The most bytes of a response other than a list. */
 const mostBytes = 64 * 1024 * 1024;
 /** How often a request is sent in total when the server postpones it or does not answer. */
 const mostTries = 6;
 const firstPauseMs = 250;
 
-/** An answer of the API that is not a success. */
+/** An error response of the API. */
 export class ApiFault extends Error {
   constructor(
     readonly status: number,
@@ -49,7 +49,7 @@ export interface ClusterRequest {
 
 type Pause = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** Requests to the API of one cluster, of any vendor, over a few connections that are kept. */
+/** Requests to the API of one cluster, of any vendor, over a few connections that are kept open. */
 export class ClusterClient {
   private agent: Agent;
   private tls: ClientTls;
@@ -76,10 +76,10 @@ export class ClusterClient {
   }
 
   /**
-   * The answer to one request. The request is sent again when the server asks for that, and a read also when the
-   * connection fails.
+   * Sends one request and returns the response. The request is sent again when the server asks for that, and a read
+   * also when the connection fails.
    *
-   * @throws ApiFault for an answer that is no success, StartupError when there is none
+   * @throws ApiFault for an error response, StartupError when there is no response
    */
   async send<T = Record<string, unknown>>(method: string, path: string, options: ClusterRequest): Promise<T> {
     const text = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
@@ -93,8 +93,9 @@ export class ClusterClient {
    * One part of a list, whose objects are passed on while it arrives. The request is not sent again after its first
    * object.
    *
-   * @param onItem gets each object as the server wrote it
-   * @throws BrokenList when the connection ends later, StartupError when the next part is the same one
+   * @param onItem receives each object as the server wrote it
+   * @throws BrokenList when the connection ends later, StartupError when the server offers the same part as the next
+   * one
    */
   async list(
     path: string,
@@ -142,7 +143,7 @@ export class ClusterClient {
     return new Agent({ keepAlive: true, maxSockets: this.connections, ...tlsOptions(this.tls) });
   }
 
-  /** The beginning of the answer. When it is a 401, there may be newer credentials, which are tried once. */
+  /** The beginning of the response. After a 401 there may be newer credentials, which are tried once. */
   private async begin(
     method: string,
     path: string,
@@ -208,7 +209,7 @@ function listMetadata(list: unknown, path: string): ListMetadata {
   return { resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '', continue: token };
 }
 
-/** The fields of an answer, none if it is no object: a server may answer anything. */
+/** The fields of a response, none if it is no object: a server may send anything. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

@@ -26,7 +26,7 @@ export class ItemSplitter {
   private item: Buffer[] = [];
   private itemSize = 0;
 
-  /** The items that end in this part of the text, without line breaks. @throws Error for a text that is no list */
+  /** The items that end in this chunk, without line breaks. @throws Error for JSON that is no list */
   *push(chunk: Buffer): Generator<Buffer> {
     /** Start of the bytes that were neither returned nor put away yet. */
     let start = 0;
@@ -76,7 +76,7 @@ export class ItemSplitter {
   private keep(part: Buffer): void {
     this.itemSize += part.length;
     if (this.itemSize > mostObjectBytes) throw new Error('the list has an object that is too long');
-    // The part shares its memory with what was read, which may be much longer.
+    // The part is copied, because it shares memory with the chunk that was read, which may be much longer.
     this.item.push(Buffer.from(part));
   }
 

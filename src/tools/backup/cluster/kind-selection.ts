@@ -9,7 +9,7 @@ export type NamedKind = Pick<BackupSection, 'apiVersion' | 'kind' | 'resource'> 
 };
 
 /**
- * Kinds that are left out unless requested: reports about the cluster and locks of its processes. The text explains
+ * Kinds that are left out unless requested: reports about the cluster and locks of its processes. The value explains
  * why.
  */
 const unasked: Readonly<Record<string, string>> = {

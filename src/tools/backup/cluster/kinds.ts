@@ -41,7 +41,7 @@ interface Group {
   readonly versions: readonly string[];
 }
 
-/** Documents of groups that are requested concurrently. */
+/** How many group documents are requested concurrently. */
 const atOnce = 8;
 /** More than any cluster has; a server must not cause endless requests, or fill the memory. */
 const mostGroups = 5_000;

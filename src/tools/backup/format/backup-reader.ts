@@ -78,13 +78,13 @@ export class BackupReader {
     return this.seal !== undefined;
   }
 
-  /** The sections, after {@link all} has come to its end. */
+  /** The sections; complete once {@link all} has finished. */
   get sections(): readonly FoundSection[] {
     if (this.found === undefined) throw new Error('the file was not read yet');
     return this.found;
   }
 
-  /** The file's description of itself, without checking of the rest. */
+  /** The file's last block, which describes the file; the rest is not checked. */
   async end(): Promise<BackupEnd> {
     const { data } = await this.blocks.at(await this.blocks.lastOffset(), false);
     return endOf(data);
@@ -107,9 +107,9 @@ export class BackupReader {
   }
 
   /**
-   * Reads and checks everything: blocks, checksums, lines, objects, numbers, and with a key that the file is the one that
-   * was written with it. Only when this has come to its end is the file known to be whole. Objects that are sealed
-   * are left out without a key.
+   * Reads and checks everything: blocks, checksums, lines, objects, numbers, and with a key that the file is the one
+   * that was written with it. Only when the iteration has finished is the file known to be whole. Objects that are
+   * sealed are left out without a key.
    */
   async *all(): AsyncGenerator<FoundObject> {
     const digest = createHash('sha256');

@@ -36,7 +36,7 @@ export class BackupWriter {
     await this.line(line);
   }
 
-  /** Begins the objects of a kind, after those of the kind before. */
+  /** Begins the objects of a kind, after those of the previous kind. */
   async beginSection(section: BackupSection): Promise<void> {
     await this.endSection();
     await this.flush();
@@ -110,7 +110,7 @@ export class BackupWriter {
       await this.file.appendFile(bytes);
       this.pending -= 1;
     });
-    // The next caller that waits gets the fault.
+    // The error is thrown to the next caller that waits.
     this.written.catch(() => undefined);
     if (this.pending >= mostPending) await this.written;
   }

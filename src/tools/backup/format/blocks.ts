@@ -70,7 +70,7 @@ export class BlockReader {
   /**
    * All blocks from the first to the last one.
    *
-   * @param digest gets the bytes of all blocks but the last one
+   * @param digest receives the bytes of all blocks but the last one
    */
   async *all(digest: Hash): AsyncGenerator<Block> {
     for (let offset = 0; offset < this.size; ) {

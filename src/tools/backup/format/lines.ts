@@ -21,17 +21,17 @@ export interface Sealing {
   readonly N: number;
   readonly r: number;
   readonly p: number;
-  /** In base64. */
+  /** The salt, in base64. */
   readonly salt: string;
   readonly cipher: 'AES-256-GCM';
 }
 
 export interface BackupHeader {
-  /** When it began: RFC 3339. */
+  /** When the backup began: RFC 3339. */
   readonly createdAt: string;
-  /** The program that wrote it. */
+  /** The program that wrote the backup, with its version. */
   readonly program: string;
-  /** What the server calls its version. */
+  /** The version that the server reports for itself. */
   readonly serverVersion: string;
   /** The one version at which all objects were listed. */
   readonly resourceVersion: string;
@@ -40,7 +40,7 @@ export interface BackupHeader {
   readonly sealing?: Sealing;
 }
 
-/** The objects of one kind follow. */
+/** A section line: the objects of one kind follow it. */
 export interface BackupSection {
   readonly apiVersion: string;
   readonly kind: string;
@@ -66,7 +66,7 @@ export interface BackupEnd {
   readonly notTaken: readonly NotTaken[];
   /** SHA-256 in hex of all bytes of the file before the last block. */
   readonly sha256: string;
-  /** With sealing: proves that whoever had the key wrote the whole file. */
+  /** Only with sealing: proves that whoever had the key wrote the whole file. */
   readonly mac?: string;
 }
 

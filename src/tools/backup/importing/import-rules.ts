@@ -5,7 +5,7 @@ import { leftOut } from '../recreate/made-by-itself.js';
 
 /** What an import takes from a backup, and how. */
 export interface TakingOptions {
-  /** Whether to take also objects that loops make by themselves (pods of workloads), and ended ones. */
+  /** Whether to take also objects that controllers make (pods of workloads), and finished jobs and pods. */
   readonly withDerived: boolean;
   /** Whether to take also volumes that a provisioner made; their data has to be reachable from here. */
   readonly withVolumes: boolean;
@@ -20,14 +20,14 @@ const provisioned = /^pv\.[^/]*\/provisioned-by$/;
 
 /**
  * Decides about the objects of a backup. Volumes have to come before claims: it remembers them, because a claim keeps
- * its volume only if that is there.
+ * its volume only if the volume exists.
  */
 export class ImportRules {
   private readonly volumes = new Set<string>();
 
   constructor(private readonly options: TakingOptions) {}
 
-  /** The cluster has a volume of this name. */
+  /** Records that the cluster has a volume of this name. */
   hasVolume(name: string): void {
     this.volumes.add(name);
   }

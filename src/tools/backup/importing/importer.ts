@@ -44,7 +44,7 @@ export interface ImportReport {
 
 /**
  * Brings the objects of a backup to a cluster: reads and checks all of the backup, plans, then creates, owners before
- * what they own. Objects that are there already are not made again, so that an interrupted import continues when it is
+ * what they own. Objects that exist already are not created again, so that an interrupted import continues when it is
  * run again.
  *
  * @throws StartupError for a backup or a cluster that can't be used, before anything was written; or when the server
@@ -76,7 +76,7 @@ function chooseSections({ sections }: Contents, options: ImportOptions, reader: 
   return { sections: kinds, notTaken: notTaken.filter(({ why }) => why === 'excluded') };
 }
 
-/** How often the cluster is asked whether it serves new kinds. */
+/** How many times the cluster is asked whether it serves new kinds. */
 const mostLooks = 20;
 
 class Run {

@@ -24,7 +24,7 @@ const onlyMetadata = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 const mostTries = 5;
 const firstPauseMs = 100;
 
-/** Why a field can't be written: another version of the cluster does not know it. */
+/** Matches the error for a field that another version of the cluster does not know. */
 const unknownField = /unknown field|strict decoding error/;
 
 /** The cluster that objects are brought to. */
@@ -116,7 +116,7 @@ export class TargetCluster {
   }
 
   /**
-   * Writes an object over the live one, again when others write at the same time.
+   * Writes an object over the live one; retries when others write at the same time.
    *
    * @param part the part of it that is written
    * @param merge makes the object to write from the live one

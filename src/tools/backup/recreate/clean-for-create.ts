@@ -35,7 +35,8 @@ const serverSet = [
  * A copy of an object that was read, to be created: without the fields that a server sets (uid, versions, times,
  * managed fields, status) and without those that belong to its place of origin (addresses, nodes, bindings of volumes,
  * tokens, selectors that a server made from the uid). Name, labels, finalizers and owners stay; {@link mapOwners} gives
- * the owners their new uids. `generateName` is removed, since the object has its name: created again it exists.
+ * the owners their new uids. `generateName` is removed, since the object has a name: a second create then reports that
+ * it exists.
  */
 export function cleanForCreate<T extends ApiObject>(object: T, keep: KeptFields = {}): T {
   const clean = cloneJson(object);
@@ -72,7 +73,7 @@ function cleanPod(object: ApiObject, keep: KeptFields): void {
   if (keep.nodeNames !== true) removeFrom(object.spec, ['nodeName']);
 }
 
-/** Tokens of accounts are signed by the old cluster and name the old uid. The loop of the accounts makes a new one. */
+/** Service account tokens are signed by the old cluster and name the old uid. The token controller issues new ones. */
 function cleanSecret(object: ApiObject): void {
   if (typeof object.type !== 'string' || !object.type.endsWith('/service-account-token')) return;
   removeFrom(object, ['data']);

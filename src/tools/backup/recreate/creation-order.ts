@@ -2,8 +2,8 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 
 /**
  * Kinds in the order in which a cluster is filled, as `<group>/<Kind>` without the vendor's suffix of the group. What
- * others refer to comes first: namespaces, definitions, settings of the cluster, rights, accounts, configuration,
- * volumes, objects of custom kinds, networks, workloads with those they own.
+ * others refer to comes first: namespaces, definitions, settings of the cluster, roles, service accounts,
+ * configuration, volumes, objects of custom kinds, networks, workloads with those they own.
  */
 const first: readonly string[] = [
   '/Namespace',

@@ -8,13 +8,13 @@ import { plainKind } from './creation-order.js';
  *
  * - `own`: every cluster has its own, which another cluster's must not replace (rights and priority levels that the
  *   server maintains, its service, nodes and what they report, requests for certificates)
- * - `derived`: loops make it from other objects (pods of workloads, endpoints of services)
- * - `ended`: a job or pod that has run to its end, and would run again
+ * - `derived`: controllers make it from other objects (pods of workloads, endpoints of services)
+ * - `ended`: a job or pod that has finished, and would run again
  * - `leaving`: it was being deleted
  */
 export interface LeftOut {
   readonly rule: 'own' | 'derived' | 'ended' | 'leaving';
-  /** The reason as text for people, which follows the name of the object. */
+  /** The reason as a phrase for people, which follows the name of the object. */
   readonly why: string;
 }
 
@@ -33,7 +33,7 @@ const keptUp: Rule = ({ metadata }) =>
 const systemOwned: Rule = ({ metadata }) =>
   metadata.name?.startsWith('system-') === true ? own('every cluster has its own') : undefined;
 
-/** The workloads whose loops make pods, and what they make them through. */
+/** The workloads whose controllers make pods, and the kinds through which they make them. */
 const controllers: ReadonlySet<string> = new Set([
   'apps/ReplicaSet',
   'apps/StatefulSet',

@@ -32,7 +32,7 @@ export interface RestorePlan {
   readonly steps: readonly RestoreStep[];
   /** Kinds that could not be read, and why. */
   readonly notSeen: readonly { readonly what: string; readonly why: string }[];
-  /** Uids that objects have now, by those that they had. Grows while objects are created. */
+  /** The new uids by the old ones. Grows while objects are created. */
   readonly uids: Map<string, string>;
 }
 

@@ -20,8 +20,8 @@ export interface RestoreDependencies {
 }
 
 /**
- * Carries out a plan. A failure is reported, and the other steps go on. Writes state the version of the object that
- * they replace: nothing that changed since the plan was made is overwritten.
+ * Carries out a plan. A failure is reported, and the other steps go on. Each write names the version of the object that
+ * it replaces: nothing that changed since the plan was made is overwritten.
  */
 export async function* restore(dependencies: RestoreDependencies): AsyncGenerator<StepResult> {
   /** Namespaces that a dry run only pretends to make. */
@@ -67,7 +67,8 @@ async function write(dependencies: RestoreDependencies, step: RestoreStep): Prom
       written = await client.send<ApiObject>('POST', `${path}${query}`, { body: object, signal });
     } catch (error) {
       if (!(error instanceof ApiFault) || error.reason !== 'AlreadyExists') throw error;
-      // A control loop that follows an object restored before was faster: accounts, replica sets, endpoints.
+      // A controller has created the object already, for an owner that was restored before: service accounts, replica
+      // sets, endpoints.
       written = await againstLoops(async () => {
         const other = await client.send<ApiObject>('GET', objectPath(kind, past.metadata), { signal });
         const body = restoredObject({ ...step, present: other }, plan.uids).object;
@@ -91,10 +92,10 @@ async function write(dependencies: RestoreDependencies, step: RestoreStep): Prom
   return note;
 }
 
-/** How many times to attempt a write of an object that a control loop writes, too. */
+/** How many times to attempt a write of an object that a controller writes, too. */
 const mostAttempts = 5;
 
-/** Tries again while a loop changes the object between the read and the write. */
+/** Retries on conflicts: a controller may change the object between read and write. */
 async function againstLoops<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

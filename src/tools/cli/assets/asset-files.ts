@@ -9,7 +9,7 @@ import { OwnFiles } from '../own-files.js';
 const programs = ['kube-apiserver', 'etcd'] as const;
 
 export interface AssetFilesOptions {
-  /** Absolute. */
+  /** Absolute path of the folder. */
   readonly directory: string;
   /** Absolute paths of Node and of our own program. */
   readonly node: string;
@@ -19,7 +19,7 @@ export interface AssetFilesOptions {
   readonly path: string;
 }
 
-/** The outcome for the one program that is not ours. */
+/** The outcome for kubectl, the one program that is not ours. */
 export type KubectlAsset = { readonly linkedTo: string } | { readonly note: string };
 
 /**

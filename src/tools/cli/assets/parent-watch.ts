@@ -1,10 +1,10 @@
 const pollMs = 500;
 
 /**
- * Calls `onGone` when the process that started this one has ended, however it did. Suites that are killed stop nothing.
- * A process that init or the like has started has no such parent.
+ * Calls `onGone` when the process that started this one has exited, in whatever way: a test suite that is killed does
+ * not stop its servers. A process that init started has no such parent.
  *
- * @returns ends the watch
+ * @returns a function that ends the watch
  */
 export function watchParent(onGone: () => void): () => void {
   const parent = process.ppid;

@@ -4,7 +4,7 @@ import { errorText, StartupError } from '../../../base/machinery/startup-error.j
 /** The path at which the store reports a server's database. */
 export const databasePath = '/plinth/database';
 
-/** The prefix of servers that name none. */
+/** The prefix of servers that set none. */
 export const usualPrefix = '/registry';
 
 /** The store's answer at that path. */

@@ -4,7 +4,7 @@ import { errorCode, errorText, StartupError } from '../../../base/machinery/star
 import { databasePath, type StoreAnswer } from './store-client.js';
 
 export interface StoreServerOptions {
-  /** http URLs. */
+  /** The http URLs to listen on. */
   readonly urls: readonly string[];
   /** The URL of the database of servers with this prefix. */
   readonly database: (prefix: string) => Promise<string>;

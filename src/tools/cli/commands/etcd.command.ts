@@ -15,7 +15,7 @@ const groups = { etcd: EtcdOptions, assets: AssetOptions, ignoredEtcd: IgnoredEt
 
 /** A suite often starts soon after another one has ended. */
 const lingerMs = 2_000;
-/** More time than a stop takes, and less than test suites wait. */
+/** How long a stop may take, in milliseconds: longer than it takes, and less than test suites wait. */
 const stopMs = 10_000;
 
 export const etcdCommand: Command = {

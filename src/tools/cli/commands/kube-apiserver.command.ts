@@ -74,8 +74,8 @@ export const kubeApiServerCommand: Command = {
 };
 
 /**
- * Runs only the loops of the server itself, such as the one that takes new kinds into service: test suites count the
- * objects.
+ * Runs only the controllers that belong to the server itself, such as the one that establishes custom resources: test
+ * suites count the objects, so no other controller may create any.
  */
 function ownLoops(events: EventOptions) {
   return {

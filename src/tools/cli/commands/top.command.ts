@@ -7,7 +7,10 @@ import { type Command, parseRequest } from '../command.js';
 import { usualKubeconfig } from '../usual-kubeconfig.js';
 
 const groups = { top: TopOptions } as const;
-/** Home, and clear what is below the page and right of each line; the page doesn't flicker. */
+/**
+ * Moves the cursor home, then clears the rest of each line and what is below the page, so that the page doesn't
+ * flicker.
+ */
 const home = '\u001b[H';
 const clearLine = '\u001b[K';
 const clearBelow = '\u001b[J';

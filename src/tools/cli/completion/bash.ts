@@ -142,7 +142,7 @@ function offered(flags: readonly FlagWords[]): string {
 
 function operandCase({ name, operands, takesFiles }: ProgramWords): string[] {
   const files = takesFiles ? [`_plinth_files -f "$current"`] : [];
-  // The first operand follows the subcommand, or its flags; only there it is a word.
+  // Only the first operand, after the subcommand and its flags, is completed with these words.
   const words = operands.length === 0 ? [] : [`_plinth_words '${operands.join(' ')}' "$current"`];
   const all = [...words, ...files];
   return all.length === 0 ? [] : [`      ${name}) ${all.join('; ')} ;;`];

@@ -61,7 +61,7 @@ function action(value: FlagWords['value'], isList: boolean, words: readonly stri
   }
 }
 
-/** The shell reads these words again: an asterisk must stay one. */
+/** The shell reads these words again: an asterisk must stay an asterisk. */
 function pattern(word: string): string {
   return word.replaceAll(/[*?[\]()=~#]/g, '\\$&');
 }

@@ -70,7 +70,7 @@ export async function authorityFinding(flag: string, path: string, now: number):
   return times.find(({ verdict }) => verdict === 'error') ?? times[0] ?? ok(check, found.map(validText).join('; '));
 }
 
-/** Checks the keys of account tokens: each can be read, is strong, and verifies what is signed. */
+/** Checks the keys of service account tokens: each can be read, is strong, and verifies what is signed. */
 export async function tokenKeyFindings(
   signing: readonly { readonly flag: string; readonly path: string }[],
   verifying: readonly string[],

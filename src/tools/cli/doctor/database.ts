@@ -279,7 +279,7 @@ function schemaRemedy(problem: string): string {
   return 'run plinth migrate with this program';
 }
 
-/** Readers of the log: rows of the SQL projection, and the copy for the history. */
+/** Checks how far the readers of the log lag behind: the rows of the SQL projection, and the copy for the history. */
 async function lagFindings(session: Session): Promise<Finding[]> {
   const [behind] = await rowOf(session, 'select extract(epoch from behind) from cluster.lag()');
   const [pending, silent] = await rowOf(

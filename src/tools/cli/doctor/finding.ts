@@ -38,7 +38,7 @@ export function findingLines(findings: readonly Finding[]): string[] {
   });
 }
 
-/** `1.5 GiB`. */
+/** A number of bytes for people, such as `1.5 GiB`. */
 export function bytesText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));

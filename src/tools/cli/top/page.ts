@@ -3,7 +3,7 @@ import { printable } from '../../backup/format/printable.js';
 
 /** The narrowest page that is laid out. */
 const leastWidth = 60;
-/** What the other columns take beside the names of resources. */
+/** The width of the other columns, beside the names of resources. */
 const besideNames = 54;
 const watchRows = 4;
 const cacheRows = 4;
@@ -111,7 +111,7 @@ function databaseOf(span: Span): string[] {
   ];
 }
 
-/** Each process counts all objects. */
+/** Each process counts all objects, so the highest count of each resource is used. */
 function objects(now: Sample): number {
   const byResource = new Map<string, number>();
   for (const { labels, value } of now.of('apiserver_storage_objects')) {

@@ -22,7 +22,7 @@ export function userKubeconfig(config: UserKubeconfig): string {
  * stays unchanged, comments too. The current context changes only if there is none.
  *
  * @param file name for messages
- * @throws StartupError for a text that is no kubeconfig, or one whose cluster of that name is another one
+ * @throws StartupError for content that is no kubeconfig, or one whose cluster of that name is another one
  */
 export function mergeKubeconfig(text: string, file: string, config: UserKubeconfig): string {
   const document: Document = parseDocument(text, { logLevel: 'error' });
@@ -69,7 +69,7 @@ function plain(document: Document, file: string): { readonly kind?: unknown; rea
   try {
     return document.toJS();
   } catch {
-    // Aliases that grow without end, or that name nothing.
+    // The parser throws for aliases that expand without limit, or that name nothing.
     throw new StartupError(`${file}: is neither YAML nor JSON`);
   }
 }

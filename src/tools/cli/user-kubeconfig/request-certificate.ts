@@ -6,7 +6,7 @@ import { writeCertificateRequest } from '../../../base/machinery/x509/write-cert
 import { ApiFault, type ClusterClient } from '../../backup/cluster/cluster-client.js';
 import { type KeyPair, privateKeyPem } from '../pki/issue-certificate.js';
 
-/** The identity, and what the signer is asked for. */
+/** The identity of the requested certificate, its lifetime and its signer. */
 export interface CertificateWish {
   readonly user: string;
   readonly groups: readonly string[];
@@ -32,8 +32,8 @@ const longestPauseMs = 1000;
 const upstreamNamespace = '/api/v1/namespaces/kube-system';
 
 /**
- * Gets a client certificate by a CertificateSigningRequest that the caller makes and approves (specification 2.7). The
- * private key is made here and stays here. A request that did not become a certificate is deleted again.
+ * Obtains a client certificate by a CertificateSigningRequest that the caller makes and approves (specification 2.7).
+ * The private key is made here and stays here. A request that did not become a certificate is deleted again.
  *
  * @throws ApiFault when the caller lacks a right, StartupError when the request is refused or nobody signs it in time
  */

@@ -24,7 +24,7 @@ const lingerMs = 5_000;
 const link = new ParentLink(process);
 keepIdleMemorySmall();
 limitStart();
-/** Leads to the parent, which has the connections to the database. */
+/** The stream to the parent, which has the connections to the database. */
 const hub = new Socket({ fd: hubDescriptor });
 let starting: Promise<Running | undefined> | undefined;
 let isStopping = false;

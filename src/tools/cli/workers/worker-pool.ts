@@ -40,7 +40,7 @@ interface Slot {
 interface WorkerEnd {
   readonly hasServed: boolean;
   readonly code: number | null;
-  /** For the log. */
+  /** How the worker ended, for the log. */
   readonly reason: string;
   /** The report of a worker that could not start. */
   readonly failure: Error | undefined;

@@ -1,4 +1,4 @@
-/** An answer that is not a success, or no answer at all (code 0). The message is the server's. */
+/** An error response, or no response at all (code 0). The message is the server's. */
 export class ApiFault extends Error {
   constructor(
     readonly code: number,
@@ -18,7 +18,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The parts that tests replace. */
+/** Sends a request; tests replace it. */
 export type Send = (path: string, init: RequestInit) => Promise<Response>;
 
 interface StatusBody {

@@ -90,7 +90,7 @@ export function canList({ verbs }: Kind): boolean {
   return verbs.includes('list');
 }
 
-/** `apps/v1`, `v1`. */
+/** The `apiVersion` of a kind: `apps/v1`, `v1`. */
 export function apiVersionOf({ group, version }: Pick<Kind, 'group' | 'version'>): string {
   return group === '' ? version : `${group}/${version}`;
 }
@@ -113,7 +113,7 @@ function enc(segment: string): string {
   return encodeURIComponent(segment);
 }
 
-/** Kinds whose name, group or short names contain the text, with those that begin with it first. */
+/** Kinds whose name, group or short names contain the text; those that begin with it come first. */
 export function searchKinds(kinds: readonly Kind[], text: string): readonly Kind[] {
   const wanted = text.trim().toLowerCase();
   const names = ({ resource, kind, shortNames }: Kind) => [resource, kind.toLowerCase(), ...shortNames];

@@ -24,8 +24,7 @@ export class LiveObject {
       list: async (ending) => {
         const path = `${this.collection}/${encodeURIComponent(this.name)}`;
         this.take(readObject(await this.api.text(path, { signal: ending })));
-        // An object that does not change has a version that the server may have forgotten; the version of a list can be
-        // watched from.
+        // The version of an object that rarely changes may be too old to watch from; the version of a list never is.
         const selected = `${this.collection}?${new URLSearchParams({ fieldSelector: `metadata.name=${this.name}` })}`;
         const list = readObject(await this.api.text(selected, { signal: ending }));
         const [item] = (list.items ?? []) as ApiObject[];

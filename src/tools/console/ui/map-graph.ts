@@ -1,6 +1,6 @@
 import type { Known } from './owners.js';
 
-/** An object with what its selectors need. */
+/** An object with the fields that its selectors need. */
 export interface Selecting extends Known {
   readonly spec?: Readonly<Record<string, unknown>>;
 }

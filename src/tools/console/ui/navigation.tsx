@@ -23,7 +23,7 @@ export function open(address: string): void {
   route.value = parseRoute(location.hash);
 }
 
-/** Back to what was shown before, but never off the page. */
+/** Goes back to what was shown before, but never off the page. */
 export function back(): void {
   if (steps > 0) {
     // The step back itself is counted as a step, too.

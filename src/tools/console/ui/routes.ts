@@ -14,7 +14,7 @@ export interface ResourceName {
 }
 
 export interface ListRoute extends ResourceName {
-  /** Empty: all. */
+  /** The namespace; empty: all. */
   readonly namespace: string;
   readonly labels: string;
   readonly fields: string;

@@ -33,7 +33,7 @@ function sortKey(text: string): number | string {
 
 function compare(a: number | string | undefined, b: number | string | undefined): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  // Numbers before texts.
+  // Numbers sort before strings.
   if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1;
   return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0;
 }

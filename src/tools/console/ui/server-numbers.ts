@@ -7,12 +7,12 @@ export interface ServerNumbers {
   readonly p50: number | undefined;
   readonly p99: number | undefined;
   readonly watches: number;
-  /** The most frequent kinds first. */
+  /** Counts by kind, the most frequent kinds first. */
   readonly watchesByKind: readonly (readonly [kind: string, count: number])[];
   /** How long ago the log was read: the possible delay of watches. */
   readonly feedAge: number;
   readonly loopLag: number;
-  /** In processors. */
+  /** CPU usage, in cores. */
   readonly cpu: number;
   readonly memory: number;
   readonly database: number;

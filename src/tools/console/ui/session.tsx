@@ -50,7 +50,7 @@ export async function resume(): Promise<void> {
   }
 }
 
-/** Throws an ApiFault with the reason. */
+/** Logs in with pasted credentials. Throws an ApiFault with the reason for a refusal. */
 export async function login(text: string): Promise<void> {
   const body = JSON.stringify({ login: text });
   const answer = await api.json<LoggedIn & { readonly key: string }>('/console/login', { method: 'POST', body });

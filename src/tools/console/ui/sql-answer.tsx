@@ -7,7 +7,7 @@ export interface SqlAnswer {
   readonly ms: number;
 }
 
-/** Throws an ApiFault with the database's message. */
+/** Sends a query to the console. Throws an ApiFault with the database's message. */
 export function ask(path: string, body: object, signal?: AbortSignal): Promise<SqlAnswer> {
   return api.json<SqlAnswer>(path, { method: 'POST', body: JSON.stringify(body), ...(signal && { signal }) });
 }

@@ -97,7 +97,7 @@ type ShownColumn = Column & { readonly index: number };
 interface TableRowProps {
   readonly row: Row;
   readonly columns: readonly ShownColumn[];
-  /** Counted from 0, of all rows. */
+  /** The index of the row among all rows, from 0. */
   readonly place: number;
   readonly isChosen: boolean;
   readonly showsNamespace: boolean;

@@ -25,9 +25,9 @@ interface TableBody {
   readonly rows?:
     | readonly { readonly cells: readonly unknown[]; readonly object: { readonly metadata: Metadata } }[]
     | null;
-  /** From servers that make no table of this kind. */
+  /** The objects, from servers that can't return this kind as a table. */
   readonly items?: readonly { readonly metadata: Metadata }[];
-  /** Only an event without a table has it. */
+  /** Present only in a watch event whose object is no table. */
   readonly object?: never;
 }
 

@@ -29,8 +29,8 @@ export function readObject(json: string): ApiObject {
 }
 
 /**
- * The YAML of a value with sorted fields: servers send the same fields in different orders. Texts that an older version
- * of YAML reads as something else, such as `on` and `0777`, are quoted: servers read that version.
+ * The YAML of a value with sorted fields: servers send the same fields in different orders. Strings that an older
+ * version of YAML reads as something else, such as `on` and `0777`, are quoted: servers read that version.
  */
 export function toYaml(value: unknown): string {
   return stringify(value, {

@@ -188,7 +188,7 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     skip: process.platform !== 'linux',
   }, async () => {
     const { child, pid } = await startInChild();
-    // The supervisor and its watch go first, so nothing tells Postgres to stop.
+    // The supervisor and its watch are killed first, so nothing signals Postgres to stop.
     const supervisor = Number((await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ')[1]);
     const siblings = (await readFile(`/proc/${supervisor}/task/${supervisor}/children`, 'utf8'))
       .trim()

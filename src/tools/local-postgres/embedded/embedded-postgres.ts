@@ -27,7 +27,7 @@ export interface EmbeddedPostgresOptions {
   readonly fallbackRoot?: string;
   readonly binaries?: PostgresBinaries;
   readonly clock?: Clock;
-  /** The data may be lost when the machine crashes: nothing is waited for until it is on disk. */
+  /** The data may be lost when the machine crashes: no write waits until it is on disk. */
   readonly disposable?: boolean;
   /** How long an orderly shutdown may take before it is cut short. Default 30,000. */
   readonly stopPatienceMs?: number;

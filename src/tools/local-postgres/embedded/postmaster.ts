@@ -17,8 +17,7 @@ export async function endLeftPostmaster(dataDirectory: string, logger: Logger): 
   const pid = await readPostmasterPid(dataDirectory);
   if (pid === undefined || !isAlive(pid)) return;
   if (!(await runsOn(pid, dataDirectory))) {
-    // The number was given to another process in the meantime. Postgres itself would take that process for its
-    // predecessor.
+    // The pid belongs to another process by now. Postgres itself would take that process for its predecessor.
     await rm(lockFile, { force: true });
     return;
   }

@@ -57,7 +57,7 @@ export async function leaseKeeper(lingerMs: number = usualLingerMs): Promise<Kee
   throw new StartupError(`the shared Postgres does not answer (log: ${place.log})`);
 }
 
-/** Undefined when no keeper listens, or one that is about to end. */
+/** Takes a lease; undefined when no keeper listens, or the keeper is about to exit. */
 async function tryLease(place: KeeperPlace): Promise<KeeperLease | undefined> {
   const socket = connect(place.socket);
   try {
@@ -104,7 +104,7 @@ class SocketLease implements KeeperLease {
   }
 }
 
-/** Undefined while another process starts the keeper. */
+/** Takes the lock for starting the keeper; undefined while another process starts it. */
 async function tryLock(place: KeeperPlace): Promise<{ release(): Promise<void> } | undefined> {
   try {
     return await lockDirectory(place.startLock);

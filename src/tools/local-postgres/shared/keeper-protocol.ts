@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** A message from a user of the shared Postgres, one JSON text per line: a database that the keeper may drop now. */
+/** A message from a user of the shared Postgres, one JSON object per line: a database that the keeper may drop now. */
 export interface UserLine {
   readonly drop: string;
 }

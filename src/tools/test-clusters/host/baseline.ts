@@ -21,7 +21,7 @@ export interface KeptObjects {
 
 interface RestoreRow {
   readonly objects: string;
-  /** Versions as texts. */
+  /** Versions as strings. */
   readonly changes: Readonly<Record<string, string>> | null;
   readonly epoch_start: string | null;
 }
@@ -143,7 +143,7 @@ export class Baseline {
       $$`;
   }
 
-  /** Objects that the baseline does not have, or has under another identity. */
+  /** SQL that removes the objects that the baseline does not have, or has under another identity. */
   private get removal(): string {
     return `
       with versioned as materialized (
@@ -169,7 +169,7 @@ export class Baseline {
       from (select v.resource, count(*), max(v.version) as version from versioned v group by v.resource) r`;
   }
 
-  /** Objects that are missing, or were changed. */
+  /** SQL that puts back the objects that are missing, or were changed. */
   private get restoration(): string {
     return `
       with versioned as materialized (
@@ -205,7 +205,7 @@ export class Baseline {
   }
 }
 
-/** No batch of a server has such a number. */
+/** The number for the batches of a return to the baseline, which no batch of a server has. */
 function batch(): string {
   return '-1';
 }

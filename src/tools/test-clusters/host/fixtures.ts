@@ -92,7 +92,7 @@ async function readInput(input: FixtureInput): Promise<Fixture[]> {
   }
 }
 
-/** Texts in programs are indented as a whole. */
+/** Removes the common indentation of YAML that is written inside a program. */
 function outdented(text: string): string {
   const lines = text.split('\n');
   const indents = lines.filter((line) => line.trim() !== '').map((line) => line.length - line.trimStart().length);

@@ -35,7 +35,7 @@ export interface TemplateRequest {
   /** Stored name of leases. */
   readonly leases: string;
   readonly systemNamespace: string;
-  /** Serves an empty, migrated database until everything is there that a server keeps in place, and ends. */
+  /** Serves an empty, migrated database until it has every object that a server maintains, then stops. */
   readonly serveOnce: (databaseUrl: string) => Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export async function serverTemplate(request: TemplateRequest): Promise<Database
   };
 }
 
-/** Differs between builds of the program. */
+/** Identifies the build of the program. */
 async function buildOf(): Promise<string> {
   const { size, mtimeMs } = await stat(fileURLToPath(import.meta.url));
   return `${size} ${mtimeMs}`;

@@ -17,7 +17,7 @@ import type {
 import { UserAccess } from './user-access.js';
 
 const startMs = 60_000;
-/** The loops without which a server does not work; the SQL views are not among them. */
+/** Selects the controllers without which a server does not work; those of the SQL views are not among them. */
 const serverLoops = ['-*', '-sql-views', '-sql-projection'];
 
 /** A disk with less space than this is not enough for a start. */
@@ -72,7 +72,7 @@ export async function openCluster(options: ClusterOptions): Promise<TestCluster>
   }
 }
 
-/** Failures on a full disk have many names. */
+/** A hint when the disk is full: failures on a full disk have many messages. */
 async function scarcity(): Promise<string> {
   const folder = tmpdir();
   // Without the folder another error is reported.
@@ -213,7 +213,7 @@ function fixtureInputs(fixtures: readonly (string | object)[]): FixtureInput[] {
   });
 }
 
-/** Whether a text of one line is a path: no text of an object lacks a colon or ends in that way. */
+/** Whether a string of one line is a path: YAML or JSON of an object always has a colon and never ends in that way. */
 function isPath(text: string): boolean {
   return /^[^\n]*(\.ya?ml|\.json|\/)$/.test(text) || /^[^\n:{[#]+$/.test(text.trim());
 }

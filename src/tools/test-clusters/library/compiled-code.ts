@@ -29,7 +29,7 @@ export function compiledCodeFolder(program: string): string | undefined {
   }
 }
 
-/** Makes a folder; returns whether it is new. Node's recursive `mkdir` loops without end in /proc. */
+/** Makes a folder; returns whether it is new. Node's recursive `mkdir` never returns in /proc. */
 function makeOne(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 });

@@ -9,20 +9,20 @@ export interface StartSettings {
   /** Names of control loops, as in the flag of that name. */
   readonly controllers: readonly string[];
   readonly nodes: number;
-  /** Undefined: any that is free. */
+  /** The port to listen on; undefined: any that is free. */
   readonly port: number | undefined;
   /** A PostgreSQL of the user's own; undefined: the shared one. */
   readonly databaseUrl: string | undefined;
   readonly fixtures: readonly FixtureInput[];
 }
 
-/** A text of documents in YAML or JSON, or the path of a file or folder; or an object. */
+/** YAML or JSON documents as a string, or the path of a file or folder; or an object. */
 export type FixtureInput = { readonly text: string } | { readonly path: string } | { readonly object: object };
 
 export interface StartAnswer {
   readonly url: string;
   readonly port: number;
-  /** PEM texts. */
+  /** Authority, certificate and private key in PEM. */
   readonly authority: string;
   readonly certificate: string;
   readonly privateKey: string;

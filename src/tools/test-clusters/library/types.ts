@@ -41,9 +41,9 @@ export interface ClusterOptions {
 export type FlagValue = string | number | boolean | readonly string[];
 
 /**
- * Objects, texts in YAML or JSON, or paths of files and folders with such texts (a `file:` URL, or a string of one line
- * that ends in `.yaml`, `.yml`, `.json` or `/` or has no colon). From a folder, the files with these endings are used,
- * but not those in its subfolders.
+ * Objects, strings of YAML or JSON, or paths of files and folders of YAML or JSON (a `file:` URL, or a string of one
+ * line that ends in `.yaml`, `.yml`, `.json` or `/` or has no colon). From a folder, the files with these endings are
+ * used, but not those in its subfolders.
  */
 export type Fixtures = string | object | readonly (string | object)[];
 
@@ -60,13 +60,13 @@ export interface Access {
   readonly kubeconfigFile: string;
   /** What `loadFromOptions` of a `KubeConfig` takes. */
   readonly settings: KubeconfigSettings;
-  /** Loads it into a `KubeConfig` of `@kubernetes/client-node` and returns that. */
+  /** Loads the access into a `KubeConfig` of `@kubernetes/client-node` and returns that. */
   loadInto<Config extends LoadsKubeconfig>(config: Config): Config;
   /**
-   * Sends one request to the API and returns the answer.
+   * Sends one request to the API and returns the response.
    *
    * @param body sent as JSON, unless the headers give another type
-   * @throws ApiError for an answer that is no success
+   * @throws ApiError for an error response
    */
   // biome-ignore lint/suspicious/noExplicitAny: an answer has whatever type the caller knows it to have
   request<Answer = any>(
@@ -77,7 +77,7 @@ export interface Access {
   ): Promise<Answer>;
 }
 
-/** An answer of the API that is not a success. */
+/** An error response of the API. */
 export interface ApiError extends Error {
   readonly status: number;
   /** The reason as in a Status, such as `NotFound`. */

@@ -8,12 +8,12 @@ export type Credentials = { readonly certificate: string; readonly privateKey: s
 
 export interface AccessDependencies {
   readonly url: string;
-  /** PEM. */
+  /** The certificate authority of the server, in PEM. */
   readonly authority: string;
   readonly credentials: Credentials;
   /** Name of the user in the kubeconfig. */
   readonly name: string;
-  /** Where the kubeconfig is put. */
+  /** The folder in which the kubeconfig is written. */
   readonly folder: string;
 }
 
@@ -126,14 +126,14 @@ export class UserAccess implements Access {
     throw new Failure(status, reason, message, value);
   }
 
-  /** Ends its connections. */
+  /** Closes the connections of this access. */
   close(): void {
     this.agent?.destroy();
     this.agent = undefined;
   }
 }
 
-/** The value if the text is JSON, else the text: health checks answer in plain text. */
+/** The parsed response if it is JSON, else the response as a string: health checks respond in plain text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -71,7 +71,7 @@ export async function withReader(
   }
 }
 
-/** Stores the text unchanged. */
+/** Stores the JSON unchanged. */
 export function put(storage: PostgresStorage, resource: string, name: string, json: string, ns = 'default') {
   return storage.create({ resource, namespace: ns, name }, `uid-${name}`, json);
 }
