@@ -28,7 +28,7 @@ export abstract class CertificateRequestLoop extends ReconcileLoop {
   /** Whether this controller has work to do on a request, now or later. */
   protected abstract concerns(request: StoredRequest): boolean;
 
-  /** Does the work on a request that concerns this loop. */
+  /** Does the work on a request that concerns this controller. */
   protected abstract process(request: StoredRequest, work: ReconcileContext): Promise<WorkOutcome>;
 
   protected sources(): readonly Source[] {
@@ -46,7 +46,7 @@ export abstract class CertificateRequestLoop extends ReconcileLoop {
 
   /**
    * Changes the status of a request through one of its subresources, if the request is still the same and still
-   * concerns this loop. Returns whether it did.
+   * concerns this controller. Returns whether it did.
    */
   protected async changeStatus(
     path: 'approval' | 'status',

@@ -22,7 +22,7 @@ import type { VolumeLoopMetrics } from './volume-loop-metrics.js';
 
 export interface ControllersOptions {
   readonly storage: Storage;
-  /** The admission of the loops' writes. Default: everything is admitted. */
+  /** The admission of the controllers' writes. Default: everything is admitted. */
   readonly admission?: WriteAdmission | undefined;
   /** Must have all resources registered: the content of namespaces is found through it. */
   readonly registry: ResourceRegistry;
@@ -33,8 +33,8 @@ export interface ControllersOptions {
   /** How SQL shows the resources; default: by views over the stored objects. */
   readonly sqlProjection?: SqlProjectionMode | undefined;
   /**
-   * Decides what the loops may do, and checks the rights of users for whom they act. Default: the loops may do
-   * everything, and nobody else has any right.
+   * Decides what the controllers may do, and checks the rights of users for whom they act. Default: the controllers may
+   * do everything, and nobody else has any right.
    */
   readonly authorizer?: Authorizer | undefined;
   /** The extension servers; without it their availability is not checked. */
@@ -42,7 +42,7 @@ export interface ControllersOptions {
   /** Where autoscalers get metrics. Default: from the extension servers. */
   readonly metrics?: MetricsApi | undefined;
   readonly autoscaler?: Readonly<AutoscalerOptions> | undefined;
-  /** The loops to run. Default: all that are on by default. */
+  /** The controllers to run. Default: all that are on by default. */
   readonly enabled?: ReadonlySet<ControllerName> | undefined;
   /** The authorities that sign certificates; without them none are signed. */
   readonly signing?: SigningAuthorities | undefined;
@@ -63,7 +63,7 @@ export interface ControllersOptions {
   readonly terminatedPodThreshold?: number | undefined;
   /** How long a service account token in a secret may stay unused before it is cleaned up. Default: a year. */
   readonly legacyTokenPeriodMs?: number | undefined;
-  /** How fast loops create objects in one namespace. Default: as fast as they can. */
+  /** How fast controllers create objects in one namespace. Default: without a limit. */
   readonly creationLimits?: CreationLimits | undefined;
   /** Counts the creations that wait for these limits. */
   readonly creationObserver?: CreationObserver | undefined;
@@ -75,7 +75,7 @@ export interface ControllersOptions {
   readonly serviceRange?: string | undefined;
   /** How long the namespace controller waits before it deletes content; see `settleMs` there. */
   readonly settleMs?: number | undefined;
-  /** Measures the queues of the loops. */
+  /** Measures the work queues of the controllers. */
   readonly queues?: QueueMetrics | undefined;
   /** Counters of the volume controllers. */
   readonly counters?: VolumeLoopMetrics | undefined;

@@ -37,7 +37,7 @@ import { VolumeLoopMetrics } from './volume-loop-metrics.js';
 
 /**
  * The control loops. From the start of the application, the process takes part in the election among all processes on
- * the database. At shutdown, the loops end and the lease is released before anything else stops. Changed key and
+ * the database. At shutdown, the controllers stop and the lease is released before anything else stops. Changed key and
  * certificate files take effect without a restart.
  */
 @Module({
@@ -142,7 +142,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     logger.info('control loops wait for their turn', { identity: this.running.identity });
   }
 
-  /** Runs before the loops' dependencies stop. */
+  /** Runs before the dependencies of the controllers stop. */
   async onModuleDestroy(): Promise<void> {
     await this.running?.stop();
   }

@@ -19,7 +19,7 @@ import { makeLoops } from './loop-table.js';
 export interface RunningControllers {
   readonly identity: string;
   readonly isLeading: boolean;
-  /** Ends the loops, then releases the lease. The storage must be stopped only after this. */
+  /** Stops the controllers, then releases the lease. The storage must be stopped only after this. */
   stop(): Promise<void>;
 }
 

@@ -86,7 +86,7 @@ export abstract class EveryNamespaceLoop<T extends ApiObject> extends ReconcileL
         await this.objects.create(work, { ...this.content(), metadata } as DeepPartial<T>);
       }
     } catch (error) {
-      // A create that admission refuses is tried again.
+      // A create that admission refuses is retried.
       if (!(error instanceof StatusError && (races.has(error.reason) || isNamespaceTerminating(error)))) throw error;
     }
     return 'done';

@@ -305,7 +305,7 @@ describe('LeaseElector', () => {
       assert.ok(turn < 100, 'the term ends without waiting for a timer');
       await setImmediate();
     }
-    // Until then nobody holds the lease.
+    // From here on nobody leads, until the second candidate takes the lease.
     leading.delete('a');
     for (let passed = 0; passed < 16_000; passed += retryMs) await b.pass(retryMs);
     assert.equal(b.elector.mayAct, true);

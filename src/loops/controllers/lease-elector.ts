@@ -24,7 +24,7 @@ export interface LeaseElectorOptions extends Partial<LeaseTimes> {
   readonly identity: string;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** From 0 to 1; spreads the attempts of candidates. */
+  /** Returns a random number from 0 to 1, which spreads the attempts of candidates. */
   readonly random: () => number;
 }
 

@@ -14,7 +14,7 @@ import { loadSigningAuthorities, signingAuthorityFiles } from './signing-authori
 
 /** The authorities and keys that control loops read from files, always in their current state. */
 export class LoopFiles {
-  /** Options for the loops. */
+  /** Options for the controllers. */
   readonly options: Pick<ControllersOptions, 'signing' | 'signToken' | 'rootAuthority'>;
   private readonly files: Pick<LiveFiles<unknown>, 'start' | 'stopped'>[] = [];
   private readonly running = new AbortController();

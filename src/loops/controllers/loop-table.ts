@@ -74,10 +74,10 @@ const defaultEventTtlMs = 3_600_000;
 const defaultTerminatedPodThreshold = 12_500;
 const defaultLegacyTokenPeriodMs = 365 * 24 * 3_600_000;
 
-/** Makes a loop; undefined if the options leave out what it needs. */
+/** Makes a controller; undefined if the options leave out what it needs. */
 type MakeLoop = () => ControlLoop | undefined;
 
-/** The enabled loops, in no particular order. */
+/** The enabled controllers, in no particular order. */
 export function makeLoops(options: ControllersOptions, dependencies: LoopDependencies): ControlLoop[] {
   const enabled = options.enabled ?? selectedControllers(['*']);
   const makers: Readonly<Record<ControllerName, MakeLoop>> = {
@@ -184,7 +184,7 @@ function accountLoops(
       rootAuthority === undefined ? undefined : new TrustBundlePublisher({ ...dependencies, rootAuthority }),
     bootstrapsigner: () => {
       const signedWith = dependencies.names.clusterInfoKey;
-      // Both names stand for one loop: two loops would replace each other's signatures.
+      // Both names stand for one controller: two instances would replace each other's signatures.
       const isOther = enabled.has('bootstrap-signer-controller');
       return isOther ? undefined : new BootstrapSignerController({ ...dependencies, signedWith });
     },

@@ -3,7 +3,7 @@ import { Counter, type Registry } from 'prom-client';
 /** Why a volume was detached although its node may still use it. */
 export type ForcedDetachReason = 'timeout' | 'out-of-service';
 
-/** Counters of the loops for volumes, under upstream's names. */
+/** Counters of the volume controllers, under upstream's names. */
 export class VolumeLoopMetrics {
   /** Claims of generic ephemeral volumes that the controller tried to create. */
   readonly claimCreations: Pick<Counter, 'inc'>;

@@ -42,7 +42,7 @@ export interface WorkQueueOptions {
   readonly observer?: QueueObserver | undefined;
 }
 
-/** Receives events of a queue. */
+/** Receives events of a work queue, for metrics. */
 export interface QueueObserver {
   added(): void;
   /** How many keys wait now. */
@@ -78,7 +78,7 @@ export class WorkQueue {
   private readonly postponed = new Map<string, number>();
   /** How often work on a key failed since it was last done. */
   private readonly failures = new Map<string, number>();
-  /** Messages of the last errors of keys whose work failed. */
+  /** The last error message of each key whose work failed. */
   private readonly faults = new Map<string, string>();
   private readonly budget: FaultBudget;
   private signal: AbortSignal | undefined;

@@ -14,7 +14,7 @@ export interface PodGroup {
   readonly text: string;
 }
 
-/** The objects besides nodes and pods that decide where a pod can be. Functions answer from memory. */
+/** The objects besides nodes and pods that decide where a pod can be. All functions read from memory. */
 export interface ClusterObjects {
   readonly namespaceLabels?: NamespaceLabels;
   /** The group that a pod without constraints of its own is spread with. */

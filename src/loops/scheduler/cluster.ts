@@ -31,8 +31,8 @@ export interface ClusterView {
 }
 
 /**
- * The nodes and the pods on them, as far as known: what informers show, and pods that were just bound. Updated pod by
- * pod and node by node; no decision recomputes it.
+ * The known nodes and the pods on them: those that informers show, and pods that were just bound. Updated pod by pod
+ * and node by node; no decision recomputes it.
  */
 export class Cluster implements ClusterView {
   private readonly infos = new Map<string, NodeInfo>();
@@ -108,7 +108,7 @@ export class Cluster implements ClusterView {
     this.dropEmpty(info);
   }
 
-  /** The name of the node that the pod is on, as far as known. */
+  /** The name of the node that the pod is on; undefined when it is not known. */
   nodeOf(uid: string): string | undefined {
     return this.places.get(uid)?.name;
   }

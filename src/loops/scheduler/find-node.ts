@@ -26,7 +26,7 @@ export interface FoundNode {
 }
 
 export interface FindOptions {
-  /** From 0 to 1; chooses among equally good nodes. */
+  /** Returns a random number from 0 to 1, which chooses among equally good nodes. */
   readonly random: () => number;
   /** The node to begin with; the next call should begin where this one ended. */
   readonly from?: number;

@@ -14,7 +14,7 @@ const nothing = amountsOfList(undefined);
 
 /** A node with the pods on it and the sums of their requests, kept up to date pod by pod. */
 export class NodeInfo implements SelectableNode {
-  /** Undefined while only pods name the node. */
+  /** The Node; undefined while only pods name it. */
   node: (Node & ApiObject) | undefined = undefined;
   labels: Labels = noLabels;
   taints: readonly Taint[] = noTaints;

@@ -23,7 +23,7 @@ export interface Preemption {
 /** Why there is no preemption. */
 export interface NoPreemption {
   readonly kind: 'none';
-  /** For {@link fitMessage}. */
+  /** The message to report, in the form of {@link fitMessage}. */
   readonly message: string;
   /** Whether the pod still waits for a preemption that is under way. */
   readonly isWaiting: boolean;
@@ -32,7 +32,7 @@ export interface NoPreemption {
 export interface PreemptionOptions {
   /** The budgets of a namespace. */
   readonly budgets: (namespace: string) => Iterable<Budget>;
-  /** From 0 to 1; decides at which node the search begins. */
+  /** Returns a random number from 0 to 1, which decides at which node the search begins. */
   readonly random: () => number;
 }
 

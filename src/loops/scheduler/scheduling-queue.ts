@@ -190,7 +190,7 @@ export class SchedulingQueue {
     }
   }
 
-  /** Retries pods that have waited for too long. Call it now and then. */
+  /** Retries pods that have waited for too long. To be called from time to time. */
   flush(): void {
     const before = this.options.now() - this.longestWaitMs;
     for (const entry of [...this.entries.values()]) {

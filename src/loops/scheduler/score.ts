@@ -10,7 +10,9 @@ export interface Score {
   /** The upstream name of the score. */
   readonly name: string;
   readonly weight: number;
-  /** From 0 to {@link mostScore} for each of the nodes; undefined when the pod has no preference of this sort. */
+  /**
+   * Scores from 0 to {@link mostScore} for each of the nodes; undefined when the pod has no preference of this kind.
+   */
   of(pod: PodInfo, nodes: readonly NodeInfo[], cluster: ClusterView): readonly number[] | undefined;
 }
 

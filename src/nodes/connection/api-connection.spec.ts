@@ -10,7 +10,7 @@ import { ApiConnection, TooManyWait } from './api-connection.js';
 describe('ApiConnection', () => {
   let server: ReturnType<typeof createSecureServer>;
   let connection: ApiConnection;
-  /** Sends the answers to minor requests, when the test calls them. */
+  /** Functions that send the responses to minor requests, when the test calls them. */
   const held: (() => void)[] = [];
   let begun = 0;
   let wake: () => void = () => undefined;

@@ -205,7 +205,7 @@ interface Sending {
   readonly signal: AbortSignal;
 }
 
-/** A stream whose answer has begun. */
+/** A stream whose response has begun. */
 interface Begun {
   readonly stream: ClientHttp2Stream;
   readonly status: number;

@@ -3,9 +3,9 @@ import { ApiError, type ApiUser } from './api-connection.js';
 
 /** The names that a server can have, and those that it has. */
 export interface FoundNames {
-  /** By the suffix of its groups; none when it serves no leases. */
+  /** The names that the server can have, recognized by the suffix of its groups; none when it serves no leases. */
   readonly possible: readonly VendorNames[];
-  /** By the namespace of its node leases; undefined until the server has made it. */
+  /** The names that it has, recognized by the namespace of its node leases; undefined until it has made that. */
   readonly names: VendorNames | undefined;
 }
 

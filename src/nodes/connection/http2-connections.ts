@@ -10,7 +10,7 @@ import { tlsOptions } from '../../base/outgoing/tls-options.js';
 
 /** Streams that one connection carries at a time, when the server allows so many. */
 const mostStreams = 200;
-/** How often a connection is tested, and how long an answer may take. */
+/** How often a connection is tested, and how long the response to a ping may take, in milliseconds. */
 const pingMs = 15_000;
 
 interface Connection {

@@ -20,7 +20,7 @@ export interface BackOff {
   readonly longestMs: number;
 }
 
-/** Something that happened to a container: the text of an event about its pod. */
+/** Something that happened to a container: the content of an event about its pod. */
 export interface ContainerEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;

@@ -40,7 +40,7 @@ export function previousRun(run: ContainerRun): LoggedRun | undefined {
 }
 
 /**
- * The lines that the container wrote in a run until `now`: its text at the start, and again after each interval if it
+ * The lines that the container wrote in a run until `now`: its lines at the start, and again after each interval if it
  * has one.
  */
 export function linesOf(run: ContainerRun, { since, until }: LoggedRun, now: number): LogLine[] {

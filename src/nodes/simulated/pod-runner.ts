@@ -184,7 +184,7 @@ export class PodRunner {
 
   /**
    * Whether somebody wrote another state after this write, for example marked the node as dead or restored an old
-   * state. The watch event about that may arrive before the answer to this write.
+   * state. The watch event about that may arrive before the response to this write.
    */
   private get isContradicted(): boolean {
     const { version, readiness: now } = this.seen;

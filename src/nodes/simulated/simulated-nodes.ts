@@ -28,7 +28,7 @@ export interface SimulatedNodesOptions {
   readonly restartBackOffMs: number;
   /** Whether nodes write events about their pods. */
   readonly events: boolean;
-  /** Answers requests for logs of containers; undefined: there are none. */
+  /** The server for logs of containers; undefined: there is none. */
   readonly server: NodeServerCertificates | undefined;
   /** The version that nodes report. */
   readonly version: string;
@@ -38,7 +38,7 @@ export interface SimulatedNodesOptions {
 
 /** What the server of the nodes presents and requires. All of it is PEM. */
 export interface NodeServerCertificates {
-  /** 0: any port. */
+  /** The port to listen on; 0: any. */
   readonly port: number;
   readonly certificate: string;
   readonly privateKey: string;

@@ -26,7 +26,7 @@ export async function checkFiles(groups: OptionGroups, parsed: Readonly<Record<s
   if (problems.length > 0) throw new StartupError(problems.join('; '));
 }
 
-/** Far more than any of these files can need. */
+/** The most bytes read from a file, which is far more than any of these files can need. */
 const mostBytes = 64 * 1024 * 1024;
 
 async function problemOf(file: string): Promise<string | undefined> {

@@ -30,7 +30,7 @@ export interface CommandContext {
 
 /** Arguments of a subcommand that are no flags. */
 export interface CommandOperands {
-  /** In the form of a manual page: `verify FILE`, one line for each variant. */
+  /** The operands in the form of a manual page: `verify FILE`, one line for each variant. */
   readonly forms: readonly string[];
   /** The words that the first operand can be. */
   readonly words: readonly string[];

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 const lookMs = 1_000;
 /** A process is idle if it used less of one core than this since the last check. */
 const idleShare = 0.05;
-/** Less than this is not worth a collection. */
+/** Fewer young bytes than this are not worth a collection. */
 const fewBytes = 4 * 2 ** 20;
 
 /** Measures the CPU time and memory of the process, and collects garbage. */

@@ -8,7 +8,7 @@ export interface LastResortOptions {
   readonly stop: () => void;
   /** Ends the process at once; called when it still runs after the time for the stop. */
   readonly exit: (code: number) => void;
-  /** Default: those of the process. */
+  /** Emits the faults. Default: the process. */
   readonly events?: NodeJS.EventEmitter;
   /** How long a stop may take, in milliseconds. */
   readonly stopWithinMs?: number;

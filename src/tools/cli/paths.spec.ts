@@ -21,7 +21,7 @@ const tls = ['--tls-cert-file', pipe, '--tls-private-key-file', pipe];
 const serve = ['serve', '--database-url', 'postgresql://nobody@127.0.0.1:1/none', ...tls];
 const directory = join(folder, 'directory');
 mkdirSync(directory);
-/** Nobody answers there, so a reported fault must have been noticed before. */
+/** No server listens there, so a reported fault must have been noticed before the connection. */
 const server = ['--server', 'https://127.0.0.1:1'];
 
 /** A program that waits for a pipe, or reads a device, does so forever. */

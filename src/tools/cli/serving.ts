@@ -35,7 +35,7 @@ export async function startServing(options: ServerOptions, dependencies: Serving
   return serveAlone(options, { ...dependencies, isFirst: true });
 }
 
-/** 0 is one per core. */
+/** The number of workers for the flag: 0 means one per core. */
 function workerCount(workers: number): number {
   return workers === 0 ? availableParallelism() : workers;
 }
@@ -71,7 +71,7 @@ async function startWorkers(
 
 /**
  * Loads what serving needs while the connection to the database is being made: it is opened in the first turn of the
- * event loop, its first message is sent in the second, and the answer arrives meanwhile.
+ * event loop, its first message is sent in the second, and the response arrives meanwhile.
  */
 export async function loadServing(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await setImmediate();

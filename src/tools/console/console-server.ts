@@ -16,7 +16,7 @@ import { RefusedLogin, type Upstream, UpstreamError } from './upstream.js';
 
 export interface ConsoleSettings {
   readonly bindAddress: string;
-  /** 0: any free one. */
+  /** The port to listen on; 0: any free one. */
   readonly port: number;
   /** Certificate and key in PEM; without them the console speaks plain HTTP, which is for loopback addresses. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
@@ -154,7 +154,7 @@ class ConsoleServer {
     });
   }
 
-  /** The requests that the console itself answers. */
+  /** Adds the routes of the requests that the console itself handles. */
   private addOwn(app: FastifyInstance): void {
     // Forms of other sites can send text without a preflight request.
     app.removeContentTypeParser('text/plain');
@@ -215,7 +215,7 @@ class ConsoleServer {
     if (session === undefined) return refuse(reply, 401, 'log in first');
     const end = this.forwarded.begin(session.share);
     if (end === undefined) return tooMany(reply, 'you have too many requests and watches open in this console');
-    // Also ends the count for an answer that nobody reads.
+    // Also ends the count for a response that nobody reads.
     reply.raw.once('close', end);
     return forward(this.upstream, session, request, reply);
   }

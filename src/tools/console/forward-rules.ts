@@ -6,7 +6,7 @@ const roots = /^\/(?:api|apis|openapi)(?:\/|$)|^\/(?:version|metrics)$/;
 const plainPath = /^(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)+$/;
 /** Encoded separators, dots and NUL: other programs could read a different path in them than we do. */
 const hiddenInPath = /%(?:2f|5c|2e|00)/i;
-/** Subresources that lead to programs in the cluster, whose answers must not come from the origin of the console. */
+/** Subresources that lead to programs in the cluster, whose responses must not come from the origin of the console. */
 const streams: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
 const textTypes = /^(?:application\/json|application\/yaml|text\/plain)\b/i;
 /** The headers that a client may set. We set everything else (users, groups, connections, lengths). */
@@ -63,7 +63,7 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, authorization: st
   return sent;
 }
 
-/** The headers of an answer that a browser receives. Types that a browser could run are removed. */
+/** The headers of a response that a browser receives. Content types that a browser could run are removed. */
 export function answeredHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const type = headers['content-type'];
   const answered: OutgoingHttpHeaders = {

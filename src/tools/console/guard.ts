@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * Headers of every answer. Nothing comes from elsewhere, nothing runs that is not a file of the console, and no page shows it
- * in a frame. Trusted types: scripts can't make HTML of text, whatever mistake they make.
+ * Headers of every response. Nothing comes from elsewhere, nothing runs that is not a file of the console, and no page
+ * shows it in a frame. Trusted types: scripts can't make HTML of text, whatever mistake they make.
  */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': [
@@ -25,7 +25,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 };
 
-/** The policy for answers that other programs wrote: a browser that is made to show one runs nothing in it. */
+/** The policy for responses that other programs wrote: a browser that is made to show one runs nothing in it. */
 export const foreignPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /** The addresses under which browsers reach the console, such as `http://127.0.0.1:6480`. */

@@ -9,9 +9,9 @@ import { shareOf } from './share-of.js';
 
 /** The two secrets of a session; neither is enough alone. */
 export interface SessionKeys {
-  /** In a cookie that no script can read, but that other ports of the same host may see. */
+  /** Kept in a cookie that no script can read, but that other ports of the same host may see. */
   readonly cookie: string;
-  /** Known to the scripts of this origin only, sent in a header. */
+  /** Known only to the scripts of this origin, which send it in a header. */
   readonly key: string;
 }
 

@@ -19,7 +19,7 @@ export class SqlError extends Error {}
 /** The role may do more than read: nobody may send queries as that role. */
 export class SqlRoleError extends SqlError {}
 
-/** Others are sending queries already, or the user has too many queries under way. */
+/** Other users occupy all connections, or the user has too many queries under way. */
 export class SqlBusy extends Error {}
 
 export interface SqlLimits {
@@ -33,8 +33,8 @@ export interface SqlLimits {
  */
 const seatLimits = { seats: 6, seatsOfUser: 2, waitingOfUser: 8 } as const;
 /**
- * How long a query may wait beyond the time limit of a query, after which the seats of others are free, in
- * milliseconds.
+ * How much longer than the time limit of a query another query may wait for a seat, in milliseconds: by then the seats
+ * of others are free.
  */
 const moreWaitMs = 15_000;
 const mostBytes = 8 * 1024 * 1024;

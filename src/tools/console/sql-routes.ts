@@ -6,13 +6,13 @@ import { SqlBusy, SqlError, type SqlReader, timelineQuery } from './sql-reader.j
 import { UnderWay } from './under-way.js';
 import { type Upstream, UpstreamError } from './upstream.js';
 
-/** The path that stands for SQL in rules about who may do what: `nonResourceURLs: ["/sql"]`, verb `get`. */
+/** The path that stands for SQL in RBAC rules: `nonResourceURLs: ["/sql"]`, verb `get`. */
 const rulePath = '/sql';
 const askMs = 10_000;
 const mostText = 64 * 1024;
-/** Queries of one user and of all, from the request to the end of the answer, which may have 8 MiB. */
+/** Queries under way of one user and of all, from the request to the end of the response, which may have 8 MiB. */
 const limits = { ofOne: 12, ofAll: 60 } as const;
-/** How long somebody may take to read an answer. */
+/** How long a client may take to read a response, in milliseconds. */
 const readMs = 60_000;
 
 /** SQL queries, for users whose role allows them. */
@@ -67,7 +67,7 @@ export class SqlRoutes {
     if (!(await this.mayAsk(session))) {
       return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);
     }
-    // The request counts until its answer has been read: the answer stays in memory that long.
+    // The request counts until its response has been read: the response stays in memory that long.
     const end = this.underWay.begin(session.share);
     if (end === undefined) return refuse(reply, 429, 'you have too many questions under way: try again later');
     const left = new AbortController();

@@ -48,7 +48,7 @@ export class Upstream {
     return this.trust.tls();
   }
 
-  /** Resolves with the beginning of the answer, whatever its status. Throws {@link UpstreamError}. */
+  /** Resolves with the beginning of the response, whatever its status. Throws {@link UpstreamError}. */
   async ask(call: Call): Promise<IncomingMessage> {
     const { hostname, port, pathname } = this.url;
     const base = pathname.replace(/\/$/, '');

@@ -47,7 +47,7 @@ async function tryLink(from: string, to: string): Promise<boolean> {
     if (errorCode(error) === 'EEXIST') return false;
     if (errorCode(error) !== 'EPERM' && errorCode(error) !== 'ENOTSUP') throw error;
   }
-  // For a file system without hard links.
+  // Without hard links, as on some file systems, the lock file is created directly.
   try {
     const file = await open(to, 'wx', 0o644);
     await file.writeFile(await readFile(from));

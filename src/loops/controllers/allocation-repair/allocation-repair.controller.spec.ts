@@ -167,7 +167,7 @@ describe('the repair of allocations', () => {
       const cutting = (async () => {
         while (!isDone) {
           const proxy = proxies[random.below(2)] as TcpProxy;
-          // Answers are held until something has certainly been sent, and are then lost.
+          // Responses are held until something has certainly been sent, and are then lost.
           if (random.below(2) === 0) proxy.holdAnswers();
           await new Promise((resolve) => setTimeout(resolve, 5 + random.below(60)));
           proxy.cut(true);

@@ -57,12 +57,12 @@ export class WantedByDefinitions {
   private readonly byDefinition = new Map<string, readonly WantedApiService[]>();
   private readonly byName = new Map<string, { readonly wanted: WantedApiService; readonly count: number }>();
 
-  /** Names of the definitions. */
+  /** The names of all known definitions. */
   definitions(): string[] {
     return [...this.byDefinition.keys()];
   }
 
-  /** Names of the APIServices. */
+  /** The names of all APIServices that definitions want. */
   names(): Iterable<string> {
     return this.byName.keys();
   }

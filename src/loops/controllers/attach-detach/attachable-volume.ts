@@ -13,7 +13,7 @@ export interface AttachableVolume {
   readonly uniqueName: string;
   /** The name of the volume in events: that of the PersistentVolume, or of the volume in the pod. */
   readonly name: string;
-  /** Undefined: attaching it needs no action. */
+  /** The CSI volume; undefined when attaching the volume needs no action. */
   readonly csi: CsiSource | undefined;
   /** Whether it may be attached to several nodes. */
   readonly isShared: boolean;

@@ -33,7 +33,7 @@ export class OwnAttachments {
     this.names.delete(attachmentName);
   }
 
-  /** The attachments of a node that this loop made, by the names of their volumes. */
+  /** The attachments of a node that this controller made, by the names of their volumes. */
   on(nodeName: string, node: StoredNode | undefined): Map<string, StoredAttachment> {
     const { labelPrefix } = this;
     const listed = new Map<string, string>();

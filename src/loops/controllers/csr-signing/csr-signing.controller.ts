@@ -10,7 +10,7 @@ import { type SignerRule, signerRules } from './signer-rules.js';
 
 /** How certificates are signed. */
 export interface SigningAuthorities {
-  /** By signer name. A request is ignored if its signer has none. */
+  /** The authorities by signer name. A request is ignored if its signer has none. */
   readonly authorities: ReadonlyMap<string, CertificateAuthority>;
   /** Longest validity of a certificate. */
   readonly durationMs: number;

@@ -150,7 +150,7 @@ function withoutVersions(object: ApiObject): ApiObject {
   return { ...definition, spec: { ...definition.spec, versions: null } } as ApiObject;
 }
 
-/** The definition changed meanwhile, or another loop has done the work. */
+/** The definition changed meanwhile, or another process has done the work. */
 class Superseded extends Error {}
 
 function isContent({ status }: Definition): boolean {

@@ -39,7 +39,7 @@ export function activeOf(sets: readonly StoredSet[]): StoredSet[] {
   return sets.filter((set) => replicasOf(set) > 0);
 }
 
-/** How many pods may exist beyond the wanted number during an update. */
+/** How many pods may exist above the desired number during an update. */
 export function maxSurge(deployment: StoredDeployment): number {
   if (!isRolling(deployment)) return 0;
   return shareOf(deployment.spec.strategy.rollingUpdate?.maxSurge ?? 0, wantedOf(deployment), 'up');
@@ -85,7 +85,7 @@ export function shrinkOldSets(
     spare -= count;
   }
   if (sumOf(all, replicasOf) - needed - newMissing > 0) {
-    // Pods beyond the size of their set are being removed, though its status may still count them.
+    // Pods in excess of the size of their set are being removed, though its status may still count them.
     let surplus = sumOf(all, (set) => Math.min(availableOf(set), replicasOf(set))) - needed;
     for (const [set, size] of sizes) {
       const count = Math.min(surplus, size);

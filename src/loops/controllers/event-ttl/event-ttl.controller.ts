@@ -8,7 +8,7 @@ export interface EventTtlControllerOptions {
   readonly storage: Storage;
   readonly logger: Logger;
   readonly timers: Timers;
-  /** From 0 to 1; spreads the rounds of several clusters on one database server. */
+  /** Returns a random number from 0 to 1, which spreads the rounds of several clusters on one database server. */
   readonly random: () => number;
   /** How long an event is kept after its last write, in milliseconds. */
   readonly ttlMs: number;

@@ -46,7 +46,7 @@ export function changeSource(
       for (const key of found) add(key);
     };
     signal.addEventListener('abort', () => (tell = () => undefined), { once: true });
-    // Everything that changed before is new to the loop.
+    // At the start every existing object is new to the controller.
     tell(keys.all());
   };
   return { informer, feed };

@@ -23,7 +23,7 @@ import { workStore } from '../work-store.js';
 import { type ReconcileContext, serverUser, TermOver } from './reconcile-context.js';
 import { type PlannedCreation, WriteLimiter } from './write-limiter.js';
 
-/** The dependencies of the client of loops. */
+/** The dependencies of the controllers' client. */
 export interface LoopClientDependencies {
   readonly storage: Storage;
   readonly registry: ResourceRegistry;
@@ -32,11 +32,11 @@ export interface LoopClientDependencies {
   readonly admission?: WriteAdmission | undefined;
   /** The limits that writes wait for. Default: creations wait for nothing. */
   readonly limiter?: WriteLimiter | undefined;
-  /** Decides what each loop may do. Default: everything. */
+  /** Decides what each controller may do. Default: everything. */
   readonly authorizer?: Authorizer | undefined;
 }
 
-/** The field manager of the loops' writes. */
+/** The field manager of the controllers' writes. */
 const manager = 'plinth';
 
 /**

@@ -50,7 +50,7 @@ interface Waiting {
 /**
  * Writes events about objects for one loop, in the background, for each object in the order of the calls. A repeated
  * event raises the count of the first. A failure to write one is only logged: no work depends on events. Namespaces
- * take turns, and each has an equal share of the events that may wait: events beyond that share are dropped.
+ * take turns, and each has an equal share of the events that may wait: events that exceed the share are dropped.
  */
 export class LoopEvents {
   private readonly known = new Map<string, Known>();

@@ -19,7 +19,7 @@ import {
 import { OwnerFinder, type OwnerState, type RemoteOwners } from './owner-finder.js';
 
 export interface GarbageCollectorDependencies extends ReconcileDependencies {
-  /** Without it, dependents of objects on extension servers are kept forever. */
+  /** Looks up owners on extension servers; without it, dependents of objects there are kept forever. */
   readonly remoteOwners?: RemoteOwners | undefined;
 }
 

@@ -4,7 +4,7 @@ import { ownBytes } from '../../../base/machinery/packed/packed-parts.js';
 
 /** Objects with more owners are crowded. */
 export const fewOwners = 32;
-/** Bits for each owner, and how many of them are set: about one answer in several hundred is wrong. */
+/** Bits of the filter for each owner, and how many of them are set: about one lookup in several hundred is wrong. */
 const bitsOfOwner = 12;
 const bitsSet = 4;
 

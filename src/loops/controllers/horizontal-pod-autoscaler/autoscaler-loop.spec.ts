@@ -18,9 +18,9 @@ type Scaled = ApiObject & { spec: { replicas?: number }; status: { replicas?: nu
 
 const period = 15_000;
 
-/** Plays the extension servers. A path without an answer is not served. */
+/** Stands in for the extension servers. A path without a response is not served. */
 class PretendMetrics implements MetricsApi {
-  /** The answers by group and path: `metrics namespaces/default/pods`. */
+  /** The responses by group and path: `metrics namespaces/default/pods`. */
   readonly answers = new Map<string, unknown>();
   readonly asked: MetricsRequest[] = [];
 

@@ -21,7 +21,7 @@ export interface MetricsRequest {
 
 /** Where autoscalers get their metrics. */
 export interface MetricsApi {
-  /** The answer, as parsed JSON: nothing about it is checked. Throws Errors whose message is fit for conditions. */
+  /** The response, as parsed JSON: nothing about it is checked. Throws Errors whose message is fit for conditions. */
   get(request: MetricsRequest): Promise<unknown>;
 }
 

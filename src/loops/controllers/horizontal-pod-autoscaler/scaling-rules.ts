@@ -26,9 +26,9 @@ export interface Statement {
 
 export interface LimitedReplicas {
   readonly replicas: number;
-  /** For `AbleToScale`. */
+  /** Reason and message of the condition `AbleToScale`. */
   readonly able: Statement;
-  /** For `ScalingLimited`. */
+  /** Reason and message of the condition `ScalingLimited`. */
   readonly limit: Statement;
   readonly isLimited: boolean;
 }

@@ -12,7 +12,7 @@ export interface JobNames {
   readonly indexIgnoredFailureCount: string;
   readonly jobNameLabel: string;
   readonly controllerUidLabel: string;
-  /** The value of `managedBy` that means this loop. */
+  /** The value of `managedBy` that means this controller. */
   readonly manager: string;
 }
 

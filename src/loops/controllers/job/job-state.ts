@@ -22,7 +22,7 @@ export interface JobState {
   /** The succeeded indexes in the status, within the completions that the job has now. */
   readonly countedIndexes: IndexSet;
   readonly succeededIndexes: IndexSet;
-  /** Undefined without a limit per index. */
+  /** The indexes that have failed; undefined without a limit per index. */
   readonly failedIndexes: IndexSet | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { JobPod } from './job-pod.js';
 
 /** The policy's decision about the failure of a pod. */
 export interface FailureVerdict {
-  /** Undefined: no rule matches. */
+  /** The action of the matching rule; undefined: no rule matches. */
   readonly action: PodFailurePolicyAction | undefined;
   /** Whether the failure counts towards the limits. */
   readonly counts: boolean;

@@ -5,7 +5,7 @@ import { indexPauseMs, lastFailures, limitsEachIndex } from './per-index.js';
 
 /** A pod to be created. */
 export interface NewJobPod {
-  /** Undefined in a job without indexes. */
+  /** The completion index; undefined in a job without indexes. */
   readonly index: number | undefined;
   /** The failed pod of the index that this pod follows, in a job with a limit per index. */
   readonly after: JobPod | undefined;

@@ -27,9 +27,9 @@ export function zoneOf({ metadata }: Readonly<StoredNode>, { labelPrefix }: Pick
 
 /** How long a node may be silent, in milliseconds. */
 export interface GracePeriods {
-  /** For a node that reported its status before. */
+  /** How long a node that reported its status before may be silent. */
   readonly monitorMs: number;
-  /** For a node that never reported it. */
+  /** How long a node that never reported its status may be silent. */
   readonly startupMs: number;
 }
 

@@ -1,6 +1,6 @@
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 
-/** Names of labels and annotations by which the loops about services know their objects. */
+/** Names of labels and annotations by which the service controllers recognize their objects. */
 export interface EndpointNames {
   /** Label of a slice: the service that it belongs to. */
   readonly serviceName: string;

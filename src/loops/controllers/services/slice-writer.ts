@@ -14,7 +14,7 @@ export interface SliceMetadata {
   readonly prefix: string;
   readonly owner: OwnerReference;
   readonly labels: StringMap;
-  /** Undefined: annotations stay unchanged. */
+  /** The annotations; undefined: those of a slice stay unchanged. */
   readonly annotations?: StringMap | undefined;
   /** The annotation for the time of the last change, and that time in milliseconds. */
   readonly trigger: { readonly annotation: string; readonly time: number | undefined };

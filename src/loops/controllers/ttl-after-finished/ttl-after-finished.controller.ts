@@ -26,7 +26,7 @@ export class TtlAfterFinishedController extends ReconcileLoop {
     const left = timeLeft(known, work.now);
     if (left === undefined) return 'done';
     if (left > 0) return Math.min(left, longestWaitMs);
-    // The time may have been extended a moment ago.
+    // Somebody may have extended the time since the informer read the job.
     const { resourceVersion = '' } = known.metadata;
     const options = { propagationPolicy: 'Foreground', garbageCollector: true, resourceVersion } as const;
     if (await this.client('batch', 'jobs').delete(work, known, options)) {

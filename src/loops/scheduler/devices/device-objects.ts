@@ -33,7 +33,7 @@ export function isInUseBy({ adminAccess }: DeviceRequestAllocationResult): boole
   return adminAccess !== true;
 }
 
-/** The objects that decide which devices a pod gets. Functions answer from memory. */
+/** The objects that decide which devices a pod gets. All functions read from memory. */
 export interface DeviceObjects {
   readonly claim: (namespace: string, name: string) => StoredDeviceClaim | undefined;
   /** The claim that a scheduler made for the extended resources of a pod. */

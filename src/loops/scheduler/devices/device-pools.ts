@@ -19,7 +19,10 @@ export type CounterSets = ReadonlyMap<string, ReadonlyMap<string, string>>;
 /** The devices of a pool that can be reached from one node. */
 export interface DevicePool {
   readonly id: string;
-  /** In the order in which they are tried: that of the names of their slices. Empty unless the pool can be used. */
+  /**
+   * The devices in the order in which they are tried: that of the names of their slices. Empty unless the pool can be
+   * used.
+   */
   readonly devices: readonly PoolDevice[];
   /** All slices of the present generation, those for other nodes too. */
   readonly slices: readonly StoredSlice[];

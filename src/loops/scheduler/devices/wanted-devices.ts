@@ -15,7 +15,7 @@ export interface WantedDevices {
   /** The request, without the alternative. */
   readonly request: string;
   readonly deviceClass: StoredDeviceClass;
-  /** Undefined: all that match. */
+  /** How many devices; undefined: all that match. */
   readonly count: number | undefined;
   readonly isForAdmin: boolean;
   readonly selectors: readonly string[];

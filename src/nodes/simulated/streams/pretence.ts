@@ -48,7 +48,7 @@ function copy({ stdin, stdout, gone }: CommandStreams): Promise<void> {
   });
 }
 
-/** Answers any data on a port as an HTTP server would: with a text that explains what this is. */
+/** Answers any data on a port as an HTTP server would: with a page that explains what this is. */
 export function pretendPort(pod: string, { port, data, error }: PortConnection): void {
   data.on('error', () => data.destroy());
   error.on('error', () => undefined);

@@ -4,7 +4,7 @@ import { dataHead, pingFrame, replyFrame, resetFrame, SpdyReader } from '../../.
 import { SpdyHeaderReader, SpdyHeaderWriter } from '../../../base/machinery/spdy/spdy-headers.js';
 import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';
 
-/** More streams at a time are refused. */
+/** The most streams open at a time; further ones are refused. */
 const maxStreams = 1000;
 
 /** One stream that a client has begun. Reading ends when the client ends the stream; ending it ends this side. */

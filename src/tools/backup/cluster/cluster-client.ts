@@ -23,7 +23,7 @@ export class ApiFault extends Error {
     readonly status: number,
     readonly reason: string,
     message: string,
-    /** Names the causes, as a Status does. */
+    /** The causes, as a Status lists them. */
     readonly causes: readonly string[] = [],
   ) {
     super(message);

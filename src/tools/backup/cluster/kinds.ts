@@ -43,7 +43,9 @@ interface Group {
 
 /** How many group documents are requested concurrently. */
 const atOnce = 8;
-/** More than any cluster has; a server must not cause endless requests, or fill the memory. */
+/**
+ * The most groups, which is more than any cluster has: a server must not cause endless requests, or fill the memory.
+ */
 const mostGroups = 5_000;
 const mostSettings = 20_000;
 /** The form of a word that becomes part of a path. */

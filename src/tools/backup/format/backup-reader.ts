@@ -8,7 +8,7 @@ import { isControlLine, readControlLine, readEnd, readHeader, readObject, readSe
 import { mostSealedBytes, Seal } from './sealing.js';
 
 const newline = 0x0a;
-/** More kinds than any cluster has. */
+/** The most sections, which is more kinds than any cluster has. */
 const mostSections = 20_000;
 
 /** A section of an open file, and what reading it showed. */

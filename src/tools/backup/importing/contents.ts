@@ -10,7 +10,7 @@ export interface Contents {
   readonly ownerUids: ReadonlySet<string>;
 }
 
-/** Far more than any cluster has; a file must not take all memory. */
+/** The most owners, which is far more than any cluster has: a file must not take all memory. */
 const mostOwners = 2_000_000;
 
 /**

@@ -4,7 +4,7 @@ import { collectionPath, type ServedKind, servedKinds } from '../cluster/kinds.j
 import { type BackupSection, resourceName } from '../format/lines.js';
 import { plainKind } from '../recreate/creation-order.js';
 
-/** Names the writes of an import in managed fields. */
+/** The field manager of the writes of an import. */
 export const importer = 'plinth-import';
 /** The field manager of the status: it shows whether an object has received its status. */
 export const statusImporter = 'plinth-import-status';

@@ -30,7 +30,7 @@ export type KubectlAsset = { readonly linkedTo: string } | { readonly note: stri
  */
 export async function writeAssets(options: AssetFilesOptions): Promise<KubectlAsset> {
   const { directory } = options;
-  // Other users may run them.
+  // The folder is readable by all, because other users may run the programs.
   makeFolder(directory, 0o755);
   const files = new OwnFiles(directory);
   for (const name of programs) {

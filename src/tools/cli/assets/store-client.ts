@@ -7,7 +7,7 @@ export const databasePath = '/plinth/database';
 /** The prefix of servers that set none. */
 export const usualPrefix = '/registry';
 
-/** The store's answer at that path. */
+/** The store's response at that path. */
 export type StoreAnswer = { readonly databaseUrl: string } | { readonly problem: string };
 
 const patienceMs = 15_000;
@@ -58,7 +58,7 @@ function understand(text: string): StoreAnswer | undefined {
     if (typeof value?.databaseUrl === 'string') return { databaseUrl: value.databaseUrl };
     if (typeof value?.problem === 'string') return { problem: value.problem };
   } catch {
-    // The answer is not from one of our stores.
+    // The response is not from one of our stores.
   }
   return undefined;
 }

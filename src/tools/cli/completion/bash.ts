@@ -1,8 +1,8 @@
 import type { FlagWords, ProgramWords } from './vocabulary.js';
 
 /**
- * For bash 3.2 and later, without the package bash-completion. Bash splits words at `=` and `:`; the script joins them
- * again, and returns only the part that bash replaces.
+ * The script for bash 3.2 and later, without the package bash-completion. Bash splits words at `=` and `:`; the script
+ * joins them again, and returns only the part that bash replaces.
  */
 export function bashScript(programs: readonly ProgramWords[]): string {
   const names = programs.map(({ name }) => name).join(' ');

@@ -1,6 +1,6 @@
 import type { FlagWords, ProgramWords } from './vocabulary.js';
 
-/** For fish 3.0 and later. */
+/** The script for fish 3.0 and later. */
 export function fishScript(programs: readonly ProgramWords[]): string {
   return `# fish completion for plinth. Use it by: plinth completion fish | source
 

@@ -1,6 +1,6 @@
 import type { FlagWords, ProgramWords } from './vocabulary.js';
 
-/** For zsh with its own completion system, as a function in `fpath` or read by `source`. */
+/** The script for zsh with its own completion system, as a function in `fpath` or read by `source`. */
 export function zshScript(programs: readonly ProgramWords[]): string {
   return `#compdef plinth
 # zsh completion for plinth. Use it by: source <(plinth completion zsh)

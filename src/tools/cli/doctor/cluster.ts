@@ -22,7 +22,7 @@ export async function clusterFindings(access: ApiAccess, stop: AbortSignal): Pro
   const signal = AbortSignal.any([stop, AbortSignal.timeout(limitMs)]);
   try {
     await client.send('GET', '/version', { signal }).catch((fault: unknown) => {
-      // Any answer shows that the server runs.
+      // Any response shows that the server runs.
       if (!(fault instanceof ApiFault)) throw fault;
     });
     const findings = [ok('cluster', `${client.server} answers, and its certificate is trusted`)];

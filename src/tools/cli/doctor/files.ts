@@ -32,12 +32,12 @@ export async function isPlainFile(path: string): Promise<boolean> {
   return found?.isFile() === true && found.size <= mostBytes;
 }
 
-/** The text of a plain file; undefined without one that can be read. */
+/** The content of a plain file; undefined without one that can be read. */
 export async function plainText(path: string): Promise<string | undefined> {
   return (await isPlainFile(path)) ? await readFile(path, 'utf8') : undefined;
 }
 
-/** One file, by its flag or the name of where it is referenced. */
+/** The finding about one file, named by its flag or by where it is referenced. */
 export async function fileFinding(flag: string, path: string): Promise<Finding> {
   const check = `file of --${flag}`;
   let text: string;

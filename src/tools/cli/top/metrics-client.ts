@@ -8,7 +8,7 @@ import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 const answerMs = 10_000;
 const mostBytes = 64 * 1024 * 1024;
 
-/** An answer that holds no metrics. */
+/** A response that holds no metrics. */
 class Refusal extends Error {
   constructor(readonly status: number) {
     super(refusal(status));

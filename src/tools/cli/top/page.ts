@@ -10,9 +10,9 @@ const cacheRows = 4;
 const flowRows = 5;
 
 export interface PageSize {
-  /** Undefined: lines are as long as needed, and no name is cut. */
+  /** The width of the terminal; undefined: lines are as long as needed, and no name is cut. */
   readonly columns: number | undefined;
-  /** Undefined: as many lines as there are. */
+  /** The height of the terminal; undefined: as many lines as there are. */
   readonly rows: number | undefined;
 }
 
@@ -121,7 +121,7 @@ function objects(now: Sample): number {
   return [...byResource.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** The length of the longest text, but at least `least`. */
+/** The length of the longest string, but at least `least`. */
 function longest(texts: readonly string[], least: number): number {
   return texts.reduce((most, { length }) => Math.max(most, length), least);
 }

@@ -11,7 +11,7 @@ export interface CertificateWish {
   readonly user: string;
   readonly groups: readonly string[];
   readonly expiresMs: number | undefined;
-  /** Name of the signer; undefined: that of client certificates, in the spelling of the cluster. */
+  /** Name of the signer; undefined: the signer of client certificates, in the spelling of the cluster. */
   readonly signer: string | undefined;
   readonly timeoutMs: number;
 }

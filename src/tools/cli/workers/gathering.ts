@@ -15,7 +15,7 @@ export class Gathering<Question, Answer> {
   /** @param ask asks a worker to answer under an id; false when the worker can't be reached */
   constructor(private readonly ask: (worker: number, id: number, question: Question) => boolean) {}
 
-  /** The answers of the workers that respond, by worker. */
+  /** The responses by worker, of those workers that respond in time. */
   async from(workers: readonly number[], question: Question): Promise<ReadonlyMap<number, Answer>> {
     const id = this.nextId++;
     const answers = new Map<number, Answer>();

@@ -3,14 +3,14 @@ import type { FlowPage, FlowTable } from '../../../base/observability/flow-table
 import type { MetricFamilies, MetricsPage } from '../../../base/observability/metrics.js';
 import type { ParentMessage, WorkerMessage } from './worker-messages.js';
 
-/** The parent waits at most two seconds for the answers of all workers. */
+/** How long to wait for the parent, which itself waits at most two seconds for the responses of all workers. */
 const gatherMs = 4_000;
 
 type Message<Type extends ParentMessage['type']> = Extract<ParentMessage, { type: Type }>;
 
 /** A worker's side of the channel to its parent. */
 export class ParentLink {
-  /** What to do with the answers of the parent: the text of metrics, or a table of flows. */
+  /** What to do with the responses of the parent: the text of metrics, or a table of flows. */
   private readonly gathers = new Map<number, (answer: unknown) => void>();
   private nextId = 1;
   private start: (message: Message<'start'>) => void = () => undefined;

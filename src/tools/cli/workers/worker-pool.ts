@@ -26,7 +26,7 @@ const tidyUpMs = 15_000;
 /** How long the database may take to end its last calls. */
 const databasePatienceMs = 5_000;
 
-/** One place of the pool; the process in it may change. */
+/** One slot of the pool; the process in it may change. */
 interface Slot {
   readonly index: number;
   readonly backoff: RestartBackoff;
@@ -100,7 +100,8 @@ export class WorkerPool implements Running {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc', 'pipe'],
     });
     const pool = new WorkerPool(options, logger, timers, count);
-    // One worker at first: an error that keeps it from starting would stop the others too, and is reported once.
+    // One worker is started first: an error that keeps it from starting would stop the others too, and is reported
+    // once.
     const giveUp = (): void => void pool.stop();
     signal?.addEventListener('abort', giveUp, { once: true });
     const url = await new Promise<string>((resolve, reject) => {
@@ -291,7 +292,7 @@ export class WorkerPool implements Running {
     this.send(slot, { type: 'gatheredFlows', id, table: tables.length === 0 ? undefined : joinTables(tables) });
   }
 
-  /** Sends a message; false when the slot has no worker. A worker that is ending needs no answer. */
+  /** Sends a message; false when the slot has no worker. A worker that is ending needs no message. */
   private send(slot: Slot | undefined, message: ParentMessage): boolean {
     const worker = slot?.worker;
     if (worker === undefined || !worker.isConnected()) return false;

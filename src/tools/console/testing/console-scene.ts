@@ -5,7 +5,7 @@ import { type RunningConsole, startConsole } from '../console-server.js';
 import { Upstream } from '../upstream.js';
 import { RecordingServer } from './recording-server.js';
 
-/** An answer of the console, read to its end. */
+/** A response of the console, read to its end. */
 export interface ConsoleAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -21,7 +21,7 @@ export interface Arrived {
  */
 export class RecordingServer {
   readonly arrived: Arrived[] = [];
-  /** Answers that are not the usual ones, by path. */
+  /** Responses that differ from the usual ones, by path. */
   readonly answers = new Map<string, (response: ServerResponse) => void>();
 
   private constructor(

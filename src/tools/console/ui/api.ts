@@ -43,7 +43,10 @@ export class Api {
     return JSON.parse(await this.text(path, options)) as T;
   }
 
-  /** The lines of an answer, as they come. Ends with the answer; throws an {@link ApiFault} when the connection breaks. */
+  /**
+   * The lines of a response, as they arrive. Ends with the response; throws an {@link ApiFault} when the connection
+   * breaks.
+   */
   async *lines(path: string, options: CallOptions = {}): AsyncGenerator<string> {
     const response = await this.call(path, options);
     const reader = response.body?.getReader();

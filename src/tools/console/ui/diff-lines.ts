@@ -6,10 +6,13 @@ export interface DiffLine {
 }
 
 const context = 3;
-/** Texts that differ everywhere would take long, and nobody reads the outcome. */
+/**
+ * How long a diff may take, in milliseconds: contents that differ everywhere would take long, and nobody reads the
+ * outcome.
+ */
 const limitMs = 2000;
 
-/** The changes from one text to another, with some lines around each. Empty when there are none. */
+/** The changes from one content to another, with some lines around each. Empty when there are none. */
 export function textDiff(before: string, after: string): readonly DiffLine[] {
   const changes = diffLines(before, after, { timeout: limitMs }) ?? [
     { value: before, removed: true, added: false },

@@ -2,7 +2,7 @@ import type { Api } from './api.js';
 import { type Followed, type FollowState, follow, type Wait } from './follow.js';
 import { type ApiObject, readObject } from './yaml-text.js';
 
-/** One object that follows the server. */
+/** One object that is kept up to date by a watch. */
 export class LiveObject {
   object: ApiObject | undefined;
   state: FollowState = 'loading';

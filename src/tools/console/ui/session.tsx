@@ -27,7 +27,7 @@ function storage<T>(use: (store: Storage) => T): T | undefined {
 
 let key: string | undefined = storage((store) => store.getItem(keyName)) ?? undefined;
 
-/** Undefined: not known yet; null: nobody. */
+/** The current user; undefined: not known yet; null: nobody is logged in. */
 export const session = signal<LoggedIn | null | undefined>(undefined);
 export const loginProblem = signal('');
 export const kinds = signal<Kinds | undefined>(undefined);

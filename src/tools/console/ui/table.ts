@@ -74,7 +74,7 @@ export class LiveTable {
     return follow(this.api, followed, signal, wait);
   }
 
-  /** In the order of namespace and name. */
+  /** All rows, in the order of namespace and name. */
   get all(): readonly Row[] {
     this.sorted ??= [...this.rows.values()].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
     return this.sorted;

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, join, parse, resolve, sep } from 'node:path';
 
-/** More than any sane path has. */
+/** The most links that are followed, which is more than any sane path has. */
 const mostLinks = 40;
 
 /**

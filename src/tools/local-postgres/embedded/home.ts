@@ -30,7 +30,7 @@ export interface PostgresHomeOptions {
   readonly clock: Clock;
 }
 
-/** In the folder of a database: which data folder it belongs to. */
+/** A file in the folder of a database, which names the data folder that the database belongs to. */
 export const ownerName = 'data-folder.json';
 
 /** A path of a unix socket has at most 107 bytes (103 on macOS); the file name takes up to 15 of them. */

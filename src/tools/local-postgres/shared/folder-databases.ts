@@ -14,7 +14,7 @@ import { migratedTemplate } from './template.js';
 /** The prefix of the names of these databases. */
 export const folderPrefix = 'plinth_folder_';
 
-/** In the folder: the names of its databases by what its user calls them. */
+/** A file in the folder with the names of its databases, by the names that its user gave them. */
 const noteName = 'plinth-databases.json';
 const namePattern = /^plinth_folder_[0-9a-f]{16}$/;
 

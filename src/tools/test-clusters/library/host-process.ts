@@ -19,7 +19,7 @@ type Answer<Method extends HostMethod> = Awaited<ReturnType<HostCalls[Method]>>;
 
 /**
  * The process of the server. It ends when the channel to this process does, however this process ends. It does not keep
- * this process alive, except while a call waits for its answer.
+ * this process alive, except while a call waits for its response.
  */
 export class HostProcess {
   readonly folder: string;

@@ -6,7 +6,7 @@ export interface StartSettings {
   readonly folder: string;
   /** The flags as on a command line. */
   readonly flags: readonly string[];
-  /** Names of control loops, as in the flag of that name. */
+  /** Names of controllers, as in the flag `--controllers`. */
   readonly controllers: readonly string[];
   readonly nodes: number;
   /** The port to listen on; undefined: any that is free. */
@@ -41,7 +41,7 @@ export interface ResetAnswer {
   readonly objects: number;
 }
 
-/** The calls that the server takes, with their parameters and answers. */
+/** The calls that the server takes, with their parameters and results. */
 export interface HostCalls {
   start(settings: StartSettings): Promise<StartAnswer>;
   reset(options: { readonly endWatches: boolean }): Promise<ResetAnswer>;
