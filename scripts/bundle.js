@@ -18,6 +18,9 @@ const moduleNames = 'exports,require,module,__filename,__dirname';
 /** The file with the code of all processes: src/processes.ts and everything that it imports. */
 const oneFile = 'program.cjs';
 
+/** The file of the node agent alone, which has a fifth of that code and so needs much less memory: src/agent-process.ts. */
+const agentFile = 'agent.cjs';
+
 /** Optional packages that libraries look for and the program does not use. */
 const absent = [
   '@fastify/multipart',
@@ -92,24 +95,27 @@ export async function bundle(root) {
       wholeLibraries,
     ],
   });
-  const one = await build({
-    ...settings,
-    entryPoints: [join(compiled, 'processes.js')],
-    outfile: join(outdir, oneFile),
-    format: 'cjs',
-    // Compiled code is cached only for functions of this file, so none of our own files is imported by its path.
-    supported: { 'dynamic-import': false },
-    define: { 'import.meta.url': 'fileUrl', 'import.meta.dirname': '__dirname' },
-    // Loaded by `require`, the file is a module; run as a script, it returns the function of that module.
-    banner: {
-      js: `(run=>typeof module==='object'?run(${moduleNames}):run)(function(${moduleNames}){'use strict';const fileUrl=require('node:url').pathToFileURL(__filename).href;`,
-    },
-    footer: { js: '})' },
-    charset: 'ascii',
-    plugins: [namedFiles(compiled, outdir, entries, true), requiredLater, laterClock, wholeLibraries],
-  });
-  checkOneFile(join(outdir, oneFile));
-  return [...new Set([modules, one].flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
+  const inOneFile = (entry, file) =>
+    build({
+      ...settings,
+      entryPoints: [join(compiled, entry)],
+      outfile: join(outdir, file),
+      format: 'cjs',
+      // Compiled code is cached only for functions of this file, so none of our own files is imported by its path.
+      supported: { 'dynamic-import': false },
+      define: { 'import.meta.url': 'fileUrl', 'import.meta.dirname': '__dirname' },
+      // Loaded by `require`, the file is a module; run as a script, it returns the function of that module.
+      banner: {
+        js: `(run=>typeof module==='object'?run(${moduleNames}):run)(function(${moduleNames}){'use strict';const fileUrl=require('node:url').pathToFileURL(__filename).href;`,
+      },
+      footer: { js: '})' },
+      charset: 'ascii',
+      plugins: [namedFiles(compiled, outdir, entries, true), requiredLater, laterClock, wholeLibraries],
+    });
+  const one = await inOneFile('processes.js', oneFile);
+  const agent = await inOneFile('agent-process.js', agentFile);
+  for (const file of [oneFile, agentFile]) checkOneFile(join(outdir, file));
+  return [...new Set([modules, one, agent].flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
 }
 
 /** The files that `processes.ts` imports. */
@@ -120,6 +126,10 @@ function processFiles(compiled) {
 
 const starter = 'start-process:';
 
+/** Which file a command line needs. Help is only in the whole program, as it is for no process that stays. */
+const fileOfCommand = `process.argv[2] === 'node' && !process.argv.some((word) => word === '--help' || word === '-h')
+  ? '${agentFile}' : '${oneFile}'`;
+
 /** Replaces the compiled file of each process with a small file that starts the process from the one file. */
 function starters(compiled) {
   return {
@@ -129,7 +139,8 @@ function starters(compiled) {
       build.onLoad({ filter: /.*/, namespace: 'starters' }, ({ path }) => ({
         contents: `import { join } from 'node:path';
           import { startProcess } from './base/process/start-process.js';
-          startProcess(join(import.meta.dirname, '${oneFile}'), '${path.slice(starter.length)}');`,
+          const file = ${path === `${starter}main` ? fileOfCommand : `'${oneFile}'`};
+          startProcess(join(import.meta.dirname, file), '${path.slice(starter.length)}');`,
         resolveDir: compiled,
         loader: 'js',
       }));

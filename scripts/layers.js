@@ -249,5 +249,7 @@ export const layers = [
       ...['tools/local-postgres', 'tools/cli', 'tools/test-clusters/library'],
     ],
   },
+  { folder: 'agent-main.ts', imports: ['tools/cli', 'base/process'] },
+  { folder: 'agent-process.ts', imports: ['agent-main.ts'] },
   { folder: 'processes.ts', imports: ['tools/cli', 'main.ts', 'tools/test-clusters/host'] },
 ];

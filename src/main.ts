@@ -1,10 +1,6 @@
+import { assetPrograms, commands } from './tools/cli/all-commands.js';
+import { endWith } from './tools/cli/end-with.js';
 import { runProgram } from './tools/cli/run-program.js';
 
-/** Everything has stopped by then. Anything that still keeps the process alive is not worth waiting for. */
-const lingerMs = 5000;
-
 // No await at the top: the program's one file is no module.
-void runProgram(process.argv.slice(2)).then((code) => {
-  process.exitCode = code;
-  setTimeout(() => process.exit(), lingerMs).unref();
-});
+void runProgram(process.argv.slice(2), { commands, assetPrograms }).then(endWith);

@@ -7,7 +7,6 @@ import { fileProblem, isFileError, withoutSpace } from '../../base/machinery/fil
 import { StopSignals } from '../../base/machinery/lifecycle.js';
 import { errorCode, errorText } from '../../base/machinery/startup-error.js';
 import { limitStart } from '../../base/process/engine-phases.js';
-import { assetPrograms, commands } from './all-commands.js';
 import { type Command, warningsWithoutLog } from './command.js';
 import { keepIdleMemorySmall } from './idle-memory.js';
 import { LastResort } from './last-resort.js';
@@ -18,11 +17,21 @@ import { takeVersionFlag } from './version-flag.js';
 const failed = 1;
 const wrongUsage = 2;
 
+/** What the program can be asked for. */
+export interface KnownCommands {
+  /** The subcommands, in the order of the help. */
+  readonly commands: readonly Command[];
+  /** Run by the files that `plinth assets` writes, not by people. */
+  readonly assetPrograms: readonly Command[];
+  /** Explains a wrong command line where not all commands are known, and returns the exit code. */
+  readonly explain?: () => Promise<number>;
+}
+
 /**
  * Runs the program for its arguments and returns the exit code. Failures go to standard error: one line per problem of
  * the command line, one line for anything else.
  */
-export async function runProgram(argv: readonly string[]): Promise<number> {
+export async function runProgram(argv: readonly string[], known: KnownCommands): Promise<number> {
   const [name = '', ...given] = argv;
   const closed = { stop: () => {} };
   watchOutput(() => closed.stop());
@@ -30,11 +39,12 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     print(await ownVersion());
     return 0;
   }
+  const { commands, assetPrograms, explain } = known;
   const command = [...commands, ...assetPrograms].find((candidate) => candidate.name === name);
   if (command === undefined) {
     const help = name === '--help' || name === '-h' || name === 'help';
-    if (!help) printError(name === '' ? 'no subcommand' : unknownCommand(name));
-    (help ? print : printRawError)(overview());
+    if (!help) printError(name === '' ? 'no subcommand' : unknownCommand(name, commands));
+    (help ? print : printRawError)(overview(commands));
     return help ? 0 : wrongUsage;
   }
   if (given.includes('--help') || given.includes('-h')) {
@@ -57,11 +67,11 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       code = wanted;
     };
     for (const line of warningsWithoutLog(command, rest, environment)) printError(line);
-    const commandsWith = (spelling: string) => otherCommandsWith(spelling, command);
+    const commandsWith = (spelling: string) => otherCommandsWith(spelling, command, commands);
     await command.run({ argv: rest, environment, commandsWith, signals, lastResort, print, endWith });
     return lastResort.isFaulty ? failed : code;
   } catch (error) {
-    return report(error, command);
+    return explain !== undefined && error instanceof OptionsError ? explain() : report(error, command);
   } finally {
     signals.release();
     lastResort.release();
@@ -89,13 +99,13 @@ async function ownVersion(): Promise<string> {
   return `plinth ${await readVersion()}`;
 }
 
-function unknownCommand(name: string): string {
+function unknownCommand(name: string, commands: readonly Command[]): string {
   const names = commands.map((command) => command.name);
   const meant = nearest(name, names);
   return `unknown subcommand ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
-function otherCommandsWith(spelling: string, own: Command): string[] {
+function otherCommandsWith(spelling: string, own: Command, commands: readonly Command[]): string[] {
   const name = spelling.replace(/^--/, '');
   const others = commands.filter((other) => other !== own && other.groups !== own.groups);
   return others
@@ -124,7 +134,7 @@ function problemText(error: unknown): string {
   return withoutSpace(error) ? `a file can't be written: ${fileProblem(error)}` : errorText(error);
 }
 
-function overview(): string {
+function overview(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length)) + 2;
   const lines = commands.map((command) => `  ${command.name.padEnd(width)}${command.summary}`);
   return ['Usage: plinth <command> [flags]', '', ...lines, '', 'plinth <command> --help shows the flags.'].join('\n');

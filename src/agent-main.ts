@@ -1,0 +1,13 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startProcess } from './base/process/start-process.js';
+import { nodeCommand } from './tools/cli/commands/node.command.js';
+import { endWith } from './tools/cli/end-with.js';
+import { runProgram } from './tools/cli/run-program.js';
+
+/** The file with the whole program, beside the file of the node agent. */
+const wholeProgram = join(dirname(fileURLToPath(import.meta.url)), 'program.cjs');
+
+// What is wrong with a command line can be said only by who knows all commands, and it ends the process anyway.
+const explain = () => new Promise<number>(() => startProcess(wholeProgram, 'main'));
+void runProgram(process.argv.slice(2), { commands: [nodeCommand], assetPrograms: [], explain }).then(endWith);
