@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const sourceFolders = ['src', 'test', 'bench'];
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const config = nestConfig(root);
-/** A file written after each build without errors; the compiler's own record also exists after a build with errors. */
+/** A file that every build without errors writes; the compiler's own record also exists after a build with errors. */
 const record = join(root, 'dist', '.complete');
 
 function filesBelow(folder) {

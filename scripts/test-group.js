@@ -27,7 +27,7 @@ function opened(before) {
   return more.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);
 }
 
-/** Records a file that would not end if it ran in its own process. */
+/** Records a file that would not exit if it ran in its own process. */
 async function nameOpen(file, before) {
   let left = opened(before);
   for (const end = performance.now() + closeMs; left.length > 0 && performance.now() < end; left = opened(before)) {

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 /** The most files of one process. Loading their imports takes longer than running many of them. */
 const mostTogether = 12;
 /**
- * Folders whose tests start servers or programs, and the most files of a group. Small groups keep all processors busy
- * until the end.
+ * Folders whose tests start servers or programs, and the most files of a group. Small groups keep all CPUs busy until
+ * the end.
  */
 const mostOfFloor = new Map([
   ['dist/src/storage', 4],
@@ -67,10 +67,7 @@ function clusterOf(path, known) {
   return findIn(path, known, (text) => cluster.exec(text)?.[1]);
 }
 
-/**
- * What `look` finds in the text of a file, or in that of a file for tests that it imports; undefined if it finds
- * nothing.
- */
+/** The result of `look` for a file, or for a test helper that it imports; undefined if it finds nothing. */
 function findIn(path, known, look) {
   if (known.has(path)) return known.get(path);
   known.set(path, undefined);

@@ -3,10 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Clock ticks per second in /proc of Linux, on every architecture. */
 const ticks = 100;
 
-/**
- * Processor seconds of this process and of children that it waited for; undefined where the system doesn't provide
- * them.
- */
+/** CPU seconds of this process and of children that it waited for; undefined where the system doesn't provide them. */
 function processorSeconds() {
   try {
     // The name of the program, in parentheses, may contain spaces.
@@ -19,7 +16,7 @@ function processorSeconds() {
 
 /**
  * Reports the progress of one file to `test-files.js`, as lines of JSON: the start and end of each test, so that a test
- * that never ends can be named, and at the end the counts and the processor time of the file. A failing hook after all
+ * that never ends can be named, and at the end the counts and the CPU time of the file. A failing hook after all
  * tests of the file counts as a failed test: neither the counts of Node nor its exit code include it.
  */
 export default async function* report(events) {

@@ -1,6 +1,6 @@
 /**
  * Suites that `npm test` leaves out, so that it is fast enough to run before each commit: parts of the paths of their
- * files. `npm run test:more` and CI run all of them. A file in none of them belongs to `npm test`.
+ * files. `npm run test:more` and CI run all of them. A file that is in no suite belongs to `npm test`.
  */
 export const suites = {
   /** Killed processes, database failovers, rolling restarts, broken connections. */
@@ -26,7 +26,7 @@ export const suites = {
     'postgres/stuck-commits.',
     'src/resources-app.module.',
   ],
-  /** Large bodies and answers, memory, slow and hostile clients. */
+  /** Large requests and responses, memory, slow and hostile clients. */
   limits: [
     'e2e/answer-blocks.',
     'e2e/attacks-',

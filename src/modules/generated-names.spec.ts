@@ -15,7 +15,7 @@ import { toStored } from '../objects/registry/store/object-codec.js';
 import type { ResourceStores } from '../objects/registry/store/resource-stores.js';
 import { Store } from '../objects/registry/store/store.js';
 
-/** A random source that makes each suffix of one letter five times, with the letters in the given order. */
+/** A random source whose suffixes each repeat one letter five times, with the letters in the given order. */
 function letters(...order: number[]): RandomBytes {
   return (length) => new Uint8Array(length).fill(order.shift() ?? 26);
 }
@@ -109,7 +109,7 @@ describe('another name for a new object', () => {
       const text = JSON.stringify(second);
       for (const left of [taken.metadata.name, first, next])
         assert.ok(!text.includes(left as string), `${left} in ${text}`);
-      // The result is the same as if the free name had been drawn at once.
+      // The result is the same as if the free name had been drawn first.
       assert.deepEqual(comparable(second), comparable(await create(resource, letters(2))));
     });
   }

@@ -21,7 +21,7 @@ const texts = registry
     return { served, text: encodeForStorage(served, toStored(served, object)) };
   });
 
-/** An object from the time when templates showed an empty time of creation. */
+/** The JSON of an object as stored when templates still showed an empty creationTimestamp. */
 function olderText(text: string, { resource, prefix }: ReturnType<typeof storedForm>): string {
   const rest = text.slice(prefix.length).replaceAll('"metadata":{', '"metadata":{"creationTimestamp":null,');
   const revisions = ' '.repeat(isStoredKind(resource.definition) ? (resource.definition.defaultsRevision ?? 0) : 0);
@@ -48,7 +48,7 @@ describe('templates in objects', () => {
       assert.ok(!text.includes('creationTimestamp'), text);
       const older = olderText(text, storedForm(served));
       assert.ok(older.includes('"creationTimestamp":null'), older);
-      // Both texts give the same object, so its next update changes nothing.
+      // Both parse to the same object, so its next update changes nothing.
       assert.deepEqual(parseText(served, older), parseText(served, text));
     });
   }

@@ -20,12 +20,12 @@ import {
   wrongResult,
 } from '../../objects/cel/index.js';
 
-/** The characters that the expressions of one object may have together: compiling them is part of one request. */
+/** The most characters of all expressions of one object: compiling them is part of one request. */
 export const maxExpressionsText = 100_000;
-/** The parts that the expressions of one object may have together; a pattern counts as its instructions. */
+/** The most parts of all expressions of one object; a pattern counts as its instructions. */
 const maxExpressionsParts = 15_000;
 const maxMatchConditions = 64;
-/** A longer expression would leave no room for the reason in the message. */
+/** The most characters of an expression in a message: more would leave no room for the reason. */
 const maxShownLength = 1000;
 const webhookEnvironment = admissionEnvironment();
 
@@ -106,7 +106,7 @@ export class ExpressionCheck {
     return true;
   }
 
-  /** Whether the text of an expression is within the limit for all; records an error for the first that is not. */
+  /** Whether an expression is within the limit for all expressions; records an error for the first that is not. */
   fits(text: string, path: FieldPath): boolean {
     if (this.left < 0) return false;
     this.left -= text.length;

@@ -10,7 +10,7 @@ const serviceName = 'kubernetes';
 const defaultSecurePort = 6443;
 const core = (resource: string) => ({ group: '', resource });
 
-/** The parts needed to make the objects. */
+/** The dependencies of {@link ensureSystemObjects}. */
 export interface SystemDependencies {
   readonly names: VendorNames;
   readonly stores: ResourceStores;
@@ -49,7 +49,7 @@ async function ensureApiService(stores: ResourceStores, clusterIP: string, secur
   try {
     await ensureObject(stores, core('services'), service({ clusterIP }));
   } catch (error) {
-    // An older service has the address, so any other address will do.
+    // Another, older service has the address, so any other address will do.
     if (!(error instanceof StatusError && error.reason === 'Invalid')) throw error;
     await ensureObject(stores, core('services'), service({}));
   }

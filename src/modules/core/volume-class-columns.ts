@@ -7,7 +7,7 @@ interface WithClasses extends ApiObject {
   readonly spec: { readonly storageClassName?: string; readonly volumeAttributesClassName?: string };
 }
 
-/** The columns that volumes and claims have about their classes. */
+/** The columns for the classes of volumes and claims. */
 export function volumeClassColumns({ labelPrefix }: VendorNames): readonly TableColumn<WithClasses>[] {
   const classAnnotation = `volume.beta.${labelPrefix}/storage-class`;
   return [

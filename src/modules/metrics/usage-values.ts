@@ -3,7 +3,7 @@ import type { Usage } from '../../base/machinery/node-usage.js';
 import { formatDuration } from '../../base/machinery/values/duration.js';
 import { canonicalQuantity } from '../../base/machinery/values/quantity.js';
 
-/** Processors and memory as quantities. */
+/** CPU and memory usage as quantities. */
 export function usageQuantities({ cpuNanoCores, memoryBytes }: Usage): { cpu: string; memory: string } {
   return {
     cpu: canonicalQuantity(`${Math.max(0, Math.round(cpuNanoCores))}n`),

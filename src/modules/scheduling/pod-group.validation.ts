@@ -30,7 +30,7 @@ export function validatePodGroup({ spec }: PodGroup, old?: PodGroup): FieldError
   ];
 }
 
-/** Validates a group of groups. */
+/** Validates a composite pod group. */
 export function validateCompositePodGroup({ spec }: CompositePodGroup, old?: CompositePodGroup): FieldError[] {
   return [
     ...validateGroup(spec, spec.schedulingPolicy.gang?.minGroupCount, 'minGroupCount'),

@@ -2,8 +2,8 @@ import { CostLimitExceeded } from './cel-error.js';
 
 /**
  * The budget of an evaluation. One unit is about one step: a name, a selection, a call, an element that a macro visits.
- * Work that grows with its input (text that is searched or made, elements that are compared or copied) is charged
- * before it is done. Besides the units, {@link processorLimitMs} bounds the time on slow machines.
+ * Work that grows with its input (strings that are searched or made, elements that are compared or copied) is charged
+ * before it is done. Besides the units, {@link processorLimitMs} bounds the CPU time on slow machines.
  */
 export class Budget {
   private left: number;
@@ -38,20 +38,20 @@ export class Budget {
     const now = processorMs();
     if (this.startedAt === 0) this.startedAt = now;
     else if (now - this.startedAt > processorLimitMs) {
-      // Code that continues despite the error fails at its next charge.
+      // Makes the next charge fail, too, for code that ignores the error.
       this.left = -1;
       throw new CostLimitExceeded();
     }
   }
 }
 
-/** Processor time of this thread: time in which the machine does other things doesn't count. */
+/** CPU time of this thread in milliseconds: time in which the machine does other things doesn't count. */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** The longest that one evaluation may take, in milliseconds of processor time, whatever is left of its budget. */
+/** The longest that one evaluation may take, in milliseconds of CPU time, whatever is left of its budget. */
 const processorLimitMs = 25;
 /** Reading the clock takes about as long as ten units. */
 const unitsBetweenLooks = 2_000;

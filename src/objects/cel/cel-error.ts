@@ -37,9 +37,9 @@ function describe(text: string, { at, message }: CelIssue): string {
 }
 
 /**
- * The evaluation of an expression failed: a missing key, a wrong type, a division by zero. `||`, `&&` and the macros
- * that ask for one or all elements ignore it if another operand decides the result. Has no stack, since an expression
- * may raise one per element.
+ * The error of an evaluation that failed: a missing key, a wrong type, a division by zero. `||`, `&&` and the macros
+ * `all` and `exists` ignore it if another operand or element decides the result. Has no stack, since an expression may
+ * raise one per element.
  */
 export class CelError {
   constructor(readonly message: string) {}

@@ -21,7 +21,7 @@ export class CompileWork {
   }
 }
 
-/** Compiling takes more work than is allowed. */
+/** Thrown when compiling takes more work than is allowed. */
 export class CompileWorkExceeded extends Error {
   constructor(limit: number) {
     super(`takes too much work to compile: more than ${limit} parts of expressions`);
@@ -30,7 +30,10 @@ export class CompileWorkExceeded extends Error {
 
 /** The cost of every expression in addition to its parts. */
 export const expressionWork = 5;
-/** The additional cost of an expression with faults: a message about each is made. */
+/** The additional cost of an expression with faults, for making their messages. */
 export const faultyExpressionWork = 20;
-/** Characters of an expression with faults that count as one part: its lines are searched for their places. */
+/**
+ * How many characters of an expression with faults count as one part: its lines are searched for the positions of the
+ * faults.
+ */
 export const faultyCharactersPerPart = 10;

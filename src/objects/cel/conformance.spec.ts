@@ -27,8 +27,8 @@ import {
 } from './values/value.js';
 
 /**
- * The conformance vectors of the language. Parts that the API does not have are left out: messages of protobuf, the
- * extensions for math and encodings, and containers of names.
+ * Sections of the language's conformance vectors that are skipped, because the API does not have these parts of the
+ * language: protobuf messages, the extensions for math and encodings, and containers of names.
  */
 const otherSections = new Set([
   'proto2',
@@ -45,7 +45,8 @@ const otherSections = new Set([
 const protobuf = /TestAll|typeUrl|Value\{|google\.protobuf\.(?:Value|Any|Struct|ListValue|\w+Value)/;
 
 /**
- * Vectors with another result here, with the reason: the language leaves the result open, or the API does not need it.
+ * Vectors for which this engine returns another result, because the language leaves the result open or the API does not
+ * need it. The comments give the reasons.
  */
 const deviations: readonly (readonly [string, RegExp])[] = [
   // The vectors convert the int, which loses its last digits; here the comparison is exact.
@@ -71,7 +72,7 @@ function collect(suite: IncrementalTestSuite, section: string, into: Vector[]): 
 }
 
 function isRelevant({ section, test }: Vector): boolean {
-  // Vectors that switch off the type check show what happens without one: here the check always runs.
+  // Skips vectors that only check types or switch off the type check: here the check always runs.
   if (otherSections.has(section) || test.checkOnly || test.disableCheck) return false;
   return !protobuf.test(JSON.stringify(test, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
 }
@@ -105,7 +106,7 @@ function read({ kind }: SpecValue): Value {
   }
 }
 
-/** A text that is the same for equal values of the same type. */
+/** A string that is the same for equal values of the same type. */
 function spelled(value: Value): string {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'bigint') return `int ${value}`;

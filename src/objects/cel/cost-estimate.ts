@@ -27,7 +27,7 @@ export function product(a: Range, b: Range): Range {
   return { min: a.min * b.min, max: a.max === 0 || b.max === 0 ? 0 : a.max * b.max };
 }
 
-/** The cost of reading the given number of characters or elements, at a cost for each; whole units. */
+/** The cost of reading `size` characters or elements at `each` units, rounded to whole units. */
 export function traversal(size: Range, each: number): Range {
   return { min: Math.ceil(size.min * each), max: Math.ceil(size.max * each) };
 }

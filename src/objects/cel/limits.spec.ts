@@ -12,10 +12,10 @@ import {
 
 const environment = admissionEnvironment();
 
-/** Generous for machines that are slower, or busy with other tests: the limit is 50 ms of processor time. */
+/** Generous for machines that are slower, or busy with other tests: the limit is 50 ms of CPU time. */
 const limitMs = 60;
 
-/** How an expression ends, and the processor time of compiling and of evaluating it. */
+/** How an expression ends, and the CPU time in milliseconds of compiling and of evaluating it. */
 function run(text: string, object: unknown): { readonly end: string; readonly times: readonly [number, number] } {
   const start = processorMs();
   let compiledAt = start;

@@ -91,7 +91,7 @@ export function wrongResult(wanted: readonly CelType[], found: CelType): string 
   return `must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(' ')}]`} but got ${typeName(found)}`;
 }
 
-/** The expression is valid, but has a result of the wrong type. */
+/** Thrown for a valid expression whose result has the wrong type. */
 export class ResultTypeError extends CelCompileError {
   constructor(text: string, message: string) {
     super(text, []);

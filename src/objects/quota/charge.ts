@@ -14,7 +14,7 @@ import { type Amounts, amountsText } from './amounts.js';
 import { countsObject } from './quota-scopes.js';
 import type { UsageEvaluator } from './usage-evaluator.js';
 
-/** The aspects of a write that concern quotas. Objects are in the stored version. */
+/** A write as quotas see it. Objects are in the stored version. */
 export interface UsageChange {
   readonly evaluator: UsageEvaluator;
   readonly object: ApiObject;
@@ -93,7 +93,7 @@ export function measuredNames({ spec, status }: ResourceQuota, evaluator: UsageE
   return [...names].filter((name) => evaluator.measures(name));
 }
 
-/** The names that are limited: their usage was counted. */
+/** The resource names that the quota limits: those whose usage has been counted. */
 function limitedNames(quota: ResourceQuota, evaluator: UsageEvaluator): string[] {
   const { spec, status } = quota;
   return measuredNames(quota, evaluator).filter(

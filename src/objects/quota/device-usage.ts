@@ -4,7 +4,7 @@ import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
 import type { DeviceClaim } from '../apis/resource/v1/device-claim.types.js';
 import type { UsageEvaluator } from './usage-evaluator.js';
 
-/** The most devices that a claim can get, which a request of all devices counts as. */
+/** The most devices that can be allocated to a claim; a request for all devices counts as this many. */
 const mostDevices = 32;
 
 interface Wanted {
@@ -13,7 +13,7 @@ interface Wanted {
   readonly count?: number;
 }
 
-/** Usage of device claims: their number, and the most devices of each class that they may get. */
+/** Usage of device claims: their number, and the most devices of each class that can be allocated to them. */
 export function deviceUsage(names: VendorNames): UsageEvaluator {
   const group = groupName('resource', names);
   const count = `count/resourceclaims.${group}`;

@@ -5,7 +5,7 @@ import type { UsageChange } from './charge.js';
 import { countsObject, requirementsOf } from './quota-scopes.js';
 import type { ScopeRequirement } from './usage-evaluator.js';
 
-/** A resource that may only be used with a quota that allows it: without one, a write is refused. */
+/** A resource that may only be used in a namespace with a quota for it: otherwise a write is refused. */
 export interface LimitedResource {
   readonly group: string;
   readonly resource: string;

@@ -28,7 +28,7 @@ const plainNames: ReadonlySet<string> = new Set([
   ...[...computeNames].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
 ]);
 
-/** Usage of pods. A pod that has ended, or whose grace period is over, only counts as an object. */
+/** Usage of pods. A pod that has finished, or whose grace period is over, only counts as an object. */
 export function podUsage(names: VendorNames): UsageEvaluator {
   return {
     measures: (name) =>
@@ -83,14 +83,16 @@ function hasEnded(phase: string | undefined): boolean {
   return phase === 'Failed' || phase === 'Succeeded';
 }
 
-/** Whether a pod that had ended runs again, judging by its status. Other reports of nodes must not wait for quotas. */
+/**
+ * Whether a status update shows that a finished pod runs again. Other status updates of nodes must not wait for quotas.
+ */
 function isRevived(object: ApiObject, old: ApiObject): boolean {
   return hasEnded((old as Pod & ApiObject).status?.phase) && !hasEnded((object as Pod & ApiObject).status?.phase);
 }
 
 /**
- * The time after which a pod that is being deleted no longer counts, because a node that is gone never confirms its
- * end.
+ * When a pod that is being deleted stops counting: at the end of its grace period, because a node that is gone never
+ * confirms that the pod has stopped.
  */
 function endOf({ deletionTimestamp, deletionGracePeriodSeconds }: ApiObject['metadata']): number | undefined {
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) return undefined;

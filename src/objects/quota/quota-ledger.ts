@@ -18,11 +18,11 @@ import { charged, draftOf, judge, type QuotaDraft, take, type UsageChange } from
 export interface QuotaRequest extends UsageChange {
   readonly namespace: string;
   /**
-   * Returns why the write is refused whatever the quotas allow, given all quotas of the namespace; undefined if it is
+   * Returns why the write is refused even if it exceeds no quota, given all quotas of the namespace; undefined if it is
    * not.
    */
   readonly uncovered?: ((quotas: readonly (ResourceQuota & ApiObject)[]) => string | undefined) | undefined;
-  /** Makes the error that the client gets. */
+  /** Makes the error that the client receives. */
   readonly refusal: (reason: string) => StatusError;
 }
 
@@ -40,22 +40,22 @@ interface NamespaceQueue {
   waiting: Waiting[];
   isRunning: boolean;
   /**
-   * The states of quotas that this process wrote, or found when its write failed, by name. Memory may not show them
+   * By name, the states of quotas that this process wrote, or found when its write failed. The cache may not have them
    * yet.
    */
   readonly known: Map<string, KnownQuota>;
 }
 
 interface KnownQuota {
-  /** A newer version in memory takes precedence. */
+  /** If the cache has a newer version of the quota, that one is used. */
   readonly version: bigint;
-  /** Undefined: removed since that version. */
+  /** The stored quota; undefined if it has been removed. */
   readonly stored: StoredObject | undefined;
 }
 
-/** The most characters of a batch: a batch that takes long would hold up others. */
+/** The most characters of a batch: a long batch would delay other writes. */
 const mostCharacters = 1024 * 1024;
-/** Writes of one batch; the remainder of the limit is for quotas. */
+/** The most writes of one batch; the remainder of the storage's limit is for quotas. */
 const mostWrites = mostTiedWrites - 50;
 const mostRounds = 500;
 const mostIdleQueues = 1000;
@@ -65,9 +65,9 @@ const mostIdleQueues = 1000;
  * process charged the quota meanwhile. So at every version a quota shows at least the real usage: no limit is exceeded,
  * nothing has to be given back, and a process that dies leaves no charge without its object.
  *
- * While a batch of a namespace is under way, the next writes wait and share the following one: a batch changes each
- * quota once, however many objects it has. A write that does not fit in the batch is refused, the others go on. The
- * quota in memory is only used for a first try: a refusal is always based on a fresh read.
+ * While a batch of a namespace is being written, the next writes wait and share the following batch, which changes each
+ * quota once, however many objects it has. A write that does not fit in the batch is refused, the others go on. Cached
+ * quotas are only used for a first try: a refusal is always based on a fresh read.
  */
 export class QuotaLedger {
   private readonly queues = new Map<string, NamespaceQueue>();
@@ -79,7 +79,7 @@ export class QuotaLedger {
     private readonly isBehind: () => boolean,
   ) {}
 
-  /** Throws the refusal of a write that would not fit now. Charges nothing. */
+  /** Throws the refusal of a write that would exceed a quota now. Charges nothing. */
   async check(request: QuotaRequest): Promise<void> {
     const queueOf = this.queues.get(request.namespace);
     const judged = judgeRequest(request, this.drafts(await this.recent(request.namespace, queueOf)));
@@ -89,7 +89,7 @@ export class QuotaLedger {
   }
 
   /**
-   * Makes a write together with its charges. Returns the answer of the write itself; throws the refusal when it exceeds
+   * Makes a write together with its charges. Returns the result of the write itself; throws the refusal when it exceeds
    * a quota, and StorageErrors.
    */
   write(request: QuotaRequest, write: Write): Promise<WriteAnswer> {
@@ -121,14 +121,17 @@ export class QuotaLedger {
       try {
         await this.settle(namespace, queue, batch);
       } catch (error) {
-        // Does not affect a write that was answered already.
+        // Rejecting has no effect on a write that was already resolved or rejected.
         for (const { reject } of batch) reject(error);
       }
     }
     queue.isRunning = false;
   }
 
-  /** Answers every write of a batch. Throws if the rest was not made, or its outcome is unknown. */
+  /**
+   * Resolves or rejects every write of a batch. Throws if the remaining writes were not made, or their outcome is
+   * unknown.
+   */
   private async settle(namespace: string, queue: NamespaceQueue, batch: readonly Waiting[]): Promise<void> {
     let left = [...batch];
     for (let round = 0; left.length > 0; round++) {
@@ -159,7 +162,7 @@ export class QuotaLedger {
     }
   }
 
-  /** Makes a write that no quota counts by itself, so that it does not fail with the others. */
+  /** Makes a write that no quota counts separately, so that it does not fail with the others. */
   private async writeFree({ write, resolve, reject }: Waiting): Promise<void> {
     try {
       const [answer] = await this.storage.writeTogether([write]);
@@ -198,7 +201,7 @@ export class QuotaLedger {
     return { writes, passed: judged.passed, free: judged.free };
   }
 
-  /** The quotas of a namespace as far as this process knows. */
+  /** The quotas of a namespace in the newest versions that this process knows. */
   private async recent(namespace: string, queue: NamespaceQueue | undefined): Promise<readonly StoredObject[]> {
     if (this.isBehind()) return this.read(namespace);
     const resource = this.quotas.storageResource;
@@ -259,7 +262,10 @@ function judgeAll(batch: readonly Waiting[], drafts: readonly StoredDraft[]) {
   return { passed, free, refused };
 }
 
-/** Whether a new quota has the name of one of the quotas: it will be refused, and can't go together with that one. */
+/**
+ * Whether a new quota has the name of an existing one: it will be refused, and can't be in one transaction with a
+ * charge to that one.
+ */
 function isTaken({ write }: Waiting, drafts: readonly StoredDraft[]): boolean {
   return drafts.some(({ stored: { key } }) => key.resource === write.key.resource && key.name === write.key.name);
 }
@@ -284,15 +290,15 @@ function takeBatch(queue: NamespaceQueue): readonly Waiting[] {
   return batch;
 }
 
-/** Remembers the outcome for a quota. */
+/** Records the state of a quota after its update was written or refused. */
 function note(queue: NamespaceQueue, { key, uid, json, expected }: Write, answer: TiedWriteAnswer): void {
   if (answer.kind === 'written') {
     const version = answer.resourceVersion;
     queue.known.set(key.name, { version, stored: { key, uid, json, resourceVersion: version } });
   } else if (answer.kind === 'refused') {
     const { current } = answer;
-    // Without a current state, the version just above the expected one: only memory that still shows the expected one
-    // is wrong.
+    // Without a current state, the version just above the expected one is recorded: only a cache that still has the
+    // expected version is wrong.
     queue.known.set(key.name, { version: current?.resourceVersion ?? (expected ?? 0n) + 1n, stored: current });
   }
 }

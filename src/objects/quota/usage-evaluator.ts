@@ -10,7 +10,7 @@ export type ScopeRequirement = ScopedResourceSelectorRequirement;
  * same amounts. Objects are in the stored version.
  */
 export interface UsageEvaluator {
-  /** Whether objects of this resource can use what a quota limits under this name. */
+  /** Whether objects of this resource can use the amount that a quota limits under this name. */
   measures(name: string): boolean;
   /**
    * Everything that the object uses.

@@ -107,7 +107,7 @@ export const refusedSubresources: SubresourceDefinition[] = [
   { type: 'virtual', name: 'token', body },
 ];
 
-/** Never called: the resources it names store nothing. */
+/** Never called; only its types are checked. */
 export function readStrategy(definition: ResourceDefinition): unknown {
   // @ts-expect-error only a stored kind has a strategy
   return definition.strategy;

@@ -27,8 +27,8 @@ export interface ServedVersion {
     readonly warning: string;
     readonly removedRelease: string;
     /**
-     * Whether that release is out: clients may use the version only if the server is configured to serve it by its
-     * name.
+     * Whether the release that removes the version is out. If so, clients may use the version only if the server is
+     * configured to serve it by its name.
      */
     readonly isRemoved?: boolean;
   };
@@ -73,7 +73,7 @@ interface ResourceIdentity<T extends ApiObject> {
   readonly versions: readonly [ServedVersion, ...ServedVersion[]];
   /**
    * Selectable fields besides metadata.name and metadata.namespace. A value that is neither a number nor a boolean must
-   * be a string of the object: stored texts are searched for it.
+   * be a string of the object: stored JSON is searched for it.
    */
   readonly selectableFields?: ((object: T) => Readonly<Record<string, string>>) | undefined;
   /** Names of those fields: a selector on another field is a 400. */
@@ -81,11 +81,14 @@ interface ResourceIdentity<T extends ApiObject> {
   readonly columns?: readonly TableColumn<T>[];
 }
 
-/** How up-to-date stored texts are recognized, and how other texts are brought up to date. */
+/** How up-to-date stored JSON is recognized, and how other JSON is brought up to date. */
 export interface StoredFormRules {
-  /** White space that begins an up-to-date text, after its brace. Different for every form that the texts have had. */
+  /**
+   * White space after the opening brace that marks stored JSON as up to date. It differs for every form that stored
+   * objects have had.
+   */
   readonly mark: string;
-  /** Brings the parsed object of an outdated text into today's form and the stored version; may change `object`. */
+  /** Converts the parsed object of outdated JSON to the current form and the stored version; may change `object`. */
   readonly complete: (object: ApiObject) => ApiObject;
   /**
    * The object as it is to be stored, default: unchanged. For versions with fields that the stored one lacks; must not
@@ -121,8 +124,8 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
   /** Replaces `defaultsRevision` for kinds whose form changes while the program runs. */
   readonly storedForm?: StoredFormRules;
   /**
-   * Converts between the versions instead of their own functions, which must then change nothing. Stored texts stay in
-   * the version in which they were written until a request writes them.
+   * Converts between the versions instead of their own functions, which must then change nothing. Stored JSON stays in
+   * the version in which it was written until a request writes the object.
    */
   readonly conversion?: RemoteConversion | undefined;
   /**
@@ -139,7 +142,7 @@ export interface StoredResource<T extends ApiObject = ApiObject> extends Resourc
    * Why no objects may be created at the moment: the message of a 405. The only field of a definition that may change.
    */
   readonly refusesCreate?: string | undefined;
-  /** Default: all. */
+  /** The verbs of the resource. Default: all. */
   readonly verbs?: readonly ResourceVerb[];
   readonly subresources?: readonly SubresourceDefinition[];
   /** Names from shared ranges that its objects hold; a control loop keeps them consistent. */
@@ -156,7 +159,7 @@ export interface VirtualResource<T extends ApiObject = ApiObject> extends Resour
 /** A resource whose objects are computed for each request. They can only be read. */
 export interface ComputedResource<T extends ApiObject = ApiObject> extends ResourceIdentity<T> {
   readonly type: 'computed';
-  /** The objects of the scope at this moment. */
+  /** Computes the objects of the scope as of now. */
   readonly compute: (scope: ComputedScope) => Promise<readonly T[]>;
   /** Name of the resource in a 404 about an object. Default: `resource`. */
   readonly missingAs?: string;

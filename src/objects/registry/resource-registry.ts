@@ -35,13 +35,13 @@ export interface ServedGroup {
   readonly versions: readonly string[];
 }
 
-/** Receives a change of a definition after the registry has changed. */
+/** A change of a definition. Listeners receive it after the registry has changed. */
 export interface RegistryChange {
   /** The definition that look-ups no longer find; undefined for an addition. */
   readonly before: ResourceDefinition | undefined;
   /** The definition that look-ups find now; undefined for a removal. */
   readonly after: ResourceDefinition | undefined;
-  /** The version of the store with which it changed; undefined for changes without one. */
+  /** The version of the store at which the definition changed; undefined for changes without one. */
   readonly at: bigint | undefined;
 }
 
@@ -54,13 +54,13 @@ type RegistryListener = (change: RegistryChange) => void;
  * objects stay stored. Only look-ups for clients are limited to served versions.
  */
 export class ResourceRegistry {
-  /** In the order of registration, with the resources of each definition. */
+  /** Each definition with its resources, in the order of registration. */
   private readonly registered = new Map<ResourceDefinition, readonly ServedResource[]>();
   private readonly byPath = new Map<string, ServedResource>();
   private readonly servedByPath = new Map<string, ServedResource>();
   private readonly byStorage = new Map<string, StoredServedResource>();
   private readonly servedByStorage = new Map<string, readonly ServedResource[]>();
-  /** By group and version, then by plural name. Neither level is ever empty. */
+  /** Served resources by group, version and plural name. No map within it is ever empty. */
   private readonly servedGroups = new Map<string, Map<string, Map<string, ServedResource>>>();
   private readonly listeners = new Set<RegistryListener>();
   private changeCount = 0;
@@ -76,7 +76,7 @@ export class ResourceRegistry {
     return this.changeCount;
   }
 
-  /** The newest version of the store that a change came with. */
+  /** The newest version of the store among those of all changes. */
   get changedAt(): bigint {
     return this.lastChangedAt;
   }

@@ -15,10 +15,7 @@ export interface DeleteOptions {
   readonly garbageCollector?: boolean;
 }
 
-/**
- * Ends a write that allocated things (addresses, ports), after the object's own write: makes them final or gives them
- * back.
- */
+/** Completes the allocations (addresses, ports) of a write once the outcome of the write is known. */
 export interface Reservation {
   /** The object was written. */
   commit(): Promise<void>;
@@ -44,8 +41,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   applyDefaults?(object: T): void;
 
   /**
-   * Prepares whatever the rules of the kind need that takes long to make. Awaited before each write; undefined: nothing
-   * to do.
+   * Prepares what the rules of the kind need, if that takes long. Awaited before each write; undefined: nothing to do.
    */
   prepareRules?(): Promise<void> | undefined;
 
@@ -75,7 +71,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** Called when the object is gone from storage; frees its allocations. */
   afterDelete?(object: T): Promise<void>;
 
-  /** Texts for `Warning` headers about a written object. */
+  /** Messages for `Warning` headers about a written object. */
   warnings?(context: RequestContext, object: T, old: T | undefined): string[];
 
   /**

@@ -65,7 +65,7 @@ export interface CreatedSubresource extends UpdateRules {
   readonly createAnswer: (context: RequestContext, body: ApiObject) => ApiObject;
 }
 
-/** A request to the parent, made by a create and not stored as an object (`token`, `eviction`). */
+/** A request about the parent, made by a create and not stored as an object (`token`, `eviction`). */
 export interface VirtualSubresource {
   readonly type: 'virtual';
   readonly name: string;
@@ -81,7 +81,7 @@ export interface VirtualSubresource {
   readonly perform: (context: RequestContext, action: SubresourceAction) => Promise<ApiObject>;
 }
 
-/** Text about the parent that another server writes for as long as the client reads (`log`). It can only be read. */
+/** Text about the parent that another server sends for as long as the client reads (`log`). It can only be read. */
 export interface StreamSubresource {
   readonly type: 'stream';
   readonly name: string;
@@ -127,12 +127,12 @@ export interface SubresourceAction {
   readonly namespace: string;
   /** Name of the parent. */
   readonly name: string;
-  /** Decoded, with the defaults of its kind. A copy that may be changed. */
+  /** The decoded body, with the defaults of its kind; a copy that may be changed. */
   readonly body: ApiObject;
   readonly dryRun: boolean;
   /** Whether what the action deletes may wait for a garbage collector. Default: it may not. */
   readonly garbageCollector?: boolean;
-  /** Validating admission of the body. */
+  /** Runs validating admission on the body. */
   readonly validate: (object: ApiObject) => Promise<void>;
 }
 

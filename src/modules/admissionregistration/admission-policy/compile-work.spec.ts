@@ -13,7 +13,7 @@ import {
 import { validateMutatingPolicy } from './mutating-policy.validation.js';
 import { validateValidatingPolicy } from './validating-policy.validation.js';
 
-/** Generous for machines that are slower, or busy with other tests: the limit is 50 ms of processor time. */
+/** Generous for machines that are slower, or busy with other tests: the limit is 50 ms of CPU time. */
 const limitMs = 60;
 const base = {
   failurePolicy: 'Fail',
@@ -54,7 +54,7 @@ const nested = (depth: number) => {
   return text;
 };
 
-/** Conditions of which two fit into one object. */
+/** Match conditions that take so much work that one object can have only two of them. */
 const conditions = (count: number, more = 0) =>
   Array.from({ length: count }, (_, i) => ({ name: `c${i}`, expression: `[${'1,'.repeat(5900)}${i + more}]==[]` }));
 const webhooks = (count: number, make: (i: number, more: number) => readonly object[]) =>

@@ -122,7 +122,7 @@ function expressionsOf({ spec }: Policy): ReadonlySet<string> {
 /** Validates the binding of a policy. */
 export function validateValidatingBinding({ spec }: ValidatingAdmissionPolicyBinding): FieldError[] {
   const errors: FieldError[] = [];
-  // The missing name is declared with the type, and comes after the others.
+  // The rule that the name is required is declared with the type, so its error comes after the others.
   const missing = spec.policyName ? [] : [required(specPath.child('policyName'))];
   validateBindingSpec(spec, errors, missing.length > 0);
   const path = specPath.child('validationActions');

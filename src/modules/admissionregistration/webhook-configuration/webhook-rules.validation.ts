@@ -10,7 +10,7 @@ import type { RuleWithOperations } from '../../../objects/apis/admissionregistra
 const operationTypes = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const scopes = ['*', 'Cluster', 'Namespaced'];
 
-/** Validates one rule that selects the requests that a webhook gets. */
+/** Validates one rule that selects the requests that a webhook receives. */
 export function validateRule(rule: RuleWithOperations, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
   validateOperations(rule.operations ?? [], path.child('operations'), errors);

@@ -26,7 +26,7 @@ export function customResourceDefinitionStrategy(names: VendorNames, clock: Cloc
     authorizeWrite: (_context, { spec }, old) => inTurns(judgeSchemas(spec, old?.spec, specPath)),
 
     prepareForCreate: (_context, object) => {
-      // As release 1.37 does, the answer to the create shows null instead of empty conditions.
+      // As in release 1.37, the response to the create shows null instead of empty conditions.
       object.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: null };
       recordStoredVersion(object);
     },

@@ -8,7 +8,7 @@ export function requiredNamesErrors(names: CustomResourceDefinitionNames, path: 
   return fields.filter((field) => !names[field]).map((field) => required(path.child(field)));
 }
 
-/** More names would not fit into the status, which repeats them. */
+/** The most names in a list: more would not fit into the status, which repeats them. */
 const maxNames = 1000;
 
 /** Errors for lists of names that are too long and longer than before. */

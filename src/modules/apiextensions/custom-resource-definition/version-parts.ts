@@ -5,7 +5,10 @@ import type { CustomResourceDefinitionVersion } from '../../../objects/apis/apie
 export const parts = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const;
 export type Part = (typeof parts)[number];
 
-/** The field at which a part that all versions share is reported, once: its place in the first version of this API. */
+/**
+ * The field named once by errors of a part that all versions share: the one that held it in the first version of this
+ * API.
+ */
 export const sharedPlaces: Readonly<Record<Part, string>> = {
   schema: 'validation',
   subresources: 'subresources',

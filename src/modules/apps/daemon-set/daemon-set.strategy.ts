@@ -6,7 +6,7 @@ import type { PodValidationOptions } from '../../../objects/apis/core/v1/validat
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateDaemonSet, validateDaemonSetUpdate } from './daemon-set.validation.js';
 
-/** Counts the templates that a daemon set has had; older controllers read it. */
+/** The annotation that counts the templates that a daemon set has had; older controllers read it. */
 const templateGeneration = 'deprecated.daemonset.template.generation';
 
 /** Rules of daemon sets. */

@@ -8,7 +8,7 @@ import { daemonSetResource } from './daemon-set.resource.js';
 const tester = new DefinitionTester(daemonSetResource(testNames));
 const valid = { spec: { selector, template } };
 
-/** New objects. */
+/** New objects, with the expected causes. */
 const creates: readonly Case[] = [
   ...selectorCases({ kind: 'daemonset', isRequired: false }),
   [

@@ -8,7 +8,7 @@ import { deploymentResource } from './deployment.resource.js';
 const tester = new DefinitionTester(deploymentResource(testNames));
 const valid = { spec: { selector, template } };
 
-/** New objects. */
+/** New objects, with the expected causes. */
 const creates: readonly Case[] = [
   ...selectorCases({
     kind: 'deployment',

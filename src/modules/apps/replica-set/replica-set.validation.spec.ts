@@ -8,7 +8,7 @@ import { replicaSetResource } from './replica-set.resource.js';
 const tester = new DefinitionTester(replicaSetResource(testNames));
 const valid = { spec: { selector, template } };
 
-/** New objects. */
+/** New objects, with the expected causes. */
 const creates: readonly Case[] = [
   ...selectorCases({
     kind: 'deployment',

@@ -8,7 +8,7 @@ import { statefulSetResource } from './stateful-set.resource.js';
 const tester = new DefinitionTester(statefulSetResource(testNames));
 const valid = { spec: { selector, template } };
 
-/** New objects. */
+/** New objects, with the expected causes. */
 const creates: readonly Case[] = [
   // A claim template counts as a volume of the pods.
   [

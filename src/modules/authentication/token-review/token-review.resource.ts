@@ -7,7 +7,7 @@ import { type TokenReview, tokenReview } from '../../../objects/apis/authenticat
 import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
-/** Enough for any server: a server has only a few names. */
+/** The most audiences of a review: a server has only a few names. */
 const maxAudiences = 10_000;
 
 /**

@@ -18,7 +18,7 @@ import {
 import type { AskedAttributes } from './access-review.js';
 
 const spec = FieldPath.of('spec');
-/** No directory puts a user into more groups than this. Every policy is searched for each group. */
+/** The most groups of a review: no directory puts a user into more. Every policy is searched for each group. */
 const maxGroups = 10_000;
 /** The most keys and values of `extra` together. */
 const maxExtra = 10_000;

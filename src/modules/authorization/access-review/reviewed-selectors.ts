@@ -20,7 +20,7 @@ interface Asked {
 }
 
 /**
- * The selectors of a review, and a text about the ignored parts, empty if there are none. As in requests, unreadable
+ * The selectors of a review, and a message about the ignored parts, empty if there are none. As in requests, unreadable
  * parts do not narrow the selection.
  */
 export function reviewedSelectors(asked: ResourceAttributes | null | undefined): {

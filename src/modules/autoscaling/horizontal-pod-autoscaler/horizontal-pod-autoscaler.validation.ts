@@ -29,7 +29,7 @@ export function validateHorizontalPodAutoscaler(
   // Older releases accepted any value; a value once accepted stays valid.
   if (old === undefined || old.spec.scaleTargetRef.apiVersion !== spec.scaleTargetRef.apiVersion) {
     const { apiVersion = '', kind } = spec.scaleTargetRef;
-    // This kind has no API group.
+    // Replication controllers are in the core group, which has no name.
     if (kind !== 'ReplicationController') checkTargetGroup(apiVersion, errors);
   }
   validateMetrics(metrics, specPath.child('metrics'), errors);

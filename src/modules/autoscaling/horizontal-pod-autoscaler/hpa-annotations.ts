@@ -10,8 +10,8 @@ import { metricSpec, metricStatus } from '../../../objects/apis/autoscaling/v2be
 import { fromOldMetric, fromOldStatus, toOldMetric, toOldStatus } from './metric-conversion.js';
 
 /**
- * Old versions have no fields for some values. They keep them in annotations, as JSON texts: `metrics`,
- * `current-metrics` and `conditions` (`v1`), `behavior` (`v1`, `v2beta1`).
+ * Old versions have no fields for some values. They keep them in annotations, as JSON: `metrics`, `current-metrics` and
+ * `conditions` (`v1`), `behavior` (`v1`, `v2beta1`).
  */
 export type HpaAnnotation = 'metrics' | 'current-metrics' | 'conditions' | 'behavior';
 
@@ -67,7 +67,7 @@ export function cpuUtilizationOf({ type, resource }: MetricSpec): number | undef
   return type === 'Resource' && resource?.name === 'cpu' ? resource.target.averageUtilization : undefined;
 }
 
-/** The values in annotations, and the metadata without them. Texts that can't be understood count as absent. */
+/** The values in annotations, and the metadata without them. Annotations that can't be parsed count as absent. */
 export interface AnnotatedParts {
   readonly metadata: Metadata;
   readonly metrics: HorizontalPodAutoscaler['spec']['metrics'];

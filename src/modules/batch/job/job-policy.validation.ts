@@ -141,7 +141,7 @@ export function validateSuccessPolicy(
   });
 }
 
-/** How many indexes a text such as `1,3-5` names, or the fault in it. */
+/** How many indexes a string such as `1,3-5` names, or the fault in it. */
 function countIndexes(text: string, completions: number): number | string {
   if (text === '') return 0;
   let count = 0;

@@ -18,7 +18,7 @@ export function applyJobDefaults(spec: JobSpec): void {
   spec.completionMode ??= 'NonIndexed';
   spec.suspend ??= false;
   spec.manualSelector ??= false;
-  // A failure policy decides about pods that have ended, so replacements wait until their pods have ended.
+  // A failure policy decides about finished pods, so a pod is replaced only after it has finished.
   spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
   // A job with a limit for each index has no limit for the job as a whole.
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : 2147483647;

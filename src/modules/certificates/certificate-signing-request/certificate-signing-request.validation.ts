@@ -23,7 +23,7 @@ const knownUsages: ReadonlySet<string> = new Set(keyUsage.values);
 export interface RequestRules {
   /** The signer that this version refuses; undefined when all are allowed. */
   readonly refusedSigner: string | undefined;
-  /** Usages must be known and listed once. */
+  /** Whether usages must be known and listed once. */
   readonly checkUsages: boolean;
 }
 

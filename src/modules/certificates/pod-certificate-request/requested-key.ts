@@ -60,7 +60,7 @@ function keyWithProof({ pkixPublicKey, proofOfPossession, podUID }: Spec): KeyOb
 }
 
 function signingKey(key: KeyObject): Parameters<typeof verify>[2] {
-  // 6: RSASSA-PSS, -2: a salt of any length.
+  // Padding 6 is RSASSA-PSS; salt length -2 accepts a salt of any length.
   return key.asymmetricKeyType === 'rsa' ? { key, padding: 6, saltLength: -2 } : key;
 }
 

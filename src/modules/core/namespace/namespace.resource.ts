@@ -74,7 +74,7 @@ function namespaceStrategy(names: VendorNames): Strategy<Namespace> {
     validateName: (name, prefix) => isDns1123Label(prefix ? maskTrailingDash(name) : name),
 
     prepareForCreate(_context, object) {
-      // A generated name is set only after the defaults.
+      // Applied again, since a generated name is set only after the defaults.
       applyNameLabel(object);
       object.status = { phase: 'Active' };
       const finalizers = object.spec.finalizers ?? [];

@@ -26,7 +26,7 @@ export function validateSource(
 ): void {
   const path = specPath.child(name);
   const { gcePersistentDisk: gce, awsElasticBlockStore: ebs } = spec;
-  // The name of the field in messages.
+  // Messages name this field `persistentDisk`.
   if (gce !== undefined) validateDisk(gce.pdName, 'pdName', gce.partition, specPath.child('persistentDisk'), errors);
   if (ebs !== undefined) validateDisk(ebs.volumeID, 'volumeID', ebs.partition, path, errors);
   switch (name) {

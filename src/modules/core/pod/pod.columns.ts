@@ -11,7 +11,7 @@ export interface PodSummary {
   readonly total: number;
   readonly reason: string;
   readonly restarts: number;
-  /** When a container last restarted, in milliseconds; 0: unknown. */
+  /** When a container last restarted, in milliseconds since 1970; 0: unknown. */
   readonly restartedAt: number;
 }
 
@@ -71,7 +71,7 @@ function summarizePod(pod: Pod): PodSummary {
   return { ready, total: (spec.containers?.length ?? 0) + restartable.size, reason, restarts, restartedAt };
 }
 
-/** When the previous run of the container ended, in milliseconds; 0 if there was none. */
+/** When the previous run of the container ended, in milliseconds since 1970; 0 if there was none. */
 function endOf({ lastState }: ContainerStatus): number {
   const at = lastState?.terminated?.finishedAt;
   return at ? Date.parse(at) : 0;

@@ -12,7 +12,7 @@ const tester = new DefinitionTester(definition);
 const container = { name: 'c', image: 'img:1' };
 const valid = { spec: { containers: [container] } };
 
-/** Causes without the difference that some of them show. */
+/** Causes without the diff that some of them show. */
 const heads = (causes: readonly string[]) => causes.map((cause) => cause.split('\n@@')[0]);
 
 function create(spec: Record<string, unknown> = {}): ApiObject {

@@ -15,7 +15,10 @@ import { applyAppArmorAnnotations } from './app-armor.js';
 import { applyLabelKeys } from './label-keys.js';
 import { validatePod, validatePodUpdate } from './pod.validation.js';
 
-/** Some thousands of years, so that the end of the grace period lies before the year 9999, the latest possible time. */
+/**
+ * The longest grace period in seconds: some thousands of years, so that it ends before the year 9999, the latest
+ * possible time.
+ */
 const longestGraceSeconds = 200_000_000_000;
 
 /** Rules of pods. */
@@ -52,13 +55,13 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
 
     validateUpdate: (_context, object, old) => validatePodUpdate(object, old, options),
 
-    // Programs update pods all the time, and nobody reads the warnings.
+    // Only new pods cause warnings: programs update pods all the time, and nobody reads those warnings.
     warnings: (_context, object, old) => (old === undefined ? podWarnings(object, '', options.names) : []),
 
     gracePeriodSeconds(object, { gracePeriodSeconds }) {
       const { nodeName, terminationGracePeriodSeconds } = object.spec;
       const { phase } = object.status;
-      // A pod that never started or has ended needs no agent to stop it.
+      // A pod that never started or has finished needs no agent to stop it.
       if (!nodeName || phase === 'Failed' || phase === 'Succeeded') return 0;
       const asked = gracePeriodSeconds ?? terminationGracePeriodSeconds ?? 0;
       const period = Math.min(Number(asked), longestGraceSeconds);

@@ -56,7 +56,7 @@ function validateByType(object: Secret, data: Record<string, string>, names: Ven
       validateJsonEntry('.dockerconfigjson', data, errors);
       break;
     case `${names.secretTypePrefix}/basic-auth`:
-      // One of the two entries is enough.
+      // One of `username` and `password` is enough.
       if (!Object.hasOwn(data, 'username') && !Object.hasOwn(data, 'password')) requireKeys('username', 'password');
       break;
     case `${names.secretTypePrefix}/ssh-auth`:
@@ -79,7 +79,7 @@ function validateJsonEntry(key: string, data: Record<string, string>, errors: Fi
   if (problem !== undefined) errors.push(invalid(path, redacted, problem));
 }
 
-/** The reason why a text is not a JSON object. It shows no part of the text, which is secret. */
+/** The reason why a string is not a JSON object. It shows no part of the string, which is secret. */
 function jsonObjectProblem(text: string): string | undefined {
   let value: unknown;
   try {
@@ -92,7 +92,7 @@ function jsonObjectProblem(text: string): string | undefined {
   return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
 }
 
-/** Whether a text that is not JSON could be the beginning of JSON: its brackets and strings are still open. */
+/** Whether a string that is not JSON could be the beginning of JSON: its brackets and strings are still open. */
 function isTruncated(text: string): boolean {
   let depth = 0;
   let isInString = false;

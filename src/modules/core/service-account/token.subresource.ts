@@ -26,7 +26,7 @@ const maxSeconds = 2 ** 32;
 const defaultSeconds = 3600;
 const expirationPath = FieldPath.of('spec', 'expirationSeconds');
 
-/** What is needed to issue a token; bound objects are looked up in the store. */
+/** The dependencies of token requests; bound objects are looked up in the store. */
 export interface TokenContext {
   readonly clock: Clock;
   readonly names: VendorNames;
@@ -36,8 +36,8 @@ export interface TokenContext {
 type Target = Pick<ServiceAccountTokenRequest, 'bound' | 'node'>;
 
 /**
- * `token`: requests a token of the account (specification 4.9). A token works without being stored, so a dry run is
- * checked like any other request but returns an empty token.
+ * `token`: requests a token of the service account (specification 4.9). A token works without being stored, so a dry
+ * run is checked like any other request but returns an empty token.
  */
 export function tokenPath(context: TokenContext, issuer: ServiceAccountTokenIssuer): VirtualSubresource {
   const group = groupName('authentication', context.names);

@@ -10,12 +10,12 @@ export function isHeadless({ spec }: Service): boolean {
   return (spec.clusterIPs?.[0] ?? spec.clusterIP) === 'None';
 }
 
-/** Whether every port of the service gets a port on the nodes. */
+/** Whether every port of the service needs a node port. */
 export function needsNodePorts({ spec }: Service): boolean {
   return spec.type === 'NodePort' || (spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts !== false);
 }
 
-/** Whether the ports of the service may have ports on the nodes. */
+/** Whether the ports of the service may have node ports. */
 export function mayHaveNodePorts({ spec }: Service): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 }

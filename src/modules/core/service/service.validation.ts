@@ -257,7 +257,7 @@ export function validateServiceUpdate(object: Service, old: Service, family: IpF
     if (ips[0] !== hadIps[0]) errors.push(invalid(path, ips, 'may not change once set'));
     const hadFamilies = old.spec.ipFamilies?.[0];
     const families = object.spec.ipFamilies?.[0];
-    // An address of the wrong family is reported below.
+    // Any other address of the wrong family is reported below.
     if (ips[0] === 'None' && hadFamilies !== undefined && families !== undefined && hadFamilies !== families) {
       errors.push(invalid(specPath.child('ipFamilies').index(0), object.spec.ipFamilies, 'may not change once set'));
     }

@@ -32,8 +32,8 @@ const columns: readonly TableColumn<ServiceCIDR>[] = [
 export const defaultServiceCidrName = 'kubernetes';
 
 /**
- * `servicecidrs`: ranges from which service addresses come. A control loop writes their condition `Ready`; the object
- * of the flag's range has it from the start, so that it is ready where that loop does not run.
+ * `servicecidrs`: ranges from which service addresses come. A controller writes their condition `Ready`; the object of
+ * the flag's range has it from the start, so that it is ready where that controller does not run.
  */
 export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, clock: Clock): ResourceDefinition {
   const range = serviceRange(ranges);

@@ -23,7 +23,7 @@ import type { RoleBinding, RoleRef } from '../../../objects/apis/rbac/v1/role-bi
 import { readStored, type StoredResources } from '../../../objects/registry/store/object-codec.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 
-/** Grants everything: a user who may aggregate rules by label can get any rule. */
+/** All permissions. A role with an aggregation rule requires them: it can collect any rule by label. */
 const fullAuthority: readonly Permission[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
@@ -173,7 +173,9 @@ function isPrivileged({ groups }: UserInfo): boolean {
   return groups.includes(privilegedGroup);
 }
 
-/** The garbage collector changes only finalizers and owners, whatever the object grants. */
+/**
+ * Whether a write changes only finalizers and owners, as those of the garbage collector do, whatever the object grants.
+ */
 function changesOnlyOwnership(object: Role | RoleBinding, old: Role | RoleBinding | undefined): boolean {
   return old !== undefined && deepEqual(withoutOwnership(object), withoutOwnership(old));
 }

@@ -2,7 +2,7 @@ import { type FieldError, type FieldPath, forbidden } from '../../../base/machin
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { ObjectReader } from '../../../objects/registry/store/storage-reader.js';
 
-/** Checks whether claims of a namespace may get devices that others use: the label of the namespace decides. */
+/** Checks whether claims of a namespace may use devices that others use: the label of the namespace decides. */
 export class AdminAccess {
   private readonly label: string;
 

@@ -13,7 +13,7 @@ const statusPath = FieldPath.of('status');
 /**
  * Checks who may write which part of a claim's status, beyond the right to write the status: users who allocate must
  * have the right to write `resourceclaims/binding`, and those who write the status of devices the right to write
- * `resourceclaims/driver` for that driver, on any node or on the node of their account.
+ * `resourceclaims/driver` for that driver, on any node or on the node of their service account.
  */
 export class ClaimStatusAccess {
   constructor(
@@ -77,7 +77,10 @@ export class ClaimStatusAccess {
     return `${full}${subject} is forbidden: User "${user.name}" cannot ${verb} resource "${resource}/${subresource}" in API group "${apiGroup}" ${scope}${tail}`;
   }
 
-  /** The node that the account of the request belongs to, if it is an account of a pod on a node. */
+  /**
+   * The node in the credentials of a service account; undefined for other users and for accounts that are not bound to
+   * a node.
+   */
   private nodeOf({ user }: RequestContext): string | undefined {
     if (user?.name.startsWith('system:serviceaccount:') !== true) return undefined;
     const nodes = user.extra?.[`${this.credentialPrefix}/node-name`] ?? [];

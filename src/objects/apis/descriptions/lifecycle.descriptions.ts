@@ -1,6 +1,8 @@
 import type { FieldDescriptions } from '../../../base/machinery/schema/index.js';
 
-/** Descriptions of kinds that few clusters serve: of candidates, evictions, migrations and stored versions. */
+/**
+ * Descriptions of kinds that few clusters serve: lease candidates, evictions, storage migrations and storage versions.
+ */
 export const lifecycleDescriptions: FieldDescriptions = {
   'storagemigration.StorageVersionMigrationSpec': {
     '': 'What is migrated.',

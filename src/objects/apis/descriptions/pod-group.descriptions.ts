@@ -1,6 +1,6 @@
 import type { FieldDescriptions } from '../../../base/machinery/schema/index.js';
 
-/** Descriptions of the groups of pods in the group `scheduling`. */
+/** Descriptions of pod groups, in the API group `scheduling`. */
 export const podGroupDescriptions: FieldDescriptions = {
   'scheduling.TopologyConstraint': {
     '': 'Keeps pods in one place.',

@@ -31,8 +31,8 @@ export function fromCoreEvent(core: CoreEvent): Event {
 }
 
 /**
- * Renames fields and puts them in the order of the declaration, so that the same content has the same text whichever
- * group wrote it.
+ * Renames fields and puts them in the order of the declaration, so that equal events have the same JSON, whichever
+ * group wrote them.
  */
 function rename(object: object, names: ReadonlyMap<string, string>, type: KindType): Record<string, unknown> {
   const values = new Map<string, unknown>();

@@ -9,8 +9,8 @@ const signals =
   'SIGXFSZ';
 
 /**
- * The values that release 1.37 publishes in OpenAPI documents for fields that are texts, lists or maps of texts: by
- * type (of every version, or of one: `core.Probe`, `core.v1.Probe`) and field, separated by bars. Only documents use
+ * The values that release 1.37 publishes in OpenAPI documents for fields that are strings, or lists or maps of strings:
+ * by type (of every version, or of one: `core.Probe`, `core.v1.Probe`) and field, separated by bars. Only documents use
  * them: the validation of a kind decides which values its fields accept.
  */
 export const enumValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -11,16 +11,16 @@ export interface PolicyVariable {
   readonly expression: string;
 }
 
-/** An expression that was compiled, or why it could not be. */
+/** A compiled expression, or the reason why it could not be compiled. */
 export type CompiledText = { readonly program: Program } | { readonly fault: string };
 
-/** What the expressions of one policy share. */
+/** The environments that the expressions of one policy share. */
 export interface PolicyEnvironment {
-  /** For validations, annotations and mutations. */
+  /** The environment of validations, audit annotations and mutations. */
   readonly full: CelEnvironment;
-  /** For message expressions, which may not use the authorizer. */
+  /** The environment of message expressions, which may not use the authorizer. */
   readonly messages: CelEnvironment;
-  /** For match conditions, which come before variables. */
+  /** The environment of match conditions, which are evaluated before variables. */
   readonly conditions: CelEnvironment;
   readonly variables: readonly (PolicyVariable & CompiledText)[];
 }
@@ -54,7 +54,7 @@ export function policyEnvironment(
   return atOnce(policyEnvironmentInSteps(variables, names, work));
 }
 
-/** Like {@link policyEnvironment}, with one step for each variable. Ends with the variable that uses up `work`. */
+/** Like {@link policyEnvironment}, with one step for each variable. Stops at the variable that uses up `work`. */
 export function* policyEnvironmentInSteps(
   variables: readonly PolicyVariable[],
   names: PolicyNames,

@@ -52,7 +52,7 @@ export interface ExpressionCompiler {
   expectType(compiled: Compiled, expected: CelType, at: number): void;
   /** Whether a name is a variable of a macro or a declared one. */
   isVariable(name: string, scope: VariableScope | undefined): boolean;
-  /** The place of a part of a value at a place. */
+  /** The place where a part of a value is declared; `place` is that of the whole value. */
   below(place: Place | undefined, step: PathStep): Place | undefined;
   /** Records that no overload of a function or an operator takes these types. */
   noOverload(name: string, argTypes: readonly CelType[], at: number, target?: CelType): Compiled;

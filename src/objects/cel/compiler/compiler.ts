@@ -116,7 +116,7 @@ export class Compiler implements ExpressionCompiler {
     return { type: types.type, code: () => value, cost: one, size: sizeAt(place, types.type), place };
   }
 
-  /** The place of a part of a value. */
+  /** The place where a part of a value is declared; `place` is that of the whole value. */
   below(place: Place | undefined, step: PathStep): Place | undefined {
     return placeBelow(place, step, this.environment.declared);
   }
@@ -125,7 +125,7 @@ export class Compiler implements ExpressionCompiler {
     const { operand: inner, field, isOptional, at } = expression;
     const dotted = lastFields.has(field) || this.isLastField(field) ? dottedName(expression) : undefined;
     if (dotted !== undefined && findLocal(dotted.split('.')[0] as string, scope) === undefined) {
-      // Variables may have dots in their names: authorizer.requestResource.
+      // Names of variables and types may contain dots: `authorizer.requestResource`.
       if (Object.hasOwn(this.environment.variables, dotted)) return this.variable(dotted);
       if (typeNames.has(dotted)) return this.typeLiteral(dotted);
     }
@@ -161,7 +161,7 @@ export class Compiler implements ExpressionCompiler {
     };
   }
 
-  /** Whether a variable has a dot in its name and begins with this name. Saves a look-up for each longer path. */
+  /** Whether the dotted name of a variable ends in this field. Saves a look-up of every longer path. */
   private isLastField(field: string): boolean {
     this.lastFields ??= lastFieldsOf(Object.keys(this.environment.variables));
     return this.lastFields.has(field);
@@ -324,7 +324,7 @@ function lastFieldsOf(names: Iterable<string>): ReadonlySet<string> {
 
 const lastFields = lastFieldsOf(typeNames);
 
-/** Ends the check of an expression with too many faults. */
+/** Thrown to stop checking an expression with too many faults. */
 export class TooManyIssues extends Error {}
 
 function findLocal(name: string, scope: VariableScope | undefined): VariableScope | undefined {

@@ -95,7 +95,7 @@ function elementSizes(
   return count === 1 && isList ? [values, keys] : [keys, values];
 }
 
-/** The sizes of the elements of the list that a macro makes, which begins empty. */
+/** The sizes of the elements of the list that a macro builds up from an empty one; undefined for other macros. */
 function madeEntries(macro: ComprehensionExpression['macro'], element: Range): EntrySizes | undefined {
   if (macro !== 'filter' && macro !== 'map' && macro !== 'transformList') return undefined;
   return { isList: true, key: one, value: { min: 0, max: element.max } };
@@ -130,7 +130,7 @@ function stepCost(macro: ComprehensionExpression['macro'], parts: readonly Compi
   }
 }
 
-/** The work before the first element, and the work after the last one. */
+/** The cost of the work before the first element, and of the work after the last one. */
 function aroundLoop(macro: ComprehensionExpression['macro']): readonly [Range, Range] {
   switch (macro) {
     case 'all':
@@ -333,15 +333,15 @@ export function compileOptionalMap(
 }
 
 /**
- * What the newest release counts for `optMap` and `optFlatMap`: the test for a value, and then a loop over no elements
- * that starts with the value, or an empty optional.
+ * The cost of `optMap` and `optFlatMap`, as the newest release counts their expansion: a test for a value, and then a
+ * loop over no elements that starts with the value, or an empty optional.
  */
 function optionalCost(target: Range, body: Range, isFlat: boolean): Range {
   const whenPresent = sum(isFlat ? nothing : one, exactly(10), one, target, body);
   return sum(one, target, either(whenPresent, one));
 }
 
-/** Compiles a body in which a value has a name. */
+/** Compiles `cel.bind(name, value, body)`. */
 export function compileBinding(
   compiler: ExpressionCompiler,
   { name, value, body }: BindingExpression,
@@ -357,7 +357,7 @@ export function compileBinding(
       evaluation.locals[slot] = bound.code(evaluation);
       return made.code(evaluation);
     },
-    // A loop over no elements that starts with the value.
+    // The newest release expands it to a loop over no elements that starts with the value.
     cost: sum(exactly(10), one, bound.cost, made.cost),
   };
 }

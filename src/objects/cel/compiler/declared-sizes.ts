@@ -2,10 +2,11 @@ import { either, one, type Range, unbounded } from '../cost-estimate.js';
 import type { CelType } from '../values/cel-type.js';
 
 /**
- * Where a value is declared, as the newest release looks sizes up: by a path from the declared type of the environment.
- * The first part of a path is the name of a variable and is ignored. So a path that begins elsewhere (at the result of
- * a call, say) leads to the declared type, too, and such values get the wrong sizes: definitions that the newest
- * release accepts have to be accepted, and the limit of an evaluation does not depend on estimates.
+ * The declared type that bounds the size of a value. As in the newest release, it is found by a path from the declared
+ * type of the environment; the first part of the path is the name of a variable and is ignored. So a path that begins
+ * elsewhere (at the result of a call, say) also leads to the declared type, and such values get wrong sizes. That is
+ * kept because definitions that the newest release accepts must be accepted; the limit of an evaluation does not depend
+ * on estimates.
  *
  * `type` is undefined where the path leads nowhere.
  */
@@ -20,7 +21,7 @@ export interface EntrySizes {
   readonly value: Range;
 }
 
-/** The sizes of the entries of one of two values, which are known if both are. */
+/** The sizes of the entries of a value that is one of two; known only if both are. */
 export function eitherEntries(a: EntrySizes | undefined, b: EntrySizes | undefined): EntrySizes | undefined {
   if (a === undefined || b === undefined) return undefined;
   return { isList: a.isList, key: either(a.key, b.key), value: either(a.value, b.value) };
@@ -46,12 +47,12 @@ function typeBelow(type: CelType, step: PathStep): CelType | undefined {
 
 const scalarKinds: ReadonlySet<CelType['kind']> = new Set(['bool', 'int', 'uint', 'double', 'timestamp', 'duration']);
 
-/** The size of a value of a type without a place: one for simple values, unless something else is known of it. */
+/** The size of a value whose place is not known: one for simple values, otherwise `known`. */
 export function sizeOf(type: CelType, known: Range = unbounded): Range {
   return scalarKinds.has((type.kind === 'optional' ? type.value : type).kind) ? one : known;
 }
 
-/** The size of a value at a place; without a known size there, as {@link sizeOf}. */
+/** The declared size of a value at a place; without a declaration there, as {@link sizeOf}. */
 export function sizeAt(place: Place | undefined, type: CelType, known: Range = unbounded): Range {
   const declared = place?.type;
   if (declared === undefined) return sizeOf(type, known);

@@ -1,7 +1,7 @@
 import type { FunctionTable } from '../function-table.js';
 import type { CelType } from '../values/cel-type.js';
 
-/** A type that `Name{...}` can make. */
+/** A type whose values `Name{...}` constructs. */
 export interface MessageType {
   /** The type of a field; undefined if there is no such field. */
   field(name: string): CelType | undefined;
@@ -9,7 +9,7 @@ export interface MessageType {
   refuse?(field: string, value: CelType): string | undefined;
 }
 
-/** What the names in an expression mean. */
+/** The meanings of the names in an expression. */
 export interface CelEnvironment {
   readonly variables: Readonly<Record<string, CelType>>;
   readonly functions: FunctionTable;

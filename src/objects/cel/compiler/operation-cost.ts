@@ -115,7 +115,7 @@ function elementOf(
   return { type: element, size: declared === undefined ? unbounded : sizeAt({ type: declared }, element) };
 }
 
-/** Each element is compared, character by character if it is text. */
+/** Each element is compared, a string character by character. */
 const elements: Estimate = ([size = unbounded], [list], compiler) => {
   const element = list === undefined ? undefined : elementOf(list, compiler);
   if (element === undefined) return { cost: traversal(size, perCharacter) };
@@ -129,7 +129,7 @@ const replacement: Estimate = ([size = unbounded, from = unbounded, to = unbound
 };
 
 function longestReplaced(size: Range, from: Range, to: Range): number {
-  // An empty string is found around every character.
+  // An empty string occurs before and after every character.
   if (from.min === 0) return times(size.max + 1, to.max) + size.max;
   return to.max <= from.min ? size.max : times(Math.ceil(size.max / from.min), to.max);
 }
@@ -162,7 +162,7 @@ const find: Estimate = ([size = unbounded, pattern = unbounded]) => ({
   size: { min: 0, max: size.max },
 });
 
-/** An address is compared byte by byte, after it has been read if it is text. */
+/** An address is compared byte by byte; a string is parsed first. */
 function addressIn(compared: Range): Estimate {
   return ([, size = unbounded], [, other]) => ({
     cost: other?.type.kind === 'string' ? sum(compared, traversal(size, perCharacter)) : compared,
@@ -173,14 +173,14 @@ function addressIn(compared: Range): Estimate {
 const formatPattern = 128 * perPatternCharacter;
 
 /**
- * The text of a number, a bool or a time. The newest release sets no bound for it, and so refuses messages with
- * numbers.
+ * The length of a number, a bool or a time as a string. The newest release sets no bound for it, and so refuses message
+ * expressions with numbers.
  */
 const scalarText: Range = { min: 1, max: 40 };
 
 const authorization: Estimate = () => ({ cost: exactly(authorizationCost) });
 
-/** A selector is a list of requirements, each of which may take two characters. */
+/** A selector is a list of requirements, each of which takes at least two characters. */
 const selector: Estimate = ([, size = unbounded]) => {
   const requirements = traversal(size, 0.5);
   return { cost: sum(exactly(10), traversal(size, perCharacter), product(requirements, exactly(50))) };

@@ -36,7 +36,7 @@ const environment: CelEnvironment = {
   hasBindings: true,
 };
 
-/** What expressions can read of a device. Each attribute has exactly one value. */
+/** The data about a device that expressions can read. Each attribute has exactly one value. */
 export interface DeviceFacts {
   readonly driver: string;
   readonly allowMultipleAllocations?: boolean | undefined;
@@ -100,7 +100,7 @@ function entriesOf(pairs: readonly (readonly [string, Value])[]): Entries {
   return new Map(pairs.map(([key, value]) => [key, { key, value }]));
 }
 
-/** Groups values by domain. Names without a domain belong to the driver's. */
+/** Groups values by domain. Names without a domain belong to the driver's domain. */
 function byDomain<T>(
   driver: string,
   values: Readonly<Record<string, T>> | undefined,
@@ -119,7 +119,7 @@ function byDomain<T>(
 
 const noEntries = new MapValue(new Map());
 
-/** A map in which domains without values of the device are empty maps, not missing. */
+/** A map from domains to values that has an empty map for every domain in which the device has no values. */
 class EntriesWithDefault extends Map<MapKey, { key: Value; value: Value }> {
   constructor(pairs: readonly (readonly [string, Value])[]) {
     super(entriesOf(pairs));

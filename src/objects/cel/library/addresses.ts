@@ -90,7 +90,7 @@ function isGlobalUnicast(_: unknown, { address }: IpValue): boolean {
   return !(address.family === 4 ? others : others6).some((network) => hasPrefix(address, network));
 }
 
-/** Addresses are handled as numbers beyond 64 bits, which takes some hundred nanoseconds. */
+/** The cost of one operation: addresses are numbers of more than 64 bits, so it takes some hundred nanoseconds. */
 const stepCost = 40;
 
 /** `ip`, `cidr` and their methods. */

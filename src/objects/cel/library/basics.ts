@@ -132,7 +132,7 @@ function optionals(library: LibraryBuilder): void {
     );
 }
 
-/** A present null stays null. */
+/** The value of the optional, which may be null; `other` if it has none. */
 function nullOr(optional: OptionalValue, other: Value): Value {
   return optional.value === undefined ? other : optional.value;
 }

@@ -25,7 +25,7 @@ function toUint(value: bigint): Uint {
 }
 
 function truncated(value: number, message: string): bigint {
-  // The range is open: neither end can be distinguished from its neighbours outside.
+  // Both ends are excluded: as doubles they can't be distinguished from their neighbours outside the range.
   if (!Number.isFinite(value) || value <= -(2 ** 63) || value >= 2 ** 64) throw new CelError(message);
   return BigInt(Math.trunc(value));
 }
@@ -44,7 +44,7 @@ function number(text: string): number {
   return lower.includes('nan') ? Number.NaN : Number(text);
 }
 
-/** Text of a double: without a fraction if there is none, with an exponent if it is far from one. */
+/** A double as a string: without a fraction if there is none, with an exponent if it is far from one. */
 export function doubleToText(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';

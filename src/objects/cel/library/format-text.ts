@@ -9,7 +9,9 @@ const clause = /%(?:%|(?:\.(\d+))?(.?))/gsu;
 const maxPrecision = 1000;
 const defaultPrecision = 6;
 
-/** Fills the clauses (`%s %d %f %e %b %o %x %X`) of a format with the arguments. Charges for the text that it makes. */
+/**
+ * Fills the clauses (`%s %d %f %e %b %o %x %X`) of a format with the arguments. Charges for the string that it makes.
+ */
 export function formatText(format: string, args: readonly Value[], budget: Budget): string {
   budget.chargeText(format.length);
   let next = 0;

@@ -22,7 +22,7 @@ class FormatValue extends OpaqueValue {
 
   constructor(
     readonly name: string,
-    /** Returns the faults of a text; empty if there are none. */
+    /** Returns the faults of a string; empty if there are none. */
     readonly check: (text: string) => readonly string[],
   ) {
     super();
@@ -66,10 +66,10 @@ const checks: Readonly<Record<string, (text: string) => readonly string[]>> = {
 };
 
 const formatsByName = new Map(Object.entries(checks).map(([name, check]) => [name, new FormatValue(name, check)]));
-/** The check reads the text several times. */
+/** How many times a check reads the string. */
 const passes = 5;
 
-/** The cost of one call, in addition to reading its text. */
+/** The cost of one call, in addition to reading its string. */
 const stepCost = 20;
 
 /** `format.<name>()`, `format.named(name)` and `validate`. */

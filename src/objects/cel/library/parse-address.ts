@@ -9,7 +9,7 @@ export interface ParsedAddress {
 const mappedPrefix = 0xffffn;
 
 /**
- * Reads an IP address. Undefined for other text, for zones (`fe80::1%eth0`) and for IPv4 addresses written as IPv6:
+ * Parses an IP address. Undefined for other strings, for zones (`fe80::1%eth0`) and for IPv4 addresses written as IPv6:
  * those would be two spellings of one address, which rules would treat as two addresses.
  */
 export function parseAddress(text: string): ParsedAddress | undefined {

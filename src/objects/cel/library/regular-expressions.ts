@@ -67,7 +67,7 @@ class Pattern {
   }
 }
 
-/** Patterns that are not literals, newest last. */
+/** Recently used patterns that are not literals, newest last. */
 const recent = new Map<string, Pattern>();
 const maxRecent = 100;
 

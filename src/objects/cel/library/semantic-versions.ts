@@ -82,7 +82,7 @@ function comparePart(a: string | undefined, b: string | undefined): number {
   return a < b ? -1 : 1;
 }
 
-/** The cost of one call, in addition to reading its text. */
+/** The cost of one call, in addition to reading its string. */
 const stepCost = 20;
 
 /** `semver` and its methods. */

@@ -12,7 +12,7 @@ export interface Token {
   readonly bytes: Uint8Array | undefined;
 }
 
-/** More tokens than an expression within the other limits has. */
+/** The most tokens of an expression: more than an expression within the other limits can have. */
 const maxTokens = 25_000;
 /** The most faults reported for one text, and the most characters that the message of one shows. */
 const maxIssues = 10;
@@ -25,13 +25,13 @@ const spacePattern = /(?:[ \t\n\r\f]|\/\/[^\n]*)+/y;
 const literalStart = /(?:[rR][bB]?|[bB][rR]?)?("""|'''|"|')/y;
 const quotedPattern = /`([A-Za-z0-9_.\-/ ]+)`/y;
 
-/** The tokens of a text, and the faults: text that is not a token, which is left out. */
+/** The tokens of an expression, and the faults: characters that form no token, which are left out. */
 export interface Tokens {
   readonly tokens: readonly Token[];
   readonly issues: readonly CelIssue[];
 }
 
-/** Splits the text of an expression into tokens; the last one has the kind `end`. Time is linear in the text. */
+/** Splits an expression into tokens; the last one has the kind `end`. Takes time linear in the length. */
 export function tokenize(text: string): Tokens {
   const tokens: Token[] = [];
   const issues: CelIssue[] = [];

@@ -8,11 +8,11 @@ import { expandMacro } from './macros.js';
 
 /** Limits of one expression. They keep the time to parse and check it below a few milliseconds. */
 export const expressionLimits = Object.freeze({
-  /** Characters of the text. */
+  /** The most characters. */
   length: 100_000,
-  /** Nesting of calls, selections, operators and parentheses. */
+  /** The deepest nesting of calls, selections, operators and parentheses. */
   depth: 250,
-  /** Parts of the expression: names, literals, calls. */
+  /** The most parts: names, literals, calls. */
   nodes: 10_000,
 });
 
@@ -36,9 +36,10 @@ const expressionStarts =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 /**
- * Parses the text of an expression.
+ * Parses an expression.
  *
- * @throws {CelCompileError} for text that is not an expression, and for one beyond the {@link expressionLimits}.
+ * @throws {CelCompileError} for a string that is not an expression, and for one that exceeds the {@link
+ * expressionLimits}.
  * @throws {CompileWorkExceeded} when `work` is used up.
  */
 export function parseExpression(text: string, work?: CompileWork): Expression {
@@ -115,7 +116,7 @@ class Parser {
     this.unexpected(`'${text}'`);
   }
 
-  /** Counts a node and its depth, so that code that walks the tree later can recurse. */
+  /** Counts a node and checks its depth: the limit allows code that walks the tree later to recurse. */
   private made<T extends Expression>(expression: T, ...children: readonly (Expression | undefined)[]): T {
     this.work?.charge(1);
     if (++this.nodes > expressionLimits.nodes) {

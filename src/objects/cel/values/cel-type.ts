@@ -25,7 +25,7 @@ export type CelType =
       readonly value: CelType;
       readonly maxSize?: number;
       readonly parts?: number;
-      /** In declarations of sizes: a selected field has the declared size of an entry. */
+      /** For size estimates: a selected field has the declared size of the map's values. */
       readonly hasSizedFields?: true;
     }
   | { readonly kind: 'optional'; readonly value: CelType; readonly parts?: number }
@@ -80,7 +80,7 @@ export const types = Object.freeze({
   b: Object.freeze({ kind: 'parameter', name: 'B' }) as CelType,
 });
 
-/** Types with more parts are not known in detail: comparing types takes time for each part. */
+/** The most parts of a type; a larger part becomes dyn, because comparing types takes time for each part. */
 const maxTypeParts = 24;
 
 function partsOf(type: CelType): number {
@@ -167,7 +167,7 @@ export function typeName(type: CelType): string {
   }
 }
 
-/** The type name of a value, as the function `type` gives it. */
+/** The type name of a value, as the function `type` returns it. */
 export function valueTypeName(value: Value): string {
   if (value === null) return 'null_type';
   switch (typeof value) {

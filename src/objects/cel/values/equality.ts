@@ -90,7 +90,7 @@ export function isNumber(value: Value): value is bigint | number | Uint {
   return typeof value === 'bigint' || typeof value === 'number' || value instanceof Uint;
 }
 
-/** Negative, zero or positive; NaN if one of them is not a number. Exact across types. */
+/** Negative, zero or positive; NaN if either number is NaN. Exact across types. */
 export function compareNumbers(a: bigint | number | Uint, b: bigint | number | Uint): number {
   const left = a instanceof Uint ? a.value : a;
   const right = b instanceof Uint ? b.value : b;

@@ -11,7 +11,7 @@ const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*
 export class Span {
   private constructor(readonly nanoseconds: bigint) {}
 
-  /** Throws for spans beyond 64 bits. */
+  /** Throws for durations that exceed 64 bits of nanoseconds. */
   static of(nanoseconds: bigint): Span {
     if (nanoseconds > largest || nanoseconds < -largest - 1n) throw new CelError('integer overflow');
     return new Span(nanoseconds);
@@ -29,7 +29,7 @@ export class Span {
     return `${sign}${whole}.${fraction}s`;
   }
 
-  /** Form with units, as in `1h30m0s`. */
+  /** The duration in hours, minutes and seconds, as in `1h30m0s`. */
   toUnits(): string {
     return formatDuration(this.nanoseconds);
   }
@@ -46,7 +46,7 @@ export class Timestamp {
     return new Timestamp(nanoseconds);
   }
 
-  /** Reads RFC 3339 text; throws for other text. */
+  /** Parses an RFC 3339 timestamp; throws for other strings. */
   static parse(text: string): Timestamp {
     const match = text.length > 64 ? null : rfc3339.exec(text);
     if (match === null) throw invalidTime(text);
@@ -111,7 +111,7 @@ export function localTime(instant: Timestamp, zone: string | undefined): Date {
   return local;
 }
 
-/** Formats of zones in use; making one takes about 50 microseconds. */
+/** Recently used time zone formats; making one takes about 50 microseconds. */
 const zoneFormats = new Map<string, Intl.DateTimeFormat>();
 const maxZoneFormats = 64;
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-/** Versions of ConversionReview that the server speaks. */
+/** Versions of ConversionReview that the server supports. */
 export type ReviewVersion = 'v1' | 'v1beta1';
 
-/** A review for a conversion webhook, with the id that the answer has to repeat. */
+/** A review for a conversion webhook, with the id that the response must repeat. */
 export function conversionReview(
   group: string,
   version: ReviewVersion,

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 
-/** An object in the answer of a conversion webhook is not the one that was sent. */
+/** Thrown when an object in the response of a conversion webhook is not the one that was sent. */
 export class ConvertedObjectFault extends Error {
   override readonly name = 'ConvertedObjectFault';
 }

@@ -4,7 +4,7 @@ import { isLarge } from '../../../base/machinery/large-work.js';
 import { HookFault } from '../../../base/outgoing/hook-fault.js';
 import type { ReviewVersion } from './conversion-review.js';
 
-/** The review that an answer belongs to. */
+/** The review that a response belongs to. */
 export interface AskedConversion {
   readonly uid: string;
   readonly version: ReviewVersion;
@@ -25,7 +25,7 @@ export async function readConversionAnswer(text: string, asked: AskedConversion)
   const review = await parsed(text);
   if (!isFields(review)) throw new HookFault('the answer is not a JSON object');
   const expected = `${asked.group}/${asked.version}`;
-  // Webhooks of v1beta1 may omit the kind of their answer.
+  // Webhooks of v1beta1 may omit the kind of their response.
   const isKindLess = asked.version === 'v1beta1' && !review.apiVersion && !review.kind;
   if (!isKindLess && (review.apiVersion !== expected || review.kind !== 'ConversionReview')) {
     const got = `${shown(review.apiVersion) || '/'}, Kind=${shown(review.kind)}`;
@@ -54,7 +54,7 @@ export async function readConversionAnswer(text: string, asked: AskedConversion)
 
 async function parsed(text: string): Promise<unknown> {
   try {
-    // Parsing in turns assumes that the text is valid. Its result for invalid text fails the checks that follow.
+    // Parsing in turns assumes valid JSON. Its result for anything else fails the checks that follow.
     return isLarge(text) ? await parseInTurns(text, true) : parseJson(text);
   } catch (error) {
     throw new HookFault('the answer is not JSON', 0, error);

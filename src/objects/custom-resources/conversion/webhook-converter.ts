@@ -13,13 +13,13 @@ import { readConversionAnswer } from './read-conversion-answer.js';
 const maxObjects = 500;
 /** The most characters of the objects of one review. A single object may be longer. */
 const maxCharacters = 3 * 1024 * 1024;
-/** Large enough for objects that the conversion makes twice as long. */
+/** Large enough for a response in which the conversion has made the objects twice as long. */
 const maxAnswerBytes = 2 * maxCharacters + 256 * 1024;
 const timeoutMs = 30_000;
 
 const settings = { userAgent: 'plinth-conversion', maxAnswerBytes };
 
-/** The kind that a converter is for. */
+/** The kind whose objects a converter converts. */
 interface ConvertedKind {
   /** Name of the definition. */
   readonly definition: string;
@@ -141,7 +141,7 @@ export class WebhookConverter {
   }
 }
 
-/** A conversion without a usable answer: a 500. */
+/** The 500 for a conversion without a usable response. */
 export class ConversionError extends StatusError {
   constructor(message: string, cause: unknown) {
     super('InternalError', message, { cause });

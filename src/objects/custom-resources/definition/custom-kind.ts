@@ -18,7 +18,7 @@ import type { DefinitionSource, TopField, VersionSource } from './definition-sou
 import { fieldOwnership, otherFields } from './field-ownership.js';
 import { fieldShape } from './field-shape.js';
 
-/** The part with which every custom kind begins. */
+/** The declaration that all custom kinds extend. */
 const base = kind({ group: 'custom', version: 'v1', kind: 'Any' }, { metadata: always(1, objectMeta) });
 
 /**
@@ -130,12 +130,12 @@ class KindForm implements CustomKindForm {
       properties: _none,
       ...published
     } = toOpenApi(root, { version, objectMeta: reference(objectMeta), isLazy: this.version.schema.isLong });
-    // In that version a schema without fields means any object, and clients compare it with that.
+    // In version 2, a schema without fields means any object, and clients compare it with such a schema.
     if (!this.publishesFields(version)) delete published['x-kubernetes-preserve-unknown-fields'];
     return published;
   }
 
-  /** Version 2 can't express that there are other fields besides the published ones. */
+  /** Version 2 can't express that an object may have fields besides the published ones. */
   publishesFields(version: 2 | 3): boolean {
     return version === 3 || this.version.schema.unpack()['x-kubernetes-preserve-unknown-fields'] !== true;
   }

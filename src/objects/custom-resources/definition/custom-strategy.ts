@@ -33,7 +33,7 @@ export function customStrategy({ subresources, schemaErrors, completeStored, pre
       // An absent status is not shown as an empty one, unlike that of built-in kinds.
       if (status === undefined) return;
       delete object.status;
-      // The dropped status had taken the place of a default.
+      // The status that the client sent, now dropped, had prevented its default from being filled in.
       completeStored(object);
     },
     warnings: (_context, { metadata }, old) => finalizerWarnings(metadata, old?.metadata),

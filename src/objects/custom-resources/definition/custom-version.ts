@@ -52,7 +52,7 @@ function statusErrors(schema: StructuralSchema, object: ApiObject, old: ApiObjec
   return validateValue(part, object.status, statusPath, { old: old?.status });
 }
 
-/** Errors of the schema that could break expressions. */
+/** Schema errors that could make expressions fail: with one of them, the rules are not evaluated. */
 const blocking: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'FieldValueNotSupported',
   'FieldValueRequired',
@@ -105,7 +105,7 @@ export function customResource(
   return storage;
 }
 
-/** The verbs of custom kinds, in the order of the release, which `kubectl api-resources` prints. */
+/** The verbs of custom kinds, in the order in which release 1.37 lists them and `kubectl api-resources` prints them. */
 const customVerbs: readonly ResourceVerb[] = [
   'delete',
   'deletecollection',
@@ -246,7 +246,7 @@ class CustomVersion implements StoredResource {
     return this.knownColumns;
   }
 
-  /** Marks texts that the schema of this version would not change. */
+  /** The mark of stored JSON that the schema of this version would not change. */
   get mark(): string {
     this.knownMark ??= storedMark(this.schema);
     return this.knownMark;
@@ -326,7 +326,7 @@ class CustomVersion implements StoredResource {
     }
   }
 
-  /** An object of the storage version in this one. */
+  /** Converts an object of the storage version to this version. */
   private fromStorage(object: ApiObject): ApiObject {
     return this.mark === this.storage.mark ? object : this.prune(object);
   }
@@ -347,7 +347,7 @@ class CustomVersion implements StoredResource {
     return this.compiling;
   }
 
-  /** Objects come in the storage version: only their apiVersion differs from that of the request. */
+  /** The errors of an object in the storage version, whose apiVersion alone differs from that of the request. */
   private schemaErrors(
     validate: typeof wholeErrors,
     context: RequestContext,
@@ -370,7 +370,7 @@ class CustomVersion implements StoredResource {
   }
 }
 
-/** Runs the steps and observes their own time at the end, without the time of other work in between. */
+/** Runs the steps and records their own time at the end, without the time of other work in between. */
 function* timed<T>(steps: Steps<T>, durations: LatencySeries): Steps<T> {
   let milliseconds = 0;
   for (;;) {
@@ -385,7 +385,7 @@ function* timed<T>(steps: Steps<T>, durations: LatencySeries): Steps<T> {
   }
 }
 
-/** Texts in the store follow the schema of the storage version. */
+/** The form of stored JSON, which follows the schema of the storage version. */
 class StoredCustomForm implements StoredFormRules {
   constructor(private readonly version: CustomVersion) {}
 
@@ -393,15 +393,13 @@ class StoredCustomForm implements StoredFormRules {
     return this.version.storageVersion.mark;
   }
 
-  /**
-   * Objects that another schema accepted lose fields that are unknown today, and get fields that have a default today.
-   */
+  /** Drops fields of a stored object that the schema no longer knows, and fills in defaults that it has now. */
   complete(object: ApiObject): ApiObject {
     const written = this.version.writtenIn(object);
     const storage = this.version.storageVersion;
     let upToDate = written.prune(object);
     written.completeDefaults(upToDate);
-    // Objects that a request writes were converted before.
+    // Only the webhook could convert the object; requests have it convert objects before they write them.
     if (written !== storage && written.conversion !== undefined) return upToDate;
     if (written !== storage && written.mark !== storage.mark) upToDate = storage.prune(upToDate);
     upToDate.kind = storage.kind;
@@ -409,7 +407,7 @@ class StoredCustomForm implements StoredFormRules {
     return upToDate;
   }
 
-  /** Objects that another version accepted must fit the schema of the storage version. */
+  /** Makes an object that this version accepted fit the schema of the storage version. */
   beforeStorage(object: ApiObject): ApiObject {
     const { version } = this;
     const storage = version.storageVersion;

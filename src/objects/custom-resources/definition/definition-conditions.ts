@@ -8,7 +8,7 @@ import type {
 /** The aspects of a definition's state. */
 export type ConditionType = CustomResourceDefinitionCondition['type'];
 
-/** The report of a control loop or the server about one aspect; the time of the last change follows from it. */
+/** One condition as a control loop or the server reports it; its transition time follows from it. */
 export type ConditionUpdate = Pick<CustomResourceDefinitionCondition, 'type' | 'status'> & {
   readonly reason: string;
   readonly message: string;

@@ -29,7 +29,7 @@ export interface VersionSource {
   readonly columns: readonly CustomResourceColumnDefinition[];
   /** JSON paths; undefined: none. */
   readonly selectableFields: readonly string[] | undefined;
-  /** The warning for clients of a deprecated version; empty: the usual one. */
+  /** The warning for clients of a deprecated version; empty: the default warning. */
   readonly deprecation: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface DefinitionSource {
     readonly shortNames: readonly string[] | undefined;
     readonly categories: readonly string[] | undefined;
   };
-  /** The storage version first. */
+  /** All versions, the storage version first. */
   readonly versions: readonly [VersionSource, ...VersionSource[]];
   /** Converts objects from version to version; undefined: changing their apiVersion is enough. */
   readonly conversionWebhook: WebhookConversion | undefined;

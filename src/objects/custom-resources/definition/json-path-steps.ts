@@ -21,13 +21,13 @@ export type Step =
     }
   | { readonly kind: 'constant'; readonly value: string | number | boolean };
 
-/** A path that does not fit the value. */
+/** Thrown when a path does not fit the value. */
 class Unfit extends Error {}
 
-/** The most values that paths read in one object: a row of a table is not worth more. */
+/** The most values that all paths of a table row may read in one object. */
 const mostLooks = 30_000;
 
-/** How many values the evaluations together may still read. */
+/** How many values the evaluations that share the budget may still read. */
 export class LookBudget {
   left = mostLooks;
 }

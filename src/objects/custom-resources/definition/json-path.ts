@@ -10,7 +10,7 @@ export interface JsonPath {
   readonly steps: readonly Step[];
 }
 
-/** Thrown for text that is not a JSON path; the message gives the reason. */
+/** Thrown for a string that is not a JSON path; the message gives the reason. */
 export class JsonPathError extends Error {}
 
 const maxLength = 4096;
@@ -68,7 +68,7 @@ class PathParser {
       this.parseField();
     } else if (next === '"' || next === "'") this.parseQuoted(next);
     else if (/[-+\d]/.test(next)) this.parseNumber();
-    // The current value, which is where a path starts anyway.
+    // `@` and `$` denote the current value, at which a path starts anyway.
     else if (' @$'.includes(next)) this.position++;
     else this.parseWord();
   }

@@ -4,15 +4,15 @@ import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
 import { stringifyInSteps } from '../../../base/machinery/json/stringify-in-steps.js';
 import { atOnce, type Steps } from '../../../base/machinery/turns.js';
 
-/** Shorter texts are not worth compressing. */
+/** JSON of fewer characters is not worth compressing. */
 const packedFrom = 512;
-/** Longer texts take noticeable time. */
+/** JSON of more characters takes noticeable time to unpack and process. */
 const longFrom = 64 * 1024;
 const compression = { level: 3 };
 
 /**
- * A JSON value that is rarely needed, in little memory: schemas take a tenth of their text, and a fiftieth of their
- * size as values.
+ * Keeps a rarely needed JSON value in little memory: for schemas, a tenth of the memory of their JSON, and a fiftieth
+ * of that of the parsed values.
  */
 export class PackedJson<T> {
   private unpacked: WeakRef<T & object> | undefined;

@@ -8,7 +8,7 @@ import { LookBudget } from './json-path-steps.js';
 
 /**
  * The columns of a version: the name, and the columns of the definition, or the age. Cells of one object, computed in
- * the order of the columns, together read a limited number of its values; cells beyond it are empty.
+ * the order of the columns, together read a limited number of its values; cells after the limit are empty.
  */
 export function printerColumns(columns: readonly CustomResourceColumnDefinition[]): readonly TableColumn[] {
   if (columns.length === 0) return [nameColumn, { ...ageColumn, type: 'date' }];
@@ -16,7 +16,7 @@ export function printerColumns(columns: readonly CustomResourceColumnDefinition[
   const budgetOf = (object: unknown, index: number) => {
     const before = index === 0 ? undefined : row;
     const current = before !== undefined && before.object === object ? before : { object, budget: new LookBudget() };
-    // The last value shown in a table need not stay in memory.
+    // After the last column, the object need not stay in memory.
     row = index === columns.length - 1 ? undefined : current;
     return current.budget;
   };
@@ -42,7 +42,7 @@ function printerColumn(
   };
 }
 
-/** Definitions older than a rule about paths keep their columns, without cells. */
+/** The parsed path; undefined for an invalid one, which an older definition may have: its column stays empty. */
 function pathOf(text: string): JsonPath | undefined {
   try {
     return parseJsonPath(text);
@@ -52,7 +52,7 @@ function pathOf(text: string): JsonPath | undefined {
   }
 }
 
-/** A value whose type is not that of its column is not shown; a text column shows all values. */
+/** A value whose type is not that of its column is not shown; a string column shows all values. */
 function cellOf(type: string, value: unknown): TableCell {
   if (type === 'string') return goPrint(value);
   const plain = typeof value === 'bigint' ? Number(value) : nearestNumber(value);

@@ -7,7 +7,7 @@ export function selectableNames(paths: readonly string[]): readonly string[] {
   return paths.map((path) => path.replace(/^\./, ''));
 }
 
-/** The values of selectable fields as text; empty for fields that an object does not have. */
+/** The values of selectable fields as strings; empty for fields that an object does not have. */
 export function selectableValues(paths: readonly string[]): (object: ApiObject) => Readonly<Record<string, string>> {
   const fields = paths.map((path) => ({ name: path.replace(/^\./, ''), steps: plainFields(path) }));
   return (object) => Object.fromEntries(fields.map(({ name, steps }) => [name, textOf(valueAt(object, steps))]));

@@ -4,13 +4,13 @@ import type { StructuralSchema } from '../structural/index.js';
 
 /** The number of characters of a mark; each encodes two bits of a hash. */
 const markLength = 16;
-/** Text is hashed in pieces of this length. */
+/** The hash is computed over pieces of this many characters. */
 const pieceCharacters = 16 * 1024;
 const blanks = [' ', '\t', '\n', '\r'] as const;
 
 /**
- * A mark in white space for texts whose unknown fields were dropped and whose defaults were filled in by this schema.
- * Another schema has the same mark only if it would drop and fill in the same fields.
+ * White space that marks stored JSON whose unknown fields this schema dropped and whose defaults it filled in. Another
+ * schema has the same mark only if it would drop and fill in the same fields.
  */
 export function storedMark(schema: StructuralSchema): string {
   return atOnce(storedMarkInSteps(schema));
@@ -31,7 +31,7 @@ export function* storedMarkInSteps(schema: StructuralSchema): Steps<string> {
   return mark;
 }
 
-/** Hashes text in pieces of some length. */
+/** Hashes a string in pieces of a fixed length. */
 class FormText {
   private text = '';
 

@@ -75,7 +75,7 @@ export class KeyedList extends CombiningList {
   }
 }
 
-/** Finds equal values: scalars by their text, others one by one. */
+/** Finds equal values: scalars by a string form, others one by one. */
 class ValueIndex {
   private readonly scalars = new Set<string>();
   private readonly others: Value[] = [];
@@ -100,7 +100,7 @@ class ValueIndex {
   }
 }
 
-/** Text that is the same for equal scalars only; undefined for values that are not scalars. */
+/** A string that is the same only for equal scalars; undefined for values that are not scalars. */
 function scalarText(value: Value): string | undefined {
   if (typeof value === 'string') return `"${value}`;
   if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean') return String(value);

@@ -20,15 +20,15 @@ export const objectCostLimit = 10_000_000;
 /** The budget of one evaluation. */
 const evaluationCostLimit = 1_000_000;
 const longestMessage = 5 * 1024;
-/** Longest text that a message repeats. */
+/** The longest value that a message repeats, in characters. */
 const longestShown = 10_000;
 /** The most errors to report: more would not help anyone. */
 const mostErrors = 100;
 
-/** The place of a whole object in messages. */
+/** The path that messages show for a whole object. */
 const wholeObject = FieldPath.of('<nil>');
 
-/** Processor time after which a request should continue in another thread, and the limit for all rules. */
+/** CPU time in milliseconds after which a request should continue in another thread, and the limit for all rules. */
 const leaveAfterMs = 15;
 const longestMs = 500;
 /** Reading the clock takes about as long as ten units. */
@@ -44,7 +44,7 @@ export interface EvaluateOptions {
  * The rules that a valid object violates. Parts that are null or missing are not reported. A rule about a part that an
  * update did not change is not reported, unless it compares with the old value.
  *
- * Synchronous: bounded by a budget for each evaluation and for the object, and by processor time.
+ * Synchronous: bounded by a budget for each evaluation and for the object, and by CPU time.
  *
  * @param old the object before an update; undefined for a new one
  */
@@ -83,7 +83,7 @@ interface Old {
 
 const noOld: Old = { value: undefined, hasValue: false, isSame: false };
 
-/** Ends the walk: no more rules are evaluated. */
+/** Thrown to end the walk: no more rules are evaluated. */
 class OutOfBudget extends Error {}
 
 class RulesWalk {
@@ -203,7 +203,7 @@ class RulesWalk {
     return { self, oldSelf: oldSelf === undefined ? OptionalValue.none : OptionalValue.of(oldSelf) };
   }
 
-  /** The message that the rule makes, unless that message can't be shown. */
+  /** The message that the rule's messageExpression returns, unless that message can't be shown. */
   private messageOf({ source, message }: CompiledRule, variables: Readonly<Record<string, Value>>): string {
     const standard = source.message?.trim() || `failed rule: ${shown(source)}`;
     if (message === undefined) return standard;
@@ -245,7 +245,7 @@ function wrong(at: FieldPath, value: unknown, detail: string): FieldError {
   return isShown(value) ? invalid(at, value, detail) : invalidOmitted(at, detail);
 }
 
-/** Objects, lists and long texts are left out of messages. */
+/** Whether a value is shown in messages: objects, lists and long strings are not. */
 function isShown(value: unknown): boolean {
   return typeof value === 'string' ? value.length <= longestShown : typeof value !== 'object';
 }

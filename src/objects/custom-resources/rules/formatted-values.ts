@@ -2,12 +2,12 @@ import { parseDuration } from '../../../base/machinery/values/duration.js';
 import { ValueFormatError } from '../../../base/machinery/values/value-format-error.js';
 import { CelError, Span, Timestamp } from '../../cel/index.js';
 
-/** Text of the format `date`: the instant at which that day begins. */
+/** Converts a string of the format `date` to the instant at which that day begins. */
 export function readDate(text: string): Timestamp {
   return Timestamp.parse(`${text}T00:00:00Z`);
 }
 
-/** Text of the format `date-time`. */
+/** Converts a string of the format `date-time`. */
 export function readDateTime(text: string): Timestamp {
   return Timestamp.parse(text);
 }
@@ -24,7 +24,7 @@ const nanosecondsOf: Readonly<Record<string, bigint>> = {
   w: 604_800_000_000_000n,
 };
 
-/** Text of the format `duration`: `1h30m`, or in words as `2 days`. */
+/** Converts a string of the format `duration`: `1h30m`, or in words as `2 days`. */
 export function readDuration(text: string): Span {
   try {
     return Span.of(parseDuration(text, { days: true }));
@@ -49,7 +49,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^(?:w|wk|week|weeks)$/, 'w'],
 ];
 
-/** Text of the format `byte`, in base64. */
+/** Converts a string of the format `byte`, in base64. */
 export function readBytes(text: string): Uint8Array {
   return Buffer.from(text, 'base64');
 }

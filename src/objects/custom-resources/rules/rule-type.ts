@@ -190,7 +190,7 @@ const objectFields: Readonly<Record<string, RuleType>> = {
   ),
 };
 
-/** An object with some values that JSON does not have. */
+/** An object in which some values have CEL types that JSON lacks, such as timestamps. */
 class TypedObject extends LazyObject {
   constructor(
     private readonly fields: ReadonlyMap<string, Field>,

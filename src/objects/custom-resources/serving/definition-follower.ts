@@ -36,7 +36,7 @@ interface Known {
  * definition at once. When a definition is gone, the memory that the storage held for it is freed, too.
  */
 export class DefinitionFollower {
-  /** By the name of the definition. */
+  /** The definitions known so far, by name. */
   private readonly known = new Map<string, Known>();
   private readonly reflector: Reflector;
 
@@ -105,7 +105,7 @@ export class DefinitionFollower {
       before?.converter?.retire();
       this.known.set(name, { digest: source.digest, state, resource, converter });
     } catch (error) {
-      // A built-in resource has the path and keeps it.
+      // A built-in resource with the same path keeps it.
       this.logger.warn('a custom resource is not served', { definition: name, error });
       this.remove(name, at);
     }

@@ -1,7 +1,7 @@
 import { eachInSteps, type Steps } from '../../../base/machinery/turns.js';
 import { ValueSet } from './comparison.js';
 
-/** Hashing this many values takes noticeable time. */
+/** How many values take noticeable time to hash. */
 const many = 1000;
 
 /** The values of an enum, hashed at their first use if they are few. */
@@ -10,7 +10,7 @@ export class AllowedValues {
 
   constructor(readonly values: readonly unknown[]) {}
 
-  /** Equal numbers are the same whatever their spelling. */
+  /** Whether a value is allowed. Numbers are compared by value, whatever their spelling. */
   has(value: unknown): boolean {
     return this.hashed().has(value);
   }

@@ -13,7 +13,7 @@ export function scalarKey(value: unknown): unknown {
   return value instanceof ExactNumber ? value.valueOf() : value;
 }
 
-/** Text that is the same for equal values, and different for different ones. Takes time linear in the value. */
+/** A string that is the same for equal values, and different for different ones. Takes time linear in the value. */
 export function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
   if (isRecord(value)) {

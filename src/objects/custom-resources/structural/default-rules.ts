@@ -9,7 +9,10 @@ import { embeddedResourceFaults } from './structure-faults.js';
 import { validateWithin } from './validate-value.js';
 import { ValidationBudget } from './validation-budget.js';
 
-/** Puts a default at its place in an embedded resource; undefined outside of its apiVersion, kind and metadata. */
+/**
+ * Returns the field (apiVersion, kind or metadata) of an embedded resource with a default at its place in it; undefined
+ * outside of these fields.
+ */
 type Placement = ((value: unknown) => { readonly field: string; readonly value: unknown }) | undefined;
 
 /**

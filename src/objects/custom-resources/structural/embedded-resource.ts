@@ -30,7 +30,7 @@ export function embeddedFaults(value: JsonRecord, place: string): Fault[] {
   return errors.map((error) => ({ place: error.field, toError: (path) => relocated(error, path) }));
 }
 
-/** The faults of a single field: apiVersion, kind or metadata. */
+/** The faults of one field: apiVersion, kind or metadata. */
 export function metaFieldFaults(field: string, value: unknown): readonly FieldError[] {
   const path = FieldPath.of(field);
   const part: JsonRecord = { [field]: value };

@@ -27,7 +27,7 @@ export function pathOf(base: FieldPath | undefined, place: string): FieldPath {
 
 const leadingIndex = /^\[(\d+)\]\.?(.*)$/s;
 
-/** A violated rule that is not yet an error: it may turn out not to count. */
+/** A violated rule that is not an error yet: a later check may excuse it. */
 export interface Fault {
   readonly place: string;
   readonly toError: (path: FieldPath, place: string) => FieldError;

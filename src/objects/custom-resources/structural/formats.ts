@@ -54,7 +54,7 @@ export function formatCheck(format: string): FormatCheck | undefined {
   return format === '' ? undefined : (checks.get(format) ?? checks.get(format.replaceAll('-', '')));
 }
 
-/** Whether a text is an absolute URI or an absolute path. */
+/** Whether a string is an absolute URI or an absolute path. */
 function isUri(text: string): boolean {
   if (text === '' || hasControl(text)) return false;
   const scheme = /^[a-zA-Z][a-zA-Z0-9+.-]*:/.exec(text);
@@ -79,7 +79,7 @@ function hasControl(text: string): boolean {
 const atom = '[^\\s()<>\\[\\]:;@\\\\,."\\u0000-\\u001f\\u007f]+';
 const dotAtom = new RegExp(`^${atom}(?:\\.${atom})*$`);
 
-/** Whether a text is one mail address, alone or in angle brackets after a name. */
+/** Whether a string is one mail address, alone or in angle brackets after a name. */
 function isEmail(text: string): boolean {
   let address = text.trim();
   if (address.endsWith('>')) {
@@ -141,7 +141,7 @@ function isCreditCard(text: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Whether a text is standard base64 with padding, and not empty. */
+/** Whether a string is standard base64 with padding, and not empty. */
 function isBase64(text: string): boolean {
   return text.length > 0 && text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }

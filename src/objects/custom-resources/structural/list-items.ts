@@ -15,7 +15,7 @@ export function itemKey(schema: StructuralSchema, item: unknown): unknown {
     const value = keyValue(schema, item, names[0] as string);
     if (typeof value === 'string') return value;
   }
-  // The text of an array, which can't be mistaken for the text of a single key.
+  // The JSON of an array can't be mistaken for a single key.
   return `\u0000${names.map((name) => keyText(keyValue(schema, item, name))).join('\u0000')}`;
 }
 
@@ -23,7 +23,7 @@ function keyText(value: unknown): string {
   return value === undefined ? 'absent' : canonicalText(scalarKey(value));
 }
 
-/** Finds the item of an old list map that has the keys of an item. */
+/** Indexes the items of an old list map by their keys; the returned function finds the old item for a new one. */
 export function oldItems(schema: StructuralSchema, old: readonly unknown[]): (item: unknown) => unknown {
   const byKey = new Map<unknown, unknown>();
   for (const item of old) {

@@ -1,21 +1,21 @@
 import { isIP, isIPv4 } from 'node:net';
 
-/** Whether a text is four decimal numbers, or the IPv6 form that ends with them. */
+/** Whether a string is four decimal numbers, or the IPv6 form that ends with them. */
 export function isIpv4(text: string): boolean {
   return text.includes('.') && isAddress(text);
 }
 
-/** Whether a text is an address with colons. */
+/** Whether a string is an address with colons. */
 export function isIpv6(text: string): boolean {
   return text.includes(':') && isAddress(text);
 }
 
-/** Whether a text is an IP address, without the zone that scoped addresses may have elsewhere. */
+/** Whether a string is an IP address. A zone, which scoped addresses may have elsewhere, is not allowed. */
 function isAddress(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%');
 }
 
-/** Whether a text is an address and a prefix length. */
+/** Whether a string is an address and a prefix length. */
 export function isCidr(text: string): boolean {
   const slash = text.indexOf('/');
   if (slash < 0) return false;
@@ -31,7 +31,7 @@ const macs = [
   /^[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}(?:\.[0-9a-f]{4}|(?:\.[0-9a-f]{4}){7})?$/i,
 ];
 
-/** Whether a text is a hardware address of 6, 8 or 20 bytes with colons, hyphens or dots. */
+/** Whether a string is a hardware address of 6, 8 or 20 bytes with colons, hyphens or dots. */
 export function isMac(text: string): boolean {
   return text.length <= 60 && macs.some((form) => form.test(text));
 }

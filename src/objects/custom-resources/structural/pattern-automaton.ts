@@ -10,12 +10,12 @@ const maxSteps = 100_000;
 const dead = 0xffff;
 const found = 0xfffe;
 
-/** The table would become too large. */
+/** Thrown when the table would become too large. */
 class TooLarge extends Error {}
 
 /**
- * A pattern as a table: the next state for each state and each class of characters. It decides whether a text contains
- * the pattern with one look-up per character, whatever pattern and text are.
+ * A pattern as a table: the next state for each state and each class of characters. It decides whether a string
+ * contains the pattern with one look-up per character, whatever the pattern and the string are.
  */
 export class PatternAutomaton {
   private constructor(
@@ -123,7 +123,7 @@ class NodeList {
   }
 }
 
-/** Characters that no part of the pattern distinguishes form one class. */
+/** Classes of characters: characters that no part of the pattern distinguishes form one class. */
 interface Alphabet {
   readonly starts: readonly number[];
   readonly ascii: Uint8Array;
@@ -157,10 +157,10 @@ function alphabetOf(nodes: readonly Node[]): Alphabet {
   };
 }
 
-/** The nodes that wait for a character. */
+/** A set of nodes that wait for a character. */
 interface State {
   readonly nodes: readonly number[];
-  /** The pattern has been found, or will be if the text ends here. */
+  /** The pattern has been found, or will be if the string ends here. */
   readonly isFound: boolean;
   readonly endsWell: boolean;
 }

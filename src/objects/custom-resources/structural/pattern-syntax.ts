@@ -8,7 +8,7 @@ export type PatternNode =
   | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly part: PatternNode; readonly min: number; readonly max: number };
 
-/** A part of the syntax that this parser leaves to another engine. */
+/** Thrown for syntax that this parser leaves to another engine. */
 export class UnusualSyntax extends Error {}
 
 const maxPoint = 0x10ffff;
@@ -94,7 +94,7 @@ class Parser {
       min = Number(match[1]);
       max = match[2] === undefined ? min : match[3] === '' ? Number.POSITIVE_INFINITY : Number(match[3]);
     }
-    // Greedy and lazy repetitions give the same answer.
+    // Greedy and lazy repetitions match the same strings.
     if (this.source[this.at] === '?') this.at++;
     if ('*+?'.includes(this.source[this.at] ?? '-')) throw new UnusualSyntax();
     return { kind: 'repeat', part, min, max };

@@ -6,7 +6,7 @@ import type { ValidationBudget } from './validation-budget.js';
 const maxPatternLength = 10_000;
 const maxProgramSize = 10_000;
 
-/** Thrown for text that is not a pattern, and for patterns that take too much work. */
+/** Thrown for a string that is not a pattern, and for patterns that take too much work. */
 export class PatternError extends Error {}
 
 /** Measured costs of matching, in units of about 20 ns. */
@@ -39,7 +39,7 @@ export class Pattern {
   }
 
   /**
-   * Whether the pattern matches anywhere in the text.
+   * Whether the pattern matches anywhere in the string.
    *
    * @throws {ValidationBudgetExceeded} when the budget does not suffice.
    * @throws {PatternError} for a pattern that can't be compiled or is too large.
@@ -64,7 +64,7 @@ export class Pattern {
   }
 }
 
-/** Patterns by source, newest last. */
+/** Recently used patterns by source, newest last. */
 const recent = new Map<string, Pattern>();
 const maxRecent = 2000;
 

@@ -19,7 +19,7 @@ export interface PruneOptions {
   readonly onUnknown?: (path: string) => void;
 }
 
-/** The most unknown fields to report: more would not help anyone, and might not fit into an answer. */
+/** The most unknown fields to report: more would not help anyone, and might not fit into a response. */
 const maxUnknownFields = 100;
 
 /** The position of the walk, and the treatment of unknown fields. */
@@ -38,7 +38,7 @@ interface Walk {
  * reads them, see {@link plainScalar}. Takes time linear in the value, whatever the schema.
  *
  * @throws {DecodeError} for an embedded resource whose apiVersion, kind or metadata has a wrong type, and for a number
- * beyond all doubles.
+ * too large for a double.
  */
 export function pruned(schema: StructuralSchema, value: unknown, options: PruneOptions = {}): unknown {
   const { isRoot = false, keepsNulls = false, onUnknown } = options;
@@ -46,7 +46,7 @@ export function pruned(schema: StructuralSchema, value: unknown, options: PruneO
   try {
     return isRoot && isRecord(value) ? copyOfRoot(schema, value, walk) : copyOf(schema, value, walk);
   } catch (error) {
-    // The position of the walk is still that of the value.
+    // The walk is still at the faulty value, so its position names that value.
     if (error instanceof ValueFormatError) throw new DecodeError(placeText(walk.path), error.message);
     throw error;
   }

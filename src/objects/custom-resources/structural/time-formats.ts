@@ -1,7 +1,7 @@
 const dateForm = /^(\d{4})-(\d{2})-(\d{2})$/;
 const timeForm = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/;
 
-/** Whether a text is a day that exists: `2026-02-28`. */
+/** Whether a string is a date that exists: `2026-02-28`. */
 export function isDate(text: string): boolean {
   const match = dateForm.exec(text);
   if (match === null) return false;
@@ -14,7 +14,7 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Whether a text is a date and time as in RFC 3339. */
+/** Whether a string is a date and time as in RFC 3339. */
 export function isDateTime(text: string): boolean {
   const [date, time] = text.toLowerCase().split('t', 2);
   if (date === undefined || time === undefined || !isDate(date)) return false;
@@ -32,7 +32,7 @@ const units = new Set(
 const numbersWithUnits = /^(?:\s*\d+\s*[a-zµ]+)+\s*$/i;
 const maxDurationLength = 1000;
 
-/** Whether a text is a duration: `1h30m`, or numbers with units such as `3 days`. */
+/** Whether a string is a duration: `1h30m`, or numbers with units such as `3 days`. */
 export function isDuration(text: string): boolean {
   if (text.length > maxDurationLength) return false;
   if (goDuration.test(text)) return true;

@@ -6,18 +6,18 @@ import { publishedMarkers } from './vendor-markers.js';
 export interface OpenApiForm {
   /** 2 for Swagger 2.0 documents, 3 for OpenAPI 3.0 ones. */
   readonly version: 2 | 3;
-  /** What replaces the metadata of embedded resources, for example a reference; by default any object. */
+  /** The replacement for the metadata of embedded resources, for example a reference; default: any object. */
   readonly objectMeta?: Readonly<JsonRecord>;
   /** Makes everything below the schema itself only when the document is written; for long schemas. */
   readonly isLazy?: boolean;
 }
 
 /**
- * What a schema looks like in the published documents: new values, apart from enums, defaults and rules, which are
- * those of the schema. Version 3 expresses everything that the schema does. Version 2 can't express alternatives, nulls
- * and unions of types, and clients validate by it before they send, so the document is looser there rather than refuse
+ * The schema as the published documents show it, in new objects, apart from enums, defaults and rules, which are shared
+ * with the schema. Version 3 expresses everything that the schema does. Version 2 can't express alternatives, nulls and
+ * unions of types, and clients validate by it before they send, so the document is looser there rather than refuse
  * valid objects: allOf, anyOf, oneOf, not and defaults are left out, a schema that is nullable or preserves unknown
- * fields loses its type, properties and items, and an integer or string its type.
+ * fields loses its type, properties and items, and an int-or-string loses its type.
  */
 export function toOpenApi(props: JSONSchemaProps, form: OpenApiForm): JsonRecord {
   const published: JsonRecord = {};

@@ -386,7 +386,7 @@ function isOfType(type: SchemaTypeName, kind: Kind): boolean {
   return type === kind || (type === 'number' && kind === 'integer');
 }
 
-/** The format by which messages name a value that has none of the schema's types. */
+/** The name of the format that messages use for a value that has none of the schema's types. */
 function goFormat(value: unknown): string {
   if (typeof value === 'number' && Number.isInteger(value)) return 'int64';
   if (typeof value === 'bigint') return kindOf(value) === 'integer' ? 'int64' : 'float64';

@@ -1,4 +1,4 @@
-/** Validation takes more work than the value is allowed. */
+/** Thrown when validating a value takes more work than allowed. */
 export class ValidationBudgetExceeded extends Error {}
 
 /** The budget of every validation, in units of about 20 ns, and what each value of the object adds. */
@@ -35,7 +35,7 @@ export class ValidationBudget {
     if (this.left < 0) throw new ValidationBudgetExceeded();
   }
 
-  /** A value of the object itself was reached. */
+  /** Raises the budget when the walk reaches a value of the object itself. */
   allowValue(): void {
     this.left += workPerValue;
   }

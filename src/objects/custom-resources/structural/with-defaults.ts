@@ -5,10 +5,10 @@ import type { StructuralSchema } from './structural-schema.js';
 /** How many values defaults may add to any object, and how many for each value of a large object. */
 const baseAdditions = 20_000;
 const additionsPerValue = 3;
-/** The most characters of the added texts: about as many as a request may have. */
+/** The most characters of all added strings: about as many as a request may have. */
 const mostText = 4_000_000;
 
-/** Defaults would make a value many times larger than it was. */
+/** Thrown when defaults would make a value many times larger than it was. */
 export class TooManyDefaultsError extends StatusError {
   constructor() {
     super('RequestEntityTooLarge', 'Request entity too large: the defaults of its schema would make it much larger');
@@ -16,7 +16,7 @@ export class TooManyDefaultsError extends StatusError {
 }
 
 /**
- * The value with the defaults of its schema, in every object that is there; a default that is an object is filled in
+ * The value with the defaults of its schema in every object that it contains; a default that is an object is filled in
  * turn. A null of a field that is not nullable is replaced by its default. Without one it stays, for
  * {@link validateValue} to refuse. Sorted keys stay sorted, and kind, apiVersion and metadata
  * of a whole object stay first.
@@ -25,7 +25,8 @@ export class TooManyDefaultsError extends StatusError {
  * change. Defaults are copied deeply. Looks only at parts that have defaults. Takes time linear in the value.
  *
  * @throws {TooManyDefaultsError} when they would add more than a fixed number of values, and several times those of the
- *   value, or texts longer than a request: a short default, or list of empty objects, could become hundreds of megabytes.
+ * value, or strings longer than a request: a short default, or list of empty objects, could become hundreds of
+ * megabytes.
  */
 export function withDefaults(schema: StructuralSchema, value: unknown): unknown {
   return schema.hasDefaults ? new Filling().filled(schema, value) : value;

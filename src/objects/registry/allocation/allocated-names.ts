@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { AllocationOwner, FoundAllocation } from './allocation.js';
 
-/** The allocations of names in the database, as the loop that repairs them uses them. */
+/** The allocations of names in the database, for the controller that repairs them. */
 export interface AllocationRecords {
   /** Every allocation as of one version, page by page. */
   all(): AsyncIterable<FoundAllocation>;
@@ -12,9 +12,9 @@ export interface AllocationRecords {
   free(allocation: FoundAllocation): Promise<boolean>;
 }
 
-/** Names of one sort that the objects of a resource hold. Each name belongs to one object only. */
+/** Names of one kind that the objects of a resource hold. Each name belongs to one object only. */
 export interface AllocatedNames {
-  /** What messages call a name of this sort: `cluster IP`. */
+  /** The word for names of this kind in messages: `cluster IP`. */
   readonly what: string;
   /** First word of the reasons of events: `ClusterIP`. */
   readonly reasonPrefix: string;

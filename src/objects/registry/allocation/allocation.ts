@@ -22,11 +22,11 @@ export interface AllocationSurvey {
   readonly settled: readonly string[];
 }
 
-/** An allocation as a repair sees it. */
+/** An allocation as found in the store, for checks and repairs. */
 export interface FoundAllocation {
   readonly name: string;
   /** Changes whenever another writer begins to rely on the allocation. */
   readonly resourceVersion: bigint;
-  /** Where the owner lives; undefined for an object that is not an allocation of this program. */
+  /** The storage key of the owner; undefined for an object that is not an allocation of this program. */
   readonly owner: StorageKey | undefined;
 }

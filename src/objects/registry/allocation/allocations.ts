@@ -16,7 +16,7 @@ export interface AllocationKind {
   /** Makes an allocation from bare metadata: adds kind, apiVersion and owner. */
   describe(metadata: ApiObject['metadata'], owner: AllocationOwner): ApiObject;
   /**
-   * Where the owner lives, read from the fields that `describe` wrote; undefined for an object that is not an
+   * The storage key of the owner, read from the fields that `describe` wrote; undefined for an object that is not an
    * allocation of this program.
    */
   ownerOf(allocation: ApiObject): StorageKey | undefined;
@@ -25,7 +25,8 @@ export interface AllocationKind {
 }
 
 /**
- * Uid of the owner, token of the write that made the allocation (empty if several writes rely on it), and milliseconds.
+ * The uid of the owner, the token of the write that made the allocation (empty if several writes rely on it), and the
+ * time in milliseconds since 1970.
  */
 interface Mark {
   readonly uid: string;
@@ -34,24 +35,24 @@ interface Mark {
 }
 
 /**
- * Longer than any write can take between its allocation and its owner, including clock differences between machines.
- * Only after this time is an allocation without its owner certainly left over.
+ * Longer than any write can take from its allocation to writing the owner, including clock differences between
+ * machines. Only after this time is an allocation without its owner certainly left over.
  */
 const settledAfterMs = 5 * 60_000;
 
 const surveyPage = 500;
 
-/** Each retry means that someone else changed the allocation in the meantime. */
+/** The most attempts to change an allocation. Each retry means that someone else changed it in the meantime. */
 const mostTries = 5;
 
 /**
  * Exclusive use of names (addresses, ports) by objects, across all processes: an allocation is an object that only one
- * can create. An allocation is made before its owner is written and taken back if that fails. When a process dies in
- * between, the allocation is left without an owner that has the name. The next writer that wants the name notices this
- * and takes the allocation over; a repair that has seen it for long enough frees it.
+ * writer can create. An allocation is made before its owner is written and taken back if that fails. When a process
+ * dies in between, the allocation is left without an owner that has the name. The next writer that wants the name
+ * notices this and takes the allocation over; a repair that has seen it for long enough frees it.
  *
- * Two writes under one key may allocate one name at once. Neither takes it back then: a later check finds it free. For
- * the same reason, taking back and freeing never throw for a storage error.
+ * Two writes under one key may allocate the same name at once. Then neither takes it back, and a later check frees it
+ * if no owner has it. For the same reason, taking back and freeing never throw for a storage error.
  */
 export class Allocations implements AllocationRecords {
   constructor(

@@ -13,7 +13,7 @@ export interface NameRange {
   readonly keptForAsking: number;
 }
 
-/** Random tries before a survey. A survey of a small range costs less than a few of them. */
+/** How many random names to try before a survey. A survey of a small range costs less than a few of them. */
 const blindTries = 16;
 const blindTriesOfSmall = 3;
 const smallRange = 4096;
@@ -22,9 +22,9 @@ const surveyTries = 32;
 const surveyKeptMs = 5_000;
 
 /**
- * Takes free names from a range: tries random ones first, and reads all allocations once the range fills up. One survey
- * then serves many allocations, and there is one at a time, so that a client that requests names of a full range does
- * not keep the database busy.
+ * Takes free names from a range: tries random ones first, and reads all allocations once the range fills up. One such
+ * survey serves many allocations, and only one runs at a time, so that a client that requests names of a full range
+ * does not keep the database busy.
  */
 export class NamePool {
   private last: { readonly survey: AllocationSurvey; readonly at: number } | undefined;

@@ -1,4 +1,4 @@
-/** The ranges from which Services get their addresses and ports. */
+/** The ranges of the addresses and node ports of Services. */
 export interface ServiceRanges {
   /** CIDR of the addresses of Services. */
   readonly serviceClusterIpRange: string;

@@ -36,7 +36,7 @@ export class ChangeInformer {
     this.loop = this.run(signal);
   }
 
-  /** Resolves when the loop has ended after the abort. */
+  /** Resolves when the informer has stopped after the abort. */
   async stopped(): Promise<void> {
     await this.loop;
   }

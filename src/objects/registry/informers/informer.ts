@@ -109,8 +109,8 @@ export class Informer<T extends ApiObject = ApiObject> {
   }
 
   /**
-   * Follows the store at least until the abort. Resolves when all objects are there, or after the abort. Waits for a
-   * database that is not ready.
+   * Follows the store at least until the abort. Resolves when all objects have been read, or after the abort. Waits for
+   * a database that is not ready.
    */
   async use(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
@@ -122,7 +122,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     await this.running.filled;
   }
 
-  /** Resolves when the informer has forgotten everything after its last user has left. */
+  /** Resolves when the informer has dropped all objects after its last user has left. */
   async stopped(): Promise<void> {
     await this.ended;
   }
@@ -145,7 +145,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     if (this.handlers.delete(newcomer)) this.handlers.add(handler);
   }
 
-  /** Resolves when everything up to `version` is there, or when the informer has no user any more. */
+  /** Resolves when the informer has everything up to `version`, or when it has no users any more. */
   async reached(version: bigint): Promise<void> {
     await this.running?.reflector.reached(version);
   }
@@ -204,7 +204,7 @@ export class Informer<T extends ApiObject = ApiObject> {
     const key = keyOfObject(object);
     const old = this.objects.get(key);
     if (old !== undefined) this.unlist(old);
-    // An object created again under the name of another is not the same object.
+    // An object that was deleted and created again under the same name is a different object.
     const isSame = old !== undefined && old.metadata.uid === object.metadata.uid;
     if (old !== undefined && !isSame) {
       this.objects.delete(key);
@@ -256,7 +256,7 @@ class Newcomer<T extends ApiObject> implements InformerHandler<T> {
 
 const sharedPacker = new ObjectPacker(sharedParts);
 
-/** A handler's work on an object may take a while. */
+/** How many objects a handler receives in one step; it may take a while for each. */
 const objectsOfStep = 32;
 
 function keyOf(namespace: string, name: string): string {
@@ -267,7 +267,7 @@ function keyOfObject({ metadata }: ApiObject): string {
   return keyOf(metadata.namespace ?? '', metadata.name ?? '');
 }
 
-/** The object with its version, without managedFields, which no loop reads. */
+/** The object with its version, without managedFields, which no control loop reads. */
 export function trimmed(object: ApiObject, resourceVersion: bigint): ApiObject {
   const { managedFields: _managedFields, ...metadata } = object.metadata;
   return { ...object, metadata: { ...metadata, resourceVersion: String(resourceVersion) } };

@@ -10,7 +10,7 @@ import { Reflector } from './reflector.js';
  * be missed.
  */
 export class Lister<V> {
-  /** By namespace ('' for objects of the cluster), then by name. No namespace is empty. */
+  /** Values by namespace ('' for objects of the cluster), then by name. No inner map is empty. */
   private namespaces = new Map<string, Map<string, V>>();
   private readonly reflector: Reflector;
   private changeCount = 0;
@@ -48,17 +48,17 @@ export class Lister<V> {
     return this.reflector.start(signal);
   }
 
-  /** Resolves when the loop has ended after the abort. */
+  /** Resolves when the lister has stopped after the abort. */
   stopped(): Promise<void> {
     return this.reflector.stopped();
   }
 
-  /** Resolves when the lister shows everything up to `version`, or when it has ended. */
+  /** Resolves when the lister shows everything up to `version`, or when it has stopped. */
   reached(version: bigint): Promise<void> {
     return this.reflector.reached(version);
   }
 
-  /** For how many milliseconds changes may have been missed. */
+  /** How long changes may have been missed, in milliseconds. */
   get lostForMs(): number {
     return this.reflector.lostForMs;
   }

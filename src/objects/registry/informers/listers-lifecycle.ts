@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { StartPatience } from '../../../storage/start-patience.js';
 import { SharedListers } from './shared-listers.js';
 
-/** Fills the shared listers before the first request, and lets them follow the store until the end of the process. */
+/** Fills the shared listers before the first request; they then follow the store until the process exits. */
 @Injectable()
 export class ListersLifecycle implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();

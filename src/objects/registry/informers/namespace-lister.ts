@@ -14,18 +14,24 @@ export interface KnownNamespace {
   readonly object: ApiObject;
 }
 
-/** A namespace missing from memory was looked up in the store, so undefined means that it does not exist. */
+/**
+ * The state of a namespace. The store is asked about a namespace that the cache lacks, so undefined means that it does
+ * not exist.
+ */
 type Found = KnownNamespace | undefined;
 
 const resource = 'namespaces';
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
 
-/** How long memory is trusted while the change log can't be followed; the same as for the access policy. */
+/**
+ * How long the cache is trusted while the change log can't be followed, in milliseconds; the same as for the access
+ * policy.
+ */
 const maxLostMs = 30_000;
 
 /**
- * Looks up namespaces in memory, and in the store if memory does not have them. Memory may lag, so the write itself
- * finally decides whether its namespace is live (`inLiveNamespace`).
+ * Looks up namespaces in a cache, and in the store if the cache does not have them. The cache may lag, so the write
+ * itself finally decides whether its namespace is live (`inLiveNamespace`).
  */
 export class NamespaceLister {
   private readonly namespaces: ReadLister<KnownNamespace>;
@@ -45,8 +51,8 @@ export class NamespaceLister {
   }
 
   /**
-   * Another process may have made a namespace a moment ago. The store decides about a namespace that memory does not
-   * have.
+   * Another process may have created a namespace a moment ago, so a namespace that the cache lacks is looked up in the
+   * store.
    */
   get(namespace: string): Found | Promise<Found> {
     if (this.namespaces.lostForMs > maxLostMs) return this.read(namespace);

@@ -16,24 +16,24 @@ import { FillGate } from './fill-gate.js';
 import { objectOf } from './shared-texts.js';
 
 const retryMs = 500;
-/** A loss so soon after another is probably not an accident. */
+/** A loss within this many milliseconds after another one is probably not an accident. */
 const recentMs = 2 * retryMs;
 
 /**
- * Receives all objects of a resource and then every change, in order, as a rule without managedFields. The objects may
- * be shared: nobody may change them. One reflector makes the calls, never two at a time: long work may take turns with
- * everything else.
+ * Receives all objects of a resource and then every change, in order, usually without managedFields. The objects may be
+ * shared and must not be changed. One reflector makes the calls, never two at a time, so a call may interleave long
+ * work with other work.
  */
 export interface ObjectSink {
   /**
    * Makes the value that `replace` and `set` receive instead of the object; default: the object. Called as soon as an
-   * object is read, so a sink that needs little of each never holds all of them in memory. `size` is the size of the
-   * object's text.
+   * object is read, so a sink that needs little of each object never holds all objects in memory. `size` is the length
+   * of the object's JSON.
    */
   reduce?(object: ApiObject, resourceVersion: bigint, size: number): ApiObject | Promise<ApiObject>;
   /**
-   * Like `reduce`, but from the stored text, where the text alone is enough; undefined: the object has to be read. Must
-   * not parse the text.
+   * Like `reduce`, but from the stored JSON, where it can be used unparsed; undefined: the object has to be parsed.
+   * Must not parse the JSON itself.
    */
   glance?(stored: StoredObject): ApiObject | undefined;
   /** Receives all objects, at the start and whenever changes may have been missed. */
@@ -79,17 +79,17 @@ export class Reflector {
     this.loop = this.run(signal);
   }
 
-  /** Resolves when the loop has ended after the abort. */
+  /** Resolves when the reflector has stopped after the abort. */
   async stopped(): Promise<void> {
     await this.loop;
   }
 
-  /** For how many milliseconds changes may have been missed; 0 while the reflector has its place in the log. */
+  /** How long changes may have been missed, in milliseconds; 0 while the reflector has its place in the log. */
   get lostForMs(): number {
     return this.lostAt === undefined ? 0 : this.now() - this.lostAt;
   }
 
-  /** Resolves when the sink shows everything up to `version`, or when the reflector has ended. */
+  /** Resolves when the sink shows everything up to `version`, or when the reflector has stopped. */
   async reached(version: bigint): Promise<void> {
     if (this.position >= version || this.isStopped) return;
     await new Promise<void>((resolve) => this.waiting.push({ version, resolve }));
@@ -180,7 +180,7 @@ export class Reflector {
         this.lostAt ??= this.now();
         this.onFault(error);
         this.subscription?.close();
-        // The first retry is immediate: most faults are over by the time they are noticed.
+        // The first retry is immediate: most faults have passed by the time they are noticed.
         const isFirst = this.subscription !== undefined && this.now() - faultAt > recentMs;
         faultAt = this.now();
         if (!isFirst) await delay(retryMs, undefined, { signal }).catch(() => undefined);

@@ -53,7 +53,7 @@ export class SharedListers {
     });
     const stop = () => {
       ending.abort();
-      // The lister may still be reading.
+      // Removes the lister only when it has stopped: it may still be reading.
       void filled
         .catch(() => undefined)
         .then(() => lister.stopped())
@@ -91,7 +91,7 @@ export class SharedListers {
     await Promise.all(this.listers.map((lister) => lister.start(signal)));
   }
 
-  /** Resolves when all loops have ended after the abort. */
+  /** Resolves when all listers have stopped after the abort. */
   async stopped(): Promise<void> {
     await Promise.all(this.listers.map((lister) => lister.stopped()));
   }

@@ -21,7 +21,7 @@ export function maskTrailingDash(name: string): string {
 
 /**
  * Puts the namespace of the request into the object; 400 when the body names another one. The namespace of a
- * cluster-scoped object is dropped: clients send it.
+ * cluster-scoped object is dropped, not refused: clients do send one.
  */
 export function ensureNamespace(definition: ResourceDefinition, object: ApiObject, namespace: string): void {
   if (!definition.namespaced) {

@@ -16,7 +16,7 @@ const orphanWarning =
 
 /**
  * The effect of a delete request on the live object. `object` is a changed copy. `mark-and-remove`: the object is
- * removed, but watchers see it marked first, because its kind gets time to end and a client may wait for the mark.
+ * removed, but watchers see it marked first, because its kind has a grace period and a client may wait for the mark.
  */
 export interface DeleteDecision {
   readonly kind: 'remove' | 'mark' | 'mark-and-remove' | 'nothing';
@@ -80,7 +80,7 @@ export function decideDelete(
   if (wasDeleting && granted === 0 && !blocked) return { kind: 'remove', object };
   if (!wasDeleting) markDeleting(meta, clock.now(), grace);
   else if (granted === undefined || (options.gracePeriodSeconds !== undefined && grace < granted)) {
-    // A shorter period, if requested, moves the end forward; a longer one never moves it back.
+    // A shorter period, if requested, moves the end to an earlier time; a longer one never moves it to a later time.
     const end = Date.parse(meta.deletionTimestamp as string) - ((granted ?? 0) - grace) * 1000;
     meta.deletionTimestamp = formatTime(end);
     meta.deletionGracePeriodSeconds = grace;

@@ -6,7 +6,7 @@ import { type StoredResource, storedGroupKind } from '../resource-definition.js'
 /** V8's message when nesting, or the number of arguments of a call, exceeds its stack. */
 const stackMessage = 'Maximum call stack size exceeded';
 
-/** The most errors in an answer: it stays readable, and much smaller than the object may be. */
+/** The most errors in a response: it stays readable, and much smaller than the object may be. */
 const maxErrors = 1000;
 
 /**

@@ -9,7 +9,7 @@ const policyPath = FieldPath.of('propagationPolicy');
 const dryRunPath = FieldPath.of('dryRun');
 const unsafePath = FieldPath.of('ignoreStoreReadErrorWithClusterBreakingPotential');
 
-/** Options of a delete as a client wrote them: of the right types, otherwise unchecked. */
+/** Delete options as a client sent them: of the right types, otherwise unchecked. */
 export interface WrittenDeleteOptions {
   readonly gracePeriodSeconds?: number | bigint | undefined;
   readonly preconditions?: DeleteOptions['preconditions'] | undefined;

@@ -53,8 +53,8 @@ async function createNamed(
   await dependencies.definition.strategy.authorizeWrite?.(context, object, undefined);
   beforeCreate(context, dependencies.definition, object, dependencies.clock, dependencies.random);
   await options.validate(object, undefined);
-  // Refused only for real writes: a dry run of a copied object shows the result. Text that is not a number is not a
-  // version and is dropped, as in the reference: test suites of clients send it.
+  // Only real writes refuse a resourceVersion: a dry run of a copied object shows the result. A string that is not a
+  // number is not a version and is dropped, as in the reference: test suites of clients send it.
   const { resourceVersion } = object.metadata;
   if (namesVersion(resourceVersion) && /^\d+$/.test(resourceVersion) && !options.dryRun) {
     throw badRequestError('resourceVersion should not be set on objects to be created');

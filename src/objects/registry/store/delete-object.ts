@@ -10,7 +10,7 @@ import { DryRunDone, type StoreDependencies } from './store-dependencies.js';
 import type { DeleteOutcome, StoreDeleteOptions } from './store-options.js';
 import { toStatusError } from './to-status-error.js';
 
-/** The end of the message that refuses a delete meant for unreadable objects; clients match on it. */
+/** The last part of the message that refuses a delete meant for unreadable objects; clients match on it. */
 const readableMessage = 'unsafe deletion is not allowed because the object is decodable from storage';
 
 /** Deletes or marks one object (specification 3). */
@@ -70,7 +70,7 @@ export async function deleteObject(
 
 /**
  * Removes an object that was marked a moment ago. If this fails or the process dies before it, the mark stays, and the
- * next delete or update ends the object. Returns false when another process was faster.
+ * next delete or update removes the object. Returns false when another process was faster.
  */
 async function removeMarked(dependencies: StoreDependencies, marked: StoredObject): Promise<boolean> {
   const options = { cachedCopy: marked };

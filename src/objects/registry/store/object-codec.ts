@@ -17,7 +17,7 @@ import {
   type StoredServedResource,
 } from '../resource-registry.js';
 
-/** The text of an object with its version in the store. Dry runs of creates have no version. */
+/** The JSON of an object with its version in the store. Dry runs of creates have no version. */
 export interface VersionedText {
   readonly json: string;
   readonly resourceVersion: bigint | undefined;
@@ -30,23 +30,23 @@ type StoredText = Pick<StoredObject, 'json' | 'resourceVersion'>;
 
 const metadataStart = '"metadata":{';
 
-/** The first bytes of the texts of a resource, so that bytes can be spliced without parsing. */
+/** The first characters of a resource's stored JSON, so that it can be spliced without parsing. */
 export interface StoredForm {
   /**
-   * The beginning of up-to-date texts in the store. White space after the brace encodes the revision of the defaults,
-   * or of the form: other readers of the text ignore it, and an outdated text is recognized without parsing.
+   * The beginning of up-to-date JSON in the store. White space after the brace encodes the revision of the defaults, or
+   * of the form: other readers of the JSON ignore it, and outdated JSON is recognized without parsing.
    */
   readonly prefix: string;
-  /** The beginning that clients get instead. */
+  /** The beginning that clients receive instead. */
   readonly shown: string;
-  /** The beginning that clients get for an item of a list, see {@link hasKindInLists}. */
+  /** The beginning that clients receive for an item of a list, see {@link hasKindInLists}. */
   readonly item: string;
   readonly resource: ServedResource;
 }
 
 const forms = new WeakMap<ServedResource, StoredForm>();
 
-/** The form of a resource's stored texts, made once. */
+/** The form of a resource's stored JSON, made once. */
 export function storedForm(resource: ServedResource): StoredForm {
   let form = forms.get(resource);
   if (form === undefined) {
@@ -73,14 +73,14 @@ function opening({ definition }: ServedResource): string {
   return `{${definition.storedForm?.mark ?? ' '.repeat(definition.defaultsRevision ?? 0)}`;
 }
 
-/** Whether a stored text is up to date: written in the stored version, with the present defaults. */
+/** Whether stored JSON is up to date: written in the stored version, with the present defaults. */
 export function isPresentForm(resource: ServedResource, json: string): boolean {
   return json.startsWith(storedForm(resource).prefix);
 }
 
 /**
- * Text of a canonical object in the stored version: kind, apiVersion and metadata first, without resourceVersion (the
- * store's own column is the truth).
+ * The JSON of a canonical object in the stored version: kind, apiVersion and metadata first, without resourceVersion
+ * (the store's own column is the truth).
  */
 export function encodeForStorage(resource: ServedResource, object: ApiObject): string {
   const { definition } = resource;
@@ -115,7 +115,8 @@ export function storedApiVersion({ definition }: ServedResource): string {
 }
 
 /**
- * Parses stored text. A text from before a change of the stored version or of the defaults comes out in today's form.
+ * Parses stored JSON. An object from before a change of the stored version or of the defaults is returned in the
+ * current form.
  */
 export function parseText(resource: ServedResource, json: string): ApiObject {
   const object = (needsExactParsing(json) ? parseExactJson(json) : JSON.parse(json)) as ApiObject;
@@ -148,8 +149,8 @@ function broughtUpToDate(resource: StoredServedResource, object: ApiObject): Api
 }
 
 /**
- * {@link parseText} for callers that know only where an object is stored. A text without a registered resource, such as
- * the program's own records, comes out unchanged.
+ * {@link parseText} for callers that know only where an object is stored. JSON without a registered resource, such as
+ * the program's own records, is returned unchanged.
  */
 export function decodeStored(registry: StoredResources, { key, json }: Pick<StoredObject, 'key' | 'json'>): ApiObject {
   const resource = registry.findStored(key.resource);
@@ -174,7 +175,7 @@ export function readStored(
   return stored.json.length > largeBytes ? readStoredInTurns(registry, stored) : decodeStored(registry, stored);
 }
 
-/** An object that can't be read by today's declaration is left unchanged, for its owner to see. */
+/** An object that can't be decoded by the current declaration stays unchanged, for its owner to see. */
 function canonical(type: KindType, object: ApiObject): ApiObject {
   try {
     return decode(type, object).value as ApiObject;
@@ -191,7 +192,7 @@ export function parseStored(resource: ServedResource, stored: StoredText): ApiOb
   return object;
 }
 
-/** Stored text with its version spliced in, ready for a client. */
+/** Stored JSON with its version spliced in, ready for a client. */
 export function spliceVersion(text: VersionedText, form: StoredForm): string {
   const { json, resourceVersion } = text;
   if (!json.startsWith(form.prefix)) return respliceParsed(text, form);
@@ -199,13 +200,13 @@ export function spliceVersion(text: VersionedText, form: StoredForm): string {
   return resourceVersion === undefined ? form.shown + rest : `${form.shown}${withVersion(resourceVersion, rest)}`;
 }
 
-/** Text in two parts, to be written one after the other: joining them would copy the long one. */
+/** JSON in two parts, to be written one after the other: joining them would copy the long one. */
 export interface ItemText {
   readonly head: string;
   readonly rest: string;
 }
 
-/** Stored text for a list, whose items have neither kind nor apiVersion, except in lists of custom resources. */
+/** Stored JSON for a list, whose items have neither kind nor apiVersion, except in lists of custom resources. */
 export function listItemText(text: VersionedText, form: StoredForm): ItemText {
   const { json, resourceVersion } = text;
   if (!json.startsWith(form.prefix)) return { head: '', rest: parsedListItem(text, form) };
@@ -220,7 +221,7 @@ function parsedListItem(text: VersionedText, form: StoredForm): string {
   return JSON.stringify({ ...item, metadata: { resourceVersion: String(text.resourceVersion), ...item.metadata } });
 }
 
-/** The metadata of a stored text, with its version; undefined if the text would have to be parsed. */
+/** The metadata of stored JSON, with its version; undefined if the JSON would have to be parsed. */
 export function spliceMetadata({ json, resourceVersion }: VersionedText, { prefix }: StoredForm): string | undefined {
   if (!json.startsWith(prefix)) return undefined;
   const end = endOfValue(json, prefix.length - 1);
@@ -268,7 +269,7 @@ export function namesVersion(text: string | undefined): text is string {
   return text !== undefined && !/^0*$/.test(text);
 }
 
-/** Whether a client's resourceVersion names a state other than the live one. 400 for text that is not a version. */
+/** Whether a client's resourceVersion names a state other than the live one. 400 for a string that is not a version. */
 export function isOtherVersion(asked: string | undefined, live: string | undefined): boolean {
   if (!namesVersion(asked) || asked === live) return false;
   return parseResourceVersion(asked, '') !== parseResourceVersion(live);
@@ -283,9 +284,10 @@ export const listVersionParameter = `invalid resource version: ${versionParamete
 const largestVersion = 2n ** 63n - 1n;
 
 /**
- * Parses a client's resourceVersion; 400 for text that is not a version. Returns undefined for empty text and `0`.
+ * Parses a client's resourceVersion; 400 for a string that is not a version. Returns undefined for an empty string and
+ * `0`.
  *
- * @param place what the message about other text begins with
+ * @param place the beginning of the message of the 400
  */
 export function parseResourceVersion(text: string | undefined, place = versionParameter): bigint | undefined {
   if (text === undefined || text === '' || text === '0') return undefined;

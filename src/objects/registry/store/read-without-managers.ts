@@ -11,26 +11,28 @@ import {
   storedForm,
 } from './object-codec.js';
 
-/** Parsing a text of this length holds the event loop for a few milliseconds. */
+/** Parsing JSON of this length holds the event loop for a few milliseconds. */
 const atOnceBytes = 256 * 1024;
 
 /**
- * The stored text without `managedFields`. Parsing them takes most of the time of a large object, because each of
- * their many names is a different one. A text of an older form comes out unchanged.
+ * The stored JSON without `managedFields`. Parsing them takes most of the time of a large object, because each of their
+ * many names is a different one. JSON of an older form is returned unchanged.
  */
 function textWithoutManagers(resource: ServedResource, json: string): string {
   if (!isPresentForm(resource, json)) return json;
   return withoutMember(json, storedForm(resource).prefix.length - 1, 'managedFields');
 }
 
-/** Parses stored text for readers that need no `managedFields`. An object of a text in an older form may have them. */
+/**
+ * Parses stored JSON for readers that need no `managedFields`. An object stored in an older form may still have them.
+ */
 export function parseWithoutManagers(resource: ServedResource, json: string): ApiObject {
   return parseText(resource, textWithoutManagers(resource, json));
 }
 
 /**
- * The object of a stored text, for readers that need no `managedFields`, see {@link parseWithoutManagers}. An object
- * that is large without them is read in turns with everything else.
+ * The object in stored JSON, for readers that need no `managedFields`, see {@link parseWithoutManagers}. An object that
+ * is large without them is read in turns with everything else.
  */
 export function readWithoutManagers(
   registry: StoredResources,

@@ -6,22 +6,22 @@ import type { ServedResource } from '../resource-registry.js';
 import { encodeForStorage, isPresentForm, parseText, storedApiVersion } from './object-codec.js';
 
 /**
- * Objects of kinds whose versions an external converter converts. Requests await the conversion of the objects they
- * need and continue with objects, or texts, that are in their version already; only requests may call these functions.
+ * Conversion of objects of kinds that have an external converter. Requests await the conversion of the objects they
+ * need and continue with objects, or JSON, that are in their version already; only requests may call these functions.
  * Control loops work on the stored objects, in whatever version they were written.
  */
 
 type Text = { readonly json: string };
 
-/** Whether a stored text must be converted before a request for the resource can show it. */
+/** Whether stored JSON must be converted before a request for the resource can show it. */
 export function needsConversion(resource: ServedResource, json: string): boolean {
   if (remoteConversionOf(resource.definition) === undefined) return false;
   return !(resource.isStored && isPresentForm(resource, json));
 }
 
 /**
- * Stored texts in the version of the resource, in the same order; texts that need no conversion stay the same. The
- * codec reads the texts like any other. Undefined when nothing has to be converted.
+ * Stored JSON in the version of the resource, in the same order; JSON that needs no conversion stays the same. The
+ * codec reads the results like stored JSON. Undefined when nothing has to be converted.
  */
 export function convertedTexts<T extends Text>(
   resource: ServedResource,

@@ -38,8 +38,8 @@ export interface Selection extends SelectionPredicate {
 }
 
 /**
- * Parses the selectors of a query. 400 for text that is not a selector and for fields that the kind can't be selected
- * by. A selector is never ignored.
+ * Parses the selectors of a query. 400 for a string that is not a selector and for fields that the kind can't be
+ * selected by. A selector is never ignored.
  */
 export function parseSelection(resource: ServedResource, query: URLSearchParams): Selection {
   const { definition } = resource;
@@ -76,7 +76,7 @@ export function storedSelection(selection: Selection): SelectionPredicate | unde
   return selection.selectsAll || selection.isOfConverted ? undefined : selection;
 }
 
-/** Whether a text in the version of the request is selected. */
+/** Whether an object, as JSON in the version of the request, is selected. */
 export function selectsConverted(selection: Selection, { key, json }: Pick<StoredObject, 'key' | 'json'>): boolean {
   return selects(selection, selection.source.extract(json), key);
 }
@@ -101,17 +101,17 @@ function isStoredAsServed(resource: ServedResource): boolean {
   return conversion === undefined || (resource.isStored && conversion.isUniform);
 }
 
-/** How many large objects are remembered: an index reads the same object as all watches do. */
+/** How many large objects are cached: an index reads the same object as all watches do. */
 const mostRecent = 2;
-/** How many sets of labels are remembered. */
+/** How many sets of labels are cached. */
 const mostLabelSets = 4_096;
-/** Longer sets of labels are not remembered, in UTF-16 units. */
+/** The longest set of labels that is cached, in UTF-16 units. */
 const longestLabelSet = 1_024;
 
 const sources = new WeakMap<ResourceDefinition, AttributeSource>();
 const noFields: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Reads the selectable values of stored text of the resource; one reader for all versions. */
+/** Reads the selectable values from stored JSON of the resource; one reader for all versions. */
 function attributeSource(resource: ServedResource): AttributeSource {
   let source = sources.get(resource.definition);
   if (source === undefined) {
@@ -146,7 +146,7 @@ function labelSource(resource: ServedResource): AttributeSource {
   return made;
 }
 
-/** A copy of a text that does not keep alive the longer text of which it was a part. */
+/** A copy of a string that does not keep alive the longer string of which it was a part. */
 function detached(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -14,7 +14,7 @@ import type { StoreOptions } from './store-options.js';
 import { endedDefinitionError, terminatingNamespaceError, toStatusError } from './to-status-error.js';
 
 /**
- * Longest text of an object in characters, as much as a request may contain. Defaults and the owners of fields can
+ * The longest JSON of an object in characters, as much as a request may contain. Defaults and field ownership can
  * multiply the size of a request.
  */
 const maxStoredLength = 3 * 1024 * 1024;
@@ -24,7 +24,7 @@ const namespaces = 'namespaces';
 /** The conditions under which a new object of the resource may be written. */
 type CreateConditions = Pick<Write, 'inLiveNamespace' | 'definedBy'>;
 
-/** What the writes of one resource share: the place of its objects, their texts, and the possible errors. */
+/** What the writes of one resource share: the place of its objects, their JSON, and the possible errors. */
 export class StoreDependencies {
   readonly groupResource: GroupResource;
   readonly definition: StoredResource;
@@ -57,8 +57,8 @@ export class StoreDependencies {
   }
 
   /**
-   * Refuses a text longer than a client could send back. An object that is already that long may keep its length but
-   * not grow.
+   * Encodes an object. Refuses JSON longer than a client could send back; an object that is already that long may keep
+   * its length but not grow.
    */
   encode(object: ApiObject, before: number): string {
     const json = encodeForStorage(this.resource, object);
@@ -87,7 +87,7 @@ export class StoreDependencies {
     }
   }
 
-  /** Where an object is stored. */
+  /** The storage key of an object. */
   keyOf(namespace: string, name: string): StorageKey {
     return {
       resource: this.resource.storageResource,
@@ -96,7 +96,7 @@ export class StoreDependencies {
     };
   }
 
-  /** Adds the kind's warnings about a written object to the answer. */
+  /** Adds the kind's warnings about a written object to the response. */
   collectWarnings(context: RequestContext, object: ApiObject, old: ApiObject | undefined): void {
     for (const text of this.definition.strategy.warnings?.(context, object, old) ?? []) {
       addWarning(context, text);

@@ -8,22 +8,28 @@ import type { VersionedText } from './object-codec.js';
 export type ValidateAdmission = (object: ApiObject | undefined, old: ApiObject | undefined) => Promise<void>;
 
 /**
- * Makes the write of an object together with others (charges of quotas), in one transaction. The answer is about the
- * object. Throws a StatusError when the others don't allow the write.
+ * Writes an object together with others (charges of quotas), in one transaction. Returns the result for the object.
+ * Throws a StatusError when the others don't allow the write.
  */
 export type ObjectWriter = (write: Write) => Promise<WriteAnswer>;
 
 export interface CreateOptions {
   readonly dryRun: boolean;
   readonly validate: ValidateAdmission;
-  /** Returns how to write the object that was validated last. If unset, or if it returns undefined: by itself. */
+  /**
+   * Returns how to write the object that was validated last. If unset, or if it returns undefined, the object is
+   * written by itself.
+   */
   readonly writer?: (() => ObjectWriter | undefined) | undefined;
 }
 
 export interface UpdateOptions {
   readonly dryRun: boolean;
   readonly validate: ValidateAdmission;
-  /** Returns how to write the object that was validated last. If unset, or if it returns undefined: by itself. */
+  /**
+   * Returns how to write the object that was validated last. If unset, or if it returns undefined, the object is
+   * written by itself.
+   */
   readonly writer?: (() => ObjectWriter | undefined) | undefined;
   /** Set for writes through a subresource with rules of its own. */
   readonly subresource?: UpdateRules | undefined;
@@ -45,7 +51,7 @@ export interface UpdateOutcome extends VersionedText {
   readonly created: boolean;
 }
 
-/** What a client or a control loop asks of a delete, and the checks of its way in. */
+/** The options of a delete by a client or a control loop, and the admission that it must pass. */
 export interface StoreDeleteOptions extends DeleteOptions {
   readonly validate: ValidateAdmission;
   /** The uid of the object to delete; another object of that name counts as not found. */

@@ -5,7 +5,7 @@ import { it } from 'node:test';
 
 const source = join(import.meta.dirname, '../../../../../src');
 
-/** The files that parse JSON, and the text they parse. Only the codec parses text of the store. */
+/** The files that parse JSON, and what they parse. Only the codec parses stored JSON. */
 const parsers: Readonly<Record<string, string>> = {
   'server/admission/plugins/pod-toleration-restriction/toleration-configuration.ts': 'annotations',
   'server/admission/webhooks/review-answer.ts': 'answers of webhooks',

@@ -17,14 +17,14 @@ import { StorageError } from '../../../storage/storage-error.js';
 
 const namespaces: GroupResource = { group: '', resource: 'namespaces' };
 
-/** The answer to a write that would make an object in a terminating namespace. */
+/** The error for a write that would create an object in a terminating namespace. */
 export function terminatingNamespaceError(gr: GroupResource, name: string, namespace: string): StatusError {
   const detail = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const message = `namespace ${namespace} is being terminated`;
   return forbiddenError(gr, name, detail, [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }]);
 }
 
-/** Text of a 410 for a version that has left the history. Clients list again when they see it. */
+/** The message of a 410 for a version that has left the history. Clients list again when they see it. */
 function expiredMessage(
   what: 'list' | 'watch',
   asked: bigint | undefined,
@@ -54,7 +54,7 @@ export function isOutcomeUnknown(error: unknown): boolean {
 }
 
 /**
- * Turns errors of storage into answers of the API; other errors pass unchanged.
+ * Converts errors of storage to errors of the API; other errors pass unchanged.
  *
  * @param what the kind of request that named the version
  */

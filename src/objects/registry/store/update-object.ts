@@ -63,7 +63,7 @@ export async function updateObject(
       reservation = await dependencies.definition.strategy.reserveForUpdate?.(context, object, live, options.dryRun);
     }
     const json = dependencies.encode(object, current.json.length);
-    // An outdated text is written again even if nothing else changes, so a plain update brings storage up to date.
+    // Outdated JSON is written again even if nothing else changes, so a plain update brings storage up to date.
     const keepsText = isPresentForm(dependencies.resource, current.json) && isUnchanged(object, live);
     if (json === current.json || keepsText) return { kind: 'unchanged' };
     return { kind: 'write', json, uid: current.uid };
@@ -186,7 +186,7 @@ function checkVersion(dependencies: StoreDependencies, object: ApiObject, live: 
   }
 }
 
-/** Defaults that are filled in late appear at another place in the text, so values are compared. */
+/** Defaults that are filled in late appear at another place in the JSON, so values are compared. */
 function isUnchanged(object: ApiObject, live: ApiObject): boolean {
   const { resourceVersion: _written, ...metadata } = object.metadata;
   const { resourceVersion: _read, ...liveMetadata } = live.metadata;

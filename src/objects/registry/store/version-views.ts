@@ -6,7 +6,7 @@ import { isStoredKind } from '../resource-definition.js';
 import type { ResourceRegistry, ServedResource } from '../resource-registry.js';
 import { toServed, toStored } from './object-codec.js';
 
-/** Shows an object in the version that an owner of fields names; undefined for a version that is not known. */
+/** Shows an object in the version that a managedFields entry names; undefined for a version that is not known. */
 export type VersionViews = (apiVersion: string) => VersionView | undefined;
 
 /**

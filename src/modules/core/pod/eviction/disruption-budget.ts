@@ -25,7 +25,7 @@ export function unsettledBudgetError(name: string): StatusError {
 /**
  * A copy of the status of a budget after one more disruption, that of the pod with this name (specification 2.6).
  *
- * @param now in the form of times in objects
+ * @param now the current time as objects show it
  * @throws StatusError when the budget does not allow it: 429, or 403 when its controller has lost track
  */
 export function withDisruption(

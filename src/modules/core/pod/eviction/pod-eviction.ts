@@ -49,7 +49,7 @@ export class PodEviction {
       const pod = await this.readPod(request, namespace, name);
       checkPreconditions(this.podStore().resource.definition, pod as unknown as ApiObject, options);
       const { isSettled, budget } = await this.clear(request, pod, options.dryRun);
-      // Nothing was counted against a budget, so the pod must still be in the state that was checked.
+      // If no budget was charged, the pod must still be in the state that was checked.
       const resourceVersion = isSettled ? options.preconditions?.resourceVersion : pod.metadata.resourceVersion;
       try {
         const version = options.dryRun ? resourceVersion : await this.mark(request, pod, resourceVersion);
@@ -138,7 +138,7 @@ export class PodEviction {
         return { ...live, metadata: { ...live.metadata }, status };
       },
     });
-    // A second try would count the pod twice.
+    // The request must not move to another thread and start again: that would count the pod twice.
     request.canMove = false;
   }
 

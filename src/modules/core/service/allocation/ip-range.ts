@@ -9,7 +9,7 @@ import {
  */
 const mostAddresses = 2n ** 47n;
 
-/** Whether a text is a network of the given family with room for an address. */
+/** Whether a string is a network of the given family with room for an address. */
 export function hasRoom(cidr: string, family: IpFamily): boolean {
   const network = parseIpNetwork(cidr);
   return network?.family === family && network.prefix <= (family === 'ipv4' ? 30 : 127);
@@ -25,7 +25,7 @@ export class IpRange {
   readonly size: number;
   private readonly first: bigint;
 
-  /** Throws for text that is not a network or has no room for an address. */
+  /** Throws for a string that is not a network or has no room for an address. */
   constructor(readonly cidr: string) {
     const network = parseIpNetwork(cidr);
     if (network === undefined) throw new Error(`${JSON.stringify(cidr)} is not an IP network`);

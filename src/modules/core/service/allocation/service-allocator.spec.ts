@@ -37,7 +37,7 @@ async function withProcesses(count: number, use: (...processes: Process[]) => Pr
 }
 type RangesOption = { addresses: string; ports: string };
 
-/** Stores a ServiceCIDR, as the API and its control loop would write it. */
+/** Stores a ServiceCIDR, as the API and its controller would write it. */
 async function writeRange(process: Process, name: string, cidrs: string[], metadata = {}, ready?: string) {
   const conditions = ready === undefined ? [] : [{ type: 'Ready', status: ready }];
   const uid = randomUUID();

@@ -21,11 +21,11 @@ const clusterIPsPath = FieldPath.of('spec', 'clusterIPs');
 const portsPath = FieldPath.of('spec', 'ports');
 const healthCheckPath = FieldPath.of('spec', 'healthCheckNodePort');
 
-/** Allocations made for one write, with the names that the write gives up. */
+/** Allocations made for one write, and the names that the write gives up. */
 class Taken {
   readonly allocations: { readonly from: Allocations; readonly allocation: Allocation }[] = [];
   readonly given: { readonly from: Allocations; readonly name: string }[] = [];
-  /** Names that a dry run has already shown; an address never looks like a port. */
+  /** Addresses and ports (they never look alike) that a dry run has already shown. */
   readonly shown = new Set<string>();
 }
 
@@ -38,11 +38,11 @@ export interface AllocatorDependencies {
   readonly ranges: ServiceRanges;
 }
 
-/** Gives services their addresses and node ports, each to one service only, whatever process the write runs in. */
+/** Allocates addresses and node ports to services, each to one service only, whatever process the write runs in. */
 export class ServiceAllocator {
   /** The range from the server's flag. */
   readonly range: IpRange;
-  /** The names that services hold, for the control loop that repairs them. */
+  /** The names that services hold, for the controller that repairs them. */
   readonly allocatedNames: readonly AllocatedNames[];
   private readonly addresses: Allocations;
   private readonly ports: Allocations;
@@ -196,7 +196,7 @@ export class ServiceAllocator {
     }
   }
 
-  /** Gives a node port to each port without one; the same port over two protocols gets one node port for both. */
+  /** Assigns a node port to each port without one; the same port over two protocols gets one node port for both. */
   private async fillPorts(service: Service, owner: AllocationOwner, dryRun: boolean, taken: Taken): Promise<void> {
     const { spec } = service;
     const anyPort = async () => {

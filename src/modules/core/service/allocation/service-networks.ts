@@ -9,13 +9,13 @@ import type { Storage } from '../../../../storage/storage.interface.js';
 import { hasRoom, IpRange } from './ip-range.js';
 import { keptPart } from './kept-part.js';
 
-/** A range from which services get addresses, and its free addresses. */
+/** A range of service addresses, and its free addresses. */
 export interface ServiceNetwork {
   readonly range: IpRange;
   readonly pool: NamePool;
 }
 
-/** What the networks are read from. */
+/** The dependencies of {@link ServiceNetworks}. */
 export interface NetworkDependencies {
   readonly storage: Storage;
   readonly registry: StoredResources;
@@ -28,7 +28,7 @@ export interface NetworkDependencies {
  */
 export class ServiceNetworks {
   private readonly resource: string;
-  /** By canonical range, as of the last read. */
+  /** The networks by canonical range, as of the last read. */
   private known = new Map<string, ServiceNetwork>();
 
   /** @param flagged the range that the server's flag names; only ranges of its family are used */
@@ -78,7 +78,7 @@ export class ServiceNetworks {
   }
 }
 
-/** Without a condition an object counts as ready: the loop that writes it may not run. */
+/** Without a condition an object counts as ready: the controller that writes it may not be running. */
 function isOpen({ metadata, status }: ServiceCIDR): boolean {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return metadata.deletionTimestamp === undefined && (ready === undefined || ready.status === 'True');

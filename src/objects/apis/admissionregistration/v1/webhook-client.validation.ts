@@ -59,7 +59,7 @@ function splitUrl(text: string): UrlParts | undefined {
   return { scheme, userInfo: at < 0 ? undefined : authority.slice(0, at), host, query, fragment };
 }
 
-/** The reason why a text is not a URL, worded as other servers word it where their wording is known. */
+/** Why a string is not a valid URL, in the reference server's words where they are known. */
 function urlFault(url: string): string {
   const shown = `parse ${JSON.stringify(url)}`;
   const faulty = /%(?![0-9a-fA-F]{2}).{0,2}/s.exec(url)?.[0];

@@ -6,7 +6,7 @@ import {
 } from '../v1/mutating-admission-policy.types.js';
 import { matchCondition, rule, ruleWithOperations } from '../v1/rule.types.js';
 
-/** Declares a v1 type in v1alpha1. The types listed here are those of v1 itself. */
+/** Declares a v1 type in v1alpha1. The types listed here stay those of v1. */
 const inV1alpha1 = typesInVersion('v1alpha1', {
   MatchCondition: matchCondition,
   Rule: rule,

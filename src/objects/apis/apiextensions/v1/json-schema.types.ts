@@ -93,7 +93,7 @@ export interface JSONSchemaProps {
   'x-kubernetes-validations'?: ValidationRule[];
 }
 
-/** The declarations of schemas, which refer to each other. */
+/** The type declarations of JSON schemas, which refer to each other. */
 function schemaTypes(more: FieldMap) {
   const schemaReference = lazy<JSONSchemaProps>(() => props);
   const propsOrArray = structOrList('apiextensions.v1.JSONSchemaPropsOrArray', schemaReference);
@@ -166,9 +166,9 @@ export type JSONSchemaPropsOrStringArray = Infer<typeof jsonSchemaPropsOrStringA
 export const jsonSchemaProps: StructType<JSONSchemaProps> = declared.props;
 
 /**
- * Schemas in which merge markers may have the vendor's name, too: `<prefix>list-type` and so on. No other protobuf
- * declaration uses their numbers, so they survive only between servers of this kind; their values are also under the
- * usual names.
+ * JSON schemas whose merge markers may also have the vendor's name: `<prefix>list-type` and so on. Other programs do
+ * not know the protobuf numbers of these fields, so only servers of this kind preserve them; the fields with the usual
+ * names hold the same values.
  */
 export function jsonSchemaPropsWithMarkers(prefix: string): StructType<JSONSchemaProps> {
   return schemaTypes({

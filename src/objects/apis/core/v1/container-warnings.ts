@@ -22,7 +22,7 @@ function amountWarnings({ resources }: Container, path: string): string[] {
   return [...of('memory'), ...of('ephemeral-storage')];
 }
 
-/** A variable that occurs twice: the last definition counts, and an apply keeps only one. */
+/** Warns about an environment variable that occurs twice: the last definition counts, and an apply keeps only one. */
 function environmentWarnings({ env = [] }: Container, path: string): string[] {
   const warnings: string[] = [];
   const seen = new Set<string>();

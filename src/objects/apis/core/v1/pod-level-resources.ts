@@ -48,8 +48,8 @@ function totalOfContainers(spec: PodSpec, part: 'limits' | 'requests'): Map<stri
 }
 
 /**
- * Fills in the values that a pod with pod-level resources leaves open, from those of all its containers. Called after
- * admission has added its defaults. Changes `spec`.
+ * Fills in pod-level requests and limits that are unset, from the totals of the containers, if the pod has any
+ * pod-level resources. Called after admission has added its defaults. Changes `spec`.
  */
 export function applyPodLevelDefaults(spec: PodSpec): void {
   const { resources } = spec;
@@ -69,7 +69,7 @@ export function applyPodLevelDefaults(spec: PodSpec): void {
   for (const [name, asked] of Object.entries(requests)) {
     const amount = limited.get(name);
     if (!isPodLevelResource(name) || limits[name] !== undefined || amount === undefined) continue;
-    // A container without a limit may use what the pod has.
+    // No pod-level limit: a container without its own limit may use all that the pod can.
     if (all.some((container) => container.resources.limits?.[name] === undefined)) continue;
     limits[name] = compareQuantities(asked, amount) > 0 ? asked : amount;
   }

@@ -22,7 +22,7 @@ export const eventSeries = struct('events.v1.EventSeries', {
 });
 export type EventSeries = Infer<typeof eventSeries>;
 
-/** The kind, which is the same in all of these versions. */
+/** The kind Event, which is the same in both versions. */
 export function eventKind(version: 'v1' | 'v1beta1') {
   return kind(
     { group: 'events', version, kind: 'Event', scope: 'Namespaced' },

@@ -8,7 +8,7 @@ import { status } from './status.types.js';
 import { versionInfo } from './version-info.types.js';
 import { watchEvent } from './watch-event.types.js';
 
-/** The declarations that requests and answers of every group use. */
+/** The declarations of the kinds that requests and responses of every group use. */
 export const metaKinds = {
   status,
   deleteOptions,

@@ -25,24 +25,27 @@ interface Values {
   has(value: string): boolean;
 }
 
-/** A rule covers every combination of its lists, so a small text can request billions of them. */
+/**
+ * The most combinations to check one by one. A rule covers every combination of its lists, so a short rule can request
+ * billions of them.
+ */
 const maxCombinations = 20_000;
-/** Longer lists are looked up by hash. */
+/** Lists longer than this are looked up by hash. */
 const mostLookedThrough = 16;
 /** The most comparisons: each requested rule is compared with each held one. */
 const maxComparisons = 2_000_000;
-/** Values that are compared in one step. */
+/** The cost of the comparisons of one step, in looked-up values. */
 const costOfStep = 10_000;
 
-/** Too many single permissions to be checked one by one. */
+/** Thrown when there are too many single permissions to be checked one by one. */
 export class TooManyPermissions extends Error {}
 
 /**
  * The permissions in `asked` that `held` does not contain, each cut down to one verb, group, resource and name, or to
- * one verb and path. A wildcard is contained in the same wildcard only, not in a list of everything there is.
+ * one verb and path. Only the same wildcard contains a wildcard; a list of all existing values does not.
  *
- * @throws TooManyPermissions when rules that no single held rule contains have more than 20,000 combinations, or there are
- * very many rules on both sides.
+ * @throws TooManyPermissions when rules that no single held rule contains have more than 20,000 combinations, or there
+ * are very many rules on both sides.
  */
 export function uncoveredPermissions(held: readonly Permission[], asked: readonly Permission[]): Permission[] {
   return atOnce(findingUncovered(held, asked));

@@ -11,7 +11,7 @@ import { listKind } from '../../meta/v1/list-kind.types.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
 import { labelSelector } from '../../meta/v1/selector.types.js';
 
-/** The kind, which is the same in all of these versions. */
+/** The kind CSIStorageCapacity, which is the same in both versions. */
 export function csiStorageCapacityKind(version: 'v1' | 'v1beta1') {
   return kind(
     { group: 'storage', version, kind: 'CSIStorageCapacity', scope: 'Namespaced' },

@@ -19,7 +19,7 @@ import { objectMeta } from '../../meta/v1/object-meta.types.js';
 export const volumeBindingMode = enumOf('Immediate', 'WaitForFirstConsumer');
 export type VolumeBindingMode = Infer<typeof volumeBindingMode>;
 
-/** The kind, which is the same in all of these versions. */
+/** The kind StorageClass, which is the same in both versions. */
 export function storageClassKind(version: 'v1' | 'v1beta1') {
   return kind(
     { group: 'storage', version, kind: 'StorageClass', scope: 'Cluster' },

@@ -2,7 +2,7 @@ import { always, type Infer, kind, map, optional, required, string } from '../..
 import { listKind } from '../../meta/v1/list-kind.types.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
 
-/** The kind, which is the same in all of these versions. */
+/** The kind VolumeAttributesClass, which is the same in both versions. */
 export function volumeAttributesClassKind(version: 'v1' | 'v1beta1') {
   return kind(
     { group: 'storage', version, kind: 'VolumeAttributesClass', scope: 'Cluster' },

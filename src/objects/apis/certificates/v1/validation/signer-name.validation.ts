@@ -7,7 +7,7 @@ import {
 } from '../../../../../base/machinery/field-error.js';
 import { isDns1123Label, isDns1123Subdomain, maxSubdomainLength } from '../../../../../base/machinery/names.js';
 
-/** 253 for the domain, a slash, and the rest for the name after it. */
+/** 253 characters for the domain, one for the slash, and 317 for the name after it. */
 const maxSignerNameLength = 571;
 
 /** Validates the name of a signer: a domain of two labels or more, a slash, and a name. */

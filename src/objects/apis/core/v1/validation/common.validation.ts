@@ -30,7 +30,7 @@ export function checkOneOf(value: string, allowed: readonly string[], path: Fiel
   if (!allowed.includes(value)) errors.push(notSupported(path, value, allowed));
 }
 
-/** Reports every message that `rule` returns for a text. */
+/** Adds an error for each message that `rule` returns for the string. */
 export function checkText(
   value: string,
   rule: (value: string) => readonly string[],

@@ -1,7 +1,7 @@
 import { type FieldError, type FieldPath, invalid } from '../../../../../base/machinery/field-error.js';
 import { canonicalIp, ipFamily } from '../../../networking/v1/validation/ip-network.js';
 
-/** The message for a text that is not an IP address. */
+/** The message for a string that is not an IP address. */
 export const badIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
 /** Validates an IP address. */
@@ -10,14 +10,14 @@ export function validateIp(text: string, path: FieldPath): FieldError[] {
   return problem === undefined ? [] : [invalid(path, text, problem)];
 }
 
-/** The reason why a text is not an IP address; undefined if it is one. */
+/** The reason why a string is not an IP address; undefined if it is one. */
 export function ipProblem(text: string): string | undefined {
   if (ipFamily(text) !== undefined) return undefined;
   return hasLeadingZeros(text) ? 'must not have leading 0s' : badIp;
 }
 
 /**
- * Whether a text fails to be an IPv4 address only because of leading zeros in its numbers: some programs read those as
+ * Whether a string is not an IPv4 address only because of leading zeros in its numbers: some programs read those as
  * octal.
  */
 function hasLeadingZeros(text: string): boolean {
@@ -25,7 +25,7 @@ function hasLeadingZeros(text: string): boolean {
   return plain !== text && ipFamily(plain) === 'ipv4';
 }
 
-/** Validates an address that receives traffic, which must not be one with a special meaning. */
+/** Validates an address that receives traffic. Addresses with a special meaning, such as loopback, are refused. */
 export function validateNonSpecialIp(text: string, path: FieldPath): FieldError[] {
   const ip = canonicalIp(text);
   if (ip === undefined) return [invalid(path, text, 'must be a valid IP address')];

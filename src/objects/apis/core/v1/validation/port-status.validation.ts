@@ -9,7 +9,7 @@ import { isPortNumber, isQualifiedName } from '../../../../../base/machinery/nam
 import type { PortStatus } from '../service.types.js';
 
 const protocols = ['SCTP', 'TCP', 'UDP'];
-/** A DNS subdomain, a slash and a name. */
+/** The longest error name: a DNS subdomain, a slash and a name. */
 const maxErrorLength = 316;
 
 /** Validates a load balancer's port status (specification 2.5). */

@@ -112,7 +112,7 @@ function validateSysctls(sysctls: readonly Sysctl[], path: FieldPath, errors: Fi
   });
 }
 
-/** The same setting may be written with dots or with slashes. */
+/** The name of a sysctl with dots as separators: it may also be written with slashes. */
 function dotted(name: string): string {
   const first = /[./]/.exec(name)?.[0];
   if (first !== '/') return name;

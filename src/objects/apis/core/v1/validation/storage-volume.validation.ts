@@ -21,7 +21,7 @@ const hostPathTypes: readonly string[] = [
   'Socket',
 ];
 
-/** Fields that a source must fill, by source: the only rule of most storage systems. */
+/** The required fields of each volume source. Most storage systems have no other rules. */
 const requiredFields: Readonly<Record<string, readonly string[]>> = {
   gitRepo: ['repository'],
   nfs: ['server', 'path'],
@@ -137,7 +137,7 @@ function validateAzureDisk(disk: AzureDiskVolumeSource, path: FieldPath, errors:
   }
 }
 
-/** Validates a disk of one of the two oldest clouds. Partitions count from 1; 0 means the whole disk. */
+/** Validates a GCE or AWS disk. Partitions count from 1; 0 means the whole disk. */
 export function validateDisk(
   id: string,
   idName: string,

@@ -10,7 +10,7 @@ import { labelSelectorFromObject, SelectorError } from '../../../../../base/mach
 import { isValidLabelValue } from '../../../../../base/machinery/names.js';
 import type { LabelSelector, LabelSelectorRequirement } from '../selector.types.js';
 
-/** Validates a label selector; a missing one is valid here. */
+/** Validates a label selector; a missing selector is valid. */
 export function validateLabelSelector(selector: LabelSelector | null | undefined, path: FieldPath): FieldError[] {
   if (selector === null || selector === undefined) return [];
   const errors = validateLabels(selector.matchLabels, path.child('matchLabels'));

@@ -4,7 +4,7 @@ import { canonicalNetwork, type IpNetwork, parseIpNetwork } from './ip-network.j
 const badCidr = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
 /**
- * Validates a CIDR that other programs read: one that programs may understand differently is refused.
+ * Validates a CIDR that other programs read; refuses spellings that programs may read differently.
  *
  * @param isCanonical whether only the one canonical spelling is accepted
  */
@@ -30,9 +30,7 @@ function isMapped({ address, family }: IpNetwork): boolean {
   return family === 'ipv6' && /^(?:0*:)*:?ffff:\d+\.\d+\.\d+\.\d+$/i.test(address);
 }
 
-/**
- * Whether a text fails to be a CIDR only because of leading zeros in its numbers: some programs read those as octal.
- */
+/** Whether a string is not a CIDR only because of leading zeros in its numbers: some programs read those as octal. */
 function isZeroPadded(text: string): boolean {
   const plain = text.includes(':') ? text.replace(/\/0+(?=\d)/, '/') : text.replaceAll(/\b0+(?=\d)/g, '');
   return plain !== text && parseIpNetwork(plain) !== undefined;

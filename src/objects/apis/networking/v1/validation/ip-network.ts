@@ -9,20 +9,22 @@ export interface IpNetwork {
   readonly family: IpFamily;
 }
 
-/** The family of an IP address, or undefined for any other text. Zones (`%eth0`) and leading zeros are refused. */
+/**
+ * The family of an IP address; undefined for a string that is not one. Zones (`%eth0`) and leading zeros are refused.
+ */
 export function ipFamily(text: string): IpFamily | undefined {
   if (isIPv4(text)) return 'ipv4';
   return isIPv6(text) && !text.includes('%') ? 'ipv6' : undefined;
 }
 
-/** The one canonical spelling of an IP address (RFC 5952 for IPv6); undefined for text that is not an address. */
+/** The one canonical spelling of an IP address (RFC 5952 for IPv6); undefined for a string that is not an address. */
 export function canonicalIp(text: string): string | undefined {
   const family = ipFamily(text);
   if (family === undefined) return undefined;
   return family === 'ipv4' ? text : new SocketAddress({ address: text, family }).address;
 }
 
-/** Reads `<address>/<prefix length>`; undefined for any other text. */
+/** Parses `<address>/<prefix length>`; undefined for any other string. */
 export function parseIpNetwork(text: string): IpNetwork | undefined {
   const slash = text.indexOf('/');
   if (slash < 0) return undefined;
