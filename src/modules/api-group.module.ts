@@ -15,7 +15,7 @@ export interface GroupHost {
   readonly names: VendorNames;
   /** Modules whose providers the definitions and the controllers of the groups need. */
   readonly imports: NonNullable<DynamicModule['imports']>;
-  /** Makes the controller of a group for its path; left out in processes that answer no requests. */
+  /** Makes the controller of a group for its path; left out in processes that serve no requests. */
   readonly controllerAt?: (path: string) => Type<unknown>;
 }
 

@@ -1,4 +1,4 @@
-/** One fault in the text of an expression. */
+/** One fault in an expression. */
 export interface CelIssue {
   /** Offset in the text. */
   readonly at: number;

@@ -50,7 +50,7 @@ export function draftOf(quota: ResourceQuota & ApiObject): QuotaDraft {
 /**
  * The amounts that a write adds to each of the quotas of its namespace, or the first reason to refuse it. A quota
  * limits a resource once its usage was counted, which shows in its status. Until then it is charged without a limit, so
- * that the count can be corrected by writes made meanwhile.
+ * that the count can take into account the writes made while it runs.
  */
 export function judge(change: UsageChange, drafts: readonly QuotaDraft[]): Judgement {
   const { evaluator, object, old } = change;

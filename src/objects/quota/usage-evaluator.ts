@@ -29,6 +29,6 @@ export interface UsageEvaluator {
   isInScope?(object: ApiObject, requirement: ScopeRequirement): boolean;
   /** The names, sorted, for which the object lacks a required amount. Default: none. */
   missing?(object: ApiObject, names: readonly string[]): readonly string[];
-  /** When the usage of this object ends by itself, in milliseconds since 1970; undefined if it does not. */
+  /** When this object stops using anything by itself, in milliseconds since 1970; undefined if it never does. */
   endsAt?(object: ApiObject): number | undefined;
 }

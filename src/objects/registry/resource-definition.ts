@@ -56,7 +56,7 @@ export interface ServedVersion {
   readonly definition?: StoredResource;
 }
 
-/** The fields that every resource has, whether its objects are stored, answered or computed. */
+/** The fields that every resource has, whether its objects are stored, reviewed or computed. */
 interface ResourceIdentity<T extends ApiObject> {
   /** Served group name, with the vendor suffix where it has one. */
   readonly group: string;
@@ -69,7 +69,7 @@ interface ResourceIdentity<T extends ApiObject> {
   readonly namespaced: boolean;
   readonly shortNames?: readonly string[] | undefined;
   readonly categories?: readonly string[] | undefined;
-  /** The first version is the stored one. */
+  /** The versions under which the resource is served; the first one is the stored one. */
   readonly versions: readonly [ServedVersion, ...ServedVersion[]];
   /**
    * Selectable fields besides metadata.name and metadata.namespace. A value that is neither a number nor a boolean must
@@ -184,7 +184,7 @@ export type ResourceDefinition = StoredResource | VirtualResource | ComputedReso
 
 /** Options of the client that affect how a review is answered. */
 export interface AnswerOptions {
-  /** The answer must have no side effects. */
+  /** Whether the review must have no side effects. */
   readonly dryRun: boolean;
 }
 

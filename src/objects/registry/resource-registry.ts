@@ -12,7 +12,7 @@ import {
 export interface ServedResource<D extends ResourceDefinition = ResourceDefinition> {
   readonly definition: D;
   readonly served: ServedVersion;
-  /** Whether the served version is the stored one, so stored bytes can be answered unchanged. */
+  /** Whether the served version is the stored one, so stored bytes can be sent unchanged. */
   readonly isStored: boolean;
   /** `<group>/<version>` or `v1`. */
   readonly apiVersion: string;

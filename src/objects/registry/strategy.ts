@@ -9,9 +9,9 @@ export interface DeleteOptions {
   readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan' | undefined;
   readonly orphanDependents?: boolean | undefined;
   readonly dryRun: boolean;
-  /** The client wants to remove an object that cannot be read; deleting a readable one is refused (409). */
+  /** Whether the client wants to remove an unreadable object; deleting a readable one is then refused (409). */
   readonly onlyUnreadable?: boolean;
-  /** A garbage collector runs alongside the server and does the work that finalizers leave to it. Default false. */
+  /** Whether a garbage collector runs that does the work finalizers leave to it. Default false. */
   readonly garbageCollector?: boolean;
 }
 
@@ -92,9 +92,9 @@ export interface Strategy<T extends ApiObject = ApiObject> {
 
 /** The parts of a strategy that are settings, not functions. */
 export interface StrategyOptions<T extends ApiObject = ApiObject> {
-  /** A PUT to a free name creates the object. Default false. */
+  /** Whether a PUT to a free name creates the object. Default false. */
   readonly allowCreateOnUpdate?: boolean;
-  /** A PUT without resourceVersion overwrites any state. Default true. */
+  /** Whether a PUT without resourceVersion overwrites any state. Default true. */
   readonly allowUnconditionalUpdate?: boolean;
   /** Status can be written only through the status subresource. Default: whether the kind serves one. */
   readonly statusIsolated?: boolean;
@@ -116,6 +116,6 @@ export interface StrategyOptions<T extends ApiObject = ApiObject> {
    * and what they define, leases, webhook configurations and others. Default false.
    */
   readonly plainFinalizers?: boolean;
-  /** A delete that removes the object returns the object instead of a Status. */
+  /** Whether a delete that removes the object returns the object instead of a Status. */
   readonly returnsDeletedObject?: boolean;
 }

@@ -61,7 +61,7 @@ export interface CreatedSubresource extends UpdateRules {
   readonly name: string;
   readonly body: BodyKind;
   readonly write: WriteIntoParent;
-  /** The answer that is sent instead of the body (a Status). */
+  /** Makes the response that is sent instead of the body (a Status). */
   readonly createAnswer: (context: RequestContext, body: ApiObject) => ApiObject;
 }
 

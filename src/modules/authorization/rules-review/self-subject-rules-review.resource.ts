@@ -28,7 +28,7 @@ export function selfSubjectRulesReviewResource(names: VendorNames, rules: RuleRe
       const namespace = review.spec.namespace ?? '';
       if (namespace === '') throw badRequestError('no namespace on request');
       if (user === undefined) throw unauthorizedError();
-      // Each review takes turns with other requests while it looks up the rules, converts them and encodes the answer.
+      // Each review takes turns with other requests while it looks up and converts the rules and encodes the response.
       const tenant = tenantOf(user.name);
       await longPieces.turn(tenant);
       const status = await inTurns(statusOf(await rules.rulesFor(user, namespace)));

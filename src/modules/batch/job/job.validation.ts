@@ -180,7 +180,7 @@ function checkCompletions(spec: JobSpec, old: JobSpec, errors: FieldError[]): vo
   }
 }
 
-/** Whether a suspended job has no pods: it never ran, or its pods have ended since. */
+/** Whether a suspended job has no pods: it never ran, or its pods have stopped since. */
 function isAtRest({ spec, status }: Job): boolean {
   const hasStopped = status.conditions?.some(({ type, status: value }) => type === 'Suspended' && value === 'True');
   return spec.suspend === true && (!status.startTime || hasStopped === true) && !status.active;

@@ -25,7 +25,7 @@ const annotationsPath = FieldPath.of('annotations');
 const statusPath = FieldPath.of('status');
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
 
-/** Texts that change the meaning of a path when it is normalized. */
+/** Substrings that change the meaning of a path when it is normalized. */
 const forbiddenInPath = ['//', '/./', '/../', '%2f', '%2F'];
 const forbiddenPathEnds = ['/..', '/.'];
 

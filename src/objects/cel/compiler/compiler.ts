@@ -315,7 +315,7 @@ function typeOfEither(a: Compiled, b: Compiled): CelType {
   return joinTypes(a.type, b.type);
 }
 
-/** Checking ends after this many faults: more would not help readers. */
+/** Checking stops after this many faults: more would not help readers. */
 const maxIssues = 50;
 
 function lastFieldsOf(names: Iterable<string>): ReadonlySet<string> {

@@ -50,7 +50,7 @@ class QuantityValue extends OpaqueValue {
     return other instanceof QuantityValue && compareQuantities(this.text, other.text) === 0;
   }
 
-  /** Numerator and denominator. */
+  /** The value as numerator and denominator. */
   get fraction(): readonly [bigint, bigint] {
     const [, sign, digits, suffix = ''] = decimal.exec(this.text) as RegExpExecArray;
     const value = BigInt(`${sign}${digits}`);

@@ -10,7 +10,7 @@ import { formatText } from './format-text.js';
 const { dyn, int, string } = types;
 const texts = listOf(string);
 
-/** Text as code points; unchanged if every character is one. */
+/** A string as code points; unchanged if each of its UTF-16 units is one. */
 function points(text: string): readonly string[] | string {
   return textLength(text) === text.length ? text : [...text];
 }

@@ -41,7 +41,7 @@ class UrlValue extends OpaqueValue {
   }
 }
 
-/** Reads an absolute URL or an absolute path; undefined for other text. */
+/** Reads an absolute URL or an absolute path; undefined for any other string. */
 function parse(text: string): UrlValue | undefined {
   const match = shape.exec(text);
   if (match === null) return undefined;

@@ -148,7 +148,7 @@ export class ConversionError extends StatusError {
     this.name = 'ConversionError';
   }
 
-  /** The webhook is at fault. */
+  /** Always expected: the webhook is at fault, not the server. */
   override get isExpected(): boolean {
     return true;
   }

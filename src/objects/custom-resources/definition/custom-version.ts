@@ -74,9 +74,9 @@ export type ObjectConverter = RemoteConversion['convert'];
 
 /** The properties of a custom resource that change while it is served. */
 export interface CustomState {
-  /** No more objects may be created. */
+  /** Whether the definition is being deleted, so that no more objects may be created. */
   isTerminating: boolean;
-  /** All objects are stored in the storage version: `status.storedVersions` names no other. */
+  /** Whether all objects are stored in the storage version: `status.storedVersions` names no other. */
   isUniform: boolean;
 }
 

@@ -5,7 +5,7 @@ import type {
   CustomResourceDefinitionStatus,
 } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
 
-/** The aspects of a definition's state. */
+/** The types of the conditions of a definition. */
 export type ConditionType = CustomResourceDefinitionCondition['type'];
 
 /** One condition as a control loop or the server reports it; its transition time follows from it. */

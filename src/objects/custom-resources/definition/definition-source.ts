@@ -23,11 +23,11 @@ export interface VersionSource {
   readonly name: string;
   readonly isServed: boolean;
   readonly schema: PackedJson<JSONSchemaProps>;
-  /** Sorted by name. */
+  /** The top-level fields, sorted by name. */
   readonly fields: readonly TopField[];
   readonly subresources: CustomResourceSubresources;
   readonly columns: readonly CustomResourceColumnDefinition[];
-  /** JSON paths; undefined: none. */
+  /** JSON paths of the selectable fields; undefined: none. */
   readonly selectableFields: readonly string[] | undefined;
   /** The warning for clients of a deprecated version; empty: the default warning. */
   readonly deprecation: string | undefined;
@@ -55,9 +55,9 @@ export interface DefinitionSource {
   readonly versions: readonly [VersionSource, ...VersionSource[]];
   /** Converts objects from version to version; undefined: changing their apiVersion is enough. */
   readonly conversionWebhook: WebhookConversion | undefined;
-  /** All objects are stored in the storage version. */
+  /** Whether all objects are stored in the storage version. */
   readonly isUniform: boolean;
-  /** The objects are being deleted, and the definition with them. */
+  /** Whether the objects are being deleted, and the definition with them. */
   readonly isTerminating: boolean;
 }
 

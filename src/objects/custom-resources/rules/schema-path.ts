@@ -10,7 +10,7 @@ export interface SchemaPath {
 
 export interface SchemaStep {
   readonly name: string;
-  /** A key of a map; otherwise a declared field. */
+  /** Whether the step is a key of a map; otherwise it is a declared field. */
   readonly isKey: boolean;
 }
 
@@ -19,8 +19,8 @@ const tooShort = 'unexpected end of JSON path';
 const maxLength = 4096;
 
 /**
- * Follows a path such as `.a.b['c d']` through a schema. Returns the reason, as clients know it, when the text is not a
- * path or the path leads nowhere.
+ * Follows a path such as `.a.b['c d']` through a schema. Returns the reason, as clients know it, when the string
+ * is not a path or the path leads nowhere.
  *
  * @param brackets whether fields may be in brackets
  */

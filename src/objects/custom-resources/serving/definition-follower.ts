@@ -64,12 +64,12 @@ export class DefinitionFollower {
     return this.reflector.start(signal);
   }
 
-  /** Resolves when the follower has ended after the abort. */
+  /** Resolves when the follower has stopped after the abort. */
   stopped(): Promise<void> {
     return this.reflector.stopped();
   }
 
-  /** Resolves when the registry shows everything up to a version of the store, or when the follower has ended. */
+  /** Resolves when the registry shows everything up to a version of the store, or when the follower has stopped. */
   reached(version: bigint): Promise<void> {
     return this.reflector.reached(version);
   }

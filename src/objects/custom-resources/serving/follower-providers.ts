@@ -14,7 +14,7 @@ import { StartPatience } from '../../../storage/start-patience.js';
 import { ResourceStores } from '../../registry/store/resource-stores.js';
 import { DefinitionFollower } from './definition-follower.js';
 
-/** Registers all custom resources before the first request, and follows their definitions until the process ends. */
+/** Registers all custom resources before the first request, and follows their definitions until the process exits. */
 @Injectable()
 class FollowerLifecycle implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();

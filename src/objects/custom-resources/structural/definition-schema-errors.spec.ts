@@ -27,7 +27,7 @@ function errorsOf(schema: JSONSchemaProps, hasStatus = false): string[] {
   return errors.map(({ type, field, message }) => `${type.replace('FieldValue', '')} ${field}: ${message}`);
 }
 
-/** The reference's answers to the same schemas, except for positions in lists and the way it prints values. */
+/** The reference's errors for the same schemas, except for positions in lists and the way it prints values. */
 const roots: readonly [schema: JSONSchemaProps, ...errors: string[]][] = [
   [object({})],
   [free],

@@ -31,7 +31,7 @@ const leadingIndex = /^\[(\d+)\]\.?(.*)$/s;
 export interface Fault {
   readonly place: string;
   readonly toError: (path: FieldPath, place: string) => FieldError;
-  /** The fault concerns the whole object rather than the field. */
+  /** Whether the fault concerns the whole object rather than the field. */
   readonly isOfWhole?: boolean;
 }
 

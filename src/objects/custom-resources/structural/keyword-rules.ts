@@ -19,7 +19,7 @@ const metaFields: ReadonlySet<string> = new Set(['metadata', 'kind', 'apiVersion
 /** The context of a schema. */
 interface SchemaScope {
   readonly isRoot: boolean;
-  /** The schema describes apiVersion, kind or metadata of an object or embedded resource. */
+  /** Whether the schema describes apiVersion, kind or metadata of an object or embedded resource. */
   readonly isInMeta: boolean;
   /** Why the schema may not have a default; empty when it may. */
   readonly noDefaults: string;

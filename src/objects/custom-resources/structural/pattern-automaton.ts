@@ -160,7 +160,7 @@ function alphabetOf(nodes: readonly Node[]): Alphabet {
 /** A set of nodes that wait for a character. */
 interface State {
   readonly nodes: readonly number[];
-  /** The pattern has been found, or will be if the string ends here. */
+  /** Whether the pattern has been found, or will be if the string ends here. */
   readonly isFound: boolean;
   readonly endsWell: boolean;
 }

@@ -9,8 +9,8 @@ import type { StructuralSchema } from './structural-schema.js';
 
 export interface PruneOptions {
   /**
-   * The value is a whole object: its kind, apiVersion and metadata are kept untouched (their decoding is the caller's),
-   * and stand first in the copy.
+   * Whether the value is a whole object: its kind, apiVersion and metadata are kept untouched (the caller decodes them)
+   * and come first in the copy.
    */
   readonly isRoot?: boolean;
   /** Keeps nulls that the schema does not allow, for {@link validateValue} to refuse. */

@@ -8,7 +8,7 @@ export interface OpenApiForm {
   readonly version: 2 | 3;
   /** The replacement for the metadata of embedded resources, for example a reference; default: any object. */
   readonly objectMeta?: Readonly<JsonRecord>;
-  /** Makes everything below the schema itself only when the document is written; for long schemas. */
+  /** Whether everything below the schema itself is made only when the document is written; for long schemas. */
   readonly isLazy?: boolean;
 }
 

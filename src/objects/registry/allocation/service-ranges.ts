@@ -2,7 +2,7 @@
 export interface ServiceRanges {
   /** CIDR of the addresses of Services. */
   readonly serviceClusterIpRange: string;
-  /** `from-to`, both included. */
+  /** The range of node ports: `from-to`, both included. */
   readonly serviceNodePortRange: string;
 }
 

@@ -59,10 +59,10 @@ export interface ScaleRules<T extends ApiObject> {
   /** Declaration of the Scale kind. */
   readonly type: KindType;
   readonly replicas: (parent: T) => number;
-  /** Changes `parent`. */
+  /** Sets the number of replicas. Changes `parent`. */
   readonly setReplicas: (parent: T, replicas: number) => void;
   readonly currentReplicas: (parent: T) => number;
-  /** Text form of the selector of the scaled pods. */
+  /** The selector of the scaled pods as a string. */
   readonly selector: (parent: T) => string;
 }
 

@@ -17,7 +17,7 @@ export interface Deprecation {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Releases such as `1.21`. */
+  /** The release in which the version was deprecated, such as `1.21`. */
   readonly since: string;
   readonly removed: string;
   /** Version of the same group and kind to use instead, if there is one. */

@@ -27,7 +27,7 @@ class Recorder {
   }
 }
 
-/** The real store. A test can end its subscriptions and hold up its lists. */
+/** The real store, whose subscriptions a test can break and whose lists it can hold up. */
 class BreakableStorage {
   private readonly subscriptions: { fail(): void }[] = [];
   canList = true;

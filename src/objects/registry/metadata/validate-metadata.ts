@@ -18,9 +18,9 @@ const maxFieldManagerLength = 128;
 /** Finalizers with a meaning of their own; all others must be qualified names. */
 const standardFinalizers: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
-/** Differences between kinds. */
+/** Options in which the kinds differ. */
 export interface MetadataOptions {
-  /** Finalizers may be names without a prefix. Default false. */
+  /** Whether finalizers may be names without a prefix. Default false. */
   readonly plainFinalizers?: boolean | undefined;
 }
 

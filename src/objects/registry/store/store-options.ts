@@ -33,7 +33,7 @@ export interface UpdateOptions {
   readonly writer?: (() => ObjectWriter | undefined) | undefined;
   /** Set for writes through a subresource with rules of its own. */
   readonly subresource?: UpdateRules | undefined;
-  /** Creates a missing object whatever the kind allows, as apply does. */
+  /** Whether to create a missing object whatever the kind allows, as apply does. */
   readonly forceAllowCreate?: boolean;
   /**
    * The live object in the stored version, for kinds with an external converter. Left out by control loops, which write

@@ -4,7 +4,7 @@ import type {
   PodDisruptionBudgetStatus,
 } from '../../../../objects/apis/policy/v1/pod-disruption-budget.types.js';
 
-/** Most evictions that the budget's controller may still have to count. */
+/** The most evictions that the budget's controller has yet to count. */
 const maxDisruptedPods = 2000;
 /**
  * A 429 that names the budget that prevents the eviction. It has no Retry-After: client libraries would retry by

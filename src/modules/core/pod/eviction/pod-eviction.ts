@@ -22,7 +22,7 @@ import { unsettledBudgetError, withDisruption } from './disruption-budget.js';
 /** How often the eviction is retried when the pod changes meanwhile. */
 const maxAttempts = 20;
 const pageSize = 500;
-/** Characters of budgets that are read before other requests get their turn. */
+/** How many characters of budgets are read before other requests get their turn. */
 const readAtOnce = 128 * 1024;
 
 /** A validating admission that allows everything: the eviction itself was already checked. */
