@@ -28,7 +28,7 @@ function olderText(text: string, { resource, prefix }: ReturnType<typeof storedF
   return `{${prefix.slice(1 + revisions.length)}${rest.replaceAll('null,}', 'null}')}`;
 }
 
-/** Kinds added after that time. */
+/** Kinds that never showed an empty creationTimestamp in templates. */
 const newer = new Set(['ResourceClaimTemplate']);
 
 describe('templates in objects', () => {

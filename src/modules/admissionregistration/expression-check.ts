@@ -43,7 +43,7 @@ export class ExpressionCheck {
   constructor(
     readonly errors: FieldError[],
     readonly known: ReadonlySet<string>,
-    /** What the expressions belong to, in messages. */
+    /** The word for the owner of the expressions in messages. */
     private readonly owner: 'policy' | 'webhook configuration' = 'policy',
   ) {}
 

@@ -53,7 +53,7 @@ function processorMs(): number {
 
 /** The longest that one evaluation may take, in milliseconds of CPU time, whatever is left of its budget. */
 const processorLimitMs = 25;
-/** Reading the clock takes about as long as ten units. */
+/** How many units are spent between readings of the clock; a reading takes about as long as ten units. */
 const unitsBetweenLooks = 2_000;
 const unitsPerCharacter = 0.1;
 

@@ -12,7 +12,7 @@ import {
 
 const environment = admissionEnvironment();
 
-/** Generous for machines that are slower, or busy with other tests: the limit is 50 ms of CPU time. */
+/** The longest CPU time in milliseconds. The real limit is 50; slower or busy machines get more. */
 const limitMs = 60;
 
 /** How an expression ends, and the CPU time in milliseconds of compiling and of evaluating it. */

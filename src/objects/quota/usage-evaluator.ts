@@ -19,8 +19,8 @@ export interface UsageEvaluator {
    */
   usage(object: ApiObject, now: number): Amounts;
   /**
-   * Every object uses one of each measured resource, and is in no scope: the objects need not be examined. Default
-   * false.
+   * Whether every object uses one of each measured resource and is in no scope, so that the objects need not be
+   * examined. Default false.
    */
   readonly isUniform?: boolean;
   /** Whether this update through this path can raise the usage, or bring the object into a scope. Creates always do. */

@@ -31,7 +31,7 @@ export function isStoredResource(resource: ServedResource): resource is StoredSe
 /** Groups in the order of `/apis`; the core group is the empty name. */
 export interface ServedGroup {
   readonly group: string;
-  /** The preferred version first. */
+  /** The served versions, the preferred one first. */
   readonly versions: readonly string[];
 }
 

@@ -96,7 +96,7 @@ export interface StrategyOptions<T extends ApiObject = ApiObject> {
   readonly allowCreateOnUpdate?: boolean;
   /** Whether a PUT without resourceVersion overwrites any state. Default true. */
   readonly allowUnconditionalUpdate?: boolean;
-  /** Status can be written only through the status subresource. Default: whether the kind serves one. */
+  /** Whether the status can be written only through the status subresource. Default: whether the kind serves one. */
   readonly statusIsolated?: boolean;
   /**
    * The part whose change raises `metadata.generation`. `spec` compares `object.spec`; undefined: the kind has no

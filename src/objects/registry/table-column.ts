@@ -21,6 +21,6 @@ export interface TableColumn<T extends ApiObject = ApiObject> {
   readonly description?: string;
   /** 0: always shown; 1: with `-o wide`. */
   readonly priority?: number;
-  /** Receives the decoded object. */
+  /** Computes the cell of a decoded object. */
   readonly cell: (object: T) => TableCell;
 }

@@ -13,7 +13,7 @@ import {
 import { validateMutatingPolicy } from './mutating-policy.validation.js';
 import { validateValidatingPolicy } from './validating-policy.validation.js';
 
-/** Generous for machines that are slower, or busy with other tests: the limit is 50 ms of CPU time. */
+/** The longest CPU time in milliseconds. The real limit is 50; slower or busy machines get more. */
 const limitMs = 60;
 const base = {
   failurePolicy: 'Fail',

@@ -12,7 +12,7 @@ import type {
 import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { ObjectReader } from '../../../objects/registry/store/storage-reader.js';
 
-/** What the definitions of policies and bindings depend on. */
+/** The dependencies of the definitions of policies and bindings. */
 export interface PolicyContext {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;

@@ -33,7 +33,7 @@ const maxShown = 500;
 
 const roleResources: Readonly<Record<string, string>> = { Role: 'roles', ClusterRole: 'clusterroles' };
 
-/** What decisions about escalation depend on. */
+/** The dependencies of decisions about escalation. */
 export interface EscalationContext {
   readonly names: VendorNames;
   readonly registry: StoredResources;

@@ -10,7 +10,7 @@ import { AdminAccess } from '../access/admin-access.js';
 import { ClaimStatusAccess } from '../access/claim-status-access.js';
 import { LateErrors } from '../access/late-errors.js';
 
-/** What the definitions of claims and their templates depend on. */
+/** The dependencies of the definitions of claims and their templates. */
 export interface ClaimContext {
   readonly names: VendorNames;
   readonly authorizer: Authorizer;

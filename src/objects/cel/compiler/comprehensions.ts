@@ -81,7 +81,7 @@ export function compileComprehension(
   }
 }
 
-/** What is known of the variables of a macro. */
+/** The declared place and the size of a macro's variable. */
 type VariableSize = Pick<VariableScope, 'place' | 'size'>;
 
 function elementSizes(

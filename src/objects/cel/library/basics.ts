@@ -92,7 +92,7 @@ const spanParts: Readonly<Record<string, bigint>> = {
   getMilliseconds: 1_000_000n,
 };
 
-/** Computing the local time in a named zone takes some microseconds. */
+/** The cost of computing the local time in a named zone, which takes some microseconds. */
 const zoneCost = 50;
 
 function times(library: LibraryBuilder): void {

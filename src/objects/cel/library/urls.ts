@@ -15,7 +15,7 @@ const badEscape = /%(?![0-9a-fA-F]{2})/;
 interface UrlParts {
   readonly scheme: string;
   readonly hostname: string;
-  /** Undefined without a colon after the host name. */
+  /** The port; undefined without a colon after the host name. */
   readonly port: string | undefined;
   readonly path: string;
   readonly query: string;

@@ -14,7 +14,7 @@ export interface Token {
 
 /** The most tokens of an expression: more than an expression within the other limits can have. */
 const maxTokens = 25_000;
-/** The most faults reported for one text, and the most characters that the message of one shows. */
+/** The most faults reported for one expression, and the most characters that the message of a fault shows. */
 const maxIssues = 10;
 const longestShown = 64;
 const operators = ['==', '!=', '<=', '>=', '&&', '||'];

@@ -31,7 +31,7 @@ const sums: Readonly<Record<string, string>> = { '+': '_+_', '-': '_-_' };
 const products: Readonly<Record<string, string>> = { '*': '_*_', '/': '_/_', '%': '_%_' };
 const maxInt = (1n << 63n) - 1n;
 const maxUint = (1n << 64n) - 1n;
-/** What an expression may begin with, as messages list it. */
+/** The tokens that an expression may begin with, as messages list them. */
 const expressionStarts =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 

@@ -31,7 +31,7 @@ const wholeObject = FieldPath.of('<nil>');
 /** CPU time in milliseconds after which a request should continue in another thread, and the limit for all rules. */
 const leaveAfterMs = 15;
 const longestMs = 500;
-/** Reading the clock takes about as long as ten units. */
+/** How many units are spent between readings of the clock; a reading takes about as long as ten units. */
 const unitsBetweenLooks = 2_000;
 const evaluationUnits = 20;
 

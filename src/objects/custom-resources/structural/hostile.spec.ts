@@ -106,7 +106,7 @@ const cases: readonly [title: string, schema: JSONSchemaProps, value?: unknown, 
   ['embedded resources without anything', list(resource), { l: times(20_000, () => ({})) }],
 ];
 
-/** Far above their real cost, and far below any quadratic one. */
+/** The longest that a case may take, in milliseconds: far more than it costs, far less than any quadratic cost. */
 const limitMs = 1000;
 
 function userMs(work: () => unknown): number {

@@ -346,7 +346,7 @@ class Validation {
     return this.failedAt !== undefined && this.faults >= this.failedAt;
   }
 
-  /** Whether faults of the value don't count. */
+  /** Whether faults of the value are excused because it did not change. */
   private isUnchanged(value: unknown, old: unknown): boolean {
     return old !== undefined && this.comparer?.areEqual(value, old) === true;
   }

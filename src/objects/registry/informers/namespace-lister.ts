@@ -15,7 +15,7 @@ export interface KnownNamespace {
 }
 
 /**
- * The state of a namespace. The store is asked about a namespace that the cache lacks, so undefined means that it does
+ * The state of a namespace. A namespace that the cache lacks is looked up in the store, so undefined means that it does
  * not exist.
  */
 type Found = KnownNamespace | undefined;

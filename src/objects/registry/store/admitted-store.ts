@@ -21,10 +21,10 @@ export interface OwnWrite {
   readonly context: RequestContext;
   /** The resource in the version of the objects. */
   readonly resource: StoredServedResource;
-  /** Empty for the resource itself. */
+  /** The name of the subresource; empty for the resource itself. */
   readonly subresource: string;
   readonly namespace: string;
-  /** Empty while the name of a new object has not been generated. */
+  /** The name of the object; empty while the name of a new object has not been generated. */
   readonly name: string;
   /** The kind of the body, where it is not that of the resource (`pods/binding`). */
   readonly kind?: GroupVersionKind;

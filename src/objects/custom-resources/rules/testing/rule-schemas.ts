@@ -5,7 +5,7 @@ import type { JSONSchemaProps, ValidationRule } from '../../../apis/apiextension
 import { structuralSchema } from '../../structural/index.js';
 import { compileRules, definitionRulesErrors, evaluateRules } from '../index.js';
 
-/** A schema as tests write it: with any text as its type. */
+/** A schema as tests write it: with any string as its type. */
 export type Props = Omit<JSONSchemaProps, 'type'> & { type?: string };
 
 /** The schema of a string without bounds. */

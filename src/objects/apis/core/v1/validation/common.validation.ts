@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, type FieldPath, invalid, notSupported } from '../../../../../base/machinery/field-error.js';
 import type { VendorNames } from '../../../../../base/machinery/vendor.js';
 
-/** What pod rules need to know besides the pod. */
+/** The settings that the rules for pods depend on. */
 export interface PodValidationOptions {
   readonly names: VendorNames;
 }

@@ -21,7 +21,7 @@ import { type VolumeMap, validateVolumeDevices, validateVolumeMounts } from './v
 const protocols: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 const pullPolicies: readonly string[] = ['Always', 'IfNotPresent', 'Never'];
 
-/** What the rules of containers need to know about their pod. */
+/** The data about a pod that the rules for its containers depend on. */
 export interface ContainerOptions extends PodValidationOptions {
   /** How many seconds the pod may take to stop. */
   readonly graceSeconds: number;

@@ -4,7 +4,7 @@ import type { PodValidationOptions } from './common.validation.js';
 import { checkTemplateRestartPolicy } from './pod-spec.validation.js';
 import { validatePodTemplateSpec } from './pod-template.validation.js';
 
-/** What the owner of a template requires of it. */
+/** The requirements of an owner for its template. */
 export interface ReplicatedTemplateRules {
   /** Whether the owner's selector selects pods with these labels; undefined if there is no selector to check. */
   readonly matches: ((labels: Readonly<Record<string, string>>) => boolean) | undefined;
