@@ -112,7 +112,7 @@ export interface StrategyOptions<T extends ApiObject = ApiObject> {
   /** The warning for a delete that leaves the fate of dependents open. Default: none. */
   readonly orphanWarning?: string;
   /**
-   * Finalizers may be names without a prefix, as in kinds that do not follow the rules of the core group: definitions
+   * Whether finalizers may be names without a prefix, as in kinds that do not follow the rules of the core group: definitions
    * and what they define, leases, webhook configurations and others. Default false.
    */
   readonly plainFinalizers?: boolean;

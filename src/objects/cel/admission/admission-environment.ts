@@ -30,7 +30,7 @@ const requestType = objectOf('AdmissionRequest', {
   options: dyn,
 });
 
-/** Type of the variable `namespaceObject`. Times are text, as in the object. */
+/** Type of the variable `namespaceObject`. Times are strings, as in the object. */
 const namespaceType = objectOf('Namespace', {
   metadata: objectOf('NamespaceMetadata', {
     name: string,

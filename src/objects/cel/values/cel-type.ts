@@ -231,7 +231,7 @@ export function hasType(value: Value, type: CelType): boolean {
   }
 }
 
-/** What the parameters in the declaration of a function stand for in one call. */
+/** The types that the parameters in a function's declaration stand for in one call. */
 export type Bindings = Map<string, CelType>;
 
 /** Whether an argument of type `from` may be given where `to` is declared. Unknown types are allowed everywhere. */

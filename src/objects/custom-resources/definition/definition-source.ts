@@ -62,7 +62,7 @@ export interface DefinitionSource {
 }
 
 /**
- * What is served for a definition; undefined while nothing is served, because its names are not accepted or it has not
+ * The data kept for serving a definition; undefined while nothing is served, because its names are not accepted or it has not
  * been established yet. In several steps, as schemas may be long.
  */
 export function* definitionSource(definition: CustomResourceDefinition): Steps<DefinitionSource | undefined> {

@@ -1,7 +1,7 @@
 import { eachInSteps, type Steps } from '../../../base/machinery/turns.js';
 import { ValueSet } from './comparison.js';
 
-/** How many values take noticeable time to hash. */
+/** Hashing this many values or more takes noticeable time. */
 const many = 1000;
 
 /** The values of an enum, hashed at their first use if they are few. */

@@ -18,7 +18,7 @@ const blindTries = 16;
 const blindTriesOfSmall = 3;
 const smallRange = 4096;
 const surveyTries = 32;
-/** How long a survey is used to find free names, in milliseconds. */
+/** How long free names are taken from a survey, in milliseconds. */
 const surveyKeptMs = 5_000;
 
 /**

@@ -16,7 +16,7 @@ import type { VersionedText } from './object-codec.js';
 import type { Store } from './store.js';
 import type { DeleteOutcome, ObjectWriter, UpdateOptions, UpdateOutcome } from './store-options.js';
 
-/** What admission receives about a write that the program itself makes. */
+/** A write that the program itself makes, as admission receives it. */
 export interface OwnWrite {
   readonly context: RequestContext;
   /** The resource in the version of the objects. */
