@@ -112,8 +112,8 @@ export interface StrategyOptions<T extends ApiObject = ApiObject> {
   /** The warning for a delete that leaves the fate of dependents open. Default: none. */
   readonly orphanWarning?: string;
   /**
-   * Whether finalizers may be names without a prefix, as in kinds that do not follow the rules of the core group: definitions
-   * and what they define, leases, webhook configurations and others. Default false.
+   * Whether finalizers may be names without a prefix, as in kinds that do not follow the rules of the core group:
+   * definitions and what they define, leases, webhook configurations and others. Default false.
    */
   readonly plainFinalizers?: boolean;
   /** Whether a delete that removes the object returns the object instead of a Status. */

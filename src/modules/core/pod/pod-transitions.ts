@@ -5,7 +5,7 @@ import { mayRestartAll, restartRuleAction } from '../../../objects/apis/core/v1/
 
 const containersOf = { containerStatuses: 'containers', initContainerStatuses: 'initContainers' } as const;
 
-/** A container that has ended stays ended, unless it is restarted, or the whole pod may start anew. */
+/** Checks that a finished container stays finished, unless it is restarted, or the whole pod may start anew. */
 export function transitionErrors(field: keyof typeof containersOf, pod: Pod, old: Pod): FieldError[] {
   if (mayRestartAll(old)) return [];
   const containers = old.spec[containersOf[field]] ?? [];

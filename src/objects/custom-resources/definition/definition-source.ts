@@ -62,8 +62,8 @@ export interface DefinitionSource {
 }
 
 /**
- * The data kept for serving a definition; undefined while nothing is served, because its names are not accepted or it has not
- * been established yet. In several steps, as schemas may be long.
+ * The data kept for serving a definition; undefined while nothing is served, because its names are not accepted or it
+ * has not been established yet. In several steps, as schemas may be long.
  */
 export function* definitionSource(definition: CustomResourceDefinition): Steps<DefinitionSource | undefined> {
   const { metadata, spec, status } = definition;

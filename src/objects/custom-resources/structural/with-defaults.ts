@@ -18,8 +18,8 @@ export class TooManyDefaultsError extends StatusError {
 /**
  * The value with the defaults of its schema in every object that it contains; a default that is an object is filled in
  * turn. A null of a field that is not nullable is replaced by its default. Without one it stays, for
- * {@link validateValue} to refuse. Sorted keys stay sorted, and kind, apiVersion and metadata
- * of a whole object stay first.
+ * {@link validateValue} to refuse. Sorted keys stay sorted, and kind, apiVersion and metadata of a whole object stay
+ * first.
  *
  * Changes nothing in place: the result is the value itself when nothing is missing, and shares with it what did not
  * change. Defaults are copied deeply. Looks only at parts that have defaults. Takes time linear in the value.
