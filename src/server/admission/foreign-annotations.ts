@@ -1,6 +1,6 @@
 import { isQualifiedName } from '../../base/machinery/names.js';
 
-/** The most annotations that another server may add for one request, and the most characters of each. */
+/** Maximum number of annotations that another server may add to one request, and maximum length of each. */
 const maxAnnotations = 32;
 const maxAnnotationLength = 10 * 1024;
 
@@ -13,9 +13,9 @@ export interface LeftOut {
 }
 
 /**
- * Adds annotations for the audit trail from a hook or another server. Their keys get a prefix, so that no writer
- * overwrites the annotations of others. Long values are cut. Returns which annotations were left out: those with a
- * faulty key or a key that exists already, and those beyond the maximum number.
+ * Adds annotations from a webhook or another server to the audit event. Their keys get a prefix, so that no writer
+ * overwrites the annotations of others. Long values are cut. Returns which annotations were left out: those with an
+ * invalid key, those whose key exists already, and those above the maximum number.
  */
 export function addForeignAnnotations(
   annotations: Map<string, string>,

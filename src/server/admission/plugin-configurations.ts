@@ -15,8 +15,8 @@ export class PluginConfigurations {
   }
 
   /**
-   * The faults of the file, and the configurations that no plugin fetched, since an administrator would believe that
-   * those are in force.
+   * The faults of the file, including configurations that no plugin fetched: an administrator would believe that those
+   * are in force.
    */
   problems(selected: readonly string[]): string[] {
     const unread = Object.entries(this.configuration.plugins).filter(([plugin]) => !this.read.has(plugin));

@@ -10,7 +10,7 @@ export function refused(attributes: AdmissionAttributes, detail: string): Status
   return forbiddenError(resource, name || object?.metadata.name || object?.metadata.generateName || 'Unknown', detail);
 }
 
-/** Whether the request is for the objects of a resource, or a part of them, by the resource's group and plural name. */
+/** Whether the request is for the resource, or one of its subresources, with this group and plural name. */
 export function isFor(
   { resource: asked }: Pick<AdmissionAttributes, 'resource'>,
   group: string,

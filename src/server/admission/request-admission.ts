@@ -16,7 +16,7 @@ export class RequestAdmission {
     return this.chain.admit(attributes);
   }
 
-  /** Runs before a collection is deleted, whose objects then go through both phases. */
+  /** Runs before a collection is deleted; its objects then go through both phases. */
   admitCollection(namespace: string): Promise<void> {
     return this.chain.admitCollection(namespace);
   }

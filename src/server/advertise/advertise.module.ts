@@ -15,8 +15,8 @@ import { buildAdvertiser } from './build-advertiser.js';
 import { IdentityLease } from './identity-lease.js';
 
 /**
- * Publishes to the cluster where the API is served. It imports the endpoints so that it stops before them: clients move
- * to other processes while this one still answers.
+ * Publishes in the cluster at which addresses the API is served. It imports the endpoints so that it stops before them:
+ * clients move to other processes while this one still serves.
  */
 @Module({ imports: [RegistryModule, EndpointsModule] })
 export class AdvertiseModule implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -33,7 +33,7 @@ export class AdvertiseModule implements OnApplicationBootstrap, BeforeApplicatio
     @Inject(Logger) private readonly logger: Logger,
   ) {}
 
-  /** Runs only now because all resources are registered. */
+  /** This hook runs after all resources are registered. */
   async onApplicationBootstrap(): Promise<void> {
     const { names, stores } = this;
     if (this.serving.endpointReconcilerType !== 'none') {

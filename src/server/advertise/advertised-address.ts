@@ -8,7 +8,7 @@ import { canonicalIp } from '../../objects/apis/networking/v1/validation/ip-netw
 /** Addresses reserved for documentation: no host has them, so packets to them follow the default route. */
 const faraway = { udp4: '198.51.100.1', udp6: '2001:db8::1' } as const;
 
-/** The options that determine where a process is reached. */
+/** The options that determine the address of a process. */
 export interface AddressOptions {
   readonly bindAddress: string;
   readonly advertiseAddress?: string | undefined;
@@ -35,7 +35,7 @@ function usable(address: string | undefined): string | undefined {
   return canonicalIp(address);
 }
 
-/** The source address of packets to distant hosts. Asks the routing table; sends nothing. */
+/** The source address of packets to distant hosts, according to the routing table. Sends nothing. */
 async function sourceAddress(type: keyof typeof faraway): Promise<string | undefined> {
   const socket = createSocket(type);
   try {

@@ -2,7 +2,7 @@ import { OutageLog, type OutageLogger } from '../../base/observability/outage-lo
 import type { ApiEndpoints } from './api-endpoints.js';
 import type { ServingAddress, ServingLeases } from './serving-leases.js';
 
-/** The waits of the advertiser, replaceable in tests. */
+/** The waiting functions of the advertiser, replaceable in tests. */
 export interface Waits {
   /** Resolves after `milliseconds`, or as soon as `signal` is aborted. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
@@ -27,8 +27,8 @@ const roundMs = 10_000;
 const withdrawLimitMs = 5_000;
 
 /**
- * Publishes to the cluster where the API is served. Every serving process adds its own address, and all of them remove
- * the addresses of processes that died.
+ * Publishes in the cluster at which addresses the API is served. Every serving process adds its own address, and all of
+ * them remove the addresses of processes that died.
  */
 export class Advertiser {
   private readonly stop = new AbortController();
@@ -77,7 +77,7 @@ export class Advertiser {
     try {
       if (own !== undefined) await leases.renew(own);
       const { addresses, expired } = await leases.survey();
-      // If no process has an address that others can reach, the objects belong to somebody else.
+      // If no process has an address that others can reach, somebody else manages the objects.
       if (addresses.length + expired > 0) await endpoints.publish(addresses);
       this.outage.worked();
     } catch (error) {

@@ -37,8 +37,8 @@ interface Group {
 }
 
 /**
- * The Endpoints and EndpointSlices of the service `kubernetes`, from which programs in the cluster learn where the API
- * is served. Many processes may write them at once; each writes only what is wrong.
+ * The Endpoints and EndpointSlices of the service `kubernetes`, from which programs in the cluster learn the addresses
+ * of the API. Many processes may write them at once; each writes only objects that are wrong.
  */
 export class ApiEndpoints {
   constructor(private readonly dependencies: ApiEndpointsDependencies) {}
@@ -98,7 +98,7 @@ export class ApiEndpoints {
       addresses: ips.map((ip) => ({ ip })),
       ports: [{ name: portName, port, protocol }],
     }));
-    // The Endpoints have slices already; this label stops the mirroring controller from making more.
+    // The Endpoints already have slices; this label stops the mirroring controller from making more.
     const labels = { [`endpointslice.${this.dependencies.names.labelPrefix}/skip-mirror`]: 'true' };
     await this.write(this.dependencies.endpoints, serviceName, labels, { subsets }, (live) =>
       deepEqual((live as ApiObject & Endpoints).subsets ?? [], subsets),

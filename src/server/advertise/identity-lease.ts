@@ -60,7 +60,7 @@ export class IdentityLease {
 
   /**
    * Stops renewing, and does not wait long for an unreachable database. The lease stays until it expires, as the
-   * process may come back.
+   * process may restart.
    */
   async end(): Promise<void> {
     this.stop.abort();
@@ -159,6 +159,6 @@ export class IdentityLease {
 
 function isOver({ spec }: Lease, now: number): boolean {
   const renewed = Date.parse(spec?.renewTime ?? '');
-  // A lease without a time was not created by a server, or by a broken one.
+  // A lease without a renewal time was not written by a working server.
   return Number.isNaN(renewed) || renewed + (spec?.leaseDurationSeconds ?? 0) * 1000 < now;
 }

@@ -5,10 +5,10 @@ import type { Storage, StoredObject } from '../../storage/storage.interface.js';
 import { StorageError } from '../../storage/storage-error.js';
 import type { StorageKey } from '../../storage/storage-key.js';
 
-/** Storage resource of the leases; it is in no API. */
+/** Storage resource of the leases; no API serves it. */
 export const leaseResource = 'serverleases.internal';
 
-/** Where a process serves the API. */
+/** The address at which a process serves the API. */
 export interface ServingAddress {
   readonly ip: string;
   readonly port: number;
@@ -34,7 +34,7 @@ export const leaseMs = 15_000;
 
 /**
  * The leases of all processes that serve the API from one database. A process renews its own lease and judges the
- * others by observation: a lease that does not change for long enough has no owner any longer.
+ * others by observation: a lease that has not changed for {@link leaseMs} has lost its owner.
  */
 export class ServingLeases {
   private readonly uid = randomUUID();

@@ -30,7 +30,7 @@ export class Aggregation {
     private readonly logger: { warn(text: string, fields?: object): void },
   ) {}
 
-  /** The fields that may name a user to another server. */
+  /** The header fields that may name a user to another server. */
   identity(): Promise<IdentityFields> {
     return this.dependencies.identity.get();
   }
@@ -39,7 +39,7 @@ export class Aggregation {
     return this.of(service).backend;
   }
 
-  /** The state kept for the server of a group version; rebuilt when its address or its certificates change. */
+  /** The cached state for the server of a group version; rebuilt when its address or its certificates change. */
   of(service: RemoteApiService): KnownBackend {
     this.forgetRemoved();
     const { name, remote } = service;

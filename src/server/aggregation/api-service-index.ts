@@ -15,7 +15,7 @@ export class ApiServiceIndex {
     private readonly priorities: LocalPriorities,
   ) {}
 
-  /** Grows with every change of an APIService. */
+  /** Incremented at every change of an APIService. */
   get changes(): number {
     return this.services.changes;
   }
@@ -58,7 +58,8 @@ export class ApiServiceIndex {
     this.seen = this.services.changes;
     const known = [...this.services.all()].sort((a, b) => (a.name < b.name ? -1 : 1));
     this.byGroupVersion = new Map(known.map((service) => [`${service.group}/${service.version}`, service]));
-    // The core group and the group of APIServices can't be delegated: nobody could undo such a mistake.
+    // The core group and the group of APIServices can't be delegated: such a mistake could not be undone through the
+    // API.
     this.remoteServices = known
       .filter(isRemote)
       .filter(({ group }) => group !== '' && group !== this.priorities.ownGroup);

@@ -42,7 +42,7 @@ export class AvailabilityMetrics {
     );
   }
 
-  /** Leaves out new APIServices, since nothing is known about their availability yet. */
+  /** Omits new APIServices, whose availability is not known yet. */
   private judged(): RemoteApiService[] {
     return this.remotes().filter(({ isAvailable, reason }) => isAvailable || reason !== '');
   }

@@ -7,7 +7,7 @@ import type { RemoteApiService } from './known-api-service.js';
 /** Whether a group version can be used, and why. */
 export type Availability = Pick<APIServiceCondition, 'status' | 'reason' | 'message'>;
 
-/** The user as which this server sends its availability checks. */
+/** The user that sends this server's availability checks. */
 export const aggregatorUser = Object.freeze({
   name: 'system:kube-aggregator',
   uid: '',
@@ -23,10 +23,13 @@ export const localAvailability: Availability = Object.freeze({
 
 const passed: Availability = Object.freeze({ status: 'True', reason: 'Passed', message: 'all checks passed' });
 const checkLimitMs = 5_000;
-/** More than a list of resources needs. */
+/** Larger than any list of resources. */
 const mostDiscardedBytes = 1024 * 1024;
 
-/** Discards a body. Reading a short body keeps the connection open for the next request; a longer body closes it. */
+/**
+ * Discards the body. Reading a short body keeps the connection open for the next request; the connection of a longer
+ * one is closed.
+ */
 function leaveConnection(response: IncomingMessage): void {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {

@@ -13,7 +13,7 @@ import type { IdentityFields } from './identity-fields.js';
 import type { RemoteApi } from './known-api-service.js';
 import type { PublishedIdentity } from './published-identity.js';
 
-/** Why an extension server gave no usable answer. The message may be shown to clients. */
+/** Why an extension server gave no usable response. The message may be shown to clients. */
 export class BackendFault extends Error {}
 
 /** One request to an extension server. */
@@ -24,11 +24,11 @@ export interface BackendCall {
   readonly headers: OutgoingHttpHeaders;
   /** The body, streamed as it arrives; undefined if there is none. */
   readonly body?: Readable | undefined;
-  /** Ends the call and the answer. */
+  /** Ends the call and its response. */
   readonly signal: AbortSignal;
-  /** How long the head of the answer may take, in milliseconds. */
+  /** Time limit for the response head, in milliseconds. */
   readonly headLimitMs: number;
-  /** Whether the other side may switch to another protocol. */
+  /** Whether the server may switch to another protocol. */
   readonly mayUpgrade?: boolean;
 }
 
@@ -49,8 +49,8 @@ const connectLimitMs = 10_000;
 const maxAttempts = 3;
 
 /**
- * Requests that one backend may have under way: more would only wait for that backend, and fill the memory of the
- * process.
+ * Maximum number of concurrent requests to one backend: more would only wait for that backend, and fill the memory of
+ * the process.
  */
 export const backendSeats = { requests: 256, longRunning: 4096 } as const;
 
@@ -75,13 +75,14 @@ export class Backend {
     return this.dependencies.identity.get();
   }
 
-  /** The header for a JSON request that this server itself makes as a user. */
+  /** The headers for a JSON request that this server itself sends on behalf of a user. */
   async headersAs(user: UserInfo): Promise<OutgoingHttpHeaders> {
     return { ...identityHeaders(user, await this.identity()), host: this.host, accept: 'application/json' };
   }
 
   /**
-   * Takes a seat among the requests under way; undefined when none is free. The returned function gives it back, once.
+   * Takes one of the {@link backendSeats}; undefined when none is free. Call the returned function once to give the
+   * seat back.
    */
   enter(isLongRunning: boolean): (() => void) | undefined {
     const kind = isLongRunning ? 'longRunning' : 'requests';

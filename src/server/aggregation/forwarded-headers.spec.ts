@@ -39,7 +39,7 @@ describe('the head of a forwarded request', () => {
       ['Connection', 'close, X-Mine', 'X-Mine', '1', 'TE', 'trailers', 'Upgrade', 'x'],
       {},
     ],
-    // A client can't remove our own fields by naming them in `Connection`.
+    // A client can't remove the server's own fields by naming them in `Connection`.
     ['keeps its own fields', ['Connection', 'x-remote-user, x-forwarded-for'], {}],
     [
       'takes any name',

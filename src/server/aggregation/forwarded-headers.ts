@@ -26,7 +26,7 @@ const tokenProtocol = 'base64url.bearer.authorization.';
 
 /** A request that is forwarded to another server. */
 export interface PassedRequest {
-  /** Names and values in turn, as the client sent them. */
+  /** Names and values alternate, as the client sent them. */
   readonly rawHeaders: readonly string[];
   readonly clientAddress: string;
   /** Host and port of the service. */
@@ -43,7 +43,7 @@ export interface ForwardedRequest extends PassedRequest {
 }
 
 /**
- * The header of a request to an extension server, including the fields that identify the user.
+ * The headers of a request to an extension server, including the fields that identify the user.
  *
  * @throws UnspeakableUserError
  */
@@ -52,8 +52,8 @@ export function forwardedHeaders(request: ForwardedRequest): OutgoingHttpHeaders
 }
 
 /**
- * The header of a request to another server, without anything that could identify the client as another user than the
- * authenticated one: its credentials, the fields of impersonation, and fields like those that name the user.
+ * The headers of a request to another server, without anything that could identify the client as another user than the
+ * authenticated one: its credentials, the impersonation fields, and fields like those that name the user.
  */
 export function passedHeaders(request: PassedRequest): OutgoingHttpHeaders {
   const { rawHeaders, clientAddress, host, upgrade, hasBody, identities } = request;
@@ -95,7 +95,7 @@ export function identityHeaders({ name, uid, groups, extra }: UserInfo, fields: 
   return headers;
 }
 
-/** Fields of the answer that may go to the client, as names and values in turn. */
+/** The fields of the response that may be passed to the client; names and values alternate. */
 export function answerHeaders(rawHeaders: readonly string[]): Record<string, string | string[]> {
   const named = namedByConnection(rawHeaders);
   const headers: Record<string, string | string[]> = {};
@@ -149,12 +149,12 @@ function hideToken(headers: Record<string, string | string[]>): void {
 }
 
 /**
- * Encodes a text as UTF-8, one character per byte. Surrounding spaces would be lost in transit, and the server would
+ * Encodes a string as UTF-8, one character per byte. Surrounding spaces would be lost in transit, and the server would
  * see another user.
  */
 function spoken(text: string): string {
   const hasControls = [...text].some((character) => character < ' ' || character === '\u007f');
-  // A value that is not well-formed text would also arrive as a different user.
+  // A string with unpaired surrogates would also arrive as a different user.
   if (hasControls || !text.isWellFormed() || /^ | $/.test(text)) {
     throw new UnspeakableUserError('the user of the request has a name, group or field that no header can carry');
   }
@@ -163,7 +163,7 @@ function spoken(text: string): string {
 
 const keyCharacter = /[A-Za-z0-9!#$&'*+.^_`|~-]/;
 
-/** In lower case, as receivers read it; characters that a field name can't contain are percent-encoded. */
+/** The key in lower case, as receivers read it; characters that a field name can't contain are percent-encoded. */
 function escapeKey(key: string): string {
   let escaped = '';
   for (const byte of Buffer.from(

@@ -15,7 +15,7 @@ export interface IdentityFields {
   readonly group: string;
   readonly extraPrefix: string;
   /**
-   * The names that clients must not send: the above, and all others that extension servers may trust. In lower case,
+   * The names that clients must not send: those above, and all others that extension servers may trust. In lower case,
    * with `-` for `_`.
    */
   readonly names: ReadonlySet<string>;
@@ -33,8 +33,7 @@ const usual = {
 export const noNames: IdentityNames = Object.freeze({ users: [], uids: [], groups: [], extraPrefixes: [] });
 
 /**
- * The fields for servers configured with these names. Without names, or if the usual name is among them, the usual name
- * is used.
+ * The fields for servers configured with these names. The usual name is used if it is among them, or if there are none.
  */
 export function identityFields({ users, uids, groups, extraPrefixes }: IdentityNames): IdentityFields {
   return {
@@ -47,7 +46,7 @@ export function identityFields({ users, uids, groups, extraPrefixes }: IdentityN
   };
 }
 
-/** The names of both, those of `a` before those of `b`. */
+/** The names of `a`, followed by those of `b`. */
 export function joinedNames(a: IdentityNames, b: IdentityNames): IdentityNames {
   return {
     users: [...a.users, ...b.users],
@@ -57,7 +56,7 @@ export function joinedNames(a: IdentityNames, b: IdentityNames): IdentityNames {
   };
 }
 
-/** A name in the form used for comparison: some servers treat `_` as `-`. */
+/** Normalizes a name for comparison: some servers treat `_` as `-`. */
 export function spelled(name: string): string {
   return name.toLowerCase().replaceAll('_', '-');
 }

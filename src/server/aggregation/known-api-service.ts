@@ -6,7 +6,7 @@ export interface RemoteApi {
   readonly namespace: string;
   readonly service: string;
   readonly port: number;
-  /** PEM in base64; empty: the authorities of the host. */
+  /** PEM in base64; empty: the CA certificates of the host. */
   readonly caBundle: string;
   readonly insecureSkipTLSVerify: boolean;
 }

@@ -6,7 +6,7 @@ export interface ApiPriority {
   readonly version: number;
 }
 
-/** Built-in groups by short name, with the priority of the group and those of the versions. */
+/** Built-in groups by short name, with the priorities of the group and of its versions. */
 const builtIn: Readonly<Record<string, readonly [group: number, versions: Readonly<Record<string, number>>]>> = {
   '': [18_000, { v1: 1 }],
   apps: [17_800, { v1: 15 }],
@@ -36,7 +36,7 @@ const builtIn: Readonly<Record<string, readonly [group: number, versions: Readon
 /** Custom resources come after all built-in groups; their versions are ordered by name. */
 export const customPriority: ApiPriority = Object.freeze({ group: 1000, version: 100 });
 
-/** The group of APIServices itself: the first of all, and the only one without an APIService. */
+/** The group of APIServices itself: it comes first, and is the only one without an APIService. */
 const ownGroup = 'apiregistration';
 const first: ApiPriority = Object.freeze({ group: 20_001, version: 1 });
 

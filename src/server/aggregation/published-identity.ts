@@ -13,8 +13,8 @@ export interface PublishedIdentityOptions {
 const freshMs = 10_000;
 
 /**
- * The fields that name users to extension servers, as published by all processes together: control loop processes have
- * no flags for them, and other serving processes may have other flags.
+ * The fields that name users to extension servers, as published by all processes together: controller processes have no
+ * flags for them, and other serving processes may have different flags.
  */
 export class PublishedIdentity {
   private fields: IdentityFields | undefined;
@@ -26,7 +26,10 @@ export class PublishedIdentity {
     this.elapsed = options.elapsed ?? (() => performance.now());
   }
 
-  /** The fields, read at most some seconds ago or when they could last be read. Never throws. */
+  /**
+   * The fields, read again if the last read is more than {@link freshMs} ago. If reading fails, the previous fields
+   * stay in use. Never throws.
+   */
   async get(): Promise<IdentityFields> {
     if (this.elapsed() - this.readAt >= freshMs) this.pending ??= this.refresh();
     if (this.fields === undefined) await this.pending;

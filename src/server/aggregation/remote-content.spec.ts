@@ -8,7 +8,7 @@ import { RemoteContent } from './remote-content.js';
 
 type Answer = (method: string, path: string) => { readonly code?: number; readonly body?: unknown };
 
-/** The content of a namespace on one server with these resources, each with `list` and `delete`. */
+/** Deletes the content of a namespace on one server with these resources, each with `list` and `delete`. */
 async function deleteFrom(resources: readonly string[], answer: Answer) {
   const asked: string[] = [];
   const backend = {

@@ -8,9 +8,9 @@ import { parseText, readText } from './remote-text.js';
 
 /** The remaining content of a namespace on extension servers. */
 export interface RemoteContentReport {
-  /** One message for each group version whose resources are not known. */
+  /** One message for each group version whose resources could not be discovered. */
   readonly discoveryFailures: string[];
-  /** `<plural>.<group>` to the number of objects left. */
+  /** Number of remaining objects by `<plural>.<group>`. */
   readonly remaining: Map<string, number>;
   readonly finalizers: Map<string, number>;
   readonly errors: Error[];
@@ -22,11 +22,11 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 const serverLimitMs = 60_000;
 const pageSize = 500;
 
-/** The data of a list that the deletion of a namespace needs. */
+/** The parts of a list response that the deletion of a namespace needs. */
 interface Listed {
   readonly names: readonly string[];
   readonly finalizers: readonly string[];
-  /** How many objects there are. */
+  /** Number of objects. */
   readonly count: number;
 }
 
@@ -76,7 +76,7 @@ export class RemoteContent {
     return report;
   }
 
-  /** A server that does not answer gets no more requests this time, since other namespaces are waiting. */
+  /** If a server does not respond, it gets no more requests in this round, since other namespaces are waiting. */
   private async deleteFrom(
     remote: RemoteApiService,
     backend: Backend,
@@ -125,7 +125,7 @@ export class RemoteContent {
     return listed(text === '' ? {} : await parseText(text));
   }
 
-  /** The text of the answer; empty when the server does not find the resource. */
+  /** The body of the response; empty when the server does not find the resource. */
   private async call(backend: Backend, method: 'GET' | 'DELETE', path: string, signal: AbortSignal): Promise<string> {
     const { response } = await backend.call({
       method,
@@ -143,7 +143,7 @@ export class RemoteContent {
 }
 
 /**
- * An answer that is not a list has no objects. An object without a name must not be deleted: its path would be that of
+ * A response that is not a list has no objects. An object without a name must not be deleted: its path would be that of
  * the whole collection.
  */
 function listed(value: unknown): Listed {

@@ -10,7 +10,7 @@ interface Sent {
   readonly etag?: string;
 }
 
-/** A document whose server gives these answers, one per request. */
+/** A document whose server gives these responses, one per request. */
 function documentOf(answers: Sent[]) {
   const state = { now: 0, reads: 0, faults: 0, tags: [] as unknown[] };
   const backend = {
@@ -33,7 +33,7 @@ function documentOf(answers: Sent[]) {
     onFault: () => state.faults++,
     elapsed: () => state.now,
   });
-  /** What readers get a minute later, when they wait for a new copy. */
+  /** The result for readers a minute later, when they wait for a new copy. */
   const next = () => {
     state.now += 60_000;
     return document.get();
@@ -62,7 +62,7 @@ it('is not current while its last copy can not be used, whatever tag that has', 
   ]);
   const { value } = await next();
   assert.deepEqual(await next(), { value, isCurrent: false });
-  // The server answers with the tag of the copy in use.
+  // The server responds with the ETag of the copy in use.
   assert.deepEqual(await next(), { value, isCurrent: true });
   for (let i = 0; i < 3; i++) assert.deepEqual(await next(), { value, isCurrent: false });
   assert.deepEqual(await next(), { value, isCurrent: true });

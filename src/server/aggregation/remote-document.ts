@@ -9,7 +9,7 @@ export interface RemoteDocumentOptions<T> {
   readonly path: string;
   /** Longer documents are refused. */
   readonly maxBytes: number;
-  /** Converts the document to its value, in turns with other work; throws for a document that can't be used. */
+  /** Converts the document to its value, in steps that yield to other work; throws for an unusable document. */
   readonly read: (value: unknown) => T | Promise<T>;
   readonly onFault: (error: unknown) => void;
   readonly user?: UserInfo;
@@ -17,9 +17,9 @@ export interface RemoteDocumentOptions<T> {
   readonly elapsed?: () => number;
 }
 
-/** A younger copy is used without a new request. */
+/** A copy younger than this is used without a new request. */
 const freshMs = 10_000;
-/** An older copy is used only if no newer one arrives soon. */
+/** A copy older than this is used only if no newer one arrives within {@link patienceMs}. */
 const oldMs = 60_000;
 /** The longest time that a reader waits for the other server. */
 const patienceMs = 500;
@@ -47,7 +47,7 @@ export class RemoteDocument<T> {
     this.elapsed = options.elapsed ?? (() => performance.now());
   }
 
-  /** The last copy, if there ever was one, and whether the server still answers. Never throws. */
+  /** The last copy, if there ever was one, and whether the server still responds. Never throws. */
   async get(): Promise<{ readonly value: T | undefined; readonly isCurrent: boolean }> {
     const age = this.elapsed() - this.fetchedAt;
     if (age >= freshMs) {
@@ -116,7 +116,7 @@ function patience(): Promise<void> {
   });
 }
 
-/** How deeply a value is nested. */
+/** Measures how deeply a value is nested. */
 function* depthOf(value: unknown): Steps<number> {
   let deepest = 0;
   let level = [value];

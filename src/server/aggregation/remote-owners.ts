@@ -6,15 +6,18 @@ import type { Aggregation } from './aggregation.js';
 import type { Backend } from './backend.js';
 import { parseText, readText } from './remote-text.js';
 
-/** What an extension server reports about an owner. `misplaced`: a cluster-scoped object can't have this owner. */
+/**
+ * The state of an owner on an extension server. `waiting`: it is being deleted in the foreground. `misplaced`: a
+ * cluster-scoped object can't have this owner.
+ */
 export type RemoteOwnerState = 'solid' | 'waiting' | 'absent' | 'misplaced';
 
 const callLimitMs = 10_000;
 const maxAnswerBytes = 4 * 1024 * 1024;
-/** How long the server is not asked again about an owner that exists. */
+/** For how long an existing owner is cached. */
 const rememberedMs = 30_000;
 const mostRemembered = 10_000;
-/** How long a server is not asked again after it did not answer. */
+/** For how long a server that did not respond is not called again. */
 const restMs = 30_000;
 
 interface Answer {
@@ -73,7 +76,7 @@ export class RemoteOwners {
     const groupVersion = `${group}/${version}`;
     if ((this.resting.get(groupVersion) ?? Number.NEGATIVE_INFINITY) > this.now()) return undefined;
     const state = await this.ask(backend, path, uid, signal).catch(() => {
-      // Waiting for this server would hold up other objects, whose owners are elsewhere.
+      // Waiting for this server would hold up objects whose owners are elsewhere.
       this.resting.set(groupVersion, this.now() + restMs);
       return undefined;
     });

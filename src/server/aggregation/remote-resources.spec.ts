@@ -49,7 +49,7 @@ describe('a list of resources', () => {
       { name: 'r/s', kind: 'R' },
     ]).flat();
     assert.equal(read(twice).length, 1);
-    // All subresources belong to one group: even so, no resource is compared with all others.
+    // All subresources belong to one group. Even so, resources must not be compared pairwise.
     const subresources = Array.from({ length: 4999 }, (_, i) => ({ name: `r/s${i}`, kind: 'R' }));
     assert.equal(read([{ name: 'r', kind: 'R' }, ...subresources])[0]?.subresources?.length, 4999);
   });

@@ -14,7 +14,7 @@ export interface RemoteResource {
   }[];
 }
 
-/** Real servers have a few hundred at most. Every discovery answer contains all of them. */
+/** Real servers have at most a few hundred. All of them are part of every discovery response. */
 const maxEntries = 5000;
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export function readResourceList(value: unknown, group: string, version: string)
     version: isText(entry.version) ? entry.version : version,
     kind: entry.kind as string,
   });
-  // Of entries with the same name only the first counts: otherwise each of them would get all subresources.
+  // Among entries with the same name, only the first counts: otherwise each of them would get all subresources.
   const named = new Map(entries.toReversed().map((entry) => [entry.name as string, entry]));
   return entries
     .filter((entry) => !(entry.name as string).includes('/') && named.get(entry.name as string) === entry)

@@ -7,7 +7,7 @@ import { BackendFault } from './backend.js';
 const parsedAtOnce = 256 * 1024;
 
 /**
- * The body of an answer of an extension server. @throws BackendFault for a body longer than `maxBytes`, and stops
+ * The body of a response of an extension server. @throws BackendFault for a body longer than `maxBytes`, and stops
  * reading it.
  */
 export async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
@@ -21,7 +21,7 @@ export async function readText(response: IncomingMessage, maxBytes: number): Pro
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The value of a JSON text; a long text is parsed in turns with other work. @throws SyntaxError */
+/** Parses JSON; a long document in steps that yield to other work. @throws SyntaxError */
 export async function parseText(text: string): Promise<unknown> {
   if (text.length <= parsedAtOnce) return JSON.parse(text);
   checkNesting(text);

@@ -3,7 +3,7 @@ import type { Steps } from '../../base/machinery/turns.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Paths and definitions of a Swagger 2.0 document, as maps, since these can be read in steps. */
+/** Paths and definitions of a Swagger 2.0 document, as maps, because maps can be iterated in steps. */
 export interface SwaggerParts {
   readonly paths: ReadonlyMap<string, unknown>;
   readonly definitions: ReadonlyMap<string, unknown>;
@@ -15,7 +15,7 @@ const parameterPrefix = '#/parameters/';
 const maxValues = 20_000;
 /**
  * Documents with more paths or definitions are refused, since the names of an object are read in one step. Large
- * servers have a thousand.
+ * servers have about a thousand.
  */
 const maxMembers = 10_000;
 const kindsField = 'x-kubernetes-group-version-kind';

@@ -15,14 +15,14 @@ import { openPolicyFile } from './policy-file.js';
 
 const TRAIL = Symbol('AuditTrail');
 
-/** Everything that runs for the audit trail; undefined when requests are not audited. */
+/** All parts of the audit trail; undefined when requests are not audited. */
 interface Trail {
   readonly auditor: Auditor;
   readonly policy: LiveFiles<AuditPolicy>;
   readonly backends: readonly AuditBackend[];
 }
 
-/** The audit trail of requests (specification 6.2). Stops after the listener, so no request is missing from it. */
+/** The audit trail of requests (specification 6.2). It stops after the listener, so no request is missing from it. */
 @Module({
   providers: [
     {
@@ -51,7 +51,7 @@ export class AuditModule implements OnApplicationBootstrap, OnApplicationShutdow
   }
 }
 
-/** A policy without a backend, or a backend without a policy, records nothing; the log of the program says so. */
+/** A policy without a backend, or a backend without a policy, records nothing; a warning is logged. */
 function openTrail(
   options: AuditOptions,
   { databaseUrl = '' }: StorageOptions,

@@ -12,7 +12,7 @@ import { sourceAddresses } from './source-addresses.js';
 /** Injection token of the {@link Auditor}; undefined when no requests are audited. */
 export const AUDITOR = Symbol('Auditor');
 
-/** What an {@link Auditor} consists of. */
+/** Dependencies of an {@link Auditor}. */
 export interface AuditorDependencies {
   readonly names: VendorNames;
   /** The policy in force, which changes with its file. */
@@ -44,7 +44,7 @@ export class Auditor implements RequestAuditor {
   }
 
   /**
-   * Passes an event to all backends. The promise resolves when the blocking backends have it.
+   * Passes an event to all backends. The promise resolves when the blocking backends have accepted it.
    *
    * @throws (or rejects with) a 500 when `mustSucceed` and a strict backend did not accept it.
    */
@@ -73,8 +73,8 @@ export class Auditor implements RequestAuditor {
   }
 
   /**
-   * Records a request that could not be read: its path is invalid, or its bytes are not an HTTP request. It has no user
-   * and no resource, so only rules without such restrictions match.
+   * Records a request that could not be parsed: its path is invalid, or its bytes are not an HTTP request. It has no
+   * user and no resource, so only rules that restrict neither match.
    */
   unread({ raw, verb, code, reason }: UnreadRequest): void {
     const { url = '', headers = {}, socket } = raw;
@@ -111,7 +111,7 @@ export class Auditor implements RequestAuditor {
   }
 }
 
-/** A request that could not be read, and so has no context. */
+/** A request that could not be parsed, and so has no context. */
 export interface UnreadRequest {
   /** The known parts of the request. */
   readonly raw: Partial<AuditedRequest['raw']>;

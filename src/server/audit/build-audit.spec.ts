@@ -15,7 +15,7 @@ import { AuditEvent } from './audit-event.js';
 import { AuditMetrics } from './audit-metrics.js';
 import { buildLogBackend, buildWebhookBackend, checkAuditVersions } from './build-audit.js';
 
-// Tests the effect of each backend flag, starting from the command line (specification 8).
+// Tests the effect of each flag of a backend, starting from the command line (specification 8).
 
 const names = vendorNames('k8s.io');
 
@@ -145,7 +145,8 @@ describe('the flags of the audit webhook', () => {
   });
 
   /**
-   * Posts events as the flags configure. Returns the sizes of the posts, and the delays before them in milliseconds.
+   * Posts events through a webhook backend with these flags. Returns the sizes of the posts, and the delays before them
+   * in milliseconds.
    */
   async function post(events: readonly AuditEvent[], ...argv: string[]) {
     hook.received.length = 0;

@@ -19,11 +19,11 @@ import { BlockingWebhookBackend, webhookDelivery } from './backends/webhook.js';
 const megabyte = 1024 * 1024;
 /** Size of a log file when `--audit-log-maxsize` is 0. */
 const defaultMaxMegabytes = 100;
-/** How long the end of the process waits for events being delivered. */
+/** How long the shutdown waits for deliveries in progress. */
 const stopMs = 15_000;
 /** Limits of a batch of events that is written to the database. */
 const databaseBatch = { events: 500, waitMs: 500, bytes: 8 * megabyte } as const;
-/** How many posts may be under way at a time. */
+/** Maximum number of concurrent posts. */
 const postsAtOnce = 8;
 const postPolicy = { timeoutMs: 30_000, attempts: 5, maxAnswerBytes: megabyte };
 
@@ -34,7 +34,9 @@ export interface AuditDependencies {
   readonly timers: Timers;
 }
 
-/** Checks what depends on the vendor's names. @throws OptionsError with all problems. */
+/**
+ * Checks the API versions of the options, which depend on the vendor's names. @throws OptionsError with all problems.
+ */
 export function checkAuditVersions(options: AuditOptions, names: VendorNames): void {
   const version = `audit.${names.suffix}/v1`;
   const problems = [
@@ -154,7 +156,7 @@ export function buildDatabaseBackend(
   );
 }
 
-/** A backend with work that starts before it and ends after it. */
+/** A backend with background work: `start` begins it, and `close` ends it after the backend has stopped. */
 export class ClosingBackend implements AuditBackend {
   constructor(
     private readonly backend: AuditBackend,

@@ -2,17 +2,17 @@ import type { RequestInfo } from '../../base/machinery/request-context.js';
 import { isShownSecretAnnotation } from '../../base/machinery/secret-annotations.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 
-/** Replaces a secret in the trail. */
+/** Replaces a secret in the audit trail. */
 export const hiddenText = '(hidden)';
 
-/** Returns the object to record instead of a given one, which was made for the trail alone and may be changed. */
+/** Returns the object to record in place of the given one, which belongs to the audit trail and may be changed. */
 export type Hide = (object: unknown) => unknown;
 
 type Entry = Record<string, unknown>;
 
 /**
  * The function that hides secrets in the bodies of a request; undefined when their kind holds none. Values of Secrets
- * and tokens never reach the trail, whatever the policy says.
+ * and tokens are never recorded, whatever the policy says.
  */
 export function hiderFor({ apiGroup, resource, subresource }: RequestInfo, names: VendorNames): Hide | undefined {
   if (apiGroup === '' && resource === 'secrets') return hideSecret;
@@ -21,12 +21,12 @@ export function hiderFor({ apiGroup, resource, subresource }: RequestInfo, names
   return undefined;
 }
 
-/** Fields of a Secret that are recorded. Listed one by one, so that no other field is recorded by oversight. */
+/** The only fields of a Secret that are recorded, so that no other field is recorded by oversight. */
 const shownFields = ['kind', 'apiVersion', 'type', 'immutable'] as const;
 
-/** Hides the values of a Secret, in lists, tables and patches of Secrets and in refusals too. */
+/** Hides the values of a Secret, including those in lists, tables, patches and error statuses. */
 function hideSecret(value: unknown): unknown {
-  // A JSON patch: a value may be a part of any field.
+  // A JSON patch, whose values may be parts of any field.
   if (Array.isArray(value)) {
     return value.map((operation: unknown) =>
       isEntry(operation) && 'value' in operation ? { ...operation, value: hiddenText } : operation,
@@ -57,7 +57,7 @@ function shownMetadata(metadata: Entry): Entry {
     : metadata;
 }
 
-/** Hides tokens: they are in `spec.token` of a review and in `status.token` of an answer. */
+/** Hides tokens: they are in `spec.token` of a review and in `status.token` of a response. */
 function hideTokens(value: unknown): unknown {
   if (!isEntry(value)) return hiddenText;
   if (value.kind === 'Status') return withoutMessages(value);
@@ -68,7 +68,7 @@ function hideTokens(value: unknown): unknown {
   return value;
 }
 
-/** Removes messages, since messages of refusals quote the refused values. */
+/** Removes messages, since messages of errors quote the refused values. */
 function withoutMessages(status: Entry): Entry {
   if (status.status !== 'Failure') return status;
   const { details } = status;

@@ -1,6 +1,6 @@
 import type { AuditInfo } from './audit-event.js';
 
-/** An event as a line of text, in the format `legacy`. Values are quoted, so no client can fake a line or a field. */
+/** Formats an event as one line, in the format `legacy`. Values are quoted, so no client can fake a line or a field. */
 export function legacyLine(facts: AuditInfo): string {
   const { user, impersonatedUser, requestInfo, response } = facts;
   const fields: readonly (readonly [string, string])[] = [

@@ -26,8 +26,8 @@ const ruleFields = [
 const groupFields = ['group', 'resources', 'resourceNames'];
 
 /**
- * Reads a document of kind `Policy`. Unknown fields are a problem: with a misspelled field, less would be recorded than
- * the author expects.
+ * Reads a document of kind `Policy`. Unknown fields are a problem: because of a misspelled field, less would be
+ * recorded than the author expects.
  *
  * @param apiVersion the accepted version
  * @throws AuditPolicyError with all problems at once.

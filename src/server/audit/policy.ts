@@ -4,7 +4,7 @@ import type { RequestInfo, UserInfo } from '../../base/machinery/request-context
 export const auditLevels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type AuditLevel = (typeof auditLevels)[number];
 
-/** The moments of a request at which an event is made. */
+/** The stages of a request at which events are recorded. */
 export const auditStages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type AuditStage = (typeof auditStages)[number];
 

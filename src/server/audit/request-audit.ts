@@ -19,15 +19,17 @@ export interface RequestAuditor {
 
 /** Longer user agents are cut, as upstream does. */
 export const maxUserAgentLength = 1024;
-/** Longer objects are left out. Every single object fits; only lists are longer. */
+/** Longer objects are omitted. Every single object fits; only lists are longer. */
 const maxObjectLength = 4 * 1024 * 1024;
-/** Longer lists are left out if their objects would have to be changed: that takes too much time at once. */
+/**
+ * Longer objects are omitted if they have to be changed (to hide values or remove fields), which is done in one step.
+ */
 const maxChangedLength = 1536 * 1024;
-/** The most versions of written objects that are recorded, since deleting a collection writes many. */
+/** Maximum number of recorded versions of written objects: deleting a collection writes many. */
 const maxWritten = 1000;
-/** How long the outcome is awaited after the client has left. */
+/** How long to wait for the outcome after the client has left. */
 const outcomePatienceMs = 10_000;
-/** The code of requests whose client left before an answer, as in the metrics. */
+/** The code of requests whose client left before a response, as in the metrics. */
 const clientLeft = 499;
 
 /** The parts of an HTTP request that are recorded in events. */
@@ -49,12 +51,12 @@ export interface AuditedRequest {
   };
 }
 
-/** What another thread needs to know about a rule. */
+/** The parts of a rule that the thread for large requests needs. */
 export type FollowedRule = Pick<PolicyRule, 'level' | 'omitManagedFields'>;
 
 type State = 'arrived' | 'ignored' | 'noted' | 'done';
 
-/** What the thread for large requests knows about one of them. Objects are ready to be recorded. */
+/** What the thread for large requests has recorded for one request. Secrets in the objects are already hidden. */
 export interface TrailPart {
   readonly annotations: readonly (readonly [string, string])[];
   readonly requestObject: string | undefined;
@@ -81,8 +83,7 @@ interface Answer {
 
 /**
  * The trail of one request: collects the content of its events, and creates each event at its stage. The state of a
- * request is first *arrived* (the sender is not known), then *ignored* (no rule records it) or *noted*, and finally
- * *done*.
+ * request is first *arrived* (no rule chosen yet), then *ignored* (no rule records it) or *noted*, and finally *done*.
  */
 export class RequestAudit implements AuditTrail {
   private state: State = 'arrived';
@@ -103,7 +104,7 @@ export class RequestAudit implements AuditTrail {
   private answer: Answer | undefined;
   private readonly written: bigint[] = [];
   private isIdentified = false;
-  /** This thread works for the process that owns the trail, which creates the events. */
+  /** Whether this thread works for the process that owns the trail, which creates the events. */
   private isPart = false;
   private isStarted = false;
   private isFault = false;
@@ -193,9 +194,7 @@ export class RequestAudit implements AuditTrail {
     if (resourceVersion !== undefined && this.written.length < maxWritten) this.written.push(resourceVersion);
   }
 
-  /**
-   * Called when the head of the answer of a long-running request is about to be sent, or another protocol begins (101).
-   */
+  /** Called before the response head of a long-running request is sent, or before another protocol begins (101). */
   started(code: number): void {
     if (this.isStarted || this.state !== 'noted') return;
     this.isStarted = true;
@@ -209,7 +208,7 @@ export class RequestAudit implements AuditTrail {
   }
 
   /**
-   * Called when the whole answer is about to be sent. Returns a promise if the answer has to wait until the event is
+   * Called before the complete response is sent. Returns a promise if the response has to wait until the event is
    * recorded.
    */
   ended(): Promise<void> | undefined {
@@ -221,16 +220,16 @@ export class RequestAudit implements AuditTrail {
     return this.endedEarly(statusCode);
   }
 
-  /** Called when the connection (or stream) is closed, whether the answer was complete or not. */
+  /** Called when the connection (or stream) is closed, whether the response was complete or not. */
   closed(): void {
     this.isClosed = true;
     if (this.isPart || this.state === 'done' || this.state === 'ignored') return;
     if (this.handlers === 0) this.abandon();
-    // The work that the request still does belongs to its trail.
+    // A handler is still running; its outcome belongs in the trail.
     else this.patience = setTimeout(() => this.abandon(), outcomePatienceMs).unref();
   }
 
-  /** What this thread has recorded so far, for the process that it works for. */
+  /** What this thread has recorded so far, for the process that owns the trail. */
   part(): TrailPart {
     const { requestObject, identity, answer, written, isFault } = this;
     const annotations = [...this.request.context.auditAnnotations];
@@ -239,7 +238,7 @@ export class RequestAudit implements AuditTrail {
     return { annotations, requestObject, responseObject, identity, answer, written, isFault, isLeftOut };
   }
 
-  /** Takes over what another thread has recorded. */
+  /** Adds what another thread has recorded. */
   join(part: TrailPart): void {
     if (this.state !== 'noted') return;
     for (const [key, value] of part.annotations) this.request.context.auditAnnotations.set(key, value);
@@ -252,7 +251,7 @@ export class RequestAudit implements AuditTrail {
     this.isLeftOut ||= part.isLeftOut;
   }
 
-  /** Adopts the rule that applies in another thread; this thread emits no events. */
+  /** Adopts the rule that the process has chosen; this thread emits no events. */
   follow(rule: FollowedRule): void {
     this.isPart = true;
     this.rule = { ...emptyRule, ...rule };
@@ -260,14 +259,14 @@ export class RequestAudit implements AuditTrail {
     this.hide = hiderFor(this.request.context.requestInfo, this.auditor.names);
   }
 
-  /** The rule that applies, in a form that can be sent to a thread; undefined if there is none. */
+  /** The chosen rule, in a form that can be sent to a thread; undefined if there is none. */
   get followed(): FollowedRule | undefined {
     if (this.state !== 'noted' || this.rule === undefined) return undefined;
     const { level, omitManagedFields } = this.rule;
     return { level, omitManagedFields };
   }
 
-  /** Finds the rule for the request; returns false if nothing of it is recorded. */
+  /** Chooses the rule for the request; returns false if the request is not recorded. */
   private choose(): boolean {
     const { context, raw, response } = this.request;
     this.rule = this.auditor.ruleFor({ user: context.user, requestInfo: context.requestInfo });
@@ -281,8 +280,8 @@ export class RequestAudit implements AuditTrail {
   }
 
   /**
-   * Called for the answer to a request whose sender is not known. A refused login is recorded at the same stage as
-   * upstream.
+   * Called for the response to a request whose sender is not known. A failed authentication is recorded at the same
+   * stage as upstream.
    */
   private endedEarly(code: number): Promise<void> | undefined {
     const facts = this.responseFacts(code);
@@ -317,7 +316,7 @@ export class RequestAudit implements AuditTrail {
 
   private responseFacts(code: number): ResponseInfo {
     const { status = '', reason = '' } = this.answer ?? {};
-    // An upgraded connection or a watch normally ends with its connection.
+    // An upgraded connection or a started watch normally ends when its connection closes.
     const isBroken = this.isClosed && code !== 101 && !(this.request.context.isLongRunning && this.isStarted);
     const how = this.request.context.isAborted
       ? 'the server cut its answer before it was complete'
@@ -377,7 +376,7 @@ export class RequestAudit implements AuditTrail {
   }
 
   private noteAnswer(code: number, value: unknown): void {
-    // The rule must be known before the head of the answer is built, which happens next.
+    // The rule must be chosen before the response head is built, which happens next.
     if (this.state === 'arrived') this.choose();
     const { kind, status, reason } = (value ?? {}) as { kind?: unknown; status?: unknown; reason?: unknown };
     const isStatus = kind === 'Status' && typeof status === 'string';
@@ -386,7 +385,7 @@ export class RequestAudit implements AuditTrail {
       status: isStatus ? status : '',
       reason: isStatus && typeof reason === 'string' ? reason : '',
     };
-    // A generated name is only known from the answer.
+    // A generated name is known only from the response.
     if (!isStatus && this.identity.name === '' && this.request.context.requestInfo.verb === 'create') {
       this.identity.name = nameOf(value);
     }
@@ -422,7 +421,7 @@ export class RequestAudit implements AuditTrail {
     const { pieces } = this;
     if (pieces === undefined) return this.responseObject;
     this.pieces = undefined;
-    // An incomplete JSON text could not be parsed by readers of the event.
+    // Incomplete JSON could not be parsed by readers of the event.
     if (this.hasAllPieces) this.responseObject = this.finished(pieces.join(''), this.hide);
     else this.isLeftOut = true;
     return this.responseObject;
@@ -446,7 +445,7 @@ function nameOf(value: unknown): string {
   return textOf(metadata?.name);
 }
 
-/** Names are never longer; a longer text that a client sends as a name is not an identity. */
+/** Names are never longer than this limit; a longer string sent as a name does not identify an object. */
 function textOf(value: unknown): string {
   return typeof value === 'string' && value.length <= 512 ? value : '';
 }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** The most addresses that are taken from headers: the last ones, which are those of the nearest proxies. */
+/** Maximum number of addresses taken from headers: the last ones, which are those of the nearest proxies. */
 const maxForwarded = 16;
 
 interface Fields {
@@ -8,8 +8,8 @@ interface Fields {
 }
 
 /**
- * The addresses that a request passed through: those that `X-Forwarded-For` and `X-Real-Ip` claim, then the remote
- * address of the connection. Only the last one is certain.
+ * The addresses that a request passed through: those claimed by `X-Forwarded-For` and `X-Real-Ip`, then the remote
+ * address of the connection. Only the remote address is certain.
  */
 export function sourceAddresses(headers: Fields, remote: string | undefined): readonly string[] {
   const own = remote === undefined ? undefined : plainAddress(remote);
@@ -31,7 +31,7 @@ export function sourceAddresses(headers: Fields, remote: string | undefined): re
   return found;
 }
 
-/** The address without its zone, which may contain any text; undefined for a text that is not an address. */
+/** The address without its zone, which may contain anything; undefined for a string that is not an address. */
 function plainAddress(text: string): string | undefined {
   const zone = text.indexOf('%');
   const address = zone < 0 ? text : text.slice(0, zone);

@@ -46,8 +46,8 @@ export class AuthenticationGuard implements CanActivate {
       await context.audit?.identified();
       return true;
     }
-    // Credentials that a method recognises as its own but rejects never fall back to anonymous. Credentials that no
-    // method handles, such as those of an unknown scheme, count as none.
+    // Credentials that a method recognizes as its own but rejects never fall back to anonymous. Credentials that no
+    // method handles, such as those of an unknown scheme, count as absent.
     if (result.kind === 'rejected' || !this.allowsAnonymous(context.requestInfo.path)) {
       this.metrics.attempt('failure', secondsSince(begin));
       if (result.kind === 'rejected') {
@@ -80,8 +80,8 @@ export class AuthenticationGuard implements CanActivate {
 }
 
 /**
- * The data that authenticators may read. This is a class because each object literal with a getter has a shape of its
- * own in the engine, which keeps it and everything it references until old objects are collected.
+ * The parts of a request that authenticators may read. This is a class because each object literal with a getter has
+ * its own hidden class in V8, which keeps it and everything it references until a full garbage collection.
  */
 class Credentials implements AuthenticationRequest {
   readonly authorization: string | undefined;
@@ -106,13 +106,13 @@ function secondsSince(begin: number): number {
   return (performance.now() - begin) / 1000;
 }
 
-/** The socket: the same object for all requests of a connection, unlike the `socket` of an HTTP/2 request. */
+/** The socket, which unlike the `socket` of an HTTP/2 request is the same object for all requests of a connection. */
 function connectionOf({ raw }: FastifyRequest): TLSSocket {
   const { stream } = raw as unknown as Http2ServerRequest;
   return (stream?.session?.socket ?? raw.socket) as TLSSocket;
 }
 
-/** Asks the client to open a new connection, if the authorities have changed since this one was opened. */
+/** Asks the client to open a new connection, if the CA certificates have changed since this one was opened. */
 function askToReconnect(request: FastifyRequest, reply: FastifyReply): void {
   const { stream } = request.raw as unknown as Http2ServerRequest;
   if (stream?.session !== undefined) stream.session.close();

@@ -2,14 +2,14 @@ import type { TLSSocket } from 'node:tls';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import type { RequestHead } from './header-fields.js';
 
-/** The parts of a request that authenticators look at. */
+/** The parts of a request that authenticators read. */
 export interface AuthenticationRequest {
   /** The Authorization header, as sent. */
   readonly authorization: string | undefined;
   readonly socket: TLSSocket;
   /** Aborted when the request is over. */
   readonly signal: AbortSignal;
-  /** The whole header. A method removes the fields that only it may read. */
+  /** The whole request head. A method removes the fields that only it may read. */
   readonly head: RequestHead;
 }
 
@@ -24,15 +24,15 @@ export type AuthenticationResult =
       readonly user: UserInfo;
       /** Annotations for the audit event of the request. */
       readonly annotations?: Readonly<Record<string, string>> | undefined;
-      /** A warning that the client receives with the answer. */
+      /** A warning that the client receives with the response. */
       readonly warning?: string | undefined;
     }
   | { readonly kind: 'none' }
   | {
       readonly kind: 'rejected';
-      /** Never contains any part of the credentials. */
+      /** Why the credentials are rejected; never contains any part of them. */
       readonly reason: string;
-      /** A new connection might be accepted. */
+      /** Whether a new connection might be accepted. */
       readonly reconnect?: boolean | undefined;
     };
 

@@ -1,6 +1,6 @@
 /**
- * The text without surrounding spaces and tabs. `trim` would also remove other white space, which is part of a value
- * here: two different names would become one.
+ * The string without surrounding spaces and tabs. `trim` would also remove other white space, which is part of a value
+ * here: two different names would become equal.
  */
 export function withoutBlanks(text: string): string {
   let start = 0;

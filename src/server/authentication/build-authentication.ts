@@ -50,7 +50,7 @@ export interface AuthenticationDependencies {
   readonly storage: Storage;
   readonly logger: Logger;
   readonly metrics: Registry;
-  /** Its pool `client` holds the authorities of client certificates. */
+  /** Its pool `client` holds the CA certificates for client certificates. */
   readonly tls: TlsFiles;
   /** Key of the serving certificate. It checks service account tokens when no other key is configured. */
   readonly servingKeyFile: string;
@@ -70,18 +70,18 @@ export interface Authentication {
   readonly authenticator: Authenticator;
   readonly tokens: TokenReviewer;
   readonly issuer: ServiceAccountTokenIssuer | undefined;
-  /** The documents that the issuer publishes about itself; undefined when it can't publish any. */
+  /** The issuer's discovery document and key set; undefined when the issuer can't publish any. */
   readonly issuerDocuments: IssuerDocuments | undefined;
   readonly metrics: AuthenticationMetrics;
-  /** Decides for which requests without credentials the anonymous user is allowed at present. */
+  /** Decides for which requests without credentials the anonymous user is currently allowed. */
   readonly anonymous: AnonymousRule;
-  /** Resolves once changes to stored objects are being followed; background work continues. */
+  /** Resolves once the process follows changes to stored objects; background work continues. */
   start(): Promise<void>;
   /** Stops the background work; call it after the last request. */
   stop(): Promise<void>;
 }
 
-/** Sets up every method that the options switch on (specification 5.2). Throws when one of their files is unusable. */
+/** Sets up every method that the options enable (specification 5.2). Throws when one of their files is unusable. */
 export function buildAuthentication(
   options: AuthenticationOptions,
   dependencies: AuthenticationDependencies,
@@ -112,7 +112,7 @@ export function buildAuthentication(
   const tokens: TokenCache = new TokenCache(new TokenUnion(tokenMethods, logger), clock, tokenCacheLimits, (hit) =>
     metrics.cacheLookup(hit),
   );
-  // Cached tokens are forgotten: their key may have been removed.
+  // Clears the token cache: the key of a cached token may have been removed.
   accounts.files.onChange(() => tokens.missed());
   const now = () => clock.now();
   const revocations = buildRevocations(options, now, logger, dependencies.metrics);
@@ -161,13 +161,13 @@ function certificateMethods(
   const clientPool = tls.pool('client');
   const proxyPool = tls.pool('proxy');
   const methods: Authenticator[] = [];
-  // Proxies are checked before users: a certificate that could belong to both is a proxy's.
+  // Proxies are checked before users: a certificate that both pools accept is treated as a proxy's.
   if (proxyPool !== undefined) methods.push(buildRequestHeader(options, proxyPool, now, revocations));
   if (clientPool !== undefined) methods.push(new ClientCertificateAuthenticator(clientPool, now, metrics, revocations));
   return methods;
 }
 
-/** Followers of the objects that tokens depend on: the cache forgets the tokens of an object that changes. */
+/** Informers of the objects that tokens depend on: the cache drops the tokens of an object that changes. */
 function buildInformers(
   { storage, logger }: AuthenticationDependencies,
   tokens: TokenCache,
@@ -223,7 +223,7 @@ function buildConfigured(
   }
 }
 
-/** The lists of `--client-crl-file`. @throws StartupError when they can't be used. */
+/** The certificate revocation lists of `--client-crl-file`. @throws StartupError when they can't be used. */
 function buildRevocations(
   options: AuthenticationOptions,
   now: () => number,

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { closedTokens, TOKEN_ISSUER, TOKEN_REVIEWER } from '../../base/machinery/tokens.js';
 
 /**
- * Replaces the authentication module in processes that take no requests: it authenticates no user and signs no token.
+ * Replaces the authentication module in processes that serve no requests: it authenticates no user and signs no token.
  */
 @Module({
   providers: [

@@ -9,7 +9,7 @@ import {
   unescapeKey,
 } from './header-fields.js';
 
-/** A head as Node makes it from lines: one character per byte, equal names joined. */
+/** A request head as Node makes it from header lines: one character per byte, equal names joined. */
 function head(...lines: (readonly [string, string])[]): RequestHead {
   const headers: Record<string, string> = {};
   const rawHeaders: string[] = [];
@@ -38,7 +38,7 @@ describe('header fields', () => {
     assert.deepEqual(fieldValues(head(['x-a', 'jürgen ✓']), 'x-a'), ['jürgen ✓']);
     const broken: RequestHead = { headers: { 'x-a': 'j\u00fcrgen' }, rawHeaders: ['x-a', 'j\u00fcrgen'] };
     assert.throws(() => fieldValues(broken, 'x-a'), HeaderFieldError);
-    // The test reads no faulty field, so there is no reason to refuse the request.
+    // The test reads none of the invalid fields, so there is no reason to refuse the request.
     assert.deepEqual(fieldValues({ ...broken, headers: { ...broken.headers, 'x-b': '' } }, 'x-b'), []);
   });
 

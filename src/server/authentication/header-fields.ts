@@ -1,6 +1,6 @@
 import { withoutBlanks } from './blanks.js';
 
-/** The head of a request as Node presents it: `rawHeaders` holds names and values in turn, as they were sent. */
+/** The head of a request as Node presents it: in `rawHeaders`, names and values alternate, as they were sent. */
 export interface RequestHead {
   readonly headers: Record<string, string | string[] | undefined>;
   readonly rawHeaders: string[];
@@ -9,7 +9,7 @@ export interface RequestHead {
 /** A leading byte order mark is kept as an ordinary character of the value. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** An invalid header that carries an identity. The message contains no value. */
+/** An invalid header field that identifies a user. The message contains no value. */
 export class HeaderFieldError extends Error {}
 
 /**
@@ -27,7 +27,7 @@ export function fieldValues({ headers, rawHeaders }: RequestHead, name: string):
   return values;
 }
 
-/** All fields whose names start with `prefix` (in lower case), as the rest of the name in lower case, and the value. */
+/** All fields whose names start with `prefix` (in lower case): the rest of the name in lower case, and the value. */
 export function fieldsWithPrefix({ rawHeaders }: RequestHead, prefix: string): (readonly [string, string])[] {
   const found: (readonly [string, string])[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -37,7 +37,7 @@ export function fieldsWithPrefix({ rawHeaders }: RequestHead, prefix: string): (
   return found;
 }
 
-/** Removes fields from the head, so that no later stage can read them or pass them on. */
+/** Removes fields from the head, so that no later stage can read or forward them. */
 export function removeFields(head: RequestHead, isRemoved: (name: string) => boolean): void {
   const { headers, rawHeaders } = head;
   let isAny = false;
@@ -57,8 +57,8 @@ export function removeFields(head: RequestHead, isRemoved: (name: string) => boo
 }
 
 /**
- * Decodes `%2F` to `/`, for example: names of extra fields are percent-encoded. Returns text that is not valid
- * percent-encoding unchanged.
+ * Decodes percent-encoding (`%2F` becomes `/`), which names of extra fields may use. Returns invalid percent-encoding
+ * unchanged.
  */
 export function unescapeKey(text: string): string {
   try {
@@ -70,7 +70,8 @@ export function unescapeKey(text: string): string {
 
 /**
  * Decodes a header line as UTF-8. Node reads each byte of a head as one character. Different byte sequences never
- * become the same text, except for spaces and tabs around them, which are not part of the value (RFC 9110 section 5.5).
+ * become the same string, except for surrounding spaces and tabs, which are not part of the value (RFC 9110 section
+ * 5.5).
  */
 function decoded(line: string, name: string): string {
   const value = withoutBlanks(line);

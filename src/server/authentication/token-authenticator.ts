@@ -12,7 +12,7 @@ export interface TokenIdentity {
   readonly expiresAt?: number | undefined;
   /** Stored objects whose change invalidates the result, as named by {@link dependencyOf}. */
   readonly dependsOn?: readonly string[] | undefined;
-  /** A warning that the client receives at each use. */
+  /** A warning that the client receives whenever it uses the token. */
   readonly warning?: string | undefined;
   /** Returns the audit annotations for a use of the token at `now` (milliseconds), and counts the use. */
   readonly noteUse?: ((now: number) => Readonly<Record<string, string>> | undefined) | undefined;
@@ -28,7 +28,8 @@ export type TokenResult =
 export const unknownToken: TokenResult = Object.freeze({ kind: 'none' });
 
 /**
- * The result for an invalid token of this method. `reason` may be shown to reviewers and contains no part of the token.
+ * The result for an invalid token of this method. `reason` may be shown in token reviews and contains no part of the
+ * token.
  */
 export function rejectedToken(reason: string): TokenResult {
   return { kind: 'rejected', reason };
@@ -59,8 +60,8 @@ export function intersectAudiences(asked: readonly string[], accepted: readonly 
 }
 
 /**
- * The audiences that a token without audiences is valid for: such a token is meant for this server. Undefined when none
- * of the requested audiences is this server's. A server without audiences accepts all.
+ * The audiences that a token without audiences is valid for: it is meant for this server. Undefined when none of the
+ * requested audiences is this server's. A server without audiences accepts all.
  */
 export function ownAudiences(asked: readonly string[], apiAudiences: readonly string[]): readonly string[] | undefined {
   if (asked === apiAudiences || apiAudiences.length === 0) return asked;

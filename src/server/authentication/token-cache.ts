@@ -27,12 +27,12 @@ interface Flight {
  * Caches for a short time which user a token belongs to, so a request of a known client costs only a keyed hash and a
  * look-up.
  *
- * - An entry ends with its time to live, with the token, or when an object changes that the result depends on:
- *   `changed` names such objects, `missed` forgets everything.
- * - Only successes are remembered: a token that becomes valid works at once, and bad tokens take no memory.
+ * - An entry expires after its time to live, with the token, or when an object changes that the result depends on:
+ * `changed` names such objects, `missed` clears the cache.
+ * - Only successes are cached: a token that becomes valid works at once, and bad tokens take no memory.
  * - Entries are found by a nested hash with a secret of this process. Neither tokens nor plain hashes of them stay in
- *   memory, and the time of a look-up reveals nothing about them.
- * - Concurrent requests with the same unknown token share one check. It is abandoned when all of them are gone.
+ * memory, and the time of a look-up reveals nothing about them.
+ * - Concurrent requests with the same unknown token share one check. It is aborted when all of them are gone.
  */
 export class TokenCache implements TokenAuthenticator {
   private readonly secret = randomBytes(32).toString('base64');
@@ -81,7 +81,7 @@ export class TokenCache implements TokenAuthenticator {
     if (entries !== undefined) for (const entry of [...entries]) this.remove(entry);
   }
 
-  /** Called when changes may have been missed: forgets everything. */
+  /** Called when changes may have been missed: clears the cache. */
   missed(): void {
     for (const flight of this.flights.values()) flight.missed = true;
     for (const entry of [...this.entries.values()]) if (entry.identity.dependsOn !== undefined) this.remove(entry);
@@ -133,7 +133,7 @@ export class TokenCache implements TokenAuthenticator {
       changed: new Set(),
       missed: false,
     };
-    // Waiting requests handle a failure. Without waiting requests, it can be ignored.
+    // Waiting requests handle a failure; if there are none, it can be ignored.
     flight.result.catch(() => undefined);
     this.flights.set(key, flight);
     return flight;
@@ -168,10 +168,10 @@ export class TokenCache implements TokenAuthenticator {
     }
   }
 
-  /** One hash call costs a fraction of an HMAC object, and every request pays it. */
+  /** `crypto.hash` costs a fraction of an HMAC object, and every request pays for it. */
   private keyOf(token: string, audiences: readonly string[]): string {
     let text = this.secret;
-    // Each audience is preceded by its length, so different requests never have the same text.
+    // Each audience is preceded by its length, so different requests never have the same key.
     for (const audience of audiences) text += `${audience.length}:${audience}`;
     return hash('sha256', this.secret + hash('sha256', `${text};${token}`, 'base64'), 'base64');
   }

@@ -6,11 +6,11 @@ import { rejectedToken, type TokenAuthenticator, type TokenResult, unknownToken 
 /**
  * Tries the methods in order; the first that accepts the token decides (specification 5.1). A rejection is reported
  * only if no method accepts the token. A failing method is skipped, since the token may belong to another. If no other
- * method accepts the token, the answer is a 503: a client with good credentials must not give up because of an outage
+ * method accepts the token, the response is a 503: a client with good credentials must not give up because of an outage
  * here.
  */
 export class TokenUnion implements TokenAuthenticator {
-  /** One log per method, in the same order. */
+  /** One outage log per method, in the same order. */
   private readonly outages: readonly OutageLog[];
 
   /** @param logger receives when a method starts to fail, and when it has found a user again. */
@@ -35,7 +35,7 @@ export class TokenUnion implements TokenAuthenticator {
         }
         if (result.kind === 'rejected') reasons.push(result.reason);
       } catch (error) {
-        // The requests have ended, so the failure is not logged.
+        // If all requests have ended, the failure is not logged.
         if (!signal.aborted) this.outages[i]?.failed({ error });
         failure = error;
       }

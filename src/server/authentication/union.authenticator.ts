@@ -19,7 +19,7 @@ export class UnionAuthenticator implements Authenticator {
       const tried = method.authenticate(request);
       const result = tried instanceof Promise ? await tried : tried;
       if (result.kind === 'user') return { ...result, user: withAuthenticatedGroup(result.user) };
-      // Keep the hint that a new connection may help, even if another method rejected the request before.
+      // Keep the hint that a new connection may help, even if an earlier method rejected the request without it.
       if (result.kind === 'rejected' && (rejected === undefined || result.reconnect === true)) rejected = result;
     }
     return rejected ?? noCredentials;

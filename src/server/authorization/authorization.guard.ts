@@ -12,7 +12,7 @@ import type { RequestContext } from '../../base/machinery/request-context.js';
 import { unauthorizedError } from '../../base/machinery/status-error.js';
 import { AUTHORIZATION_METRICS, type AuthorizationMetrics } from './authorization-metrics.js';
 
-/** Fourth guard: a request continues only when a module allows it; otherwise the answer is a 403. */
+/** Fourth guard: a request continues only when a module allows it; otherwise the response is a 403. */
 @Injectable()
 export class AuthorizationGuard implements CanActivate {
   constructor(
@@ -21,7 +21,7 @@ export class AuthorizationGuard implements CanActivate {
   ) {}
 
   /**
-   * Answers synchronously if the modules do. If a module fails and no later one decides, the request ends with its
+   * Decides synchronously if the modules do. If a module fails and no later one decides, the request fails with its
    * error.
    */
   canActivate(host: ExecutionContext): Promise<boolean> | boolean {

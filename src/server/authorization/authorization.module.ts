@@ -29,7 +29,7 @@ import { AUTHORIZATION, type Authorization, buildAuthorization } from './build-a
         CLOCK,
         Logger,
         Metrics,
-        // A process of control loops does not serve requests.
+        // A controller process does not serve requests.
         { token: SecureServingOptions, optional: true },
       ],
       useFactory: (

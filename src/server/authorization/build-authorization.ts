@@ -44,12 +44,12 @@ export interface Authorization {
   /** The modes in force, in order. */
   readonly modes: readonly AuthorizationMode[];
   /**
-   * Fills the in-memory state of the modules; call it once all resources are registered. They follow the store until
-   * the abort.
+   * Fills the in-memory state of the modules; call it once all resources are registered. The modules follow the store
+   * until the signal is aborted.
    */
   start(signal: AbortSignal): Promise<void>;
   /**
-   * Writes the objects that the modules need in a new cluster; call it once the system's namespaces exist. Ends when
+   * Writes the objects that the modules need in a new cluster; call it once the system's namespaces exist. Stops when
    * the signal is aborted.
    */
   prepare(stores: ResourceStores, signal: AbortSignal): Promise<void>;
@@ -77,7 +77,7 @@ const factories: Readonly<Record<AuthorizationMode, ModuleFactory>> = {
   Node: (_options, parts) => nodeMode(parts),
 };
 
-/** The option of a mode, which the options check has ensured. */
+/** The option of a mode; the options check has ensured that it is set. */
 function settled(value: string | undefined): string {
   if (value === undefined) throw new Error('an authorization mode lacks its option');
   return value;
@@ -88,8 +88,8 @@ function fixed(module: Authorizer & RuleResolver): ConfiguredMode {
 }
 
 /**
- * Sets up the modules of `--authorization-mode` (specification 5.4). If any of them decides by a policy, members of
- * `system:masters` are allowed everything before that module is asked.
+ * Sets up the modules of `--authorization-mode` (specification 5.4). If any of them decides by a policy, a module
+ * before it allows everything to members of `system:masters`.
  */
 export function buildAuthorization(
   options: AuthorizationOptions,
@@ -158,7 +158,7 @@ function buildConfigured(
   }
 }
 
-/** The background work of all modes together. */
+/** Starts and stops the background work of all modes. */
 function lifeOf(
   modules: readonly ConfiguredMode[],
 ): Pick<Authorization, 'start' | 'prepare' | 'stopped' | 'healthChecks'> {

@@ -5,18 +5,18 @@ import type { ResourceStores } from '../../objects/registry/store/resource-store
 export interface ModeHealthCheck {
   readonly name: string;
   readonly paths: readonly ('healthz' | 'livez' | 'readyz')[];
-  /** Paths under which the check can be requested alone, besides its own. */
+  /** Further endpoints under which the check can be requested individually (`/livez/<name>`). */
   readonly alonePaths?: readonly ('healthz' | 'livez' | 'readyz')[];
   check(): void;
 }
 
-/** One mode of `--authorization-mode`, set up. A mode leaves out the members that it does not need. */
+/** One mode of `--authorization-mode`, set up. A mode omits the members that it does not need. */
 export interface ConfiguredMode {
   readonly authorizer: Authorizer;
   readonly rules: RuleResolver;
   /**
-   * Fills the module's in-memory state, then follows the store in the background until the abort. All resources are
-   * registered by then.
+   * Fills the module's in-memory state, then follows the store in the background until the signal is aborted. All
+   * resources are registered by then.
    */
   start?(signal: AbortSignal): Promise<void>;
   /** Resolves when all background work has ended after the abort. */

@@ -21,7 +21,7 @@ const attributes: AuthorizerAttributes = {
 
 type Answer = AuthorizationDecision['decision'] | 'fails';
 
-/** A module with a fixed answer, immediate or delayed, that counts its calls. */
+/** A module with a fixed decision, immediate or delayed, that counts its calls. */
 class Fixed implements Authorizer {
   asked = 0;
 

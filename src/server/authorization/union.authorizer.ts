@@ -13,7 +13,7 @@ const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', 
 
 /**
  * Asks the modules in their configured order; the first that allows or denies decides (specification 5.4). A failing
- * module has no opinion; its error is thrown if no other module decides. Answers synchronously if the modules do.
+ * module has no opinion; its error is thrown if no other module decides. Decides synchronously if the modules do.
  */
 export class UnionAuthorizer implements Authorizer {
   constructor(private readonly modules: readonly Authorizer[]) {}
@@ -35,7 +35,7 @@ export class UnionAuthorizer implements Authorizer {
     return reason === '' ? noOpinion : { decision: 'noOpinion', reason };
   }
 
-  /** Continues with module `from`. `begun` is its pending answer if it was asked already. */
+  /** Continues with module `from`. `begun` is its pending decision if it was already asked. */
   private async ask(
     attributes: AuthorizerAttributes,
     from: number,

@@ -16,10 +16,10 @@ import { SystemObjectsKeeper } from './system-objects-keeper.js';
 import { ensureTokenTracking } from './token-tracking.js';
 
 /**
- * The objects that a serving process keeps in place in its cluster. Before the first request: the namespaces, the
- * service of the API, the object of the range of service addresses, and the system's priority classes. From then on, in
- * the background: the same objects where a client has deleted them, the default access policy, and the client
- * authorities whenever they change.
+ * Ensures the objects that every cluster must have. Before the first request: the namespaces, the service of the API,
+ * the object for the range of service addresses, and the system's priority classes. From then on, in the background:
+ * these objects again if a client has deleted them, the default access policy, and the client CA certificates whenever
+ * they change.
  */
 @Injectable()
 export class ClusterBootstrap implements OnApplicationBootstrap, OnApplicationShutdown {

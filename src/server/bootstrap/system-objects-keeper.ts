@@ -21,12 +21,12 @@ export class SystemObjectsKeeper {
     });
   }
 
-  /** Continues in the background until the signal is aborted. */
+  /** Checks in the background until the signal is aborted. */
   start(signal: AbortSignal): void {
     this.running ??= this.run(signal);
   }
 
-  /** Resolves when the last check after the abort has ended. */
+  /** Resolves when the last check has ended after the signal is aborted. */
   async stopped(): Promise<void> {
     await this.running;
   }

@@ -13,8 +13,8 @@ const admitted = () => Promise.resolve();
 const races: ReadonlySet<string> = new Set(['AlreadyExists', 'NotFound', 'Conflict']);
 
 /**
- * Creates the ConfigMap with the day since which the servers record uses of tokens in secrets, or replaces a day that
- * can't be read. Many processes may do so at once.
+ * Creates the ConfigMap with the day since which the servers record uses of tokens in secrets, or replaces an
+ * unreadable day. Many processes may do so at once.
  *
  * @throws StatusError of the storage
  */

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { badRequestError, headersTooLargeError, requestHeadTimeoutError } from '../../base/machinery/status-error.js';
 import type { UnreadRequest } from '../audit/auditor.js';
 
-/** How long a refused client may keep sending bytes, which are discarded. */
+/** For how long bytes of a refused client are read and discarded before its connection is closed. */
 const lingerMs = 1_000;
 
 const answered = new WeakSet<Socket>();
@@ -14,8 +14,8 @@ const phrases: Readonly<Record<number, string>> = {
 };
 
 /**
- * Answers requests that are not valid HTTP/1.1 with a `Status`, like every other error, and closes the connection: the
- * start of the next request can't be found. `note` receives each refusal.
+ * Responds to requests that are not valid HTTP/1.1 with a `Status`, like every other error, and closes the connection,
+ * because the start of the next request can't be found. `note` receives each refusal.
  */
 export function answerClientError(
   error: NodeJS.ErrnoException,
@@ -39,7 +39,7 @@ export function answerClientError(
     reason: answer.reason,
   });
   // Discard further bytes for a moment: closing with unread bytes would reset the connection, and the client might
-  // never see the answer.
+  // never see the response.
   answered.add(socket);
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), lingerMs);

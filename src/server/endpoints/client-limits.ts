@@ -11,7 +11,7 @@ export interface AddressLimits {
 
 /**
  * Counts the open connections of each client address, and its open requests including watches, so that one client can't
- * use up what others need. Addresses with nothing open take no memory.
+ * use up all resources. Addresses without open connections and requests take no memory.
  */
 export class ClientLimits {
   private readonly connections = new Map<string, number>();
@@ -34,7 +34,10 @@ export class ClientLimits {
     });
   }
 
-  /** Throws a 429 above the limit. Otherwise the request counts until the returned function is called, once. */
+  /**
+   * Throws a 429 above the limit. Otherwise the request counts until the returned function is called, which must happen
+   * once.
+   */
   enter(request: FastifyRequest): () => void {
     const { raw } = request;
     // The address is read now, because a closed socket no longer has it.

@@ -5,13 +5,13 @@ import { Server as NetServer, type Socket } from 'node:net';
 /** How long open connections and requests may last when a server stops. */
 export interface DrainLimits {
   /**
-   * Idle HTTP/1.1 connections are kept this long: a request may be on its way, and its answer will contain `Connection:
-   * close`.
+   * Idle HTTP/1.1 connections are kept this long: a request may be on its way, and its response will contain
+   * `Connection: close`.
    */
   readonly lingerMs: number;
   /** Requests still open after this time are cut. */
   readonly requestsMs: number;
-  /** Ended watches whose clients don't read the last bytes are cut after this time, once no other request is open. */
+  /** When no other request is open, ended watches whose clients don't read the last bytes are cut after this time. */
   readonly watchesMs: number;
   /** The number of open requests, excluding watches. */
   readonly requestsUnderWay: () => number;
@@ -22,7 +22,7 @@ const stepMs = 20;
 const idleMs = 180_000;
 
 /**
- * Tracks the open connections of a listener, so a stop can end them in order. States: open, then draining once
+ * Tracks the open connections of a listener, so that a shutdown can end them in order. States: open, then draining once
  * {@link drain} is called.
  */
 export class ConnectionTracker {
@@ -31,23 +31,23 @@ export class ConnectionTracker {
   private readonly connections = new Set<Socket>();
   /** TLS sockets with a completed handshake. */
   private readonly sockets = new Set<Socket>();
-  /** HTTP/1.1 connections that end with their next answer. */
+  /** HTTP/1.1 connections that end with their next response. */
   private readonly leaving = new WeakSet<Socket>();
   private draining = false;
 
-  /** Whether all connections are being ended; nothing long-running may begin then. */
+  /** Whether all connections are being ended; no long-running request may begin then. */
   get isDraining(): boolean {
     return this.draining;
   }
 
-  /** Whether the next answer on an HTTP/1.1 connection must say `Connection: close`. */
+  /** Whether the next response on an HTTP/1.1 connection must have `Connection: close`. */
   endsWithAnswer(socket: Socket): boolean {
     return this.draining || this.leaving.has(socket);
   }
 
   /**
    * Makes the connected clients reconnect, so that they spread over new processes: HTTP/2 connections close after their
-   * open streams, HTTP/1.1 connections after their next answer. Watches continue.
+   * open streams, HTTP/1.1 connections after their next response. Watches continue.
    */
   spread(): void {
     for (const socket of this.sockets) this.leaving.add(socket);
@@ -67,12 +67,12 @@ export class ConnectionTracker {
   }
 
   /**
-   * Stops accepting connections and resolves when all are gone. HTTP/2 clients get a GOAWAY that names the last request
-   * to be answered, so they repeat later ones elsewhere. HTTP/1.1 connections end with their next answer.
+   * Stops accepting connections and resolves when all are closed. HTTP/2 clients get a GOAWAY that names the last
+   * request that is processed, so they repeat later ones elsewhere. HTTP/1.1 connections end with their next response.
    */
   async drain(server: Http2SecureServer, limits: DrainLimits): Promise<void> {
     this.draining = true;
-    // Stops only the listening: the server's own close would also cut idle connections between two requests.
+    // Only stops listening: the server's own `close` would also cut idle connections between two requests.
     NetServer.prototype.close.call(server);
     for (const session of this.sessions) session.close();
     for (const socket of this.sockets) announceClose(socket);

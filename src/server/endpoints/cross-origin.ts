@@ -4,7 +4,7 @@ const methods = 'POST, GET, OPTIONS, PUT, DELETE, PATCH';
 const requestHeaders =
   'Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, Authorization, X-Requested-With, If-Modified-Since';
 
-/** The flags for headers in every answer: those for pages of other origins and for browsers. */
+/** The flags for headers in every response: those for pages of other origins and for browsers. */
 export interface BrowserRules {
   /** Regular expressions of `--cors-allowed-origins`, already checked. */
   readonly allowedOrigins: readonly string[];
@@ -14,7 +14,7 @@ export interface BrowserRules {
 
 /**
  * Sets the headers for browsers; undefined when the flags require none. It runs before anything else, so a browser's
- * preflight request needs no credentials: it is answered here, and the result is true.
+ * preflight request needs no credentials: it is answered here, and the function returns true.
  */
 export function browserHeaders(
   rules: BrowserRules,

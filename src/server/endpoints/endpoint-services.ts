@@ -25,29 +25,31 @@ export interface EndpointOptions {
   readonly maxBodyBytes: number;
   /** The shortest time in seconds that a watch without timeoutSeconds stays open; the server picks up to twice that. */
   readonly minRequestTimeoutSeconds: number;
-  /** The most bytes per second for all watches of one connection together; 0 means no limit. */
+  /** Maximum number of bytes per second for all watches of one connection together; 0 means no limit. */
   readonly maxConnectionBytesPerSecond: number;
   /** Aborted when the process stops, which ends watches. */
   readonly shutdown: AbortSignal;
   /** Objects read per round trip while a long list is streamed. */
   readonly listPageSize: number;
-  /** The most concurrent deletes for one DELETE of a collection. */
+  /** Maximum number of concurrent deletes for one DELETE of a collection. */
   readonly deleteCollectionWorkers: number;
   /** Whether a garbage collector runs beside the server, so that deletes may leave dependents to it. */
   readonly garbageCollector: boolean;
   /** Default: every feature at its default. */
   readonly features?: FeatureGates;
-  /** How long an extension server may take to begin its answer, in milliseconds. Default: a minute. */
+  /** Maximum time until an extension server sends its response head, in milliseconds. Default: a minute. */
   readonly remoteHeadLimitMs?: number;
   /** Paths of non-resource documents that only some servers have. Default: none. */
   readonly documentPaths?: () => readonly string[];
-  /** From 0 to below 1; spreads events that would otherwise hit all clients at once. Default: random. */
+  /**
+   * Returns a number from 0 to below 1; spreads events that would otherwise hit all clients at once. Default: random.
+   */
   readonly random?: () => number;
 }
 
 /**
- * The dependencies for requests that need more than stored objects; a process does not answer these requests if they
- * are unset.
+ * The dependencies of requests that need more than stored objects; a process does not serve these requests if they are
+ * unset.
  */
 export interface EndpointDependencies {
   /** Admission of writes and of connections. */
@@ -74,7 +76,7 @@ export class EndpointServices {
   private readonly ownStores = new WeakMap<StoredServedResource, Store>();
   /**
    * Runs work that would block this thread; if unset, all work runs here. Set once the database is open, before the
-   * first request: the other thread needs the key of continue tokens, which the database holds.
+   * first request: the other thread needs the signing key of continue tokens, which is stored in the database.
    */
   largeRequests: LargeRequests | undefined;
   readonly admission: RequestAdmission | undefined;
@@ -116,7 +118,10 @@ export class EndpointServices {
     return orderGroups(versions, (group, version) => this.priorities.of(group, version));
   }
 
-  /** The store of a served resource for clients, created on first use. It creates objects in active namespaces only. */
+  /**
+   * The store that clients' requests for a served resource use, created on first use. It creates objects in active
+   * namespaces only.
+   */
   storeOf(resource: StoredServedResource): Store {
     let store = this.ownStores.get(resource);
     if (store === undefined) {

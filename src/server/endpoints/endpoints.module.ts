@@ -211,7 +211,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(TRACER) private readonly tracer: RunningTracer | undefined,
   ) {}
 
-  /** Reads the key of continue tokens from the database, which is open by now. */
+  /** Reads the signing key of continue tokens from the database, which is open by now. */
   async onModuleInit(): Promise<void> {
     const key = await this.patience.until(() => this.database.serverKey('continue-token'));
     this.services.continueTokens.useKey(key);
@@ -221,7 +221,7 @@ export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.services.proxies?.stop();
     await this.services.largeRequests?.stop();
-    // Spans that the receiver has not accepted by then are lost; the shutdown continues.
+    // Spans that the collector has not accepted by then are lost; the shutdown continues.
     await this.tracer?.stop().catch(() => undefined);
   }
 }

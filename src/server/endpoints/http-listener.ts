@@ -32,13 +32,16 @@ import { type RunningTracer, TRACER } from './tracing.module.js';
 import { UnreadAnswers } from './unread-answers.js';
 import { acceptWebSockets } from './web-sockets.js';
 
-/** Bytes that one connection may leave unread, not counting the answers to requests made at the same moment. */
+/** Maximum number of bytes that one connection may leave unread, not counting the responses to concurrent requests. */
 const maxUnreadBytes = 16 * 1024 * 1024;
-/** Bytes that all connections together may leave unread; above that, the connections with the most are cut. */
+/**
+ * Maximum number of bytes that all connections together may leave unread; above that, the connections with the most are
+ * cut.
+ */
 const maxUnreadBytesInAll = 512 * 1024 * 1024;
-/** When the server stops, idle connections get this long for a request already on its way. */
+/** On shutdown, idle connections are kept this long for a request that may be on its way. */
 const lingerMs = 500;
-/** Clients get this long to read the end of their watches. */
+/** On shutdown, clients get this long to read the end of their watches. */
 const watchDrainMs = 10_000;
 
 /**
@@ -118,7 +121,7 @@ export class HttpListener
     );
     this.clients.watch(server);
     this.connections.watch(server);
-    // The last one: connections above the limits are closed by now.
+    // Added last, so that connections above the limits are already closed.
     PacedHandshakes.watch(server);
     this.tls.start(server, this.state.ended);
   }

@@ -7,13 +7,13 @@ import { answerClientError } from './client-errors.js';
 import type { StatusFilter } from './status.filter.js';
 
 /**
- * The longest request head that is answered, in bytes as HTTP/2 counts them: with 32 extra bytes per field (RFC 9113
- * section 6.5.2).
+ * Maximum size of a request head, in bytes as HTTP/2 counts them: with 32 extra bytes per field (RFC 9113 section
+ * 6.5.2).
  */
 export const maxHeaderBytes = 64 * 1024;
 /**
- * The parsers' limit. It leaves room above the real limit, so that both HTTP versions answer a slightly longer head in
- * the same way, instead of breaking an HTTP/2 stream.
+ * The parsers' limit. It is above {@link maxHeaderBytes}, so that both HTTP versions respond to a slightly longer head
+ * in the same way, instead of breaking an HTTP/2 stream.
  */
 const parsedHeaderBytes = 2 * maxHeaderBytes;
 /** No head within the limit has more fields than this. */
@@ -23,13 +23,13 @@ const maxHeaderFields = parsedHeaderBytes / 32;
  * connection.
  */
 const keepAliveMs = 120_000;
-/** A handshake that takes longer is not from a real client. */
+/** Time limit for a TLS handshake; those of real clients are faster. */
 const handshakeMs = 15_000;
-/** How long an HTTP/1.1 head may take. */
+/** Time limit for receiving an HTTP/1.1 head. */
 const headMs = 60_000;
-/** How long a client may keep sending the body of an already answered request. */
+/** How long a client may keep sending the body after the response. */
 const refusedBodyMs = 30_000;
-/** When the system starts to probe a silent peer. */
+/** TCP keep-alive probes a silent peer after this time. */
 const probeAfterMs = 30_000;
 /** Default number of streams per HTTP/2 connection, which clients of this API expect. */
 const defaultStreams = 250;
@@ -41,7 +41,7 @@ const sessionMegabytes = 256;
 
 /** Settings of the listener. */
 export interface ListenerOptions {
-  /** Certificates of the server and the authorities of clients. */
+  /** The server's certificate and the client CA certificates. */
   readonly tls: SecureContextOptions & { readonly requestCert?: boolean; readonly rejectUnauthorized?: boolean };
   /** 0 for the default. */
   readonly http2MaxStreamsPerConnection: number;
@@ -93,8 +93,8 @@ function noCompiler(): never {
 }
 
 /**
- * Leaves bodies unread until the handler reads them, after authorization: for Fastify no method has a body. So it
- * neither checks their Content-Type nor makes an asynchronous resource for each.
+ * Leaves bodies unread until the handler reads them, after authorization: Fastify is told that no method has a body. So
+ * it neither checks their Content-Type nor makes an asynchronous resource for each.
  */
 export function leaveBodies(fastify: FastifyInstance): void {
   for (const method of [...fastify.supportedMethods]) {
@@ -123,8 +123,8 @@ export function listenerOptions(
       http1Options: {
         maxHeaderSize: parsedHeaderBytes,
         keepAliveTimeout: keepAliveMs,
-        // The time limit of requests covers slow bodies and ends much earlier than this. This limit is for bodies of
-        // requests that were refused unread.
+        // The request timeout covers slow bodies and ends much earlier than this. This limit is for bodies of requests
+        // that were refused unread.
         requestTimeout: Math.max(options.requestTimeoutMs, headMs) + refusedBodyMs,
         headersTimeout: headMs,
       },
@@ -132,8 +132,8 @@ export function listenerOptions(
       maxHeaderListPairs: maxHeaderFields,
       maxSessionMemory: sessionMegabytes,
       // With strict validation, fields with spaces around their values would be dropped. The request would continue
-      // without them: for example as its sender, instead of the user to impersonate. Readers of a value remove the
-      // spaces.
+      // without them: for example as its sender, instead of the user to impersonate. Code that reads a value removes
+      // the spaces.
       strictFieldWhitespaceValidation: false,
       settings: {
         maxHeaderListSize: parsedHeaderBytes,

@@ -1,8 +1,8 @@
 import type { FieldDescriptions, KindType, PublishedFacts, StructType } from '../../base/machinery/schema/index.js';
 
 /**
- * Declarations that the endpoints need, whatever groups are served. They belong to the API types, which only the whole
- * application knows, so they are passed in at start.
+ * Kinds that the endpoints need, whatever groups are served. They belong to the API types, which only the application
+ * as a whole imports, so they are passed in at start.
  */
 export interface MetaKinds {
   readonly status: KindType;
@@ -22,6 +22,6 @@ export interface MetaKinds {
    * need them.
    */
   readonly descriptions: () => FieldDescriptions;
-  /** Further facts that the reference publishes beside the declarations; loaded like descriptions. */
+  /** Further facts that the reference publishes besides the declarations; loaded on the first call too. */
   readonly published: () => PublishedFacts;
 }

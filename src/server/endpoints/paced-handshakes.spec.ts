@@ -7,7 +7,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
 import { PacedHandshakes } from './paced-handshakes.js';
 
-/** A socket that is not connected and claims an address. */
+/** A socket that is not connected and pretends to have the given address. */
 function socketFrom(address: string): Socket {
   return Object.defineProperty(new Socket(), 'remoteAddress', { value: address });
 }

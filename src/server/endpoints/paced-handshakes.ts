@@ -1,15 +1,14 @@
 import type { Server, Socket } from 'node:net';
 import { PartyQueue } from '../../base/machinery/party-queue.js';
 
-/** A TLS handshake takes up to a millisecond of processor time, so this many hold the event loop for a few. */
+/** Handshakes per turn of the event loop; each takes up to a millisecond of CPU time. */
 const perTurn = 4;
 
 type Begin = (socket: Socket) => void;
 
 /**
- * Begins only a few TLS handshakes in each turn of the event loop, so a burst of new connections doesn't delay the
- * requests of the others. Connections that have to wait are begun in the order in which they came, and the client
- * addresses take turns.
+ * Begins only a few TLS handshakes in each turn of the event loop, so that a burst of new connections doesn't delay the
+ * requests of others. Waiting connections are begun in the order of arrival, with client addresses taking turns.
  */
 export class PacedHandshakes {
   private readonly waiting = new PartyQueue<Socket>();
@@ -23,8 +22,8 @@ export class PacedHandshakes {
   ) {}
 
   /**
-   * Takes over the connections of a TLS server before it listens, from the listener of `connection` that it made itself.
-   * Other listeners are not affected; one that closes connections must be added before.
+   * Intercepts new connections of a TLS server before it listens, by replacing the server's own `connection` listener.
+   * Other listeners are not affected; those that close connections must be added before this call.
    */
   static watch(server: Server): PacedHandshakes {
     const [begin] = server.listeners('connection') as Begin[];
@@ -35,7 +34,7 @@ export class PacedHandshakes {
     return paced;
   }
 
-  /** The connections whose handshake has not begun. */
+  /** Number of connections whose handshake has not begun. */
   get size(): number {
     return this.waiting.size;
   }

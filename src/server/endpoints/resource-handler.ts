@@ -57,7 +57,7 @@ async function handleResolved(
   if (remote !== undefined) return handleRemote(services, remote, http, reply);
   const request = resolveRequest(services, context, http, reply);
   context.resourceRequest = request;
-  // Also applies to the old paths that name the verb.
+  // Also applies to the old paths that contain the verb (`/watch/`).
   if (request.verb === 'watch' && http.method !== 'GET') throw methodNotAllowedError();
   noteDeprecation(request);
   const { largeRequests } = services;
@@ -131,11 +131,10 @@ function handleAnyPatch(request: ResourceRequest): Promise<void> {
 }
 
 /**
- * The error for a non-resource path. Reads have their own routes, so this is another method on such a path, or an
- * unknown path.
+ * The error for a non-resource path. Reads have their own routes, so the request has another method or an unknown path.
  */
 function plainPathError(services: EndpointServices, path: string): Error {
-  // As for reads, a trailing slash makes no difference.
+  // A trailing slash makes no difference, as for reads.
   const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   return plain === '/' || readOnlyPaths(services).includes(plain)
     ? methodNotAllowedError()

@@ -49,14 +49,14 @@ export class ResourceRequest {
     return services.storeOf(resource);
   }
 
-  /** Admission of a request that writes. */
+  /** The admission of this write request. */
   get admission(): RequestAdmission {
     const { admission } = this.services;
     if (admission === undefined) throw new Error('admission is not there yet');
     return admission;
   }
 
-  /** Group, version and kind of the body: the subresource's own if it has one. */
+  /** Group, version and kind of the body: those of the subresource if it has its own. */
   get kind(): GroupVersionKind {
     const own = bodyKindOf(this.subresource);
     if (own !== undefined) return own.kind;
@@ -88,14 +88,14 @@ export function resolveRequest(
   if (!definition.namespaced && info.namespace !== '' && !isNamespaceObject) throw unknownPathError();
   const onObject = info.parts.length >= 2;
   const subresource = findSubresource(resource, info);
-  // In a proxy path, the text after the object's name is the path on another server.
+  // In a proxy path, the part after the object's name is the path on the other server.
   const isProxy = subresource?.type === 'connect' && subresource.target === 'proxy';
   if (info.parts.length > 3 && !isProxy) throw unknownPathError();
   if (definition.namespaced && info.namespace === '' && onObject) throw unknownPathError();
   const verbs = subresource === undefined ? verbsOf(definition) : subresourceVerbs(subresource);
   const verb = info.verb as ResourceVerb;
   if (!verbs.includes(verb) && !(isProxy && http.method === 'OPTIONS')) {
-    // The older paths of watches exist only for what can be watched.
+    // The older watch paths exist only for resources that can be watched.
     throw info.isVerbInPath && verb === 'watch' ? unknownPathError() : methodNotAllowedError();
   }
   if (subresource === undefined) {
@@ -118,7 +118,7 @@ function findSubresource(resource: ServedResource, info: RequestInfo): Subresour
   return found;
 }
 
-/** The metric labels of a resource request, without values that clients can make up. */
+/** The metric labels of a resource request, without values that clients can choose freely. */
 export function requestLabels({ resource, verb, subresource, namespace, name }: ResourceRequest): RequestLabels {
   const { definition, served } = resource;
   return {

@@ -4,9 +4,9 @@ import { EndpointServices } from './endpoint-services.js';
 import { handleResource } from './resource-handler.js';
 
 /**
- * Creates the controller of one API group. Guards and filter are global. No route has an interceptor: it would make
- * observables of every answer, which costs more than the guards together, and handlers write their answers themselves.
- * All kinds of a group share the controller; RequestInfo identifies the resource.
+ * Creates the controller of one API group. Guards and filter are global. No route has an interceptor: Nest would wrap
+ * every response in observables, which costs more than all guards together, and handlers write their responses
+ * themselves. All kinds of a group share the controller; RequestInfo identifies the resource.
  *
  * @param prefix path below which the group is served, e.g. `apis/apps`
  */
@@ -45,8 +45,8 @@ export function groupController(prefix: string): Type<unknown> {
 }
 
 /**
- * Handles everything that has no other route: kinds added at run time, and the 404 or 405 for unknown paths, behind the
- * guards.
+ * Handles everything that has no other route, behind the guards: kinds added at run time, and the 404 or 405 for
+ * unknown paths.
  */
 @Controller()
 export class CatchAllController {

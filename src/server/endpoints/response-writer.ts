@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Seat } from '../flow-control/seat.js';
 import { cut, type UnreadAnswers } from './unread-answers.js';
 
-/** The destination of an answer: the response of either HTTP version. */
+/** The response object of either HTTP version. */
 export type ResponseSink = FastifyReply['raw'];
 
 /**
@@ -30,8 +30,8 @@ export class ResponseWriter {
     private readonly sink: ResponseSink,
     private readonly unread: UnreadAnswers | undefined,
     /**
-     * The seat of a request that keeps it until its answer is complete; others may take it while the client does not
-     * read.
+     * The seat of a request that keeps it until its response is complete; other requests may take the seat while the
+     * client does not read.
      */
     private readonly seat?: Pick<Seat, 'waitForReader' | 'resume'>,
   ) {
@@ -43,7 +43,7 @@ export class ResponseWriter {
     });
   }
 
-  /** Whether the client left or the whole answer was handed over. */
+  /** Whether the client left or the whole response was handed over. */
   get isGone(): boolean {
     return this.closed || this.sink.destroyed === true || this.sink.writableEnded;
   }
@@ -56,15 +56,15 @@ export class ResponseWriter {
   /**
    * Resolves when more may be written, or when nothing can be written any longer. A chunk written while another write
    * waits is buffered. Rejects when the request lost its seat meanwhile and did not get one again in time. `onSent` is
-   * called when the bytes of the chunk are no longer needed; it is not called if that is uncertain.
+   * called when the bytes of the chunk are no longer needed, unless that is uncertain.
    */
   async write(chunk: string | Uint8Array, onSent?: () => void): Promise<void> {
     await this.send(chunk, undefined, onSent);
   }
 
   /**
-   * Like {@link write}, but undefined if more may be written at once. A chunk that is already framed is written to
-   * `connection`, once the head was sent.
+   * Like {@link write}, but returns undefined if more may be written at once. A chunk that is already framed is written
+   * to `connection`, once the head was sent.
    */
   send(chunk: string | Uint8Array, connection?: Socket, onSent?: () => void): Promise<void> | undefined {
     if (this.isGone) return undefined;

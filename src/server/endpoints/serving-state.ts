@@ -18,7 +18,7 @@ export class ServingState {
     return this.stopping;
   }
 
-  /** Aborted when watches must end and nothing more is accepted. */
+  /** Aborted when watches must end and no new requests are accepted. */
   get ended(): AbortSignal {
     return this.end.signal;
   }

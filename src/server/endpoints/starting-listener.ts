@@ -21,14 +21,14 @@ import {
 } from './health/health-checks.js';
 import { readUnwanted } from './request-info/unwanted-body.js';
 
-/** Checking whether the server is ready needs no more connections. */
+/** Enough for checks whether the server is ready. */
 const maxConnections = 500;
 /** Connections that do not finish their handshake, or send nothing, are closed after this time. */
 const patienceMs = 10_000;
-/** When the server itself takes over, requests that arrive and answers in progress get this much time. */
+/** When the server itself takes over the port, requests on their way and responses in progress get this much time. */
 const lingerMs = 200;
 
-/** The dependencies of the listener of a starting server. */
+/** Dependencies of the {@link StartingListener}. */
 export interface StartingListenerOptions {
   readonly address: string;
   readonly port: number;
@@ -37,12 +37,12 @@ export interface StartingListenerOptions {
 }
 
 /**
- * Listens on the server's port while the server starts, which can take as long as its database is unreachable. Answers
- * health checks, so probes and load balancers learn that the process is alive but not ready (specification 4.10). Every
- * other request gets a 503. It authenticates nobody and reads no body.
+ * Listens on the server's port while the server starts, which can take as long as its database is unreachable. Serves
+ * health checks, so that probes and load balancers learn that the process is alive but not ready (specification 4.10).
+ * Every other request gets a 503. It authenticates nobody and reads no body.
  *
- * A connection ends with its answer: an open one would be cut when the server itself takes over, perhaps with a request
- * on its way.
+ * Every connection is closed after its response: an open one would be cut when the server itself takes over, perhaps
+ * with a request on its way.
  */
 export class StartingListener {
   private readonly server: Http2SecureServer;
@@ -55,7 +55,7 @@ export class StartingListener {
     this.server = createSecureServer(
       { ...tls, allowHTTP1: true, handshakeTimeout: patienceMs, settings: { maxConcurrentStreams: 100 } },
       (request, response) => {
-        // A failed answer ends its own connection only.
+        // A failed response affects only its own connection.
         this.answer(request, response).catch(() => request.socket.destroy());
       },
     );
@@ -70,7 +70,7 @@ export class StartingListener {
     this.server.on('sessionError', () => undefined);
   }
 
-  /** Resolves when it listens. @throws the reason why it cannot: the server could not either. */
+  /** Resolves when it listens. @throws the error of listening, which the server would get too. */
   static async open({ address, port, tls, checks }: StartingListenerOptions): Promise<StartingListener> {
     const listener = new StartingListener(checks, tls);
     listener.server.listen(port, address);
@@ -81,7 +81,7 @@ export class StartingListener {
   /** Resolves when the port is free for the server itself. */
   async close(): Promise<void> {
     const closed = once(this.server, 'close');
-    // Stops only the listening: the server's own close would also cut connections whose request is on its way.
+    // Only stops listening: the server's own `close` would also cut connections whose request is on its way.
     NetServer.prototype.close.call(this.server);
     const timer = setTimeout(() => {
       for (const socket of this.sockets) socket.destroy();
@@ -126,7 +126,7 @@ function send(response: Http2ServerResponse, code: number, contentType: string, 
   response.end(text);
 }
 
-/** Closes the session after the answer: the client learns that it should send its next request elsewhere. */
+/** Closes the session after the response: the client learns that it must send its next request elsewhere. */
 function closeAfter(stream: ServerHttp2Stream): void {
   // A closed stream no longer refers to its session.
   const { session } = stream;

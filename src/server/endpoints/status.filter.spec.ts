@@ -10,7 +10,7 @@ import { StatusFilter } from './status.filter.js';
 
 const services = { accept: undefined, kinds: { status: undefined } } as never;
 
-/** The answer of a handler that has failed with `error`. */
+/** The response after a handler has thrown `error`. */
 async function answerOf(error: unknown, url: string): Promise<{ readonly body: string }> {
   const filter = new StatusFilter(new Logger('error', 'text', () => undefined), services);
   const app = fastify();
@@ -24,7 +24,7 @@ async function answerOf(error: unknown, url: string): Promise<{ readonly body: s
   return { body };
 }
 
-/** Lines of the log after a handler has failed with `error`. */
+/** Log lines after a handler has thrown `error`. */
 async function logOf(error: unknown, isOver: boolean): Promise<{ readonly lines: string[]; readonly code: number }> {
   const lines: string[] = [];
   const filter = new StatusFilter(new Logger('warn', 'text', (line) => lines.push(line)), services);

@@ -29,7 +29,7 @@ import { isTooLongToRead } from './request-info/unwanted-body.js';
 
 const newline = Buffer.from('\n');
 
-/** The error to answer with, for any thrown value. Faults of this program become a 500 that reveals no internals. */
+/** Converts any thrown value to the error to respond with. Internal errors become a 500 that reveals no internals. */
 export function toAnswer(error: unknown): StatusError {
   if (error instanceof StatusError) return error;
   const code =
@@ -51,12 +51,14 @@ export function toAnswer(error: unknown): StatusError {
   return internalError(new Error('the server has an unexpected fault, see its log'));
 }
 
-/** Whether the answer contains all details of the error, so that it need not be logged. */
+/** Whether the response contains all details of the error, so that it need not be logged. */
 function isExplained(error: unknown): boolean {
   return error instanceof StatusError && error.cause === undefined;
 }
 
-/** Whether the error only means that a request was abandoned because its client left or its time was over. */
+/**
+ * Whether the error only means that the request was abandoned because its client left or its time limit was exceeded.
+ */
 function isOfAbandoned(error: unknown, context: HttpRequestContext | undefined): boolean {
   if (context?.isOver !== true || !(error instanceof Error)) return false;
   return isAbort(error) || (error instanceof StatusError && isAbort(error.cause));
@@ -66,14 +68,14 @@ function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** The one place where errors become answers: every failure becomes a `Status`, except on pages outside the API. */
+/** The one place where errors become responses: every failure becomes a `Status`, except on pages outside the API. */
 @Injectable()
 @Catch()
 export class StatusFilter implements ExceptionFilter {
   constructor(
     @Inject(Logger) private readonly logger: Logger,
     @Inject(EndpointServices) private readonly services: Pick<EndpointServices, 'accept' | 'kinds'>,
-    /** Undefined in the thread for large requests, and where nothing is audited. */
+    /** Undefined in the thread for large requests, and when nothing is audited. */
     @Optional() @Inject(AUDITOR) private readonly auditor?: Pick<Auditor, 'unread'>,
   ) {}
 
@@ -99,7 +101,7 @@ export class StatusFilter implements ExceptionFilter {
     }
   }
 
-  /** Logs an error that happened after the answer of a request. */
+  /** Logs an error that happened after the response of a request. */
   report(error: unknown, request: FastifyRequest): void {
     this.logger.error('could not finish a request', { method: request.method, path: pathOf(request), error });
   }
@@ -109,11 +111,12 @@ export class StatusFilter implements ExceptionFilter {
     const context = request.plinthContext;
     if (answer.code === 500 && !(error instanceof StatusError)) context?.audit?.failed();
     if (answer.code >= 500 && !isExplained(error) && !isOfAbandoned(error, context)) {
-      // A fault of this program has to be investigated; a fault of a hook concerns whoever configured the hook.
+      // Internal errors have to be investigated; a webhook's fault concerns whoever configured the webhook.
       const level = error instanceof StatusError && error.isExpected ? 'warn' : 'error';
       this.logger[level]('request failed', { method: request.method, path: pathOf(request), error });
     }
-    // The time limit has answered: later failures caused by its abort must not cut the answer that is being sent.
+    // The request has timed out and got its response: later failures caused by the abort must not cut it while it is
+    // being sent.
     if (reply.raw.writableEnded || context?.isEnding === true) return;
     if (reply.sent || reply.raw.headersSent) {
       if (context !== undefined) context.isAborted = true;
@@ -144,7 +147,9 @@ export class StatusFilter implements ExceptionFilter {
       .send(this.encode(status, accepted, pretty));
   }
 
-  /** Errors end with a newline, as in the reference: clients print them as they are, and compare what they printed. */
+  /**
+   * Errors end with a newline, as in the reference: clients print them unchanged, and their users compare the output.
+   */
   private encode(status: Status, accepted: AcceptedType, pretty: boolean): Buffer {
     const bytes = encodeValue(status, accepted, this.services.kinds.status, pretty);
     return accepted.mediaType === 'json' && !pretty ? Buffer.concat([bytes, newline]) : bytes;
@@ -155,7 +160,7 @@ export class StatusFilter implements ExceptionFilter {
     this.auditor?.unread({ raw, verb: method.toLowerCase(), code, reason });
   }
 
-  /** The form that the client reads; JSON if it reads no available form. */
+  /** The format that the client accepts; JSON if it accepts no available one. */
   private acceptedType(header: string | undefined): AcceptedType {
     try {
       return this.services.accept.negotiate(header, false);

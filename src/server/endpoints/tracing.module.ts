@@ -16,7 +16,7 @@ export const TRACER = Symbol('Tracer');
 /** Injection token of the {@link OtlpSettings} of the process; undefined without `--tracing-config-file`. */
 export const TRACING = Symbol('Tracing');
 
-/** Reads the file of the flag. */
+/** Reads the file of `--tracing-config-file`. */
 const tracingProvider: FactoryProvider<OtlpSettings | undefined> = {
   provide: TRACING,
   inject: [TracingOptions, VENDOR_NAMES],
@@ -24,14 +24,14 @@ const tracingProvider: FactoryProvider<OtlpSettings | undefined> = {
     tracingSettings(tracingConfigFile, names, 'apiserver'),
 };
 
-/** The libraries for traces are loaded only if they are needed. */
+/** The tracing libraries are loaded only if they are needed. */
 const tracerProvider: FactoryProvider<RunningTracer | undefined> = {
   provide: TRACER,
   inject: [TRACING],
   useFactory: openTracer,
 };
 
-/** The traces of requests. The tracer is stopped by the endpoints, after the last request. */
+/** Traces requests. The endpoints stop the tracer, after the last request. */
 @Module({ providers: [tracingProvider, tracerProvider], exports: [TRACING, TRACER] })
 export class TracingModule {}
 

@@ -1,12 +1,12 @@
 import { pageNotFoundError, type StatusError, unknownPathError } from '../../base/machinery/status-error.js';
 import type { EndpointServices } from './endpoint-services.js';
 
-/** Roots below which every answer has the format of the API. */
+/** Path prefixes below which every error is a `Status`. */
 const apiRoots: ReadonlySet<string> = new Set(['api', 'version']);
 
 /**
- * The 404 of a path that nothing serves: a `Status` below the core group and other served groups, whatever the version,
- * and a plain page elsewhere. Groups that only custom resources have count as elsewhere.
+ * The 404 of an unknown path: a `Status` below the core group and other served groups, whatever the version, and a
+ * plain page elsewhere. Groups of custom resources get the plain page too.
  */
 export function unknownPath(services: Pick<EndpointServices, 'orderedGroups' | 'registry'>, path: string): StatusError {
   const [, root = '', group = ''] = path.split('/');

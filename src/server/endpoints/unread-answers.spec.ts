@@ -27,7 +27,7 @@ it('answers are cut when their time is over, longer ones later', async () => {
   unread.remove(taken);
   assert.ok(readingTime(10, 1_000_000) > 10_000);
   now = 11;
-  // The timer of the answers keeps no process alive, so the test needs its own.
+  // The timer of {@link UnreadAnswers} does not keep the process alive, so the test needs its own.
   const alive = setInterval(() => undefined, 1000);
   await once(short, 'cut');
   unread.stop();
@@ -66,7 +66,7 @@ it('the connection with the most unread bytes loses its answers when the total i
   }
   assert.deepEqual(cuts, [0, 1, 2, 3]);
   for (const one of flood) unread.remove(one);
-  // Cut answers no longer count.
+  // Cut responses no longer count.
   unread.add(response(attacker), 700);
   unread.remove(honest);
   assert.deepEqual(cuts, [0, 1, 2, 3]);

@@ -14,11 +14,11 @@ const closed = Symbol('closed');
 const unreadBytes = Symbol('unread bytes');
 
 export interface UnreadLimits {
-  /** How long an answer may wait for its client to start reading, in milliseconds. */
+  /** How long a response may wait for its client to start reading, in milliseconds. */
   readonly patienceMs: number;
-  /** Unread bytes per connection, above which its further requests are refused. */
+  /** Above this number of unread bytes, further requests of the connection are refused. */
   readonly connectionBytes: number;
-  /** Unread bytes of all connections together, above which the connection with the most is cut. */
+  /** Above this number of unread bytes of all connections together, the connection with the most is cut. */
   readonly totalBytes: number;
 }
 
@@ -39,14 +39,14 @@ interface UnreadAnswer {
 }
 
 /**
- * Tracks answers that were handed over for sending but not yet read by their clients. An answer that is not read in
+ * Tracks responses that were handed over for sending but not yet read by their clients. A response that is not read in
  * time is cut by closing its connection (HTTP/1.1) or its stream (HTTP/2). Otherwise a client that opens streams and
- * never lets them send would fill the memory with answers. For the same reason all connections together have a limit:
- * above it, the connection with the most unread bytes loses its answers, so a client with a single answer in progress
- * loses it last.
+ * never reads them would fill the memory with responses. For the same reason all connections together have a limit:
+ * above it, the connection with the most unread bytes loses its responses, so a client with a single response in
+ * progress loses it last.
  */
 export class UnreadAnswers {
-  /** Unread answers, the one that has waited longest first. */
+  /** Unread responses, the one that has waited longest first. */
   private readonly answers = new LinkedItems<UnreadAnswer>();
   private total = 0;
   private sweeper: NodeJS.Timeout | undefined;
@@ -56,14 +56,14 @@ export class UnreadAnswers {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** Whether the connection of a response has too many unread bytes to get more. */
+  /** Whether the connection of a response has too many unread bytes for further responses. */
   isFull(response: Response): boolean {
     return ((connectionOf(response) as Connection)[unreadBytes] ?? 0) > this.limits.connectionBytes;
   }
 
   /**
-   * Records that the last `bytes` of an answer were handed over. Bytes of a closed response don't count: nothing would
-   * report when they are gone, and clients that leave early would use up the limits of others.
+   * Records that the last `bytes` of a response were handed over. Bytes of a closed response don't count: nothing would
+   * report when they are sent, and clients that leave early would use up the limits of others.
    */
   add(response: Response, bytes: number): void {
     if (response[answer] !== undefined) return;

@@ -6,14 +6,14 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { badRequestError, StatusError } from '../../base/machinery/status-error.js';
 import type { Logger } from '../../base/observability/logger.js';
 
-/** A connection whose client asked for another protocol. */
+/** A connection whose client requested another protocol. */
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
   /**
-   * Whether the user is identified by a token alone. Browsers send a certificate for any page, so a page can add a
-   * made-up token, and the request would still run as the page's reader.
+   * Whether the user is identified by a token alone. Browsers send a certificate for any page, so a page can add an
+   * invalid token, and the request would still run as the user with the certificate.
    */
   readonly reliesOnToken: boolean;
 }
@@ -37,9 +37,9 @@ const acceptor = new WebSocketServer({
 });
 
 /**
- * Accepts watches over WebSocket (RFC 6455), and any upgraded connection to other servers. Such a request passes
- * through the same stages as any other and is refused with an ordinary answer; only the answering handler upgrades the
- * connection. Other upgrade requests are ignored, as HTTP allows: the request is answered normally. So are upgrade
+ * Accepts watches over WebSocket (RFC 6455), and any upgraded connection to other servers. An upgrade request passes
+ * through the same stages as any other and is refused with an ordinary response; only its handler upgrades the
+ * connection. All other upgrades are ignored, as HTTP allows: the request gets a normal response. So are upgrades of
  * requests with a body, since the body would have to be read before the first frame.
  *
  * @param isRemote whether a path leads to another server
@@ -74,7 +74,7 @@ export function acceptWebSockets(
     route(request, response);
   };
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // No other handler catches an error here, and it would end the process.
+    // An error here would be uncaught and end the process.
     try {
       begin(request, socket, head);
     } catch (error) {
@@ -84,13 +84,13 @@ export function acceptWebSockets(
   });
 }
 
-/** Whether a request asks for a WebSocket, even in an invalid form. */
+/** Whether a request asks for a WebSocket, even with an invalid handshake. */
 export function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /**
- * Whether the upgraded connection carries a single stream. Another version of HTTP (`h2c`) would bring requests that
+ * Whether the upgraded connection carries a single stream. Another version of HTTP (`h2c`) would carry requests that
  * nobody has authenticated, on a connection that extension servers trust.
  */
 function isStream({ headers }: IncomingMessage): boolean {
@@ -111,8 +111,8 @@ function useTokenProtocol({ headers }: IncomingMessage): void {
 /**
  * Whether the request of a response asks for a WebSocket.
  *
- * @throws a 400 for an invalid handshake; a 403 for a page of another origin if the request has no token, or if its
- *   reader has a certificate.
+ * @throws a 400 for an invalid handshake; a 403 for a page of another origin if the request has no token, or if the
+ *   browser sent a certificate.
  */
 export function wantsWebSocket(response: object): boolean {
   const upgrade = upgrades.get(response);
@@ -126,7 +126,7 @@ export function wantsWebSocket(response: object): boolean {
   return true;
 }
 
-/** The protocols that a client of a WebSocket offers, most preferred first, without its token. */
+/** The subprotocols that a WebSocket client offers, most preferred first, without its token. */
 export function offeredProtocols({ request: { headers } }: Upgrade): string[] {
   const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
   return offered.filter((name) => name !== '' && !name.startsWith(tokenProtocol));
@@ -137,14 +137,14 @@ export function upgradeOf(response: object): Upgrade | undefined {
   return upgrades.get(response);
 }
 
-/** Throws a 403 for a page of another origin if the request has no token, or if its reader has a certificate. */
+/** Throws a 403 for a page of another origin if the request has no token, or if the browser sent a certificate. */
 export function checkOrigin({ request: { headers }, reliesOnToken }: Upgrade): void {
   if (headers.origin !== undefined && !reliesOnToken && hostOf(headers.origin) !== headers.host) {
     throw new StatusError('Forbidden', 'pages of another origin need a token, and no client certificate');
   }
 }
 
-/** Gives the connection to its new protocol. The response can't be used after this. */
+/** Hands the connection over to its new protocol. The response can't be used after this. */
 export function releaseSocket(response: ServerResponse): Pick<Upgrade, 'socket' | 'head'> {
   const { socket, head } = upgrades.get(response) as Upgrade;
   response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
@@ -159,7 +159,7 @@ function hostOf(origin: string): string | undefined {
   }
 }
 
-/** Answers with 101. The response can't be used after this. */
+/** Responds with 101. The response can't be used after this. */
 export function openWebSocket(response: ServerResponse): { readonly socket: Duplex; readonly webSocket: WebSocket } {
   const { request, socket, head } = upgrades.get(response) as Upgrade;
   response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);

@@ -18,7 +18,7 @@ export class BucketCounts {
   }
 }
 
-/** A number over time, as a histogram in which each value is weighted by the milliseconds for which it lasted. */
+/** A histogram of a number over time, in which each value is weighted by the milliseconds for which it lasted. */
 export class TimedBuckets extends BucketCounts {
   private value = 0;
 
@@ -36,7 +36,7 @@ export class TimedBuckets extends BucketCounts {
     this.value = value;
   }
 
-  /** Counts the current value up to `now`. */
+  /** Adds the current value for the time up to `now`. */
   pass(now: number): void {
     if (now <= this.since) return;
     this.observe(this.value, now - this.since);

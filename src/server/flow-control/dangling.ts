@@ -3,7 +3,7 @@ import type { FlowSchema, FlowSchemaCondition } from '../../objects/apis/flowcon
 
 const type = 'Dangling';
 
-/** The condition that a schema needs; undefined if the schema already has it. */
+/** The corrected `Dangling` condition of a schema; undefined if the schema already has it. */
 export function changedDangling(
   { spec, status }: Pick<FlowSchema, 'spec' | 'status'>,
   isLevel: (name: string) => boolean,
@@ -25,7 +25,7 @@ export function changedDangling(
   return { type, ...wanted, lastTransitionTime: since } as FlowSchemaCondition;
 }
 
-/** The schema with the condition in its status. */
+/** The schema with this condition in its status. */
 export function withDangling(schema: FlowSchema, condition: FlowSchemaCondition): FlowSchema {
   const others = (schema.status?.conditions ?? []).filter((other) => other.type !== type);
   return { ...schema, status: { ...schema.status, conditions: [...others, condition] } };

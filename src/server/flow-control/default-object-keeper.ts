@@ -12,7 +12,7 @@ import { kept, upkeepOf, type WantedObject } from './upkeep.js';
 
 const admitted = () => Promise.resolve();
 
-/** Reasons why a write fails when another process was faster. */
+/** Reasons of write errors that mean that another process was faster. */
 const overtaken: ReadonlySet<string> = new Set(['AlreadyExists', 'Conflict', 'NotFound']);
 
 /**

@@ -7,7 +7,7 @@ import type {
 } from '../../objects/apis/flowcontrol/v1/flow-schema.types.js';
 import type { PriorityLevelConfigurationSpec } from '../../objects/apis/flowcontrol/v1/priority-level-configuration.types.js';
 
-/** An object that the server itself makes. */
+/** An object that the server itself creates. */
 export interface DefaultObject<Spec> {
   readonly name: string;
   readonly spec: Spec;

@@ -38,8 +38,8 @@ interface Informers {
 
 /**
  * Connects flow control with its objects: each process follows them and puts every change into effect at once, records
- * in the status of a schema whether its level exists, and maintains the default objects. Without the API group, the
- * default objects are in effect.
+ * in the status of a schema whether its level exists, and maintains the default objects. If the API group is not
+ * served, the default objects are in effect.
  */
 export class FlowConfiguration {
   private readonly group: string;
@@ -81,7 +81,7 @@ export class FlowConfiguration {
     await this.writeStatuses(signal, await this.storedSchemas());
   }
 
-  /** Puts every change into effect from now on, and maintains the default objects, until the signal is aborted. */
+  /** From now on, puts every change into effect and maintains the default objects, until the signal is aborted. */
   maintain(signal: AbortSignal): void {
     const { informers } = this;
     if (informers === undefined || signal.aborted) return;
@@ -91,7 +91,7 @@ export class FlowConfiguration {
     this.track(this.upkeep(signal));
   }
 
-  /** Resolves when all background work has ended after the abort. */
+  /** Resolves when all background work has ended after the signal is aborted. */
   async stopped(): Promise<void> {
     await Promise.all([...this.work]);
     await Promise.all([this.informers?.schemas.stopped(), this.informers?.levels.stopped()]);
@@ -146,7 +146,7 @@ export class FlowConfiguration {
     const annotation = `apf.${names.labelPrefix}/autoupdate-spec`;
     const keep = (resource: string, defaults: readonly DefaultObject<unknown>[]) =>
       new DefaultObjectKeeper(stores, stores.named(this.group, resource), defaults, annotation, signal).keep();
-    // Levels come first, so that no schema is ever without its level.
+    // Levels are written first, so that no schema is ever without its level.
     await keep(levels, defaultLevels());
     await keep(schemas, defaultSchemas(names));
   }
@@ -157,7 +157,10 @@ export class FlowConfiguration {
     return items.map((item) => parseStored(store.resource, item) as ApiObject as FlowSchema & ApiObject);
   }
 
-  /** Writes the condition of every schema whose condition is wrong. The first process writes it, the others see it. */
+  /**
+   * Corrects the condition of every schema whose condition is wrong. The fastest process writes it, the others see the
+   * change.
+   */
   private async writeStatuses(signal: AbortSignal, all: Iterable<FlowSchema & ApiObject>): Promise<void> {
     const isKnown = (name: string) => this.informers?.levels.get('', name) !== undefined;
     const wrong = [...all].filter(
@@ -180,7 +183,7 @@ export class FlowConfiguration {
         validate: () => Promise.resolve(),
         transform: (live) => {
           const schema = live as FlowSchema & ApiObject;
-          // The schema has changed meanwhile; the change will be processed separately.
+          // If the schema has changed meanwhile, that change is processed separately.
           if (schema.spec.priorityLevelConfiguration.name !== level) return schema;
           const condition = changedDangling(schema, () => isFound, stores.clock.now());
           return condition === undefined ? schema : (withDangling(schema, condition) as FlowSchema & ApiObject);

@@ -19,7 +19,7 @@ import { LastingMemory } from './lasting-memory.js';
 import { registerLastingMetrics } from './lasting-metrics.js';
 import type { FindUsage } from './work-estimator.js';
 
-/** The part of the heap that long-running requests may occupy, unless a flag sets another limit. */
+/** The fraction of the heap that long-running requests may occupy, unless a flag sets another limit. */
 const partOfHeap = 1 / 4;
 
 /**
@@ -89,7 +89,7 @@ export class FlowControlModule implements OnApplicationBootstrap, OnApplicationS
   }
 }
 
-/** Returns what the process knows about a resource without reading the store. */
+/** Returns a function that looks up what the process knows about a resource without reading the store. */
 function findUsage(storage: Storage): FindUsage {
   const unknown = { objects: undefined, isInMemory: false, watchers: 0 };
   return ({ apiGroup, resource, namespace, name }) =>

@@ -40,7 +40,7 @@ export interface FlowRequest {
   readonly kind: RequestKind;
   /** The time limit of the whole request, in milliseconds. */
   readonly timeLimitMs: number;
-  /** A seat in another limit, which is released together with the seats. */
+  /** A seat of another limiter, which is released together with the seats. */
   readonly other?: Seat | undefined;
 }
 
@@ -48,13 +48,13 @@ const ratioBounds = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99,
 const tickMs = 1000;
 /** Number of ticks between two adjustments of the limits. */
 const adjustmentTicks = 10;
-/** A request may wait for this part of its time limit, but no longer than this many milliseconds. */
+/** A request may wait for this fraction of its time limit, but no longer than {@link longestWaitMs}. */
 const waitingPart = 1 / 4;
 const longestWaitMs = 15_000;
 
 /**
- * Sorts requests into flows and levels, and gives them seats: API priority and fairness (specification 8). Holds the
- * configuration in effect in this process; changes are passed to {@link apply}.
+ * Classifies requests into flows and levels, and gives them seats: API priority and fairness (specification 8). Holds
+ * the configuration in effect in this process; changes are passed to {@link apply}.
  */
 export class FlowControl implements FlowInfo {
   private readonly byName = new Map<string, PriorityLevel>();
@@ -102,7 +102,7 @@ export class FlowControl implements FlowInfo {
   }
 
   /**
-   * Puts a configuration into effect: all existing levels and schemas. Requests under way keep their seats and their
+   * Puts a configuration into effect: all existing levels and schemas. Current requests keep their seats and their
    * places in queues. Schemas whose level is missing are ignored. The mandatory objects always exist.
    */
   apply(levels: readonly LevelSettings[], schemas: readonly SchemaSettings[]): void {
@@ -140,7 +140,7 @@ export class FlowControl implements FlowInfo {
 
   /**
    * Requests the seats of a request. The result has the seats or waits for them: see {@link FlowSeat.granted}. Throws a
-   * 429 for a request that may not wait either.
+   * 429 for a request that can't get seats and may not wait.
    */
   enter(schema: SchemaInEffect, request: FlowRequest): FlowSeat {
     const { user, info, kind } = request;
@@ -226,7 +226,10 @@ export class FlowControl implements FlowInfo {
     }
   }
 
-  /** Divides the number of requests that may run concurrently among the busy levels, in proportion to their shares. */
+  /**
+   * Divides the number of requests that may run concurrently among the levels, in proportion to the nominal limits of
+   * busy ones.
+   */
   private setPace(): void {
     const { running } = this.pressure;
     const limited = [...this.byName.values()].filter(({ share }) => !share.isExempt);
@@ -249,7 +252,7 @@ export class FlowControl implements FlowInfo {
     for (const [i, level] of levels.entries()) level.setLimits(limits[i] as (typeof limits)[number]);
   }
 
-  /** Forgets levels whose last request is done, and the counts of schemas that are gone. */
+  /** Removes levels whose last request is done, and the counts of schemas that are gone. */
   private forgetGone(): void {
     let isGone = false;
     for (const level of this.byName.values()) if (level.isDone) isGone = this.byName.delete(level.name) || isGone;
@@ -292,7 +295,7 @@ export class FlowControl implements FlowInfo {
       series.running++;
       series.runningSeats += work.initialSeats;
       this.countRunning(kind, 1);
-      // The request lost its seats and got new ones, and was counted already.
+      // The request lost its seats and got new ones, so it was already counted.
       if (hasRun) return;
       series.dispatched++;
       level.counts.dispatched++;
@@ -322,7 +325,7 @@ export class FlowControl implements FlowInfo {
     this.overTime.executing[kind].set(this.running[kind] / Math.max(1, this.seats[kind]), this.timers.elapsed());
   }
 
-  /** Whether requests may delay requests of other flows. */
+  /** Whether current requests may delay requests of other flows. */
   private readonly isBusy = (): boolean => {
     const { readOnly, mutating } = this.running;
     if (!this.severalFlows.at(this.timers.elapsed())) return false;

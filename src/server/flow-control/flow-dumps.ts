@@ -18,7 +18,7 @@ export function flowTable(page: FlowPage, levels: Iterable<PriorityLevel>): Flow
   }
 }
 
-/** Values separated by commas, with blanks that align the columns. */
+/** Values separated by commas, with spaces that align the columns. */
 export function formatTable({ head, rows }: FlowTable): string {
   const texts = [head, ...rows].map((row) => row.map((cell, i) => (i < row.length - 1 ? `${cell},` : cell)));
   const widths = head.map((_, i) => texts.reduce((most, row) => Math.max(most, (row[i] ?? '').length), 0));
@@ -99,7 +99,7 @@ function queueRow(level: string, queue: Queue<FlowSubject>): unknown[] {
   ];
 }
 
-/** All requests that wait or have seats. */
+/** All requests that are waiting or have seats. */
 function requestsTable(levels: Iterable<PriorityLevel>, withDetails: boolean): FlowTable {
   const head = [
     'PriorityLevelName',
@@ -159,7 +159,7 @@ function seatSeconds(value: number): string {
   return `${value.toFixed(8)}ss`;
 }
 
-/** Escapes a user name, which may contain any text, so that it can't create another row or column. */
+/** Escapes a user name, which may contain any characters, so that it can't create another row or column. */
 function safe(text: string): string {
   return /[\p{Cc},"]/u.test(text) ? JSON.stringify(text).replaceAll(',', '\\u002c') : text;
 }

@@ -39,7 +39,7 @@ describe('the hand of a flow', () => {
       const covered = others.filter((hand) => hand.every((queue) => taken.has(queue))).length;
       assert.ok(covered < 0.12 * others.length, `${covered} of ${others.length} with ${queues} queues`);
       assert.ok(new Set(others.flat()).size > 0.8 * queues, 'the others have all queues');
-      // A hand that would be most of the neighbourhood is dealt from all queues.
+      // When a hand would be most of its neighbourhood, it is dealt from all queues.
       assert.equal(new Set(simulatedHasher.ofUser('s', 'system:serviceaccount:a:b').dealt(8, 6)).size, 6);
     }
   });
@@ -49,7 +49,7 @@ describe('the hand of a flow', () => {
     const [known, real] = secrets as [FlowHasher, FlowHasher];
     const handOf = (hasher: FlowHasher, name: string) => hasher.ofUser('schema', name).dealt(128, 6);
     const wanted = new Set(handOf(known, 'victim'));
-    // An attacker with the secret finds names that share most queues of the victim.
+    // An attacker who knows the secret finds names that share most queues of the victim.
     const names = Array.from({ length: 200_000 }, (_, i) => `name-${i}`);
     const shared = (hasher: FlowHasher, name: string, of: ReadonlySet<number>) =>
       handOf(hasher, name).filter((queue) => of.has(queue)).length;
@@ -68,7 +68,7 @@ describe('the hand of a flow', () => {
     for (const hand of hands) for (const queue of hand) load[queue] = (load[queue] as number) + 1;
     const expected = (2000 * 6) / 64;
     assert.ok(Math.min(...load) > expected * 0.6 && Math.max(...load) < expected * 1.4, load.join());
-    // With sixteen elephants, a mouse shares all of its queues with them about once in a thousand.
+    // With sixteen heavy flows, a small one shares all of its queues with them about once in a thousand cases.
     const taken = new Set(hands.slice(0, 16).flat());
     const covered = hands.slice(16).filter((hand) => hand.every((queue) => taken.has(queue))).length;
     assert.ok(covered < 0.4 * hands.length, `${covered} of ${hands.length}`);

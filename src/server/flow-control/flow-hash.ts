@@ -1,6 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** A number that identifies the flow of a request, in two halves, because one has too few bits for a large hand. */
+/**
+ * A number that identifies the flow of a request, in two halves, because a single one has too few bits for a large
+ * hand.
+ */
 export class FlowHash {
   private hand: readonly number[] = [];
   private deckSize = 0;
@@ -13,7 +16,7 @@ export class FlowHash {
   ) {}
 
   /**
-   * The queues of the flow: `handSize` different numbers below `deckSize`, cached while the same sizes are requested.
+   * The queues of the flow: `handSize` different numbers below `deckSize`, cached until other sizes are requested.
    * Flows of one neighbourhood share a third of all queues, or twice the size of a hand if that is more.
    */
   dealt(deckSize: number, handSize: number): readonly number[] {
@@ -32,15 +35,15 @@ export class FlowHash {
   }
 }
 
-/** The most queues of a neighbourhood; dealing a hand from this many is fast. */
+/** Maximum number of queues in a neighbourhood; dealing a hand from this many is fast. */
 const mostNearby = 64;
-/** Flows and neighbourhoods that are cached. */
+/** Maximum number of flows and of neighbourhoods that are cached. */
 const remembered = 1000;
 const accountPrefix = 'system:serviceaccount:';
 
 /**
  * Hashes flows with a secret, so that nobody can search for names that share the queues of another user. Each process
- * has its own secret: if two flows share their queues by chance, they do so in one process only.
+ * has its own secret: flows that share their queues by chance do so in one process only.
  */
 export class FlowHasher {
   private readonly neighbourhoods = new Map<string, FlowHash>();
@@ -80,20 +83,20 @@ export class FlowHasher {
 }
 
 /**
- * The queues of a flow: `handSize` different numbers below `deckSize`, the same for the same hash, as random as the
- * hash, so that two flows rarely share all of their queues.
+ * The queues of a flow: `handSize` different numbers below `deckSize`. They depend only on the hash and are as random
+ * as the hash, so that two flows rarely share all of their queues.
  */
 export function dealHand({ high, low }: Pick<FlowHash, 'high' | 'low'>, deckSize: number, handSize: number): number[] {
   const hand: number[] = [];
   let a = high;
   let b = low;
   for (let dealt = 0; dealt < handSize; dealt++) {
-    // A small generator with 64 bits of state (like xoroshiro), enough to spread flows.
+    // A small pseudo-random generator with 64 bits of state (like xoroshiro), which is enough to spread flows.
     b ^= a;
     a = ((a << 26) | (a >>> 6)) ^ b ^ (b << 9);
     b = (b << 13) | (b >>> 19);
     let card = ((Math.imul(a, 0x9e3779bb) >>> 0) + dealt * 0x9e3779b9) % (deckSize - dealt);
-    // Picks the remaining number at position `card`, without a list of the remaining numbers.
+    // Picks the number at position `card` among the remaining ones, without a list of these.
     const taken = [...hand].sort((x, y) => x - y);
     for (const other of taken) if (other <= card) card++;
     hand.push(card);

@@ -44,7 +44,7 @@ function addRequestCounts(metrics: ScrapedMetrics, info: FlowInfo): void {
   );
 }
 
-/** What requests took and wanted, by schema. */
+/** Histograms of the duration and the seats of requests, by schema. */
 function addRequestHistograms(metrics: ScrapedMetrics, info: FlowInfo): void {
   metrics.histogram('request_wait_duration_seconds', 'Time in a queue.', [...flowLabelNames, 'execute'], function* () {
     for (const series of info.series()) {
@@ -114,7 +114,7 @@ function addSeats(metrics: ScrapedMetrics): void {
   metrics.ofLevel('target_seats', 'What the level would get if there were enough.', ({ targetSeats }) => targetSeats);
 }
 
-/** How far the queues of each level have got. */
+/** How far virtual time has advanced in the queues of each level. */
 function addQueueProgress(metrics: ScrapedMetrics, info: FlowInfo): void {
   metrics.ofLevel('current_r', 'Virtual time of the queues, in seat-seconds.', ({ requests }) => requests.currentR);
   metrics.ofLevel('dispatch_r', 'Virtual time when a request left its queue last.', (l) => l.requests.lastDispatch.r);
@@ -136,7 +136,7 @@ function addQueueProgress(metrics: ScrapedMetrics, info: FlowInfo): void {
   }
 }
 
-/** How much of their seats the levels use. */
+/** How many of their seats the levels use. */
 function addUtilization(metrics: ScrapedMetrics, info: FlowInfo): void {
   metrics.add('seat_fair_frac', 'gauge', 'The part of its target that each level gets.', [], () => [
     { labels: {}, value: info.fairFraction },

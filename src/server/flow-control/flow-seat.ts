@@ -51,7 +51,7 @@ export class FlowSeat implements Seat {
   }
 
   stopWaiting(): void {
-    // The next call is resume() or leave().
+    // The caller calls resume() or leave() next.
   }
 
   resume(): Promise<void> | undefined {

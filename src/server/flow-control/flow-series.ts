@@ -38,7 +38,7 @@ export class FlowSeries {
     readonly level: string,
   ) {}
 
-  /** Whether no request of the series is under way. */
+  /** Whether the series has no current requests. */
   get isIdle(): boolean {
     return this.inQueue === 0 && this.running === 0;
   }

@@ -1,7 +1,7 @@
 import type { RequestInfo, UserInfo } from '../../base/machinery/request-context.js';
 import type { FlowSeries } from './flow-series.js';
 
-/** The request of a ticket, with the data that reports and counts need. */
+/** The request behind a ticket, with the data that reports and counts need. */
 export interface FlowSubject {
   /** The schema that matched the request. */
   readonly schema: {

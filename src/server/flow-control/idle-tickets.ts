@@ -2,9 +2,9 @@ import { LinkedItems } from '../../base/machinery/linked-items.js';
 import type { Ticket } from './queue.js';
 import type { QueueTimers } from './queue-timers.js';
 
-/** A request waits this long for its client before it can lose its seats to others, in milliseconds. */
+/** How long a request waits for its client before it can lose its seats to others, in milliseconds. */
 export const idlePatienceMs = 100;
-/** The longest total wait, since a client that sends a little now and then delays others too. */
+/** Maximum total wait in milliseconds, since a client that sends a little now and then delays others too. */
 export const idleAllowanceMs = 1000;
 
 /** Requests with seats that wait for their clients, the longest wait first. */
@@ -23,7 +23,7 @@ export class IdleTickets<T> {
     return this.tickets.size;
   }
 
-  /** The number of them that take more than one seat. */
+  /** The number of these requests that take more than one seat. */
   get wideSize(): number {
     return this.wide;
   }

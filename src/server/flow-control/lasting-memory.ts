@@ -2,14 +2,14 @@ import type { UserInfo } from '../../base/machinery/request-context.js';
 import { StatusError } from '../../base/machinery/status-error.js';
 import { tenantOf } from '../../base/machinery/tenant-of.js';
 
-/** How long a client should wait, in seconds, since memory is freed only when long-running requests end. */
+/** How long a refused client should wait, in seconds: memory is freed only when long-running requests end. */
 const retryAfterSeconds = 10;
 
 /**
- * The memory that long-running requests hold for as long as they last: their heads, parsed selectors and connections.
- * All share one limit, and one tenant (a user, or the service accounts of a namespace) may have half of what the others
- * leave free, so that some memory is always left for another tenant. Administrators count, but are never refused,
- * because they must be able to fix the problem.
+ * The memory that long-running requests hold: their heads, parsed selectors and connections. All share one limit, and
+ * one tenant (a user, or the service accounts of a namespace) may have half of what the others leave free, so that some
+ * memory is always left for another tenant. Administrators count, but are never refused, because they must be able to
+ * fix the problem.
  */
 export class LastingMemory {
   private readonly byTenant = new Map<string, number>();
@@ -19,12 +19,12 @@ export class LastingMemory {
   /** @param limitBytes 0: no limit */
   constructor(readonly limitBytes: number) {}
 
-  /** The memory of all long-running requests, in bytes; an estimate. */
+  /** The memory of all long-running requests in bytes, as estimated. */
   get bytes(): number {
     return this.total;
   }
 
-  /** How many requests were refused. */
+  /** Number of refused requests. */
   get refusals(): number {
     return this.refused;
   }
@@ -58,7 +58,7 @@ export class LastingMemory {
   }
 }
 
-/** The memory of one request. */
+/** The memory held by one request. */
 export interface LastingShare {
   /** Adds memory to the request. @throws a 429 when it does not fit; the memory added before still counts */
   add(bytes: number): void;

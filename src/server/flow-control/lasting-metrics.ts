@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { LastingMemory } from './lasting-memory.js';
 
-/** The metrics of the memory that long-running requests keep. */
+/** The metrics of the memory that long-running requests hold. */
 export function registerLastingMetrics(registry: Registry, memory: LastingMemory): void {
   const registers = [registry];
   new Gauge({

@@ -1,19 +1,19 @@
 import { ProcessorShare } from './processor-share.js';
 import type { QueueTimers } from './queue-timers.js';
 
-/** How often the event loop is measured while requests are under way, in milliseconds. */
+/** How often the event loop is measured while there are requests, in milliseconds. */
 const sampleMs = 20;
-/** The longest acceptable turn of the event loop, in milliseconds. */
+/** Maximum acceptable duration of a turn of the event loop, in milliseconds. */
 const wantedTurnMs = 2;
 /** Up to this many concurrent requests are never held back. */
 export const leastRunning = 4;
 
 /**
  * Determines how many requests may run concurrently in one process before they delay each other. A process has one
- * thread: every request under way adds a step to each turn of the event loop, and all others wait for the whole turn.
- * So while turns are too long, fewer requests are admitted, and the rest wait in their queues, where order is fair.
+ * thread: every current request adds a step to each turn of the event loop, and all others wait for the whole turn. So
+ * while turns are too long, fewer requests are admitted, and the rest wait in their queues, where the order is fair.
  * Requests that wait for something else, such as a webhook, do not make turns longer, and are not held back. Turns that
- * are long because other processes use the processors don't count either.
+ * are long because other processes use the CPUs don't count either.
  */
 export class LoopPressure {
   private allowed: number;

@@ -18,7 +18,7 @@ export interface LevelSettings {
 
 const defaultShares = 30;
 
-/** The share that a level requests. */
+/** The share of the seats that a level's spec requests. */
 export function shareOf({ type, limited, exempt }: PriorityLevelConfigurationSpec): SeatShare {
   if (type === 'Exempt') {
     return {
@@ -54,7 +54,7 @@ export class PriorityLevel {
   readonly requests: QueueSet<FlowSubject>;
   readonly demand: SeatDemand;
   readonly utilization: LevelUtilization;
-  /** The most requests that can wait, in all queues together. */
+  /** Maximum number of requests that can wait, in all queues together. */
   mostWaiting = 0;
   uid = '';
   share: SeatShare;
@@ -62,8 +62,8 @@ export class PriorityLevel {
   bounds: SeatBounds = seatBounds(0);
   isQuiescing = false;
   /**
-   * Seats that the level may use at the moment, which may be more or fewer than its nominal limit. Has no meaning for
-   * an exempt level.
+   * Number of seats that the level may currently use, which may be more or fewer than its nominal limit. Has no meaning
+   * for an exempt level.
    */
   currentSeats = 0;
   targetSeats = 0;
@@ -97,7 +97,7 @@ export class PriorityLevel {
     this.uid = uid;
   }
 
-  /** Applies changed settings; those of requests under way stay unchanged. */
+  /** Applies changed settings; those of current requests stay unchanged. */
   configure({ uid, spec }: LevelSettings): void {
     this.uid = uid;
     this.share = shareOf(spec);
@@ -121,12 +121,12 @@ export class PriorityLevel {
     this.requests.setLimit(this.share.isExempt ? Number.POSITIVE_INFINITY : seats);
   }
 
-  /** Whether a level whose object is gone can be forgotten. */
+  /** Whether the level's object is gone and the level can be removed. */
   get isDone(): boolean {
     return this.isQuiescing && this.requests.isIdle;
   }
 
-  /** Counts a refusal. Returns after how many seconds the client should retry. */
+  /** Counts a refusal. Returns how many seconds the client should wait before it retries. */
   refuse(): number {
     this.refusals++;
     return this.retryAfter;
@@ -142,6 +142,8 @@ export class PriorityLevel {
 }
 
 const longestRetrySeconds = 32;
-/** Refusals per second and second of waiting, above and below which the retry time is adjusted. */
+/**
+ * The retry time rises above `manyRefusals`, and falls below `fewRefusals`, per second and per second of retry time.
+ */
 const manyRefusals = 10;
 const fewRefusals = 3;

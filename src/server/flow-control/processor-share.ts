@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
 
-/** Times of a thread: with a processor, and active in total. */
+/** Times of a thread: using a CPU, and active in total. */
 export interface LoopClock {
-  /** Milliseconds of processor time of this thread. */
+  /** CPU time of this thread, in milliseconds. */
   cpuMs(): number;
-  /** Milliseconds in which the event loop did not wait for events, with or without a processor. */
+  /** Milliseconds in which the event loop did not wait for events, with or without a CPU. */
   activeMs(): number;
 }
 
@@ -18,9 +18,8 @@ const ownClock: LoopClock = {
 };
 
 /**
- * Measures which part of its active time the thread had a processor, between two calls of {@link take}. On a busy
- * machine the event loop is slow because other processes have the processors, and admitting fewer requests does not
- * help.
+ * Measures for which fraction of its active time the thread had a CPU, between two calls of {@link take}. On a busy
+ * machine the event loop is slow because other processes use the CPUs, and admitting fewer requests does not help.
  */
 export class ProcessorShare {
   private cpu: number;
@@ -31,7 +30,7 @@ export class ProcessorShare {
     this.active = clock.activeMs();
   }
 
-  /** Returns the part since the last call, between 0 and 1. */
+  /** Returns the fraction since the last call, between 0 and 1. */
   take(): number {
     const [cpu, active] = [this.clock.cpuMs(), this.clock.activeMs()];
     const passed = active - this.active;

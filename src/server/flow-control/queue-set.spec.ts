@@ -32,7 +32,7 @@ function setOf(limit: number, how: Queuing | 'reject' = queuing) {
 function outcomesOf(limit: number, flows: readonly SimulatedFlow[], forMs = 60_000): Map<string, FlowOutcome> {
   const { time, set } = setOf(limit);
   const outcomes = simulate(set, time, flows, forMs);
-  // A few narrow requests may have extra seats.
+  // The limit may be exceeded by the extra seats of a few narrow requests.
   assert.ok(set.seatsInUse <= limit + Math.max(1, limit / 10) || set.running === 1);
   return outcomes;
 }
@@ -113,13 +113,13 @@ describe('fairness, simulated', () => {
     for (const { name } of mice) {
       const mouse = outcomes.get(name) as FlowOutcome;
       assert.equal(mouse.refused, 0, name);
-      // At worst, when all flows begin at the same time, one request of each elephant is ahead of the mouse.
+      // At worst, when all flows begin at the same time, one request of each heavy flow is ahead of the small one.
       assert.ok(worst(mouse) <= 350, `${name} waited ${worst(mouse)} ms`);
       assert.ok(mouse.done > 200, `${name}: ${mouse.done}`);
     }
     const waits = mice.flatMap(({ name }) => (outcomes.get(name) as FlowOutcome).waits).sort((a, b) => a - b);
     const most = waits[Math.floor(waits.length * 0.99)] as number;
-    // No more than two other mice were ahead.
+    // No more than two other small requests were ahead.
     assert.ok(most <= 4, `one of a hundred waited ${most} ms`);
   });
 
@@ -391,7 +391,7 @@ describe('a queue set', () => {
       lists.map(({ state }) => state),
       ['running', 'running', 'running', 'running', 'waiting'],
     );
-    // A request whose client does not read uses no turns of the event loop.
+    // A request whose client does not read uses no event-loop turns.
     set.beginIdle(lists[0] as Ticket<string>);
     assert.equal(lists[4]?.state, 'running');
   });

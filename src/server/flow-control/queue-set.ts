@@ -9,30 +9,30 @@ import { expectedSeconds, totalWork, type WorkEstimate } from './work.js';
 /** Receives events of requests. */
 export interface QueueSetObserver<T> {
   queued?(ticket: Ticket<T>, queueLength: number): void;
-  /** The request left its queue, whether to run or not. */
+  /** The request left its queue, whether it runs or not. */
   unqueued?(ticket: Ticket<T>): void;
   dispatched?(ticket: Ticket<T>): void;
-  /** The initial seats of the request are free again. */
+  /** The initial seats of the request were released. */
   left?(ticket: Ticket<T>): void;
-  /** The request is first in line, but its seats are not free. */
+  /** The request is first in its queue, but its seats are not free. */
   blocked?(ticket: Ticket<T>): void;
-  /** Seats in use or wanted have changed. */
+  /** The number of seats in use or requested has changed. */
   changed?(seatsInUse: number, seatsWaiting: number): void;
 }
 
 /**
- * The extra seats, as a part of the limit, for narrow requests of flows that have little under way. Flows share these
+ * The extra seats for narrow requests of flows with few current requests, as a fraction of the limit. Flows share these
  * seats, so that a flow with a steady stream of gets does not wait until a long list of another flow ends.
  */
 const besidePart = 0.1;
 
 /**
- * This many narrow requests may exceed the concurrency target, shared by the queues that have requests; each queue may
- * have one in any case.
+ * Number of narrow requests that may exceed the concurrency target, shared by the queues that have requests; each queue
+ * may have one in any case.
  */
 const narrowAbovePace = 16;
 
-/** A level may have millions of queues. Queues beyond this number exist only while they have requests. */
+/** A level may have millions of queues. Above this number, queues exist only while they have requests. */
 const keptQueues = 1024;
 
 /**
@@ -47,14 +47,14 @@ const keptQueues = 1024;
 export class QueueSet<T> {
   /** The existing queues by index. */
   private readonly queues = new Map<number, Queue<T>>();
-  /** Queues with waiting requests. */
+  /** Queues that have waiting requests. */
   private readonly filled = new Set<Queue<T>>();
   /** Running requests that belong to no queue. */
   private readonly unqueued = new LinkedItems<Ticket<T>>();
   private readonly idle: IdleTickets<T>;
   private active = 0;
   private inUse = 0;
-  /** Requests under way that take more than one seat. */
+  /** Number of current requests that take more than one seat. */
   private wide = 0;
   /** Extra seats in use, which do not count against the limit. */
   private beside = 0;
@@ -66,7 +66,10 @@ export class QueueSet<T> {
   /** Virtual time, and when it was computed. */
   private r = 0;
   private rAt: number;
-  /** The virtual time when a request last left its queue, and the virtual time at which it was to begin. */
+  /**
+   * `r`: the virtual time when a request last left its queue; `s`: the virtual time at which that request was due to
+   * begin.
+   */
   lastDispatch = { r: 0, s: 0 };
 
   /** @param limit seats; infinite for a level that never waits */
@@ -88,7 +91,7 @@ export class QueueSet<T> {
     return this.inUse;
   }
 
-  /** Seats that waiting requests want. */
+  /** Number of seats that waiting requests need. */
   get seatsWaiting(): number {
     return this.wanted;
   }
@@ -115,7 +118,7 @@ export class QueueSet<T> {
     return this.r;
   }
 
-  /** Whether no request runs, waits, or is parked and will come back. */
+  /** Whether no request is running, waiting, or parked. */
   get isIdle(): boolean {
     return this.waitingCount === 0 && this.runningCount === 0 && this.parked === 0;
   }
@@ -138,9 +141,10 @@ export class QueueSet<T> {
   }
 
   /**
-   * Lets at most this many requests run concurrently, whatever their seats. Above that target each queue may start its
-   * part of a few narrow requests, so that flows with small requests do not wait for flows with large ones; a queue
-   * that has nothing running may start a wide request, while fewer wide ones run than the target.
+   * Sets the concurrency target: the number of requests that may run concurrently, whatever their seats. Above the
+   * target each queue may start its share of a few narrow requests, so that flows with small requests do not wait for
+   * flows with large ones; a queue without running requests may start a wide one, while fewer wide ones run than the
+   * target.
    */
   setPace(requests: number): void {
     if (requests === this.pace) return;
@@ -149,7 +153,7 @@ export class QueueSet<T> {
     this.dispatch();
   }
 
-  /** Changes how later requests wait. Requests that wait already keep their queues. */
+  /** Changes how later requests wait. Requests that are already waiting keep their queues. */
   setQueuing(queuing: Queuing | undefined): void {
     this.queuing = queuing;
     this.makeQueues();
@@ -208,8 +212,7 @@ export class QueueSet<T> {
   }
 
   /**
-   * Called when the request is answered. Its final seats, if any, stay occupied for a while. Further calls have no
-   * effect.
+   * Called when the request is done. Its final seats, if any, stay occupied for a while. Further calls have no effect.
    */
   leave(ticket: Ticket<T>): void {
     if (ticket.state === 'parked') {
@@ -236,7 +239,9 @@ export class QueueSet<T> {
     this.dispatch();
   }
 
-  /** Called when the request waits for its client. After a moment it can lose its seats to waiting requests. */
+  /**
+   * Called when the request begins to wait for its client. After a moment it can lose its seats to waiting requests.
+   */
   beginIdle(ticket: Ticket<T>): void {
     if (ticket.state !== 'running') return;
     ticket.idleSince = this.timers.elapsed();
@@ -302,15 +307,15 @@ export class QueueSet<T> {
     return queue;
   }
 
-  /** Whether the seats are free. A request that is wider than the level runs alone. */
+  /** Whether enough seats are free. A request that is wider than the level runs alone. */
   private fits(seats: number): boolean {
     const taken = this.inUse - this.beside;
     return taken === 0 || taken + seats <= this.limit;
   }
 
   /**
-   * Whether a flow that has little under way may start a narrow request while wide requests of others occupy the seats.
-   * A few such requests get extra seats beside those of the level, so that nobody waits for them.
+   * Whether a flow with few current requests may start a narrow one while wide requests of others occupy the seats. A
+   * few such requests get extra seats in addition to those of the level, so that nobody waits for them.
    */
   private mayRunBeside(queue: Queue<T>, work: WorkEstimate): boolean {
     const { initialSeats } = work;
@@ -322,15 +327,15 @@ export class QueueSet<T> {
   }
 
   private isInPace(queue: Queue<T>, { initialSeats }: WorkEstimate): boolean {
-    // Requests that wait for their clients use no turns of the event loop.
+    // Requests that wait for their clients use no event-loop turns.
     if (this.runningCount - this.idle.size < this.pace) return true;
     if (initialSeats === 1) {
-      // The slow requests of one flow may use up the whole concurrency target for seconds, while short requests of
-      // other flows must continue.
+      // The slow requests of one flow may use up the whole concurrency target for seconds, but short requests of other
+      // flows must continue.
       const part = this.active > 1 ? Math.floor(narrowAbovePace / this.active) : 1;
       return queue.running.size < Math.max(1, part);
     }
-    // Narrow requests of many flows may exceed the target all the time, so wide ones are counted separately.
+    // Narrow requests of many flows may always exceed the target, so wide ones are counted separately.
     return queue.running.size === 0 && this.wide - this.idle.wideSize < this.pace;
   }
 
@@ -375,7 +380,7 @@ export class QueueSet<T> {
     this.report();
   }
 
-  /** Releases the initial seats, and charges the queue for the time they were really occupied. */
+  /** Releases the initial seats, and charges the queue for the time for which they were really occupied. */
   private stop(ticket: Ticket<T>): void {
     const { queue, work, runningPlace } = ticket;
     this.idle.set(ticket, false);
@@ -409,7 +414,7 @@ export class QueueSet<T> {
     if (!isKept && !queue.isActive && queue.parked === 0) this.queues.delete(queue.index);
   }
 
-  /** Advances virtual time: each active queue could have had its share of the seats that were used. */
+  /** Advances virtual time by the share of the used seats that each active queue could have had. */
   private advance(): void {
     const now = this.timers.elapsed();
     const passed = (now - this.rAt) / 1000;
@@ -438,7 +443,7 @@ export class QueueSet<T> {
     }
   }
 
-  /** Starts a request that waits. */
+  /** Starts a waiting request. */
   private startNext(queue: Queue<T>, ticket: Ticket<T>): void {
     this.unqueue(ticket, queue);
     this.lastDispatch = { r: this.r, s: queue.nextDispatchR };
@@ -449,7 +454,7 @@ export class QueueSet<T> {
     ticket.onDispatch?.();
   }
 
-  /** The queue whose first request would finish first, among those that may start one; undefined if none may. */
+  /** The queue whose first request would finish first, among queues that may start one; undefined if none may. */
   private nextQueue(): Queue<T> | undefined {
     let best: Queue<T> | undefined;
     let earliest = Number.POSITIVE_INFINITY;

@@ -8,18 +8,18 @@ export interface Queuing {
   readonly queueLengthLimit: number;
 }
 
-/** Why a request gets no seats. */
+/** Why a request is refused its seats. */
 export type RejectReason = 'concurrency-limit' | 'queue-full' | 'time-out' | 'cancelled';
 
 /**
- * One request in a queue set: `waiting` until it gets its seats, `running` until it leaves, `final` while its watchers
- * are notified, `parked` when it lost its seats to others while it waited for its client, `gone` at the end.
+ * One request in a queue set: `waiting` until it gets its seats, `running` until it is done, `final` while watchers are
+ * being notified of its write, `parked` after it lost its seats while waiting for its client, and finally `gone`.
  */
 export class Ticket<T> {
   state: 'waiting' | 'running' | 'final' | 'parked' | 'gone' = 'waiting';
-  /** When the request got its seats, in milliseconds of the timers; undefined before. */
+  /** When the request got its seats, in milliseconds of the timers; undefined before that. */
   startedAt: number | undefined;
-  /** Whether the request once had its seats and lost them to others. */
+  /** Whether the request once had seats and lost them to others. */
   hasRun = false;
   /** Whether its seats are extra seats, which do not count against the limit. */
   isBeside = false;
@@ -51,7 +51,7 @@ export class Queue<T> {
   /** Expected work of all waiting requests, in seat-seconds. */
   waitingWork = 0;
   waitingSeats = 0;
-  /** Number of requests that lost their seats while they waited for their clients, and will come back. */
+  /** Number of requests that lost their seats while they waited for their clients, and may return. */
   parked = 0;
   /** The virtual time at which the next request may begin, in seat-seconds. */
   nextDispatchR = 0;
@@ -64,8 +64,7 @@ export class Queue<T> {
 }
 
 /**
- * Moves the start of the next request up to the current virtual time: a queue gets no credit for the time without
- * requests.
+ * Moves the start of the next request up to the current virtual time: a queue gets no credit for time without requests.
  */
 export function boundNextDispatch<T>(queue: Queue<T>): void {
   const [oldest] = queue.waiting;

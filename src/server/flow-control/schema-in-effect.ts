@@ -13,7 +13,7 @@ export interface SchemaSettings {
   readonly spec: FlowSchema['spec'];
 }
 
-/** How many flow hashes each schema caches. */
+/** Number of flow hashes that each schema caches. */
 const rememberedFlows = 1000;
 
 /** A schema that sorts requests into a level. */
@@ -57,7 +57,7 @@ export class SchemaInEffect {
   }
 }
 
-/** Sorts by precedence, lowest first; of equal ones, by name. */
+/** Sorts by precedence, lowest first, and then by name. */
 export function compareSchemas(a: SchemaInEffect, b: SchemaInEffect): number {
   return a.spec.matchingPrecedence - b.spec.matchingPrecedence || (a.name < b.name ? -1 : 1);
 }

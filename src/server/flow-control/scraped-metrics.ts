@@ -10,7 +10,7 @@ type Value = { readonly value: number; readonly labels: Labels; readonly metricN
 export interface FlowInfo {
   series(): Iterable<FlowSeries>;
   levels(): Iterable<PriorityLevel>;
-  /** Requests by kind: those in queues and those with seats, over time. */
+  /** Requests by kind, over time: those in queues and those with seats. */
   kinds(): Iterable<{ readonly kind: string; readonly phase: string; readonly counts: BucketCounts }>;
   readonly inQueue: Readonly<Record<'readOnly' | 'mutating', number>>;
   readonly fairFraction: number;
@@ -25,7 +25,10 @@ export function flowLabels({ schema, level }: FlowSeries): Labels {
   return { priority_level: level, flow_schema: schema };
 }
 
-/** Registers metrics whose values are computed at each scrape. Names are given without the prefix of flow control. */
+/**
+ * Registers metrics whose values are computed at each scrape. Names are given without the common prefix of flow
+ * control.
+ */
 export class ScrapedMetrics {
   constructor(
     private readonly registry: Registry,
@@ -42,7 +45,7 @@ export class ScrapedMetrics {
     this.addNamed(`${prefix}${name}`, type, help, labelNames, values);
   }
 
-  /** Like {@link add}, for a metric without the prefix. */
+  /** Like {@link add}, but for a metric without the common prefix. */
   addNamed(
     name: string,
     type: 'counter' | 'gauge' | 'histogram',

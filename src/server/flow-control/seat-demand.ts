@@ -1,11 +1,11 @@
-/** How many seats a level wanted over some time. */
+/** How many seats a level needed over some time. */
 export interface DemandOverTime {
   readonly average: number;
   readonly deviation: number;
   readonly highest: number;
 }
 
-/** Measures a number over time: each value counts for as long as it lasted. */
+/** Measures a number over time: each value is weighted by the time for which it lasted. */
 export class SeatDemand {
   private value = 0;
   private highest = 0;

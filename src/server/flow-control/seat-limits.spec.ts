@@ -13,7 +13,7 @@ const share = (shares: number, lendablePercent = 0, borrowingLimitPercent?: numb
 
 describe('seat limits', () => {
   it('follow the shares', () => {
-    // The shares of the default levels, with the known results for 600 seats.
+    // The shares of the default levels; the results for 600 seats are known.
     const defaults = [share(0, 0, undefined, true), share(5), share(30, 33), share(40, 25), share(10), share(40, 50)];
     const limits = seatLimits(600, [...defaults, share(100, 90), share(20, 50)]);
     assert.deepEqual(

@@ -1,10 +1,10 @@
 /** The share of the seats that a level's spec defines. */
 export interface SeatShare {
-  /** Its share of the server's seats, in proportion to the shares of all levels. */
+  /** The level's share of the server's seats, in proportion to the shares of all levels. */
   readonly shares: number;
-  /** The part of its seats that others may borrow, in per cent. */
+  /** Percentage of its seats that others may borrow. */
   readonly lendablePercent: number;
-  /** How many seats the level may borrow, in per cent of its own; undefined for no limit. */
+  /** How many seats the level may borrow, as a percentage of its own; undefined for no limit. */
   readonly borrowingLimitPercent: number | undefined;
   /** Whether the level takes as many seats as it needs, whatever its limit. */
   readonly isExempt: boolean;
@@ -33,13 +33,13 @@ export function seatLimits(total: number, levels: readonly SeatShare[]): SeatLim
 /** The recent demand of a level. */
 export interface LevelDemand extends SeatLimits {
   readonly isExempt: boolean;
-  /** The most seats wanted at any one time since the last adjustment. */
+  /** Maximum number of seats in use or requested at any one time since the last adjustment. */
   readonly highest: number;
-  /** The wanted seats, smoothed over minutes. */
+  /** The needed seats, smoothed over minutes. */
   readonly smoothed: number;
 }
 
-/** How the seats are shared at the moment. */
+/** How the seats are currently shared. */
 export interface SeatAllocation {
   readonly targets: readonly number[];
   readonly current: readonly number[];
@@ -48,14 +48,14 @@ export interface SeatAllocation {
 }
 
 /**
- * Divides the seats by demand: levels with little to do lend seats to busy ones. Each level keeps the seats that it
- * needs up to its nominal limit, but at least those that it never lends. The rest is divided among the levels in
- * proportion to their demand, within their upper limits.
+ * Divides the seats by demand: idle levels lend seats to busy ones. Each level keeps the seats that it needs up to its
+ * nominal limit, but at least those that it never lends. The rest is divided among the levels in proportion to their
+ * demand, within their upper limits.
  */
 export function allocateSeats(levels: readonly LevelDemand[]): SeatAllocation {
   const total = levels.reduce((sum, { nominal }) => sum + nominal, 0);
   const least = levels.map(({ isExempt, lower, nominal, highest }) =>
-    // An exempt level is never held back, so the seats it uses are not available to others.
+    // An exempt level is never held back, so the seats that it uses are not available to others.
     Math.max(lower, isExempt ? highest : Math.min(nominal, highest)),
   );
   const targets = levels.map(({ smoothed }, i) => Math.max(least[i] as number, smoothed));
@@ -70,7 +70,7 @@ export function allocateSeats(levels: readonly LevelDemand[]): SeatAllocation {
     const current = sumOf(targets) === 0 ? levels.map(({ nominal }) => nominal) : least;
     return { targets, current: current.map(Math.round), fairFraction: 0 };
   }
-  // The number of seats given out grows with the fraction, so bisection finds the fraction that gives out all seats.
+  // The total number of assigned seats grows with the fraction, so bisection finds the fraction that assigns all seats.
   let low = 0;
   let high = 1;
   while (sumOf(given(high)) < total && high < 2 ** 40) high *= 2;
@@ -82,7 +82,7 @@ export function allocateSeats(levels: readonly LevelDemand[]): SeatAllocation {
   return { targets, current: given(high).map(Math.round), fairFraction: high };
 }
 
-/** The weight of the old smoothed demand at each adjustment: half of it is left after five minutes. */
+/** The weight of the old smoothed demand at each adjustment: half of it remains after five minutes. */
 const kept = 0.977;
 
 /** The smoothed demand after one more period: it rises at once and falls slowly. */

@@ -3,7 +3,7 @@ import type { FlowHash } from './flow-hash.js';
 /** How long a flow counts as present after its last request, in milliseconds. */
 const presentMs = 1000;
 
-/** Detects whether requests of more than one flow arrived lately, without a list of flows. */
+/** Detects whether requests of more than one flow arrived recently, without a list of flows. */
 export class SeveralFlows {
   private last: FlowHash | undefined;
   private changedAt = Number.NEGATIVE_INFINITY;

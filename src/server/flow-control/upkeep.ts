@@ -20,10 +20,9 @@ type Live = ApiObject & { readonly spec?: unknown };
 const leave: Upkeep = Object.freeze({ kind: 'leave' });
 
 /**
- * What to do with a live object. The annotation defines its owner: with `true` it is the server, which keeps the object
- * equal to the default, or removes an object that is no longer a default; with `false` it is the operator. Without the
- * annotation, the server owns an object that was never changed. The server owns mandatory objects, whatever the
- * annotation.
+ * Decides what to do with a live object. The annotation defines its owner: `true` for the server, which keeps the
+ * object equal to the default, or removes an object that is no longer a default; `false` for the operator. Without the
+ * annotation, the server owns an object that was never changed. The server always owns mandatory objects.
  */
 export function upkeepOf(live: Live, wanted: WantedObject | undefined, annotation: string): Upkeep {
   const mark = live.metadata.annotations?.[annotation];
@@ -36,13 +35,15 @@ export function upkeepOf(live: Live, wanted: WantedObject | undefined, annotatio
   return { kind: 'write', annotation: wantedMark, spec: spec ?? live.spec };
 }
 
-/** Compares with the default. For the level of administrators, the operator decides how many seats it lends. */
+/**
+ * Compares the spec with the default. For the level of administrators, the operator decides how many seats it lends.
+ */
 function isSameSpec({ metadata, spec }: Live, wanted: WantedObject): boolean {
   const isExemptLevel = metadata.name === exemptName && (spec as { type?: unknown }).type === 'Exempt';
   return isExemptLevel || deepEqual(spec, wanted.spec);
 }
 
-/** The live object after the upkeep. */
+/** The live object with the default spec and annotation. */
 export function kept(live: ApiObject, { annotation: mark, spec }: Upkeep & { kind: 'write' }, name: string): ApiObject {
   const copy = cloneJson(live) as ApiObject & { spec?: unknown };
   copy.metadata.annotations = { ...copy.metadata.annotations, [name]: mark };

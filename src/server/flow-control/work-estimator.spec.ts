@@ -49,7 +49,7 @@ describe('the work of a request', () => {
     ['POST', pods, { watchers: 1 }, [1, 1, 5]],
     ['PUT', `${pods}/x`, { watchers: 25 }, [1, 3, 5]],
     ['PATCH', `${pods}/x`, { watchers: 100 }, [1, 10, 5]],
-    // Above the limit of seats, the same work takes longer.
+    // Above the maximum number of seats, the same work takes longer.
     ['DELETE', `${pods}/x`, { watchers: 1000 }, [1, 10, 50]],
     ['POST', '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', {}, [10, 0, 0]],
     ['POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', { watchers: 100 }, [1, 0, 0]],

@@ -1,11 +1,11 @@
 import type { RequestInfo } from '../../base/machinery/request-context.js';
 import { oneSeat, unwatchedWrite, type WorkEstimate } from './work.js';
 
-/** The known facts about the objects of a request. */
+/** What is known about the objects of a request. */
 export interface ResourceUsage {
   /** The number of objects in the namespace or, if that is unknown, in total; undefined if they were never counted. */
   readonly objects: number | undefined;
-  /** Whether lists of the objects are answered from memory. */
+  /** Whether lists of the objects are served from memory. */
   readonly isInMemory: boolean;
   /** The number of watches that receive a change to one of the objects. */
   readonly watchers: number;
@@ -24,13 +24,13 @@ const objectsPerSeat = 100;
 const watchersPerSeat = 10;
 /** Parsing this many characters of selectors takes as long as handling the objects of one seat. */
 const selectorCharactersPerSeat = 8 * 1024;
-/** How long it takes to notify the watchers of one seat, in milliseconds. */
+/** How long notifying the watchers of one seat takes, in milliseconds. */
 const tellingMs = 5;
-/** Seats of a review that lists all rules of a user, of which there may be thousands. */
+/** Number of seats for a review that lists all rules of a user, of which there may be thousands. */
 const rulesReviewSeats = 10;
 const mostListSeats = 100;
 const mostMutatingSeats = 10;
-/** One request gets at most this part of its level's seats, so that several can run concurrently. */
+/** Maximum fraction of its level's seats that one request gets, so that several can run concurrently. */
 const mostOfLevel = 0.15;
 
 /** The bounds for the requests of a level with this nominal limit. */
@@ -42,10 +42,10 @@ export function seatBounds(nominalSeats: number): SeatBounds {
 const mutatingVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
 
 /**
- * Estimates the work of a request before any of it is done: a list, and a watch that begins with one, by the objects
- * that it reads and sends; a write by the watches that receive the change. A long selector takes seats by its length,
- * because it has to be parsed; comparing an object then takes as long as with a short selector. Everything else takes
- * one seat.
+ * Estimates the work of a request before it starts: for a list, and for a watch that begins with one, from the objects
+ * that it reads and sends; for a write from the watches that receive the change. A long selector takes seats by its
+ * length, because it has to be parsed; comparing an object then takes as long as with a short selector. Every other
+ * request takes one seat.
  */
 export function estimateWork(
   info: RequestInfo,
@@ -74,7 +74,7 @@ function startsWithObjects(query: URLSearchParams): boolean {
   return version === '' || version === '0';
 }
 
-/** Whether a create changes nothing that a watch could show: tokens and reviews. */
+/** Whether a create stores nothing that a watch could receive: tokens and reviews. */
 function isQuestion({ verb, resource, subresource }: RequestInfo): boolean {
   return verb === 'create' && (subresource === 'token' || resource.endsWith('reviews'));
 }
@@ -95,7 +95,7 @@ function listSeats(query: URLSearchParams, { objects, isInMemory }: ResourceUsag
   const sent = limit > 0 ? Math.min(limit, objects) : objects;
   const isSelected = Boolean(query.get('labelSelector')) || Boolean(query.get('fieldSelector'));
   const examined = isSelected ? objects : sent;
-  // Objects in memory are at hand, while storage has to read them first.
+  // Objects in memory need no read, while storage has to read them first.
   const handled = isInMemory ? Math.max(examined, sent) : examined + sent;
   return handled / objectsPerSeat;
 }

@@ -1,8 +1,8 @@
 /** The expected cost of a request for the server. */
 export interface WorkEstimate {
-  /** Seats while the request is answered. At least 1. */
+  /** Number of seats while the request is processed. At least 1. */
   readonly initialSeats: number;
-  /** Seats after that, while watchers receive the change. */
+  /** Number of seats after that, while watchers receive the change. */
   readonly finalSeats: number;
   /** How long the final seats are occupied, in milliseconds. */
   readonly additionalLatencyMs: number;
@@ -10,7 +10,7 @@ export interface WorkEstimate {
   readonly watchers?: number;
 }
 
-/** The expected duration of a request until the real one is known, in seconds. */
+/** The expected duration of a request in seconds, until its real duration is known. */
 export const expectedSeconds = 0.003;
 
 /** The expected work in seat-seconds. */
@@ -18,7 +18,7 @@ export function totalWork({ initialSeats, finalSeats, additionalLatencyMs }: Wor
   return initialSeats * expectedSeconds + (finalSeats * additionalLatencyMs) / 1000;
 }
 
-/** A write that nobody watches. */
+/** The work of a write without watchers. */
 export const unwatchedWrite: WorkEstimate = Object.freeze({
   initialSeats: 1,
   finalSeats: 0,

@@ -8,7 +8,7 @@ it('lets owners take turns, and none fill the queue', () => {
     ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((job) => queue.add(job[0] as string, job)),
     [undefined, undefined, undefined, 'a4', undefined, undefined, 'a3'],
   );
-  // An owner with fewer jobs takes a place from the owner with most; an owner who would then have as many does not.
+  // An owner with fewer jobs displaces a job of the owner with most; an owner who would then have as many does not.
   assert.deepEqual(
     ['d1', 'e1', 'f1'].map((job) => queue.add(job[0] as string, job)),
     ['a2', 'b2', 'f1'],

@@ -2,10 +2,10 @@ import { PartyQueue } from '../../base/machinery/party-queue.js';
 
 /** Limits of a {@link FairQueue}. */
 export interface FairQueueLimits {
-  /** Jobs that run at once, in total and per owner. */
+  /** Maximum number of running jobs, in total and per owner. */
   readonly running: number;
   readonly runningOfOwner: number;
-  /** Jobs that may wait, in total and per owner. */
+  /** Maximum number of waiting jobs, in total and per owner. */
   readonly waiting: number;
   readonly waitingOfOwner: number;
   /** This owner may have any number of waiting jobs; they don't count against the total. */
@@ -51,7 +51,7 @@ export class FairQueue<Job> {
     return { owner, job: item.job };
   }
 
-  /** Records that a job of the owner has ended. */
+  /** Records that a job of the owner is done. */
   done(owner: string): void {
     const underWay = (this.running.get(owner) ?? 0) - 1;
     if (underWay > 0) this.running.set(owner, underWay);
@@ -65,7 +65,7 @@ export class FairQueue<Job> {
     return false;
   }
 
-  /** Removes the newest job of the owner with most jobs, if that owner has more than the given number. */
+  /** Removes the newest job of the owner with the most jobs, if that owner has more than `moreThan`. */
   private displace(moreThan: number): Job | undefined {
     let longest: string | undefined;
     let most = moreThan;

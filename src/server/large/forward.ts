@@ -5,7 +5,7 @@ import { writePieces } from '../endpoints/negotiation/compression.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
 import type { LargeRequestAnswer, LargeRequestMessage } from './large-request-messages.js';
 
-/** Headers that belong to the connection or that are set again for the other thread. */
+/** Headers that concern one connection only, and headers that are set separately for the other thread. */
 const ownFields: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -17,14 +17,14 @@ const ownFields: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Bytes written to the connection at once. */
+/** Number of bytes written to the connection at once. */
 const sliceBytes = 256 * 1024;
 
 interface AnswersRequests {
   answer(request: LargeRequestMessage, signal: AbortSignal): Promise<LargeRequestAnswer>;
 }
 
-/** Lets the other thread answer a request, and writes the answer. Passes the body along if it was read. */
+/** Has the other thread process a request, and writes the response. Sends the body along if it was already read. */
 export async function forward(
   thread: AnswersRequests,
   context: HttpRequestContext,

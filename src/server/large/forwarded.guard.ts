@@ -15,14 +15,14 @@ interface Entered {
   context: HttpRequestContext | undefined;
 }
 
-/** The facts known about a request after its answer. */
+/** What is known about a request after its response. */
 export interface LeftRequest {
   readonly audit: TrailPart | undefined;
   readonly waitedMs: number;
   readonly phases: LargeRequestAnswer['phases'];
 }
 
-/** Binds a request to the user whom the process has authenticated. The process has authorized the request, too. */
+/** Binds a request to the user whom the process has authenticated. The process has already authorized the request. */
 @Injectable()
 export class ForwardedGuard implements CanActivate {
   private readonly requests = new Map<string, Entered>();
@@ -30,7 +30,7 @@ export class ForwardedGuard implements CanActivate {
 
   constructor(@Inject(VENDOR_NAMES) private readonly names: VendorNames) {}
 
-  /** Registers a request. Aborting `left` ends it, as if its client had left. */
+  /** Registers a request. Aborting `left` ends the request, as if its client had left. */
   enter(request: LargeRequestMessage, left: AbortSignal): string {
     const id = String(++this.lastId);
     this.requests.set(id, { request, left, audit: undefined, context: undefined });
@@ -67,7 +67,7 @@ export class ForwardedGuard implements CanActivate {
     return true;
   }
 
-  /** Collects the data that the audit trail of the process needs. */
+  /** Collects the data for the audit trail of the process. */
   private follow(rule: FollowedRule, context: HttpRequestContext, { raw }: FastifyRequest, reply: FastifyReply) {
     const silent = { names: this.names, ruleFor: () => undefined, emit: () => undefined };
     const audit = new RequestAudit(silent, { context, raw, response: reply.raw });

@@ -42,8 +42,8 @@ export type LargeRequestCall = (
 ) => Promise<unknown>;
 
 /**
- * The parts of the program that answer requests for objects, in a thread. Storage, authorization and tokens are those
- * of its process, which the thread calls by messages. Requests arrive authenticated.
+ * The parts of the server that handle resource requests, in a thread. Storage, authorization and tokens are those of
+ * its process, which the thread calls by messages. Requests arrive authenticated.
  */
 @Module({
   providers: [
@@ -74,7 +74,7 @@ export class LargeRequestAppModule {
   }
 }
 
-/** Replaces the modules of a serving process with calls to that process, and with parts of the thread itself. */
+/** Replaces modules of a serving process by calls to that process, and by parts of the thread itself. */
 @Module({})
 class RemoteProcessModule {
   static of(settings: LargeRequestThreadSettings, storage: Storage, call: LargeRequestCall): DynamicModule {
@@ -137,7 +137,7 @@ class RemoteProcessModule {
   }
 }
 
-/** Parts of the serving process that the thread uses by calls. */
+/** Parts of the serving process that the thread uses by calling it. */
 function providersByCall(call: LargeRequestCall, issuer: LargeRequestThreadSettings['issuer']): Provider[] {
   return [
     {

@@ -11,7 +11,7 @@ import type { StorageErrorDetails } from '../../storage/storage-error.js';
 import type { FollowedRule, TrailPart } from '../audit/request-audit.js';
 import type { LargeEvent } from '../endpoints/handlers/watch-event.js';
 
-/** The settings that the thread needs to answer as its process would. */
+/** The settings that the thread needs to respond as its process would. */
 export interface LargeRequestThreadSettings {
   readonly cluster: ClusterOptions;
   readonly admission: AdmissionOptions;
@@ -22,7 +22,7 @@ export interface LargeRequestThreadSettings {
   readonly listPageSize: number;
   readonly deleteCollectionWorkers: number;
   readonly garbageCollector: boolean;
-  /** The destination of spans of traced requests; undefined if nothing is traced. */
+  /** Where spans of traced requests are sent; undefined if nothing is traced. */
   readonly tracing: OtlpSettings | undefined;
   /** The token issuer's settings; undefined when this process has none. */
   readonly issuer: { readonly audiences: readonly string[]; readonly maxExpirationSeconds?: number } | undefined;
@@ -47,13 +47,13 @@ export interface LargeRequestAnswer {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Uint8Array<ArrayBuffer>;
   readonly audit: TrailPart | undefined;
-  /** Milliseconds that the request spent in calls of webhooks. */
+  /** Milliseconds that the request spent waiting for webhooks. */
   readonly waitedMs: number;
   /** The phases that ended in the thread, each with its duration in milliseconds. */
   readonly phases: readonly (readonly [name: string, ms: number])[];
 }
 
-/** Errors in a form that can be sent. Any other error is a fault of this program. */
+/** Errors in a form that can be sent. Any error of another kind is an internal error. */
 export type PackedError =
   | { readonly kind: 'storage'; readonly code: string; readonly message: string; readonly details: StorageErrorDetails }
   | {
@@ -83,7 +83,7 @@ export type LargeRequestTarget = (typeof largeRequestTargets)[number];
 export type ToThread =
   | { readonly type: 'request'; readonly id: number; readonly request: LargeRequestMessage }
   | { readonly type: 'event'; readonly id: number; readonly event: LargeEvent }
-  /** No client is waiting for the answer to this request any longer. */
+  /** The client of this request no longer waits for the response. */
   | { readonly type: 'left'; readonly id: number }
   | { readonly type: 'returned'; readonly id: number; readonly value: unknown }
   | { readonly type: 'threw'; readonly id: number; readonly error: PackedError }
@@ -94,7 +94,7 @@ export type FromThread =
   | { readonly type: 'answer'; readonly id: number; readonly answer: LargeRequestAnswer }
   | { readonly type: 'encoded'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly type: 'failed'; readonly id: number; readonly message: string }
-  /** The counts of the thread since it began. */
+  /** The metrics of the thread since it started. */
   | { readonly type: 'counted'; readonly counts: MetricFamilies }
   | {
       readonly type: 'call';
@@ -103,5 +103,5 @@ export type FromThread =
       readonly method: string;
       readonly args: readonly unknown[];
     }
-  /** The decision of an update function; undefined when it threw. */
+  /** The decision of an update function; undefined when the function threw. */
   | { readonly type: 'decided'; readonly id: number; readonly decision: UpdateDecision | undefined };

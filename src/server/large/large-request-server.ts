@@ -19,20 +19,20 @@ import { LargeRequestAppModule, type LargeRequestCall } from './large-request-ap
 import type { LargeRequestAnswer, LargeRequestMessage, LargeRequestThreadSettings } from './large-request-messages.js';
 import { countsOf } from './large-request-thread-counts.js';
 
-/** Never reached, since the process gives up on a request earlier. */
+/** Never reached, since the process terminates the request earlier. */
 const requestTimeoutMs = 600_000;
 
-/** Answers requests without listening. */
+/** Processes requests without listening. */
 export interface LargeRequestServer {
-  /** Answers a request. `left` is aborted when no client is waiting for the answer any longer. */
+  /** Processes a request. `left` is aborted when no client is waiting for the response any longer. */
   answer(request: LargeRequestMessage, left: AbortSignal): Promise<LargeRequestAnswer>;
-  /** The counts that only the thread can make of its requests. */
+  /** The metrics of the thread's requests that only the thread can count. */
   counts(): Promise<MetricFamilies>;
-  /** Encodes an event of a watch. */
+  /** Encodes a watch event. */
   encode(event: LargeEvent): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Builds the part of the program that answers requests, with storage and authorization in another thread. */
+/** Builds the part of the server that handles requests, with storage and authorization in another thread. */
 export async function buildLargeRequestServer(
   settings: LargeRequestThreadSettings,
   storage: Storage,

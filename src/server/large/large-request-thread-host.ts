@@ -23,7 +23,10 @@ import {
 } from './large-request-messages.js';
 import { packError, ThrownInThread } from './packed-error.js';
 
-/** Characters of a list page that go to the thread at once: copying them takes time in this process. */
+/**
+ * Maximum number of characters of a list page that are sent to the thread at once: copying them takes time in this
+ * process.
+ */
 const mostPageCharacters = 4 * 2 ** 20;
 
 /** The parts of the process that the thread may call. */
@@ -32,12 +35,12 @@ export interface LargeRequestThreadHostDependencies {
   readonly authorizer: Authorizer;
   readonly rules: RuleResolver;
   readonly tokens: TokenReviewer;
-  /** Undefined when this process has no key to sign with. */
+  /** Undefined when this process has no signing key. */
   readonly issuer: ServiceAccountTokenIssuer | undefined;
   readonly hookCalls: HookCallCounter;
 }
 
-/** Answers the calls of one thread. */
+/** Serves the calls of one thread. */
 export class LargeRequestThreadHost {
   private readonly decisions = new Map<number, (decision: UpdateDecision | undefined) => void>();
   private readonly failures = new Set<(error: Error) => void>();
@@ -123,7 +126,7 @@ export class LargeRequestThreadHost {
     const shown = end < 0 ? page.items : page.items.slice(0, end);
     const left = page.items.length - shown.length;
     const remaining = page.remaining === undefined ? {} : { remaining: page.remaining + left };
-    // The forms are left out, since they stay in this thread.
+    // The cached forms are omitted, since they stay in this thread.
     return {
       resourceVersion: page.resourceVersion,
       items: shown.map(plainObject),
@@ -153,7 +156,7 @@ export class LargeRequestThreadHost {
   }
 }
 
-/** Removes the states before the changes: informers don't use them, and copying takes time. */
+/** Removes the previous states from changes: informers don't use them, and copying takes time. */
 function withoutPrevious({ changes, position }: ChangeBatch): ChangeBatch {
   return { changes: changes.map((change) => ({ ...change, previousJson: undefined })), position };
 }

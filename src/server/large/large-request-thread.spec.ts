@@ -31,7 +31,7 @@ const settings: LargeRequestThreadSettings = {
 
 const path = '/api/v1/namespaces/default/configmaps';
 
-/** A request whose object the rules of the kind refuse, so that no store is read. */
+/** A request with an object that the kind's rules refuse, so that no store is read. */
 function request(user: string, body = '{"metadata":{"name":"-"}}'): LargeRequestMessage {
   return {
     method: 'POST',

@@ -19,14 +19,14 @@ import { LargeRequestThreadCounts } from './large-request-thread-counts.js';
 import { LargeRequestThreadHost, type LargeRequestThreadHostDependencies } from './large-request-thread-host.js';
 
 export interface LargeRequestThreadOptions {
-  /** An idle thread ends after this time, in milliseconds. */
+  /** An idle thread is terminated after this time, in milliseconds. */
   readonly idleMs: number;
   /**
-   * The computing time of the thread for one request, in milliseconds; after that the thread is ended along with the
-   * request. It is processor time, so other load on the machine does not count.
+   * The thread's CPU time limit for one request, in milliseconds; after that the thread is terminated along with the
+   * request. Because it is CPU time, other load on the machine does not count.
    */
   readonly requestCpuMs: number;
-  /** Memory of the thread for objects, in MiB. */
+  /** Heap limit of the thread, in MiB. */
   readonly memoryMb: number;
 }
 
@@ -43,12 +43,13 @@ interface Job {
   readonly transfer: readonly ArrayBuffer[];
   readonly resolve: (result: never) => void;
   readonly reject: (error: Error) => void;
-  /** The thread's total computing time when it got the job, in milliseconds; undefined until it is known. */
+  /** The thread's total CPU time when it got the job, in milliseconds; undefined until it is known. */
   begunAt: number | undefined;
 }
 
 /**
- * The owner of all events, which belong to no single user and take turns like one user together. No user has this name.
+ * The owner of all watch events: they belong to no single user, so all of them together take turns like one user. No
+ * user has this name.
  */
 const ownerOfEvents = '';
 /** Limits within which users take turns. */
@@ -60,7 +61,7 @@ const queueLimits = {
   unlimitedOwner: ownerOfEvents,
 };
 
-/** How often the thread's computing time is checked. */
+/** How often the thread's CPU time is checked, in milliseconds. */
 const checkMs = 1_000;
 
 interface RunningThread {
@@ -73,9 +74,9 @@ interface RunningThread {
 type ThreadState = { readonly kind: 'none' } | RunningThread | { readonly kind: 'stopped' };
 
 /**
- * Answers requests about large objects in another thread, so they don't hold up all other requests. The thread runs the
- * same program on the storage of this process. It starts with the first request and ends after being idle for a while.
- * A request that takes too much time or memory ends the thread; the next request gets a new one.
+ * Processes requests about large objects in another thread, so that they don't hold up other requests. The thread runs
+ * the same code on the storage of this process. It starts with the first request and is terminated after being idle for
+ * a while. When a request takes too much time or memory, the thread is terminated; the next request gets a new one.
  */
 export class LargeRequestThread implements LargeRequests {
   private state: ThreadState = { kind: 'none' };
@@ -83,7 +84,7 @@ export class LargeRequestThread implements LargeRequests {
   private readonly running = new Map<number, { readonly job: Job; readonly owner: string }>();
   private idle: NodeJS.Timeout | undefined;
   private lastId = 0;
-  /** The counts of the threads' requests. */
+  /** The metrics of the threads' requests. */
   readonly counts = new LargeRequestThreadCounts();
 
   constructor(
@@ -108,9 +109,9 @@ export class LargeRequestThread implements LargeRequests {
   }
 
   /**
-   * Answers a request. Rejects with a 429 when too many requests wait, a 504 or 503 when the thread had to be ended,
-   * and an AbortError when `signal` is aborted before the request's turn. A request aborted later ends with its next
-   * call to the process; its computing until then is bounded.
+   * Processes a request. Rejects with a 429 when too many requests wait, a 504 or 503 when the thread had to be
+   * terminated, and an AbortError when `signal` is aborted before the request's turn. A request aborted later ends at
+   * its next call to the process; its CPU time until then is limited.
    */
   answer(request: LargeRequestMessage, signal: AbortSignal): Promise<LargeRequestAnswer> {
     return new Promise((resolve, reject) => {
@@ -128,8 +129,8 @@ export class LargeRequestThread implements LargeRequests {
   }
 
   /**
-   * Encodes an event of a watch. It always fits into the queue, as each watch waits for one event at most. Rejects with
-   * a 504 or 503 when the thread had to be ended.
+   * Encodes a watch event. It always fits into the queue, as each watch waits for at most one event. Rejects with a 504
+   * or 503 when the thread had to be terminated.
    */
   encode(event: LargeEvent): Promise<Buffer> {
     return new Promise((resolve, reject) => {
@@ -141,7 +142,7 @@ export class LargeRequestThread implements LargeRequests {
     });
   }
 
-  /** Ends the thread and refuses its requests. */
+  /** Terminates the thread and refuses its requests. */
   async stop(): Promise<void> {
     clearTimeout(this.idle);
     const { thread } = this;
@@ -217,7 +218,7 @@ export class LargeRequestThread implements LargeRequests {
     if (entry === undefined) return;
     this.running.delete(id);
     this.queue.done(entry.owner);
-    // The computing time so far was used by the finished job, so the measurement starts again for the others.
+    // The CPU time so far was used by the finished job, so the measurement starts again for the others.
     for (const { job } of this.running.values()) job.begunAt = undefined;
     settle(entry.job);
     this.advance();
@@ -225,7 +226,7 @@ export class LargeRequestThread implements LargeRequests {
 
   private async checkTime(thread: Worker): Promise<void> {
     if (this.running.size === 0) return;
-    // The usage of a thread that has ended is unknown.
+    // The CPU time of a terminated thread is unknown.
     const usage = await thread.cpuUsage().catch(() => undefined);
     if (usage === undefined || thread !== this.thread) return;
     const now = (usage.user + usage.system) / 1000;
@@ -248,7 +249,7 @@ export class LargeRequestThread implements LargeRequests {
     this.advance();
   }
 
-  /** Ends the thread and rejects its running jobs. Waiting jobs are left to the next thread. */
+  /** Terminates the thread and rejects its running jobs. Waiting jobs are left to the next thread. */
   private giveUp(error: () => Error): void {
     const { state } = this;
     this.state = { kind: 'none' };

@@ -17,8 +17,8 @@ import { packError, unpackError } from './packed-error.js';
 import { RemoteStorage } from './remote-storage.js';
 
 /*
- * Entry point of the other thread: it runs the same program on the storage of its process, for requests that would
- * delay all others.
+ * Entry point of the other thread: it runs the same code on the storage of its process, for requests that would delay
+ * all others.
  */
 
 const port = parentPort;
@@ -33,9 +33,9 @@ type Decide = (current: StoredObject | undefined) => Promise<UpdateDecision | un
 
 const calls = new Map<number, Pending>();
 const decisions = new Map<number, Decide>();
-/** By request number: aborted when no client is waiting for the answer any longer. */
+/** By request number: a controller that is aborted when no client is waiting for the response any longer. */
 const requests = new Map<number, AbortController>();
-/** The signal of the request being worked on. */
+/** The abort signal of the current request. */
 const leaving = new AsyncLocalStorage<AbortSignal>();
 let lastId = 0;
 
@@ -44,7 +44,7 @@ function send(message: FromThread, transfer: ArrayBuffer[] = []): void {
 }
 
 async function call(target: LargeRequestTarget, method: string, args: readonly unknown[]): Promise<unknown> {
-  // A call about hooks must be counted even if the client has left.
+  // Calls of webhooks must be counted even if the client has left.
   if (target !== 'hookCalls') leaving.getStore()?.throwIfAborted();
   const id = ++lastId;
   return new Promise((resolve, reject) => {
@@ -71,7 +71,7 @@ const storage = new RemoteStorage(
   (method, ...args) => call('changes', method, args),
 );
 
-// The start itself already needs answers of the process, so it begins while messages can be received.
+// The start itself already calls the process, so it begins while messages can be received.
 const starting = buildLargeRequestServer(workerData as LargeRequestThreadSettings, storage, call);
 
 async function serve(id: number, request: LargeRequestMessage): Promise<void> {
@@ -80,7 +80,7 @@ async function serve(id: number, request: LargeRequestMessage): Promise<void> {
   try {
     const server = await starting;
     const answer = await leaving.run(left.signal, () => server.answer(request, left.signal));
-    // Sent before the answer, so that the request is counted once its answer has arrived.
+    // Sent before the response, so that the request is counted once its response has arrived.
     send({ type: 'counted', counts: await server.counts() });
     send({ type: 'answer', id, answer }, [answer.body.buffer]);
   } catch (error) {
@@ -130,8 +130,8 @@ port.on('message', (message: ToThread) => {
       return;
   }
 });
-// A failed start ends the thread.
+// If the start fails, the thread ends.
 await starting;
-// Not earlier, since requests wait for the start, which is short.
+// Called only now: requests wait for the start, which is short and gets normal priority.
 yieldToMainThread();
 send({ type: 'ready' });

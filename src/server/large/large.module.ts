@@ -25,7 +25,7 @@ import { listPageSize, maxBodyBytes } from '../endpoints/limits.js';
 import { TRACING, TracingModule } from '../endpoints/tracing.module.js';
 import { LargeRequestThread } from './large-request-thread.js';
 
-/** The provider of the handler, which answers in another thread that uses the parts of this process. */
+/** Provides the {@link LargeRequests} of this process: a thread that calls parts of the process. */
 const largeRequests: FactoryProvider<OpenLargeRequests> = {
   provide: LARGE_REQUESTS,
   inject: [

@@ -2,7 +2,7 @@ import { StatusError } from '../../base/machinery/status-error.js';
 import { StorageError, type StorageErrorCode } from '../../storage/storage-error.js';
 import type { PackedError } from './large-request-messages.js';
 
-/** Represents an error that a function in the thread threw. */
+/** Stands for an error that a function in the thread threw. */
 export class ThrownInThread extends Error {}
 
 /** Packs an error for sending to the other thread. */

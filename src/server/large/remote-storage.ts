@@ -24,15 +24,15 @@ import { ThrownInThread } from './packed-error.js';
 /** Calls a method in the other thread. */
 export type Call = (method: string, ...args: readonly unknown[]) => Promise<unknown>;
 
-/** Registers an update's decision function under a number, with which the other thread calls it. */
+/** Registers an update's decision function under a number, by which the other thread calls it. */
 export type RegisterDecision = (decide: (current: StoredObject | undefined) => Promise<UpdateDecision | undefined>) => {
   readonly id: number;
   readonly release: () => void;
 };
 
 /**
- * The store of the process, used from another thread: texts are copied, while functions stay in this thread. A request
- * whose client has left makes no more decisions.
+ * The storage of the process, used from another thread: JSON is copied, while functions stay in this thread. Once the
+ * client of a request has left, its decision functions are no longer called.
  */
 export class RemoteStorage implements Storage {
   constructor(
@@ -119,7 +119,7 @@ export class RemoteStorage implements Storage {
 
   /** For the informers of the thread: changes do not contain the previous state. */
   async watch({ resource, namespace, name }: WatchScope, from: bigint): Promise<ChangeSubscription> {
-    // Leaves out the selection, whose components can't be sent to the other thread.
+    // Omits the selection, whose functions can't be sent to the other thread.
     const scope: ListScope = { resource, namespace, name };
     return new RemoteSubscription((await this.call('watch', scope, from)) as number, this.callChanges);
   }
@@ -160,7 +160,7 @@ class RemoteSubscription implements ChangeSubscription {
 
   close(): void {
     this.isClosed = true;
-    // A failure does no harm: the other thread closes the subscription when this thread ends.
+    // A failure can be ignored: the other thread closes the subscription when this thread ends.
     this.call('close', this.id).catch(() => undefined);
   }
 }

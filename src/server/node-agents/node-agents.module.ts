@@ -8,7 +8,7 @@ import { Logger } from '../../base/observability/logger.js';
 import { buildNodeAgents, NodeAgents } from './node-agents.js';
 import { NodeSampler } from './node-sampler.js';
 
-/** The agents of nodes: how they are reached, and what they measure. */
+/** The connections to node agents, and the usage that they measure. */
 @Module({
   providers: [
     {

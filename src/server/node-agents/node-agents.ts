@@ -11,10 +11,10 @@ import { type Target } from '../../base/outgoing/https-connections.js';
 import { NodeAgentClient } from '../../base/outgoing/node-agent-client.js';
 import type { ReadNode } from './read-node.js';
 
-/** The port of an agent whose node does not specify one. */
+/** Default port of a node agent, for nodes that do not specify one. */
 const usualPort = 10_250;
 
-/** The agents of nodes, and their addresses. */
+/** Connections to node agents, and their addresses. */
 export class NodeAgents {
   constructor(
     readonly client: NodeAgentClient,
@@ -36,7 +36,7 @@ export class NodeAgents {
   }
 }
 
-/** Whether a text is a host name or an IP address; a node's own report may contain anything. */
+/** Whether a string is a host name or an IP address; a node's own status may contain anything. */
 function isHost(text: string): boolean {
   return isIP(text) !== 0 || /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})$/.test(text);
 }

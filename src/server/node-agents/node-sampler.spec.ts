@@ -33,7 +33,7 @@ describe('readResourceMetrics', () => {
   });
 });
 
-/** Nodes whose containers use half a processor, on a clock that only waits advance. */
+/** Nodes whose containers use half a CPU, on a clock that only waits advance. */
 function scene(answer: (asked: number, now: number) => { status: number; text: string }) {
   let now = 1_000_000;
   let asked = 0;

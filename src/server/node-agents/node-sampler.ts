@@ -11,13 +11,16 @@ import { type Counters, type Reading, readResourceMetrics } from './read-resourc
 const freshMs = 15_000;
 /** A measurement that failed or found nothing is repeated after this time. */
 const retryMs = 3_000;
-/** Older readings are not used as the start of a measurement, since usage at that time says nothing about now. */
+/**
+ * Readings older than this are not used as the start of a measurement, since usage at that time says nothing about the
+ * current one.
+ */
 const oldestMs = 120_000;
 /** Time between the two readings of a node's first measurement. */
 const firstWindowMs = 1_000;
 const answerMs = 10_000;
 const mostBytes = 8 * 1024 * 1024;
-/** The most nodes that are read at a time. */
+/** Maximum number of nodes that are read at the same time. */
 const mostAtOnce = 64;
 const forgetMs = 600_000;
 
@@ -98,8 +101,8 @@ export class NodeSampler implements NodeUsage {
     const after = await this.read(node);
     const now = timers.elapsed();
     const measured = usageBetween(before, after);
-    // Agents that rarely update their counters may report the same values again: then the older reading remains the
-    // start.
+    // Agents that rarely update their counters may report the same values again: in that case the older reading remains
+    // the start.
     const hasMoved = measured.total !== undefined || measured.containers.size > 0;
     sampled.reading = hasMoved ? after : before;
     sampled.readAt = now;

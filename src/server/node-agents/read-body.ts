@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The text of an answer. @throws Error for a text longer than `mostBytes`, and closes the answer */
+/** The body of a response as a string. @throws Error for a body longer than `mostBytes`, and closes the response */
 export async function readBody(answer: IncomingMessage, mostBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

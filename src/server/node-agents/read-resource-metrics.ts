@@ -3,14 +3,14 @@ import type { Steps } from '../../base/machinery/turns.js';
 
 /** The counters of a machine or container at one time. */
 export interface Counters {
-  /** Processor time since the counter began. */
+  /** CPU time in seconds since the counter began. */
   readonly cpuSeconds: number;
   readonly memoryBytes: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** What an agent reports at one time. */
+/** The counters that an agent reports at one time. */
 export interface Reading {
   readonly node: Counters | undefined;
   /** Counters of containers by {@link containerKey}. */
@@ -19,7 +19,7 @@ export interface Reading {
 
 type Part = { cpu?: number; memory?: number; at?: number };
 
-/** `name{labels} value time`: labels and time may be missing. */
+/** Matches `name{labels} value time`: labels and time may be missing. */
 const line = /^([a-z_]+)(?:\{([^}]*)\})? (\S+)(?: (\d+))?$/;
 /** Names of objects and containers have no characters that would be escaped. */
 const label = /(\w+)="([^"\\]*)"/g;
@@ -33,9 +33,9 @@ const fields: Readonly<Record<string, 'cpu' | 'memory'>> = {
 };
 
 /**
- * Reads the text of `/metrics/resource` of a node agent, in steps. Lines that can't be read are skipped.
+ * Reads the output of `/metrics/resource` of a node agent, in steps. Lines that can't be read are skipped.
  *
- * @param now the time of values that have none
+ * @param now the time for values without a time
  */
 export function* readResourceMetrics(text: string, now: number): Steps<Reading> {
   const node: Part = {};

@@ -4,8 +4,8 @@ import type { UserInfo } from '../../../base/machinery/request-context.js';
 import type { AnswerSource, AuthorizationAnswer, AuthorizationCheck } from '../../../objects/cel/index.js';
 
 /**
- * Interrupts an evaluation whose next step needs the decision of an authorizer that has to call another server. No
- * operator of an expression ignores it.
+ * Interrupts an evaluation whose next step needs the decision of an authorizer that has to call another server. Unlike
+ * an error, it is not absorbed by `&&`, `||` or other operators of the expression.
  */
 export class AnswerPending {
   constructor(
@@ -15,8 +15,9 @@ export class AnswerPending {
 }
 
 /**
- * Decisions of the authorizer for the expressions of one request, each requested once. Evaluations are synchronous
- * while an authorizer may have to call a webhook: then the evaluation is interrupted, and repeated with the decision.
+ * Decisions of the authorizer for the expressions of one request, each requested once. Evaluations are synchronous, but
+ * an authorizer may have to call a webhook: then the evaluation is interrupted, and repeated once the decision is
+ * known.
  */
 export class Answers implements AnswerSource {
   private readonly known = new Map<string, AuthorizationAnswer>();

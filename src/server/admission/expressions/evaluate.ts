@@ -20,14 +20,14 @@ export type EvaluationResult = { readonly value: Value; readonly error?: undefin
 
 export const outOfBudget =
   'validation failed due to running out of cost budget, no further validation rules will be run';
-/** The most authorizer checks that one expression can cause; their cost allows fewer. */
+/** Maximum number of authorizer checks per expression; the cost limit already permits fewer. */
 const maxQuestions = 16;
 /** The turns of this thread. */
 const turns = new EvaluationTurns();
 
 /**
- * Evaluates the expressions of one request one after the other, under one budget. If they take long, other work gets
- * its turn between them.
+ * Evaluates the expressions of one request one after the other, under one budget. Long evaluations yield to other work
+ * between expressions.
  */
 export class ExpressionRun {
   private left: number;
@@ -63,7 +63,7 @@ export class ExpressionRun {
   }
 }
 
-/** Runs the preparation of an evaluation once evaluations have their turn. */
+/** Runs the preparation of an evaluation as soon as {@link EvaluationTurns} allows it. */
 export async function inEvaluationTurn<T>(work: () => T): Promise<T> {
   const turn = turns.next();
   if (turn !== undefined) await turn;

@@ -1,19 +1,19 @@
 /** How long evaluations may hold the event loop before other work gets its turn, in milliseconds. */
 const turnMs = 5;
-/** The overhead of an evaluation takes about this long: variables are made, and results are checked. */
+/** Approximate overhead of an evaluation, for making variables and checking results. */
 const overheadMs = 0.02;
 
 /**
- * Lets the evaluations of all requests take turns with everything else that a process does. In one round of the event
- * loop evaluations continue until they have taken some milliseconds together; then each round has one evaluation, in
- * order.
+ * Shares the event loop between the evaluations of all requests and all other work of the process. In one round of the
+ * event loop, evaluations run until they have taken {@link turnMs} together; after that, one evaluation runs per round,
+ * in order.
  */
 export class EvaluationTurns {
   private spentMs = 0;
   private isScheduled = false;
   private readonly waiting: (() => void)[] = [];
 
-  /** Undefined if an evaluation may begin at once; otherwise resolves when it is its turn. */
+  /** Undefined if an evaluation may begin at once; otherwise resolves when its turn has come. */
   next(): Promise<void> | undefined {
     if (this.spentMs < turnMs && this.waiting.length === 0) return undefined;
     return new Promise((resolve) => {
@@ -22,7 +22,7 @@ export class EvaluationTurns {
     });
   }
 
-  /** Records the duration of an evaluation. The time before and after it counts as well. */
+  /** Records the duration of an evaluation, and adds the usual overhead before and after it. */
   spent(ms: number): void {
     this.spentMs += ms + overheadMs;
     if (this.spentMs >= turnMs) this.schedule();

@@ -41,7 +41,10 @@ type Compiled = MatchCondition & CompiledText;
 
 const webhookEnvironment = admissionEnvironment();
 
-/** Prepares the conditions of a webhook for many requests, in turns with other work from the first request on. */
+/**
+ * Prepares the conditions of a webhook for many requests. They are compiled at the first request, in steps that yield
+ * to other work.
+ */
 export function compileMatchConditions(conditions: readonly MatchCondition[], authorizer: Authorizer): MatchConditions {
   let compiled: QueuedResult<MatchConditions> | undefined;
   return {
@@ -54,7 +57,7 @@ export function compileMatchConditions(conditions: readonly MatchCondition[], au
 
 /**
  * Compiles the conditions of a webhook, or those of a policy with its environment, one in each step. Stored conditions
- * may be older than today's checks: one that can't be compiled is an error for every request.
+ * may predate today's checks: one that can't be compiled is an error for every request.
  */
 export function* matchConditionsInSteps(
   conditions: readonly MatchCondition[],

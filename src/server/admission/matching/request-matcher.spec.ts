@@ -59,7 +59,7 @@ describe('the matcher of requests', () => {
   };
   const match = (criteria: Partial<MatchCriteria>, attributes: MatchAttributes) =>
     new RequestMatcher({ rules: [podRule], ...criteria }, { namespaces, versions }).match(attributes);
-  /** The matched version and kind as text; empty for no match. */
+  /** The matched version and kind as a string; empty for no match. */
   const matched = async (criteria: Partial<MatchCriteria>, attributes: MatchAttributes) => {
     const found = await match(criteria, attributes);
     return found === undefined

@@ -20,7 +20,7 @@ type Equivalents = Map<string, readonly ResourceAndKind[]>;
 
 /** The other groups and versions under which the same objects are served, and conversions between them. */
 export class ResourceVersions {
-  /** By resource, by its views at that time, then by subresource: custom resources are added, changed and removed. */
+  /** Cached by resource, then by its served versions (which change with custom resources), then by subresource. */
   private readonly known = new WeakMap<ServedResource, WeakMap<readonly ServedResource[], Equivalents>>();
 
   constructor(private readonly registry: Pick<ResourceRegistry, 'find' | 'servedViews'>) {}
@@ -74,9 +74,9 @@ export class ResourceVersions {
   }
 
   /**
-   * A canonical object of one path in the form of an equivalent one. The result is a copy, unless both paths have the
-   * same kind and version, as those with a kind of their own do (`scale`); then it is the object itself. Returns a
-   * promise if an external converter is involved.
+   * Converts a canonical object of one path to the form of an equivalent path. The result is a copy, unless both paths
+   * use the same kind and version, as subresources with their own kind do (`scale`); then it is the object itself.
+   * Returns a promise if a conversion webhook is involved.
    */
   convert(
     object: ApiObject,

@@ -10,7 +10,7 @@ export interface ObjectsInVersion {
 }
 
 /**
- * The objects of one request in the versions that webhooks and policies want, each converted once. A changed object
+ * The objects of one request in the versions that webhooks and policies expect, each converted once. A changed object
  * needs a new instance.
  */
 export class VersionedObjects {

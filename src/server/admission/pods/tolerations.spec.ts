@@ -38,7 +38,7 @@ describe('tolerations', () => {
     const list = (name: string) =>
       Array.from({ length: 200 }, (_, i) => ({ key: 'same', value: `${name}${i}`, tolerationSeconds: i }));
     const [a, b] = [list('a'), list('b')];
-    // Measures processor time, and takes the best of several runs, since the machine does other work meanwhile.
+    // Measures CPU time, and takes the best of several runs, since the machine does other work meanwhile.
     const times = Array.from({ length: 5 }, () => {
       const begin = processorMs();
       assert.equal(mergeTolerations(a, b).length, 400);

@@ -1,6 +1,6 @@
 import type { Toleration } from '../../../objects/apis/core/v1/affinity.types.js';
 
-/** Longer lists (by total length) are only concatenated: comparing every pair would take too long. */
+/** If both lists together are longer, they are only concatenated: comparing every pair would take too long. */
 const maxCompared = 400;
 
 /**
@@ -30,7 +30,7 @@ export function coversToleration(a: Toleration, b: Toleration): boolean {
   return (b.operator || 'Equal') === 'Equal' && value === (b.value ?? '');
 }
 
-/** Joins both lists in this order, without tolerations that another one covers; of equal ones the first stays. */
+/** Joins both lists in this order, without tolerations that another one covers; among equal ones the first stays. */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second];
   if (all.length > maxCompared) return all;

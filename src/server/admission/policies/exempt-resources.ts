@@ -18,7 +18,7 @@ const reviews: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Whether no policy applies to a resource: policies themselves and their bindings, so that a bad one can be removed,
+ * Whether a resource is exempt from all policies: policies and bindings themselves, so that a bad one can be removed,
  * and reviews.
  */
 export function exemptResources(names: VendorNames): (resource: GroupVersionResource) => boolean {

@@ -65,7 +65,7 @@ const request = () =>
     object: { metadata: { name: 's' } },
   });
 
-/** The longest time for which some work holds the event loop. */
+/** The longest time for which the work holds the event loop. */
 async function longestHold(work: () => Promise<unknown> | undefined): Promise<number> {
   let isDone = false;
   let longest = 0;
@@ -150,7 +150,7 @@ it('drops the parameters of kinds that changed, went, or were not needed for lon
   assert.equal(countOf(await find('First')), 1);
   await find('First');
   assert.deepEqual(log.splice(0), ['start firsts']);
-  // The kind changes while the lister is being filled: the request gets its objects from another lister.
+  // The kind changes while the lister is being filled: the request reads its objects from another lister.
   own.replace(first, changed);
   assert.deepEqual(log.splice(0), ['stop firsts']);
   const finding = find('First');

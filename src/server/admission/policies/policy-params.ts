@@ -19,23 +19,23 @@ export type FoundParams =
    * The policy is evaluated once per entry. Each entry returns a parameter; undefined if the policy has no parameters.
    */
   | { readonly params: readonly (() => ApiObject | undefined)[] }
-  /** The binding does not apply, since it has no parameters and allows that. */
+  /** The binding does not apply, since no parameter was found and the binding allows that. */
   | { readonly params: 'skip' }
   | { readonly fault: string };
 
 interface Known extends LaterLister<ApiObject> {
   /** Time of the last use, in milliseconds from a fixed point. */
   usedAt: number;
-  /** By object of the lister: the object in the version that the policy wants. */
+  /** Maps each object of the lister to the object in the version that the policy expects. */
   readonly served: WeakMap<ApiObject, ApiObject>;
 }
 
-/** Parameters that no request needed for this long are dropped when a request needs parameters of another kind. */
+/** Parameters of a kind that no request used for this long are dropped when a request needs another kind. */
 const idleMs = 10 * 60_000;
 
 /**
  * Finds the parameters of policies. Objects of a parameter kind are kept in memory from the first request that needs
- * one until the kind is changed or removed, or no request has needed them for a while.
+ * them until the kind is changed or removed, or no request has needed them for a while.
  */
 export class PolicyParams {
   private readonly known = new Map<string, Known>();
@@ -52,8 +52,8 @@ export class PolicyParams {
   }
 
   /**
-   * The parameters that a binding names, in the version of the policy's kind. `namespace` is that of the request. Only
-   * the first request with a parameter kind has to wait.
+   * The parameters that a binding names, in the version of the policy's `paramKind`. `namespace` is that of the
+   * request. Only the first request with a parameter kind has to wait.
    */
   async find(kind: ParamKind | undefined, ref: ParamRef | undefined, namespace: string): Promise<FoundParams> {
     if (kind === undefined || ref === undefined) return { params: [() => undefined] };
@@ -112,7 +112,7 @@ export class PolicyParams {
     this.known.delete(key);
   }
 
-  /** Reads parameters from the store that memory does not have: they may have just been written. */
+  /** Reads parameters from the store that are not in the cache: they may have just been written. */
   private async named(
     { definition }: ServedResource,
     lister: ReadLister<ApiObject>,
@@ -130,13 +130,13 @@ function keyOf(definition: ResourceDefinition, version: string): string {
 
 type SelectorObject = Parameters<typeof labelSelectorFromObject>[0];
 
-/** Sorting more parameters would hold up other work; the order only decides which of several refusals is reported. */
+/**
+ * Up to this many parameters are sorted: sorting more would hold up other work, and the order only decides which of
+ * several refusals is reported.
+ */
 const mostSorted = 5_000;
 
-/**
- * The selected parameters, sorted by name. The search gives other work its turn, since there may be very many
- * parameters.
- */
+/** The selected parameters, sorted by name. Yields to other work, since there may be very many parameters. */
 async function selected(
   lister: ReadLister<ApiObject>,
   namespace: string,

@@ -33,7 +33,8 @@ export class LazyVariables extends LazyObject {
       this.known.set(field, value);
       return value;
     } catch (error) {
-      // Other errors are not kept: an interrupted evaluation is repeated, and an exceeded budget ends everything.
+      // Other errors are not cached: an interrupted evaluation is repeated, and an exceeded budget ends all
+      // evaluations.
       if (error instanceof CelError) this.known.set(field, error);
       throw error;
     }

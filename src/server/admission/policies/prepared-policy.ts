@@ -25,8 +25,8 @@ interface BindingSpec {
 }
 
 /**
- * A policy of either kind, prepared for requests. Its expressions are compiled on arrival, in turns with other work, so
- * that neither the arrival of many policies nor the first request blocks the event loop.
+ * A policy of either kind, prepared for requests. Its expressions are compiled on arrival, in steps that yield to other
+ * work, so that neither the arrival of many policies nor the first request blocks the event loop.
  */
 export class PreparedPolicy<S extends PolicySpec, E> {
   readonly name: string;

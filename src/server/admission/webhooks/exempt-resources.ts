@@ -10,8 +10,8 @@ const configurations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a resource holds webhooks or policies themselves. Those never apply to it: otherwise a broken one could not
- * be removed.
+ * Whether a resource holds webhooks or policies themselves. Webhooks never apply to these: otherwise a broken one could
+ * not be removed.
  *
  * @param group served name of the group `admissionregistration`
  */

@@ -17,7 +17,7 @@ export interface Invocation {
   readonly hook: Hook;
   /** Position of the hook among all hooks of its kind. */
   readonly index: number;
-  /** The version and kind in which the hook wants the request. */
+  /** The version and kind in which the hook expects the request. */
   readonly matched: ResourceAndKind;
   readonly attributes: AdmissionAttributes;
   readonly writer: ReviewWriter;
@@ -28,7 +28,7 @@ export interface Invocation {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Calls hooks, and handles their answers as far as that does not depend on the kind of the hook. */
+/** Calls hooks, and handles the part of their responses that does not depend on the kind of the hook. */
 export class HookCaller {
   constructor(
     private readonly dependencies: {
@@ -40,11 +40,11 @@ export class HookCaller {
   ) {}
 
   /**
-   * Calls a hook and passes its consent to `use`. Returns undefined when there was no usable answer and the hook's
-   * failure policy is `Ignore`.
+   * Calls a hook and passes its response to `use` if it allows the request. Returns undefined when there was no usable
+   * response and the hook's failure policy is `Ignore`.
    *
-   * @throws HookRefusal when the hook refuses, HookCallError when it gave no usable answer, other status errors when
-   *   the request has to end for another reason
+   * @throws HookRefusal when the hook refuses, HookCallError when it gave no usable response, other status errors when
+   *   the request fails for another reason
    */
   async call<T>(invocation: Invocation, use: (answer: ReviewAnswer) => T | Promise<T>): Promise<T | undefined> {
     const { hook, attributes } = invocation;
@@ -86,7 +86,7 @@ export class HookCaller {
     const answer = await readAnswer(text, { uid, version, group: this.dependencies.group, hook: hook.kind });
     this.annotate(attributes, hook, answer.auditAnnotations);
     for (const warning of answer.warnings) {
-      // As with other warnings: an answer can't contain text with control characters.
+      // Like other warnings, it can't be sent in a response if it contains control characters.
       if (warning === '' || controlCharacters.test(warning)) continue;
       if (!addWarning(context, warning)) break;
     }

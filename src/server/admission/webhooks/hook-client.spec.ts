@@ -66,7 +66,7 @@ describe('the client of hooks', () => {
     const own = client(undefined);
     hooks.on('/', () => ({ http: 101, text: '', headers: upgrade }));
     await assert.rejects(own.ask(body, 5000, never), /responded with the status code 101/);
-    // An offer to change protocols has no meaning without such a change.
+    // An `Upgrade` header in a response that does not switch protocols has no effect.
     hooks.on('/', () => ({ http: 200, text: '{"uid":"u"}', headers: upgrade }));
     assert.equal(await own.ask(body, 5000, never), '{"uid":"u"}');
     own.retire();

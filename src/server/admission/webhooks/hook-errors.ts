@@ -4,7 +4,7 @@ import type { HookFault } from '../../../base/outgoing/hook-fault.js';
 /** Why a hook ended a write, as the metrics name it (specification 6.3). */
 export type HookErrorType = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error';
 
-/** The status (500) that a request gets when a call gave no usable answer. */
+/** The status (500) of a request when a webhook call gave no usable response. */
 export class HookCallError extends StatusError {
   constructor(
     hook: string,
@@ -24,7 +24,7 @@ export class HookCallError extends StatusError {
   }
 }
 
-/** The status (500) that a request gets for another fault of a hook, or of its configuration. */
+/** The status (500) of a request after another fault of a webhook, or of its configuration. */
 export class HookMistake extends StatusError {
   constructor(detail: string, cause: unknown = detail) {
     super('InternalError', `Internal error occurred: ${detail}`, { details: { causes: [{ message: detail }] }, cause });
@@ -52,7 +52,7 @@ export class HookRefusal extends StatusError {
   }
 }
 
-/** A dry run must not have effects, but the hook may have some (specification 5.10). */
+/** A dry run must not have side effects, but the webhook may have some (specification 5.10). */
 export function dryRunError(hook: string): StatusError {
   return new StatusError('BadRequest', `admission webhook ${JSON.stringify(hook)} does not support dry run`);
 }

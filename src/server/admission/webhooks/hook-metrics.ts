@@ -5,17 +5,17 @@ import type { Hook } from './hook.js';
 import type { HookErrorType } from './hook-errors.js';
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
-/** Higher codes are reported as this one, so that hooks can't create any number of series. */
+/** Higher codes are reported as this one, so that webhooks can't create an unlimited number of series. */
 const maxCode = 600;
 
-/** One call of a hook as the metrics see it. */
+/** One call of a webhook, as recorded in the metrics. */
 export interface HookCall {
   readonly hook: Pick<Hook, 'name' | 'kind'>;
   readonly operation: AdmissionOperation;
   readonly seconds: number;
-  /** HTTP code of the answer, or for a refusal the hook's own code; 0: none. */
+  /** HTTP code of the response, or for a refusal the webhook's own code; 0: none. */
   readonly code: number;
-  /** Why the write ended here; undefined if it continued. */
+  /** Why the call ended the write; undefined if the write continued. */
   readonly rejection: HookErrorType | undefined;
 }
 

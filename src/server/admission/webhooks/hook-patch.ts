@@ -15,16 +15,19 @@ export interface Patched {
   readonly isChanged: boolean;
 }
 
-/** Fields that identify the object of a request; the requested object was the authorized one. */
+/**
+ * Fields that identify the object of a request. A hook must not change them, since the original object was the
+ * authorized one.
+ */
 const identity = ['name', 'namespace', 'uid'] as const;
 
 /**
- * The object of a request after the JSON patch of a hook. The result is decoded like a client's body, in the version that
- * the hook saw; it gets the defaults of that version and comes back in the requested one.
+ * The object of a request after the JSON patch of a hook. The result is decoded like a client's body, in the version
+ * that the hook saw, gets the defaults of that version, and is converted back to the requested version.
  *
  * @param before the object as the hook saw it; not changed
- * @throws a StatusError (500) for a patch that does not apply, whose result is no object of the kind, or that changes
- *   which object it is
+ * @throws a StatusError (500) for a patch that does not apply, whose result is not an object of the kind, or that
+ *   changes the object's identity
  */
 export async function applyHookPatch(
   hook: string,
@@ -43,11 +46,11 @@ export async function applyHookPatch(
 
 /**
  * The object of a request after a plugin has changed it by a rule that clients define: decoded like a client's body,
- * with the defaults of the version that the rule saw, and back in the requested version.
+ * with the defaults of the version that the rule saw, and converted back to the requested version.
  *
  * @param patched the changed object; not canonical
  * @param before the object as the rule saw it; not changed
- * @throws what `refuse` makes, if the result is no object of the kind, or changes which object it is
+ * @throws the result of `refuse`, if the result is not an object of the kind, or the object's identity changes
  */
 export async function changedObject(
   patched: unknown,
@@ -72,9 +75,9 @@ export async function changedObject(
   if (oversized !== undefined) throw refuse(`left an invalid object: ${oversized.field}: ${oversized.message}`);
   const object = decoded(body.type, patched, refuse);
   for (const field of identity) {
-    // The options objects of connections have no metadata.
+    // The options objects of connect requests have no metadata.
     const was = before.metadata?.[field] ?? '';
-    // A hook may set the name where one would be generated.
+    // A hook may set the name if it would be generated otherwise.
     const isFree = was === '' && field === 'name';
     if (!isFree && (object.metadata?.[field] ?? '') !== was) throw refuse(`attempted to change metadata.${field}`);
   }
@@ -97,7 +100,7 @@ function patchedBody(before: ApiObject, operations: readonly unknown[]): unknown
     return applyJsonPatch(before, operations);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    // The message for a client's own patches would blame the client.
+    // The message for invalid patches of clients would blame the client.
     throw new HookMistake(error.fault, error);
   }
 }

@@ -19,7 +19,7 @@ const group = 'admission.example.dev';
 const kind = { group: '', version: 'v1', kind: 'ConfigMap' };
 const resource = { group: '', version: 'v1', resource: 'configmaps' };
 
-/** The answer to a review, or the reason why there is none. */
+/** The response to a review, or the reason why there is none. */
 type Answer = (request: { readonly object: ApiObject }) => object | HookFault;
 
 function hook(name: string, answer: Answer, more: Partial<Hook> = {}): Hook {

@@ -7,8 +7,8 @@ const minCode = 400;
 const maxCode = 599;
 
 /**
- * The answer to a request that a hook refused: the hook's own status, with a message that names the hook (specification
- * 7). A code below 400 becomes 400, and one that is not allowed in an HTTP answer becomes 500.
+ * The response to a request that a webhook refused: the webhook's own status, with a message that names the webhook
+ * (specification 7). A code below 400 becomes 400, and one that is not allowed in an HTTP response becomes 500.
  */
 export function hookRefusal(hook: string, given: Partial<Infer<typeof status>> | undefined): HookRefusal {
   const { code = 0, reason = '', message = '', details } = given ?? {};

@@ -31,14 +31,14 @@ export interface HookDependencies extends MatchingDependencies {
 /** A prepared webhook. Servers before 1.28 can't report the user. */
 export class Hook {
   readonly name: string;
-  /** Whether calls without a usable answer are ignored (failure policy `Ignore`, not `Fail`). */
+  /** Whether calls without a usable response are ignored (failure policy `Ignore`, not `Fail`). */
   readonly isIgnored: boolean;
   readonly timeoutMs: number;
-  /** Whether calls have no effects, at least in dry runs. */
+  /** Whether calls have no side effects, at least in dry runs. */
   readonly allowsDryRun: boolean;
-  /** Whether the hook wants to see changes that were made after its call (`IfNeeded`). */
+  /** Whether the hook must be called again after later changes (`IfNeeded`). */
   readonly isReinvocable: boolean;
-  /** The first of the hook's review versions that this server can send. */
+  /** The first of the hook's review versions that this server supports. */
   readonly version: ReviewVersion | undefined;
   private readonly matcher: RequestMatcher | Error;
   private readonly conditions: MatchConditions | undefined;
@@ -67,7 +67,7 @@ export class Hook {
       matchConditions.length === 0 ? undefined : compileMatchConditions(matchConditions, dependencies.authorizer);
   }
 
-  /** The version and kind in which the hook wants a request; undefined when the request is not for it. */
+  /** The version and kind in which the hook expects a request; undefined when the request does not match. */
   match(attributes: MatchAttributes): ResourceAndKind | undefined | Promise<ResourceAndKind | undefined> {
     if (this.matcher instanceof Error) throw new HookMistake(this.matcher.message, this.matcher);
     return this.matcher.match(attributes);
@@ -75,9 +75,9 @@ export class Hook {
 
   /**
    * Whether a matching request fulfils the match conditions too. Undefined when there are none. A condition that can't
-   * be evaluated excludes the hook if calls without an answer are ignored too.
+   * be evaluated excludes the hook if its failure policy is `Ignore`.
    *
-   * @throws a StatusError (403) for such a condition otherwise
+   * @throws a StatusError (403) for such a condition if the failure policy is `Fail`
    */
   fulfils(
     attributes: AdmissionAttributes,
@@ -110,7 +110,7 @@ export class Hook {
   }
 }
 
-/** Words a failed call so that clients and dashboards can distinguish it from an unusable answer. */
+/** Makes the error of a failed call, so that clients and dashboards can distinguish it from an unusable response. */
 function unanswered(error: unknown): unknown {
   return error instanceof HookFault
     ? new HookFault(`failed to call webhook: ${error.message}`, error.status, error)
@@ -126,8 +126,8 @@ function attempt<T>(make: () => T): T | Error {
 }
 
 /**
- * Prepares the webhooks of configurations. Connections stay open from one generation to the next as long as the address
- * and the authorities of a hook stay the same, and are closed when a hook is removed.
+ * Prepares the webhooks of configurations. Connections stay open when a configuration changes as long as the address
+ * and the CA bundle of a hook stay the same, and are closed when a hook is removed.
  */
 export class HookCompiler {
   private clients = new Map<string, HookClient>();

@@ -6,13 +6,13 @@ import { HookFault } from '../../../base/outgoing/hook-fault.js';
 import { admissionResponse } from '../../../objects/apis/admission/v1/admission-review.types.js';
 import type { ReviewVersion } from './review-writer.js';
 
-/** The effects of a hook besides allowing or refusing. */
+/** Mutating hooks may also change the object; validating ones only allow or refuse it. */
 export type HookKind = 'mutating' | 'validating';
 
 /** A checked answer. */
 export interface ReviewAnswer {
   readonly allowed: boolean;
-  /** For a refusal; hooks may leave it out. */
+  /** Status of a refusal; hooks may omit it. */
   readonly status: Infer<typeof admissionResponse>['status'];
   /** Operations of a JSON patch, not checked yet; empty for none. Always empty from validating hooks. */
   readonly patch: readonly unknown[];
@@ -22,7 +22,7 @@ export interface ReviewAnswer {
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
-/** The review that an answer belongs to. */
+/** The review that a response belongs to. */
 export interface Asked {
   readonly uid: string;
   readonly version: ReviewVersion;
@@ -32,10 +32,10 @@ export interface Asked {
 }
 
 /**
- * Reads the answer of a hook. Every answer that does not clearly answer the review is refused, except that hooks of
- * v1beta1 may omit kind, id and type of the patch.
+ * Reads the response of a hook. Every response that does not clearly answer the review is an error, except that v1beta1
+ * hooks may omit kind, id and patch type.
  *
- * @throws HookFault for an unusable answer
+ * @throws HookFault for an unusable response
  */
 export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnswer> {
   const review = await parsed(text);
@@ -60,7 +60,7 @@ export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnsw
   };
 }
 
-/** A readable answer that does not answer the review. */
+/** A well-formed response that does not answer the review. */
 class InvalidResponse extends HookFault {
   constructor(fault: string) {
     super(`received invalid webhook response: ${fault}`);
@@ -117,7 +117,7 @@ async function readPatch({ patch = '', patchType }: Response, asked: Asked): Pro
 
 async function parsed(text: string, what = 'failed to call webhook: the answer'): Promise<unknown> {
   try {
-    // Parsing in turns assumes valid text. The result for invalid text fails the checks that follow.
+    // The stepwise parser assumes valid JSON. Its result for invalid JSON fails the checks that follow.
     return isLarge(text) ? await parseInTurns(text, true) : parseJson(text);
   } catch (error) {
     throw new HookFault(`${what} is not JSON`, 0, error);

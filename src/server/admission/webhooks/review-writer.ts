@@ -10,13 +10,13 @@ export type ReviewVersion = 'v1' | 'v1beta1';
 
 /** A review for one hook. */
 export interface Review {
-  /** The id that the answer has to repeat. */
+  /** The id that the response must repeat. */
   readonly uid: string;
   readonly body: Buffer;
 }
 
 /**
- * Writes the reviews of one request (specification 4.11): several hooks share the text of the objects, which is written
+ * Writes the reviews of one request (specification 4.11): several hooks share the JSON of the objects, which is written
  * once per version. Once the object of the request may have changed, a new writer is needed.
  */
 export class ReviewWriter {
@@ -50,7 +50,7 @@ export class ReviewWriter {
       operation: attributes.operation,
       userInfo: userInfoOf(attributes.userInfo),
     };
-    // The options of a connection are already sent as its object.
+    // For a connect request, the options are already sent as the object.
     const options = attributes.operation === 'CONNECT' ? null : attributes.options;
     const rest = { dryRun: attributes.dryRun, options };
     const text = `{"kind":"AdmissionReview","apiVersion":"${this.group}/${version}","request":${opened(facts)},"object":${this.textOf(object)},"oldObject":${this.textOf(oldObject)},${continued(rest)}}`;
@@ -68,12 +68,12 @@ export class ReviewWriter {
   }
 }
 
-/** The JSON text of an object without its closing brace. */
+/** The JSON of an object without its closing brace. */
 function opened(fields: object): string {
   return JSON.stringify(fields).slice(0, -1);
 }
 
-/** The JSON text of an object without its opening brace. */
+/** The JSON of an object without its opening brace. */
 function continued(fields: object): string {
   return JSON.stringify(fields).slice(1);
 }

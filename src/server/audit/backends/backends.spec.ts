@@ -251,7 +251,7 @@ describe('a backend of batches', () => {
     const limits = { eventBytes: 2000, batchBytes: 10_000 };
     const { backend, lines, value } = batches(deliver, { bufferSize: 20, limits });
     for (let i = 0; i < 10; i++) backend.take(event(String(i)));
-    // The first delivery has begun and does not end.
+    // The first delivery has begun and does not finish.
     while (calls === 0) await new Promise((resolve) => setImmediate(resolve));
     for (let i = 0; i < 25; i++) backend.take(event(String(i)));
     assert.equal(await value('waiting_events', {}), 30);

@@ -8,33 +8,33 @@ import type { Losses } from './losses.js';
 
 /** Sizes are in events, times in milliseconds. */
 export interface BatchOptions {
-  /** Events that may wait; further events are dropped. */
+  /** Maximum number of waiting events; further events are dropped. */
   readonly bufferSize: number;
   readonly maxSize: number;
-  /** How long the first event of a batch waits for more. */
+  /** How long the first event of a batch waits for further ones. */
   readonly maxWaitMs: number;
   /** Batches per second; undefined for no limit. */
   readonly throttle: { readonly perSecond: number; readonly burst: number } | undefined;
   /** Undefined for events of any length. */
   readonly limits: SizeLimits | undefined;
-  /** Concurrent deliveries. More than one may change the order of events. */
+  /** Maximum number of concurrent deliveries. More than one may change the order of events. */
   readonly atOnce: number;
-  /** How long the end of the process waits for deliveries under way. */
+  /** How long the shutdown waits for deliveries in progress. */
   readonly stopMs: number;
 }
 
-/** The most characters of waiting events, whatever their number: long events must not fill the memory. */
+/** Maximum number of characters of all waiting events, so that long events don't fill the memory. */
 const maxWaitingLength = 128 * 1024 * 1024;
 
 /**
- * Delivers events; rejects when all of them are lost. Resolves with the number of events that were lost and have
- * already been counted. Has its own time limit, and ends soon after the signal.
+ * Delivers events; rejects when all of them are lost. Resolves with the number of lost events that have already been
+ * counted. It has its own time limit, and ends soon after the signal.
  */
 export type Deliver = (events: readonly AuditEvent[], signal: AbortSignal) => Promise<number>;
 
 /**
- * Takes events without delay and delivers them in batches, without holding up requests. Events that don't fit into the
- * buffer, or are not delivered, are counted and logged.
+ * Accepts events without delay and delivers them in batches, without holding up requests. Events that don't fit into
+ * the buffer, or are not delivered, are counted and logged.
  */
 export class BatchBackend implements AuditBackend {
   readonly isStrict = false;
@@ -47,7 +47,7 @@ export class BatchBackend implements AuditBackend {
   private readonly givingUp = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private isPumping = false;
-  /** Wakes the pumps that wait for a free delivery slot. */
+  /** Resumes the loops that wait for a free delivery slot. */
   private wake: (() => void) | undefined;
 
   constructor(
@@ -113,8 +113,8 @@ export class BatchBackend implements AuditBackend {
   }
 
   /**
-   * Starts deliveries for full batches, and with `isDue` for the rest. One pump runs at a time, plus one at the end of
-   * the process.
+   * Starts deliveries for full batches, and for the rest if `isDue`. One such loop runs at a time, plus one during the
+   * shutdown.
    */
   private async pump(isDue: boolean): Promise<void> {
     this.isPumping = true;

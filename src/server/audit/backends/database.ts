@@ -9,13 +9,13 @@ import type { Losses } from './losses.js';
 const firstRetryMs = 500;
 const longestRetryMs = 15_000;
 const upkeepMs = 3_600_000;
-/** Delay after a failure; it is short because there may be no partition for tomorrow. */
+/** Delay after a failure; short, because tomorrow's partition may be missing. */
 const failedUpkeepMs = 60_000;
 
 /**
- * Writes events into the database. While the database is unavailable, the batch waits, and the buffer behind it fills.
- * A batch that the database refuses is tried event by event, so that an event that can't be stored does not take others
- * with it.
+ * Writes events into the database. While the database is unavailable, the batch waits and the buffer fills. When the
+ * database refuses a batch, its events are written one by one, so that one that can't be stored does not affect the
+ * others.
  *
  * An event may be stored twice when the connection broke before the database confirmed it; both copies have the same
  * `audit_id` and `stage`.
@@ -90,7 +90,7 @@ export async function keepAuditPartitions(
   }
 }
 
-/** An event as a row of the table, in JSON. */
+/** An event as a row of the table, as JSON. */
 function rowOf(event: AuditEvent): string {
   const { facts } = event;
   const { user, impersonatedUser, requestInfo, response } = facts;
@@ -128,7 +128,7 @@ function rowOf(event: AuditEvent): string {
   return `${row.slice(0, -1)},"event":${event.document}}`;
 }
 
-/** Text that the database can store: no NUL characters, no unpaired surrogates. */
+/** The string in a form that the database can store: without NUL characters and unpaired surrogates. */
 function shown(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

@@ -6,7 +6,7 @@ export interface SizeLimits {
   readonly batchBytes: number;
 }
 
-/** The event if it fits, or else without its objects; undefined when it is too long even so. */
+/** The event if it fits, or else without its objects; undefined when it is still too long. */
 export function fitted(event: AuditEvent, limits: SizeLimits | undefined): AuditEvent | undefined {
   if (limits === undefined || bytesOf(event) <= limits.eventBytes) return event;
   if (!event.hasObjects) return undefined;

@@ -21,7 +21,7 @@ export const standardOutput: LineSink = {
         written += writeSync(1, bytes, written);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-        // Waits because the pipe is full.
+        // The pipe is full: wait for its reader.
         Atomics.wait(pause, 0, 0, 1);
       }
     }
@@ -36,7 +36,7 @@ export function lineOf(event: AuditEvent, format: 'json' | 'legacy'): string {
   return `${format === 'json' ? event.document : legacyLine(event.facts)}\n`;
 }
 
-/** Writes each event before its request is answered. */
+/** Writes each event before the response to its request is sent. */
 export class BlockingLogBackend implements AuditBackend {
   readonly name = 'log';
 

@@ -1,10 +1,13 @@
 import type { Logger } from '../../../base/observability/logger.js';
 import type { AuditLoss, AuditMetrics } from '../audit-metrics.js';
 
-/** How often lost events of a backend are reported. */
+/** How often lost events of a backend are logged. */
 const reportMs = 10_000;
 
-/** Counts the events that a backend received and lost. Losses are logged at once, and then as sums at intervals. */
+/**
+ * Counts the events that a backend delivered and lost. A loss is logged at once; the losses of the following interval
+ * are logged as a sum.
+ */
 export class Losses {
   private readonly lost = new Map<AuditLoss, number>();
   private timer: NodeJS.Timeout | undefined;

@@ -15,9 +15,9 @@ export interface RotatedFilesOptions {
 }
 
 const dayMs = 86_400_000;
-/** Other processes write to a rotated file until they notice, so it is left alone for this long. */
+/** A rotated file is left alone for this long, since other processes write to it until they notice the rotation. */
 const settleMs = 5_000;
-/** Older half-compressed files were left by a process that died. */
+/** Partly compressed files older than this were left by a process that died. */
 const staleMs = 3_600_000;
 const stamp = /^-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3})(?:-\d+)?$/;
 

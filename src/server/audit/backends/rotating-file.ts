@@ -16,16 +16,16 @@ const staleLockMs = 10_000;
 const mode = 0o600;
 
 /**
- * A file that several processes of a machine append to. A write is one system call, which appends the whole text, even
- * if other processes write too. A process that finds the file full rotates it, under a lock; the others notice soon,
- * and append to the rotated file until then.
+ * A file that several processes of a machine append to. A write is one system call, which appends all lines, even if
+ * other processes write at the same time. A process that finds the file full rotates it, under a lock; the others
+ * notice soon, and append to the rotated file until then.
  */
 export class RotatingFile {
   private descriptor: number | undefined;
   private inode = 0;
   private checkedAt = 0;
   private size = 0;
-  /** A write failed halfway: the next write begins a new line. */
+  /** A write failed halfway, so the next write begins with a line break. */
   private isTorn = false;
   private readonly rotated: RotatedFiles;
 
@@ -68,7 +68,7 @@ export class RotatingFile {
     await this.rotated.stop();
   }
 
-  /** Makes sure that the open file is the current one, and has space left. */
+  /** Makes sure that the open file is the current one, and has space for `bytes`. */
   private keepUp(bytes: number): void {
     const now = this.now();
     if (this.descriptor === undefined) this.reopen();
@@ -141,7 +141,7 @@ function takeLock(lock: string, now: number): boolean {
     return true;
   } catch {
     try {
-      // The next call can take the lock.
+      // The lock is stale and now removed: the next call can take it.
       if (now - statSync(lock).mtimeMs > staleLockMs) rmSync(lock, { force: true });
     } catch {
       // The file is gone already.

@@ -19,7 +19,7 @@ export function webhookDelivery(client: Pick<WebhookClient, 'send'>, names: Vend
   };
 }
 
-/** Posts each event on its own while its request waits. */
+/** Posts each event separately while its request waits. */
 export class BlockingWebhookBackend implements AuditBackend {
   readonly name = 'webhook';
   private readonly stopping = new AbortController();
@@ -67,7 +67,7 @@ export class BlockingWebhookBackend implements AuditBackend {
   }
 }
 
-/** The outcome, or false when it is not known in time. */
+/** The outcome, or false if it is not known in time. */
 function within(outcome: Promise<boolean>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), ms);

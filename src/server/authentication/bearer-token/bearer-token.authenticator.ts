@@ -8,15 +8,15 @@ import type { TokenResult } from '../token-authenticator.js';
 import type { TokenCache } from '../token-cache.js';
 import { bearerToken } from './bearer-token.js';
 
-/** Longer tokens are refused unread: real tokens have a few kilobytes at most. */
+/** Longer tokens are rejected without a check: real tokens have a few kilobytes at most. */
 export const maxTokenLength = 16 * 1024;
 
-/** Tokens contain no spaces (RFC 6750 section 2.1). With several words it would be unclear which one is the token. */
+/** Tokens contain no spaces (RFC 6750 section 2.1). Among several words it would be unclear which one is the token. */
 const hasSpace = /\s/;
 
 const badToken: AuthenticationResult = Object.freeze({ kind: 'rejected', reason: 'invalid bearer token' });
 
-/** Bearer tokens from the Authorization header, checked by all token methods (specification 5.2). */
+/** Authenticates the bearer token of the Authorization header with all token methods (specification 5.2). */
 export class BearerTokenAuthenticator implements Authenticator {
   constructor(
     private readonly tokens: Pick<TokenCache, 'authenticateFor'>,

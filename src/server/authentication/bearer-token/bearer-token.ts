@@ -1,8 +1,8 @@
 import { withoutBlanks } from '../blanks.js';
 
 /**
- * The text after the scheme in an `Authorization: Bearer` header. Undefined when the header has another scheme or no
- * text follows. The scheme is case-insensitive (RFC 9110 section 11.1).
+ * The token in an `Authorization: Bearer` header. Undefined when the header has another scheme or nothing follows it.
+ * The scheme is case-insensitive (RFC 9110 section 11.1).
  */
 export function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;

@@ -33,7 +33,7 @@ describe('BootstrapTokenAuthenticator', () => {
   };
   const ask = async (token: string, audiences = ['api']) => method().authenticateToken(token, audiences);
 
-  /** Writes the secret of a valid token, with these changes. */
+  /** Writes the secret of a valid token with these changes. */
   async function add(id: string, data: Readonly<Record<string, string>> = {}, metadata: object = {}): Promise<string> {
     const texts = { 'token-id': id, 'token-secret': secretPart, 'usage-bootstrap-authentication': 'true', ...data };
     const [namespace, name] = [names.systemNamespace, `bootstrap-token-${id}`];

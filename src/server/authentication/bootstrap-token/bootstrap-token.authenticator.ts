@@ -36,8 +36,8 @@ export interface BootstrapTokenDependencies {
 
 /**
  * Tokens for joining nodes (specification 2.8, 5.2). The secret `bootstrap-token-<id>` in the system namespace defines
- * whether a token may authenticate, until when, and for which groups. The reason for a refusal is logged but never sent
- * to the client, so nobody learns which ids exist.
+ * whether a token may authenticate, until when, and for which groups. The reason for a rejection is logged but never
+ * sent to the client, so clients can't find out which ids exist.
  */
 export class BootstrapTokenAuthenticator implements TokenAuthenticator {
   constructor(
@@ -79,7 +79,7 @@ export class BootstrapTokenAuthenticator implements TokenAuthenticator {
     };
   }
 
-  /** Logs the refusal. The id is public; the rest of a token is not. */
+  /** Logs the rejection. The id is public; the rest of a token is not. */
   private refused(id: string, reason: string): TokenResult {
     this.dependencies.logger.debug('bootstrap token refused', { id, reason });
     return unknownToken;
@@ -92,7 +92,7 @@ function isSame(a: string, b: string): boolean {
   return timingSafeEqual(hash(a), hash(b));
 }
 
-/** The groups of the token; undefined when tokens must not grant one of them. */
+/** The groups of the token; undefined when one of them may not be granted by a token. */
 function groupsOf(secret: TokenSecret): readonly string[] | undefined {
   const text = secretText(secret, bootstrapTokenKeys.extraGroups) ?? '';
   const further = text === '' ? [] : text.split(',');

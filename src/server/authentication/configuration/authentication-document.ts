@@ -9,10 +9,10 @@ export type ClaimSource =
   | { readonly kind: 'claim'; readonly claim: string; readonly prefix: string }
   | { readonly kind: 'expression'; readonly expression: ClaimExpression };
 
-/** A condition that tokens or users have to meet. */
+/** A condition that tokens or users must meet. */
 export interface ValidationRule {
   readonly expression: ClaimExpression;
-  /** Sent to reviewers of a token that does not meet it. */
+  /** The error of a token review if the token does not meet the condition. */
   readonly message: string;
 }
 
@@ -23,7 +23,7 @@ export interface JwtIssuer {
   readonly url: string;
   /** The address of the discovery document with the issuer's keys, if it is not below the issuer's own address. */
   readonly discoveryUrl: string | undefined;
-  /** PEM; undefined for the authorities of the host. */
+  /** PEM; undefined for the CA certificates of the host. */
   readonly certificateAuthority: string | undefined;
   readonly audiences: readonly string[];
   readonly requiredClaims: readonly (readonly [claim: string, value: string])[];
@@ -35,10 +35,10 @@ export interface JwtIssuer {
   readonly userRules: readonly ValidationRule[];
 }
 
-/** Which requests without credentials run as the anonymous user. */
+/** Which requests without credentials are made as the anonymous user. */
 export interface AnonymousRule {
   readonly isEnabled: boolean;
-  /** The paths to which this applies; empty for all. */
+  /** The paths to which the rule applies; empty for all. */
   readonly paths: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export interface AuthenticationConfiguration {
 }
 
 const maxIssuers = 64;
-/** The limit for all expressions of a file together; compiling them takes at most some tens of milliseconds. */
+/** The limit for compiling all expressions of a file, which takes at most some tens of milliseconds. */
 const maxCompileWork = 20_000;
 
 /** Values that a document must not contain because of other settings of the server. */
@@ -311,7 +311,7 @@ class IssuerReader {
     return undefined;
   }
 
-  /** Reports a user name made from an email address without a check that the address is verified. */
+  /** Reports a user name that is made from an email address without checking that the address is verified. */
   private checkEmail(
     { username, extra }: { readonly username?: ClaimSource | undefined; readonly extra: JwtIssuer['extra'] },
     rules: readonly ValidationRule[],
@@ -332,7 +332,7 @@ function names(text: string, claim: string): boolean {
   return selected.test(text);
 }
 
-/** A text of all fields; expressions are represented by their source texts. */
+/** A string of all fields that identifies the issuer; expressions are represented by their sources. */
 function keyOf(issuer: object): string {
   return JSON.stringify(issuer, (name, value: unknown) => (name === 'program' ? undefined : value));
 }

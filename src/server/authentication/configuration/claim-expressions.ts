@@ -50,10 +50,10 @@ export interface ClaimExpression {
   readonly program: Program;
 }
 
-/** An expression has no usable value for a token. The message contains no part of the token. */
+/** An expression returned no usable value for a token. The message contains no part of the token. */
 export class ExpressionError extends Error {}
 
-/** Compiles an expression over `claims` or `user`; a fault becomes an error at `path`. */
+/** Compiles an expression over `claims` or `user`; a fault is reported as an error at `path`. */
 export function compileClaimExpression(
   text: string,
   about: 'claims' | 'user',

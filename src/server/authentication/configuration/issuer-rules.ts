@@ -4,13 +4,13 @@ import { type FieldError, type FieldPath, invalid } from '../../../base/machiner
 const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 const domain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** An address must be https, without user, query and fragment. */
+/** A URL must use https and have no user, query or fragment. */
 export function issuerUrlProblem(text: string, path: FieldPath): FieldError | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) return invalid(path, text, 'must be a URL');
   if (url.protocol !== 'https:') return invalid(path, text, 'URL scheme must be https');
   if (url.username !== '' || url.password !== '') {
-    // The full value would reveal a password.
+    // The complete URL would reveal a password.
     return invalid(path, `${url.protocol}//${url.host}`, 'URL must not contain a username or password');
   }
   if (text.includes('?')) return invalid(path, text, 'URL must not contain a query');

@@ -58,12 +58,12 @@ export class JwtAuthenticator {
     );
   }
 
-  /** Looks for the issuer in the background. */
+  /** Begins to fetch the issuer's keys in the background. */
   start(): void {
     this.provider.start(this.stopping.signal);
   }
 
-  /** Resolves once tokens can be checked; rejects when the signal is aborted before. */
+  /** Resolves once tokens can be checked; rejects when the signal is aborted before that. */
   ready(signal: AbortSignal): Promise<void> {
     return this.provider.ready(signal);
   }

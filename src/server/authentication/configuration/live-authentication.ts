@@ -7,10 +7,10 @@ import { ownAudiences, type TokenAuthenticator, type TokenResult, unknownToken }
 import type { AnonymousRule, AuthenticationConfiguration, JwtIssuer } from './authentication-document.js';
 import { JwtAuthenticator, type JwtDependencies } from './jwt.authenticator.js';
 
-/** A changed file takes effect once all of its issuers answer, or not at all. */
+/** A changed file takes effect once all of its issuers respond within this time, or not at all. */
 const readyMs = 60_000;
 
-/** The dependency by which caches forget identities of configured issuers. */
+/** The dependency by which caches drop identities of configured issuers. */
 export const configurationDependency = 'authentication configuration';
 
 /** Dependencies of the {@link LiveAuthentication}. */
@@ -21,7 +21,7 @@ export interface LiveAuthenticationDependencies extends JwtDependencies {
   readonly metrics: Pick<ReloadMetrics, 'reloaded'>;
   /** Reads the file; throws a DocumentError for an unusable one. */
   readonly load: () => AuthenticationConfiguration;
-  /** Called when the issuers in force change: tokens accepted before may be invalid now. */
+  /** Called when the issuers in force change: tokens accepted earlier may be invalid now. */
   readonly onChange: () => void;
   readonly wait?: Delay;
 }
@@ -29,7 +29,7 @@ export interface LiveAuthenticationDependencies extends JwtDependencies {
 type Issuers = ReadonlyMap<string, JwtAuthenticator>;
 
 /**
- * The issuers that the file of `--authentication-config` names at present. A changed file replaces them as a whole,
+ * The issuers that the file of `--authentication-config` currently names. A changed file replaces all of them at once,
  * after all of its new issuers have been found. An unusable file, or one with an issuer that can't be found within a
  * minute, changes nothing. Unchanged issuers keep their keys.
  */
@@ -37,7 +37,7 @@ export class LiveAuthentication implements TokenAuthenticator {
   private readonly files: LiveFiles<AuthenticationConfiguration>;
   private issuers: Issuers;
   private rule: AnonymousRule | undefined;
-  /** Stops waiting for the issuers of a file that has been replaced again. */
+  /** Aborted to stop waiting for the issuers of a file that has been replaced again. */
   private change = new AbortController();
   private changing: Promise<void> = Promise.resolve();
   private signal: AbortSignal | undefined;
@@ -77,7 +77,7 @@ export class LiveAuthentication implements TokenAuthenticator {
     this.files.start(signal);
   }
 
-  /** Resolves when all background work has ended after the abort. */
+  /** Resolves when all background work has ended after the signal is aborted. */
   async stopped(): Promise<void> {
     this.change.abort(new Error('the process stops'));
     await this.files.stopped();
@@ -92,7 +92,7 @@ export class LiveAuthentication implements TokenAuthenticator {
     const audiences = ownAudiences(asked, this.dependencies.apiAudiences);
     if (audiences === undefined) return unknownToken;
     const result = await issuer.authenticate(token, audiences, signal);
-    // The issuer may have been dropped or changed during the check.
+    // The issuer may have been removed or changed during the check.
     if (this.issuers.get(issuer.issuer.url) !== issuer) return unknownToken;
     return result.kind === 'user' ? { ...result, dependsOn: [configurationDependency] } : result;
   }

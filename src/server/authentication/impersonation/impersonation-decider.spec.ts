@@ -18,7 +18,7 @@ const agent: UserInfo = {
 const onUser = 'impersonate-on:user-info:list pods';
 const asCarol = 'impersonate:user-info authentication.k8s.io/users carol';
 
-/** A permission in short form: verb, group and resource, name. */
+/** A permission as a string: verb, group and resource, name. */
 const textOf = ({ verb, apiGroup, resource, subresource, name }: AuthorizerAttributes) =>
   [verb, (apiGroup === '' ? '' : `${apiGroup}/`) + resource + (subresource && `/${subresource}`), name]
     .filter((part) => part !== '')

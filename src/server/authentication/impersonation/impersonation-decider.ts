@@ -17,7 +17,7 @@ export interface Impersonated {
 }
 
 /**
- * Decides who may act as whom: first by the rights that also limit what may be done as the other user, then by the verb
+ * Decides who may act as which user: first by the rights that also limit the actions as that user, then by the verb
  * `impersonate`, which has no limits (specification 5.4).
  */
 export class ImpersonationDecider {
@@ -39,7 +39,7 @@ export class ImpersonationDecider {
   /**
    * Decides on an impersonation. Throws the first refusal when no right allows it.
    *
-   * @param request the request itself, as its sender's
+   * @param request attributes of the request, with its original sender as the user
    */
   async decide(wanted: ImpersonationRequest, request: AuthorizerAttributes): Promise<Impersonated> {
     let first: StatusError | undefined;
@@ -64,13 +64,14 @@ export class ImpersonationDecider {
     wanted: ImpersonationRequest,
     request: AuthorizerAttributes,
   ): Promise<StatusError | undefined> {
-    // The sender's node has been checked; the right is about any sender's own node, so the node is left out.
+    // The sender's node was checked before. The right applies to any sender on its own node, so the node's name is
+    // removed.
     const sender = mode === 'associated-node' ? this.withoutNode(request.user) : request.user;
     const on = await this.refusal({ ...request, user: sender, verb: `impersonate-on:${mode}:${request.verb}` });
     return on ?? this.firstRefusal(this.boundedQuestions(sender, mode, wanted));
   }
 
-  /** The permissions that one mode needs, and refusals of values that none of its rights allow. */
+  /** The permissions that one mode requires, and refusals of values that none of its rights allow. */
   private *boundedQuestions(
     user: UserInfo,
     mode: ImpersonationMode,
@@ -109,7 +110,7 @@ export class ImpersonationDecider {
     return decision === 'allow' ? undefined : deniedError(attributes, reason);
   }
 
-  /** The permissions that the sender needs, in the order they are checked. */
+  /** The permissions that the sender needs, in the order of the checks. */
   private *questions(
     user: UserInfo,
     verb: string,
@@ -150,7 +151,7 @@ export class ImpersonationDecider {
     };
   }
 
-  /** A service account with only the names of the extra fields of its token. */
+  /** A service account with only the names of its token's extra fields. */
   private withoutNode(user: UserInfo): UserInfo {
     return { ...user, extra: { [this.nodeKeysKey]: Object.keys(user.extra).sort() } };
   }

@@ -5,7 +5,7 @@ import type { UserInfo } from '../../../base/machinery/request-context.js';
 import type { ImpersonationRequest } from './impersonation-request.js';
 
 /**
- * A limited way to act as another user, as named in rights: by the verb `impersonate:<mode>` for the user, and
+ * A limited way to act as another user. The rights name it in their verbs: `impersonate:<mode>` for the user, and
  * `impersonate-on:<mode>:<verb>` for the actions as that user.
  */
 export type ImpersonationMode = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info';
@@ -13,7 +13,7 @@ export type ImpersonationMode = 'associated-node' | 'arbitrary-node' | 'servicea
 const nodePrefix = 'system:node:';
 const keyPath = FieldPath.of('extra', 'key');
 
-/** The node that a user name belongs to; undefined if it is not a node's. */
+/** The node that a user name belongs to; undefined for users that are not nodes. */
 export function nodeOf(userName: string): string | undefined {
   if (!userName.startsWith(nodePrefix)) return undefined;
   const name = userName.slice(nodePrefix.length);
@@ -40,7 +40,7 @@ function isOnNode({ name, extra }: UserInfo, node: string, nodeKey: string): boo
   return name.startsWith('system:serviceaccount:') && named.length === 1 && named[0] === node;
 }
 
-/** Why these extra fields are refused unless the impersonation is unlimited; undefined if they are allowed. */
+/** Why these extra fields are refused if the impersonation is limited; undefined if they are allowed. */
 export function extraProblem(extra: ImpersonationRequest['extra']): string | undefined {
   for (const [key, values] of extra) {
     const [error] = validateDomainPrefixedPath(key, keyPath);

@@ -14,7 +14,7 @@ const unauthenticatedGroup = 'system:unauthenticated';
 const accountsGroup = 'system:serviceaccounts';
 const accountPrefix = 'system:serviceaccount:';
 
-/** Rules of names of namespaces and of service accounts (RFC 1123 labels and subdomains). */
+/** Rules for names of namespaces and of service accounts (RFC 1123 labels and subdomains). */
 const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const accountPattern = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -34,8 +34,8 @@ export function isImpersonationField(name: string): boolean {
 }
 
 /**
- * Reads the `Impersonate-*` fields; undefined when no known field is present. Throws a 400 when they don't name
- * one user: a request that is only half understood must not run with the sender's own rights.
+ * Reads the `Impersonate-*` fields; undefined when no known field is present. Throws a 400 when they don't identify one
+ * user: a partly understood request must not be processed with the sender's own rights.
  */
 export function readImpersonation(head: RequestHead): ImpersonationRequest | undefined {
   try {

@@ -8,7 +8,7 @@ import { httpsGetter } from './https-get.js';
 import { OidcTokenAuthenticator } from './oidc-token.authenticator.js';
 import type { ProviderDependencies } from './provider.js';
 
-/** A method that looks for its provider in the background. */
+/** A method that finds its provider in the background. */
 export interface OidcMethod {
   readonly method: OidcTokenAuthenticator;
   start(signal: AbortSignal): void;

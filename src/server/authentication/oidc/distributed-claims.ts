@@ -11,8 +11,8 @@ export class ClaimSourceError extends Error {}
 /**
  * Resolves claims that are not in the token itself (OpenID Connect Core 1.0 section 5.6.2): they are in a JWT inside
  * the token (aggregated) or in a JWT that a server returns (distributed). Either JWT must be signed by its issuer and
- * made for the same client. If the claims can't be resolved, the token is refused: an incomplete set of groups is
- * worthless.
+ * issued for the same client. If the claims can't be resolved, the token is rejected, because an incomplete set of
+ * groups must not be used.
  */
 export class ClaimSources {
   private readonly issuers = new Map<string, OidcProvider>();
@@ -26,7 +26,7 @@ export class ClaimSources {
     private readonly providerOf: (issuer: string) => OidcProvider,
   ) {}
 
-  /** The claim from the source that `claims` name for it; undefined when they name no source. */
+  /** The claim from the source that `claims` names for it; undefined when `claims` names no source. */
   async resolve(claims: Readonly<Record<string, unknown>>, name: string, signal: AbortSignal): Promise<unknown> {
     const source = sourceOf(claims, name);
     if (source === undefined) return undefined;
@@ -77,7 +77,7 @@ export class ClaimSources {
   }
 }
 
-/** Whether a token with this `aud` claim was made for one of the clients. */
+/** Whether a token with this `aud` claim was issued for one of the clients. */
 export function isForOneOf(clients: readonly string[], aud: unknown): boolean {
   const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   return clients.some((client) => named.includes(client));

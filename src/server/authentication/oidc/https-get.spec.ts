@@ -35,7 +35,7 @@ describe('reads over https', () => {
       socket.on('error', () => {});
       socket.once('data', (text) => {
         const path = /^GET (\S+)/.exec(text.toString())?.[1] ?? '';
-        // A connection that changed its protocol stays open; the other side has to end it.
+        // A connection that switched protocols stays open until the other side ends it.
         if (path === '/upgrade') socket.write(answers[path] ?? '');
         else socket.end(answers[path] ?? '');
       });

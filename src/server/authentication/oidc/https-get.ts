@@ -3,18 +3,18 @@ import { Agent, request } from 'node:https';
 const maxBytes = 1024 * 1024;
 const timeoutMs = 10_000;
 
-/** Reads an https address. Rejects for any answer but a 200 with an acceptable body. */
+/** Reads an https address. Rejects any response but a 200 with an acceptable body. */
 export type HttpsGet = (url: string, signal: AbortSignal, bearer?: string) => Promise<HttpsAnswer>;
 
 export interface HttpsAnswer {
   readonly body: string;
-  /** How long the answer may be cached, in seconds (RFC 9111); undefined when the answer doesn't say. */
+  /** How long the response may be cached, in seconds (RFC 9111); undefined when the response does not specify it. */
   readonly maxAgeSeconds: number | undefined;
 }
 
-/** Reads with certificate authorities that can be replaced. */
+/** An {@link HttpsGet} whose CA certificates can be replaced. */
 export type HttpsGetter = HttpsGet & {
-  /** Checks the servers of later requests against these authorities in PEM. */
+  /** Checks the servers of later requests against these CA certificates (PEM). */
   trust(ca: string): void;
   close(): void;
 };
@@ -22,7 +22,7 @@ export type HttpsGetter = HttpsGet & {
 /**
  * Requests over https only, with limits on time and size, and without following redirects.
  *
- * @param ca the authorities of the servers in PEM; undefined for those of the host.
+ * @param ca CA certificates for the servers in PEM; undefined for those of the host.
  */
 export function httpsGetter(ca: string | undefined): HttpsGetter {
   const agentFor = (trusted: string | undefined) =>
@@ -76,7 +76,7 @@ function read(url: URL, agent: Agent, signal: AbortSignal, bearer: string | unde
         resolve({ body, maxAgeSeconds: age === undefined ? undefined : Number(age) });
       });
     });
-    // Without a listener, an unrequested change of protocols ends the request with neither a response nor an error.
+    // Without this listener, an unrequested protocol switch would end the request with neither a response nor an error.
     sent.on('upgrade', (response, socket) => {
       // Nothing else closes the connection.
       socket.destroy();

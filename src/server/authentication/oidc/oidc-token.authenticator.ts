@@ -10,7 +10,7 @@ import {
 import { ClaimSourceError, ClaimSources, isForOneOf } from './distributed-claims.js';
 import { OidcProvider, type ProviderDependencies, SignatureError } from './provider.js';
 
-/** The provider's clock may be ahead of ours by this much. */
+/** How far the provider's clock may be ahead of the server's. */
 export const notBeforeLeewaySeconds = 300;
 
 /** What ID tokens must contain and how they map to users (specification 5.2). */
@@ -18,7 +18,7 @@ export interface OidcSettings {
   readonly issuerUrl: string;
   readonly clientId: string;
   readonly usernameClaim: string;
-  /** Undefined stands for the issuer, `-` for no prefix. */
+  /** Undefined for the issuer as prefix; `-` for no prefix. */
   readonly usernamePrefix: string | undefined;
   readonly groupsClaim: string | undefined;
   readonly groupsPrefix: string;
@@ -61,12 +61,12 @@ export class OidcTokenAuthenticator implements TokenAuthenticator {
     });
   }
 
-  /** Looks for the provider in the background. */
+  /** Finds the provider in the background. */
   start(signal: AbortSignal): void {
     this.provider.start(signal);
   }
 
-  /** Resolves when all background work has ended after the abort. */
+  /** Resolves when all background work has ended after the signal is aborted. */
   stopped(): Promise<void> {
     return this.provider.stopped();
   }
@@ -136,7 +136,7 @@ export function claim(claims: Claims, name: string): unknown {
   return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
-/** Rejects an email address that the provider marks as unverified. Without such a mark, the address is accepted. */
+/** Rejects an email address that the provider marks as unverified. An address without that mark is accepted. */
 export function checkEmail(claims: Claims): void {
   const verified = claim(claims, 'email_verified');
   if (verified !== undefined && verified !== true) throw new ClaimError('the email address is not verified');

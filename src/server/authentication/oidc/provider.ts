@@ -10,12 +10,15 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const firstRetryMs = 1_000;
 const lastRetryMs = 30_000;
 /**
- * A token with an unknown key triggers a read of the keys, as the key may be new. The reads are limited: this many in a
- * row, then one per interval.
+ * A token with an unknown key causes the keys to be read again, as the key may be new. The reads are limited: this many
+ * in a row, then one per interval.
  */
 const burst = 3;
 const refillMs = 10_000;
-/** Keys that the provider has removed stop working after this time, or sooner if the provider says so. */
+/**
+ * Maximum time for which keys are used without reading them again, so that removed keys stop working; the provider may
+ * set a shorter one.
+ */
 const maxKeyAgeMs = 600_000;
 const minKeyAgeMs = 30_000;
 const maxKeys = 100;
@@ -36,8 +39,8 @@ type VerifyingKey = CryptoKey | KeyObject | Uint8Array;
 /**
  * The keys of one OpenID Connect provider (OpenID Connect Discovery 1.0, RFC 7517).
  *
- * - `start` looks for the provider in the background; until it is found, every token is refused.
- * - A token with an unknown key triggers another read of the keys, within a rate limit.
+ * - `start` finds the provider in the background; until then, every token is rejected.
+ * - A token with an unknown key causes another read of the keys, within a rate limit.
  * - While the provider is unreachable, the known keys stay in use.
  */
 export class OidcProvider {
@@ -62,19 +65,19 @@ export class OidcProvider {
     this.refilledAt = dependencies.clock.now();
   }
 
-  /** Looks for the provider until it is found or the signal is aborted. */
+  /** Retries until the provider is found or the signal is aborted. */
   start(signal: AbortSignal): void {
     this.stop = signal;
     this.loop = this.find(signal);
   }
 
-  /** Resolves when all background work has ended after the abort. */
+  /** Resolves when all background work has ended after the signal is aborted. */
   async stopped(): Promise<void> {
     await this.loop;
     await this.reading?.catch(() => undefined);
   }
 
-  /** Resolves once the keys are known; rejects when the signal is aborted before. */
+  /** Resolves once the keys are known; rejects when the signal is aborted before that. */
   async ready(signal: AbortSignal): Promise<void> {
     if (this.isReady) return;
     await new Promise<void>((resolve, reject) => {
@@ -140,7 +143,7 @@ export class OidcProvider {
     }
   }
 
-  /** Reads the keys again, unless that was done too often lately. Concurrent callers share one read. */
+  /** Reads the keys again, within the rate limit. Concurrent callers share one read. */
   private refresh(): Promise<void> {
     if (this.reading !== undefined) return this.reading;
     const now = this.dependencies.clock.now();

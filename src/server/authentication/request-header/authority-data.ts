@@ -23,16 +23,16 @@ const identityKeys = {
 /** The ConfigMap of the system namespace that contains the data. */
 export const authorityMapName = 'extension-apiserver-authentication';
 
-/** The data of a ConfigMap from which other servers learn to authenticate as this one does. */
+/** The data of a ConfigMap from which extension servers learn which client certificates and proxies to trust. */
 export type AuthorityData = Readonly<Record<string, string>>;
 
-/** The certificates of authorities in force, in PEM. */
+/** The CA certificates in force, in PEM. */
 export interface AuthoritiesInForce {
   readonly client: string | undefined;
   readonly proxy: string | undefined;
 }
 
-/** The data of one process; empty when it has no authorities for clients. */
+/** The data of this process; empty when it has no CA certificates for clients. */
 export function authorityData(
   options: AuthenticationOptions,
   { client, proxy: proxies }: AuthoritiesInForce,
@@ -52,9 +52,9 @@ export function authorityData(
 }
 
 /**
- * Merges the data of this process (`own`) into the data that other processes wrote (`stored`). Processes with different
- * files run side by side while certificates are being replaced. Hence authorities and headers are only added, and only
- * expired certificates are removed. Unknown keys stay.
+ * Merges the data of this process (`own`) into the data that other processes wrote (`stored`). While certificates are
+ * being replaced, processes with different files run side by side. Hence certificates and headers are only added, and
+ * only expired certificates are removed. Unknown keys stay.
  *
  * @param now milliseconds since the epoch.
  */
@@ -69,14 +69,14 @@ export function mergeAuthorities(stored: AuthorityData, own: AuthorityData, now:
   const ownNames = own[keys.allowedNames];
   if (ownNames !== undefined && stored[keys.allowedNames] !== undefined) {
     const [before, after] = [listOf(stored[keys.allowedNames]), listOf(ownNames)];
-    // An empty list allows all names; adding names would narrow it.
+    // An empty list allows all names, so adding names would narrow it.
     const isEvery = before.length === 0 || after.length === 0;
     merged[keys.allowedNames] = JSON.stringify(isEvery ? [] : union(before, after));
   }
   return merged;
 }
 
-/** The names of the fields in which other servers expect the user, most preferred first. */
+/** The names of the fields in which extension servers expect the user, most preferred first. */
 export function identityNamesOf(data: AuthorityData): Readonly<Record<keyof typeof identityKeys, readonly string[]>> {
   return {
     users: listOf(data[identityKeys.users]),
@@ -93,7 +93,7 @@ function mergeCertificates(texts: readonly string[], now: number): string {
       const certificate = new X509Certificate(block);
       if (Date.parse(certificate.validTo) > now) kept.set(certificate.fingerprint256, block);
     } catch {
-      // Drops an unreadable certificate: no other reader could use it either.
+      // Drops an unreadable certificate, which no other reader could use either.
     }
   }
   return [...kept.values()].map((block) => `${block}\n`).join('');
@@ -103,7 +103,7 @@ function union(a: readonly string[], b: readonly string[]): string[] {
   return [...new Set([...a, ...b])];
 }
 
-/** The strings of a JSON list; empty for any other text. */
+/** The strings of a JSON list; empty for any other value. */
 function listOf(text: string | undefined): readonly string[] {
   try {
     const value: unknown = JSON.parse(text ?? '[]');

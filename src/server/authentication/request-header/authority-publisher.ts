@@ -8,7 +8,7 @@ import { publishClientAuthorities } from './publish-client-authorities.js';
 
 const retryMs = 5_000;
 
-/** Publishes the client authorities for extension servers, at the start and whenever their files change. */
+/** Publishes the client CA certificates for extension servers, at the start and whenever their files change. */
 export class AuthorityPublisher {
   private work: Promise<void> | undefined;
   private isWanted = false;
@@ -23,8 +23,8 @@ export class AuthorityPublisher {
   ) {}
 
   /**
-   * Publishes the authorities in force, which differ from the files if a change was refused. Throws when the database
-   * is unreachable.
+   * Publishes the CA certificates in force, which differ from the files if a change was refused. Throws when the
+   * database is unreachable.
    */
   async publish(): Promise<void> {
     const { tls } = this;
@@ -38,7 +38,7 @@ export class AuthorityPublisher {
     this.work ??= this.run(signal);
   }
 
-  /** Resolves when all background work has ended after the abort. */
+  /** Resolves when all background work has ended after the signal is aborted. */
   async stopped(): Promise<void> {
     await this.work;
   }

@@ -6,7 +6,7 @@ import type { ClientAuthorities } from '../x509/tls-files.js';
 import { RequestHeaderAuthenticator } from './request-header.authenticator.js';
 
 /**
- * Keeps the authorities of proxies and of users apart, at the start and whenever they change.
+ * Checks that proxies and users have different CA certificates, at the start and whenever they change.
  *
  * @throws OptionsError when every user would count as a proxy and could act as anybody.
  */

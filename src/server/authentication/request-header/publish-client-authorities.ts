@@ -9,14 +9,14 @@ import type { ResourceStores } from '../../../objects/registry/store/resource-st
 import { type AuthorityData, authorityMapName, mergeAuthorities } from './authority-data.js';
 
 const admitted = () => Promise.resolve();
-/** Others may create or delete the ConfigMap between our read and our write. */
+/** Other processes may create or delete the ConfigMap between our read and our write. */
 const maxAttempts = 5;
 
 /**
- * Merges this process's client authorities into the ConfigMap `extension-apiserver-authentication` of the system
+ * Merges this process's client CA certificates into the ConfigMap `extension-apiserver-authentication` of the system
  * namespace, where extension servers read how to authenticate. Writes nothing when the data is already complete. Many
- * processes may do so at once. If the ConfigMap can't be written (somebody made it immutable), a warning is logged;
- * this server starts anyway.
+ * processes may do so at once. If the ConfigMap can't be written (it may be immutable), a warning is logged and this
+ * server starts anyway.
  */
 export async function publishClientAuthorities(
   names: VendorNames,

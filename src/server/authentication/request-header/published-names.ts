@@ -2,7 +2,10 @@ import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import { type AuthorityData, authorityMapName, identityNamesOf } from './authority-data.js';
 
-/** The names of the fields for extension servers, as published by any process; undefined when none are published. */
+/**
+ * The names of the identity fields for extension servers, as published by any process; undefined when none are
+ * published.
+ */
 export async function publishedNames(
   storage: Pick<Storage, 'get'>,
   { systemNamespace }: VendorNames,

@@ -30,9 +30,9 @@ export interface RequestHeaderNames {
 }
 
 /**
- * An authenticating proxy in front of the server (specification 5.2) that names the user in header fields. It is
- * trusted because its own client certificate comes from an authority for proxies, which differs from the authority for
- * users. Anybody can send such fields, so they are read from proxies only and removed from every request.
+ * An authenticating proxy in front of the server (specification 5.2), which names the user in header fields. It is
+ * trusted because its own client certificate is signed by a CA for proxies, which differs from the CA for users.
+ * Anybody can send such fields, so they are accepted only from proxies and removed from every request.
  */
 export class RequestHeaderAuthenticator implements Authenticator {
   private readonly names: RequestHeaderNames;
@@ -74,8 +74,8 @@ export class RequestHeaderAuthenticator implements Authenticator {
     if (!this.firstSeen.has(peer)) this.firstSeen.set(peer, generation);
     const now = this.now();
     const problem = chainProblem(peer, this.pool, now) ?? this.revocations?.problem(peer, now);
-    // TLS checked the chain against the authorities at connection time; a new connection is checked against the current
-    // ones.
+    // TLS checked the chain against the CA certificates at connection time; a new connection is checked against the
+    // current ones.
     if (problem !== undefined) return rejected(problem, this.firstSeen.get(peer) !== generation);
     const [name, ...more] = peer.subject.commonNames;
     const isAllowed = name !== undefined && more.length === 0 && this.allowedNames.includes(name);
@@ -118,7 +118,7 @@ export class RequestHeaderAuthenticator implements Authenticator {
 
 /**
  * The value of the first field that has one. A repeated field is refused: one of its values may come from a client, if
- * the proxy doesn't remove what clients send.
+ * the proxy doesn't remove such fields.
  */
 function single(head: RequestHead, fields: readonly string[]): string {
   for (const field of fields) {

@@ -5,14 +5,16 @@ import type { Storage } from '../../../storage/storage.interface.js';
 import { dependencyOf } from '../token-authenticator.js';
 import type { ObjectClaim } from './claims.js';
 
-/** An object being deleted still counts for this long, so its users can shut down in order. */
+/** An object being deleted counts as existing for this long, so that its users can shut down in order. */
 const deletionGraceMs = 60_000;
 
-/** Resources that tokens depend on, as they are stored. */
+/** Storage resources that tokens depend on. */
 export const tokenResources = ['serviceaccounts', 'pods', 'secrets', 'nodes'] as const;
 export type TokenResource = (typeof tokenResources)[number];
 
-/** An object that a token needs is missing or differs from the token's claim. The message is meant for reviewers. */
+/**
+ * An object that a token needs is missing or differs from the token's claim. The message is meant for token reviews.
+ */
 export class TokenObjectError extends Error {}
 
 const invalidated = 'service account token has been invalidated';
@@ -27,7 +29,9 @@ export class AccountObjects {
     private readonly clock: Clock,
   ) {}
 
-  /** The account. Throws {@link TokenObjectError} when it is gone or was replaced by another of the same name. */
+  /**
+   * The service account. Throws {@link TokenObjectError} when it is gone or was replaced by another of the same name.
+   */
   async account(namespace: string, { name, uid }: ObjectClaim): Promise<ApiObject> {
     const found = await this.get('serviceaccounts', namespace, name);
     if (found === undefined) throw new TokenObjectError(`serviceaccounts ${JSON.stringify(name)} not found`);

@@ -13,13 +13,13 @@ import { ServiceAccountTokenAuthenticator, type TokenUseCounters } from './servi
 import { readSigningKey, type SigningKey, TokenIssuer } from './token-issuer.js';
 import { KeyFileError, readVerificationKeys, type VerificationKey } from './verification-keys.js';
 
-/** Service account tokens, set up according to the options. */
+/** Signing and verification of service account tokens, set up according to the options. */
 export interface ServiceAccounts {
   readonly methods: readonly TokenAuthenticator[];
   readonly issuer: ServiceAccountTokenIssuer | undefined;
-  /** Documents with the current keys; undefined for an issuer that can't publish any. */
+  /** Discovery documents with the current keys; undefined for an issuer that can't publish any. */
   readonly documents: IssuerDocuments | undefined;
-  /** The key files, followed for changes. */
+  /** The key files, watched for changes. */
   readonly files: LiveFiles<TokenKeys>;
 }
 
@@ -109,7 +109,10 @@ function readKeys(options: AuthenticationOptions, { servingKeyFile, logger }: Pa
   return { signing, verification: [...new Map(found.map((key) => [key.id, key])).values()] };
 }
 
-/** The serving key as a verification key; empty if its type can't sign tokens, since the server must start anyway. */
+/**
+ * The public serving key as a verification key; empty if its type can't sign tokens, since the server must start
+ * anyway.
+ */
 function servingKeys(file: string, logger: Logger): VerificationKey[] {
   try {
     return readVerificationKeys(file);

@@ -6,14 +6,17 @@ export interface ObjectClaim {
   readonly uid: string;
 }
 
-/** The account of a token, and the objects that the token depends on. */
+/** The service account of a token, and the objects that the token depends on. */
 export interface AccountClaims {
   readonly namespace: string;
   readonly account: ObjectClaim;
   readonly pod?: ObjectClaim | undefined;
   readonly secret?: ObjectClaim | undefined;
   readonly node?: ObjectClaim | undefined;
-  /** Seconds since the epoch. Uses after this time are recorded. Only in tokens that live longer than requested. */
+  /**
+   * Seconds since the epoch; uses of the token after this time are counted. Present only in tokens that live longer
+   * than requested.
+   */
   readonly warnAfter?: number | undefined;
 }
 
@@ -37,7 +40,7 @@ export function encodeAccountClaims(
   };
 }
 
-/** Decodes the claim; undefined when it names no account. The signature must have been checked before. */
+/** Decodes the claim; undefined when it names no service account. The signature must have been checked before. */
 export function decodeAccountClaims(claim: unknown): AccountClaims | undefined {
   if (!isRecord(claim)) return undefined;
   const account = objectClaim(claim.serviceaccount);

@@ -4,8 +4,8 @@ import { networkInterfaces } from 'node:os';
 const anyAddresses: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /**
- * The address of this machine for URLs that others use: the address it listens on. For a server that listens on all
- * addresses, the first one that others can reach.
+ * The address of this machine for URLs that others use: the address that the server listens on. For a server that
+ * listens on all addresses, the first one that others can reach.
  */
 export function hostAddress(bindAddress: string): string {
   if (!anyAddresses.has(bindAddress)) return inUrl(bindAddress);

@@ -15,10 +15,10 @@ export interface SecretTokenUsesDependencies {
 
 const admitted = () => Promise.resolve();
 const dayMs = 86_400_000;
-/** The most concurrent writes: a user may have many secrets, and a skipped use is recorded at the next one. */
+/** Maximum number of concurrent writes. A user may have many secrets; a skipped use is recorded at the next one. */
 const mostWrites = 4;
 
-/** Records in labels of secrets on which day their tokens were last used, at most once a day each. */
+/** Records in a label of a secret on which day its token was last used, at most once a day. */
 export class SecretTokenUses {
   private readonly writing = new Set<string>();
 
@@ -29,7 +29,7 @@ export class SecretTokenUses {
     const { names, clock } = this.dependencies;
     const { uid = '' } = metadata;
     const used = metadata.labels?.[lastUsedLabel(names)];
-    // The clock of another server may be a little ahead.
+    // The clock of another server may be slightly ahead.
     if (used === dayOf(clock.now()) || used === dayOf(clock.now() + dayMs)) return;
     if (this.writing.size >= mostWrites || this.writing.has(uid)) return;
     this.writing.add(uid);

@@ -11,8 +11,8 @@ export interface SecretTokenClaims {
 }
 
 /**
- * Signs a token for a secret of the account. The token has no expiry and no audience, and becomes invalid with its
- * secret (specification 5.3).
+ * Signs a token for a secret of the service account. The token has no expiry and no audience, and becomes invalid with
+ * its secret (specification 5.3).
  */
 export function signSecretToken(claims: SecretTokenClaims, key: SigningKey, names: VendorNames): Promise<string> {
   const prefix = claimPrefix(names);

@@ -24,20 +24,20 @@ import type { SecretTokenUses } from './secret-token-uses.js';
 import { accountUserName } from './token-issuer.js';
 import type { VerificationKey } from './verification-keys.js';
 
-/** The clock of the signing process may be ahead of ours by this much. */
+/** How far the clock of the signing process may be ahead of this one's. */
 const notBeforeLeewaySeconds = 60;
 
-/** Counters for uses of tokens that deserve attention. */
+/** Counters for notable uses of tokens. */
 export interface TokenUseCounters {
   validToken(): void;
   staleToken(): void;
   secretToken(): void;
   /**
-   * A token in a secret was used: `itself` if its account lists the secret, as it does for generated ones, otherwise
-   * `hand`.
+   * Counts a use of a token in a secret: `itself` if its service account lists the secret, as it does for generated
+   * ones, otherwise `hand`.
    */
   secretTokenMade(by: 'itself' | 'hand'): void;
-  /** A token that is marked invalid was used. */
+  /** Counts a use of a token that is marked invalid. */
   invalidSecretToken(): void;
 }
 
@@ -49,7 +49,7 @@ export interface ServiceAccountTokenSettings {
   readonly issuers: readonly string[];
   /** Audiences of this server; they also apply to tokens that name none. */
   readonly apiAudiences: readonly string[];
-  /** Whether a token kept in a secret becomes invalid with its secret and its account. */
+  /** Whether a token kept in a secret becomes invalid with its secret and its service account. */
   readonly lookup: boolean;
   readonly storage: Storage;
   readonly registry: StoredResources;
@@ -74,7 +74,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
     this.useKeys(settings.keys);
   }
 
-  /** From now on accepts tokens signed with these keys and no others. */
+  /** Replaces the verification keys: only tokens signed with these are accepted. */
   useKeys(keys: readonly VerificationKey[]): void {
     this.keys = keys;
     this.byId = new Map(keys.map((key) => [key.id, key]));
@@ -100,7 +100,7 @@ export class ServiceAccountTokenAuthenticator implements TokenAuthenticator {
         const { payload } = await compactVerify(token, key, { algorithms: [algorithm] });
         return JSON.parse(Buffer.from(payload).toString('utf8')) as Payload;
       } catch {
-        // Another key may verify the signature.
+        // Continue: another key may verify the signature.
       }
     }
     return undefined;

@@ -6,7 +6,7 @@ import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { encodeAccountClaims } from './claims.js';
 import { KeyFileError, readPem, type VerificationKey, verificationKey } from './verification-keys.js';
 
-/** The lifetime that agents request for tokens mounted into pods (specification 5.3). */
+/** The lifetime that node agents request for tokens mounted into pods (specification 5.3). */
 const mountedSeconds = 3607;
 const extendedSeconds = 365 * 24 * 60 * 60;
 
@@ -23,7 +23,7 @@ export function readSigningKey(path: string): SigningKey {
   try {
     key = createPrivateKey(pem);
   } catch {
-    // No cause here, since it could quote the key.
+    // The cause is omitted, since it could quote the key.
     throw new KeyFileError(`${path} has no private key in PEM`);
   }
   return { key, verification: verificationKey(createPublicKey(key), path) };
@@ -35,9 +35,9 @@ export interface TokenIssuerSettings {
   readonly signingKey: () => SigningKey;
   readonly issuer: string;
   readonly audiences: readonly string[];
-  /** Whether tokens mounted into pods live for a year. These record when the requested lifetime ends. */
+  /** Whether tokens mounted into pods live for a year. Their claims contain the end of the requested lifetime. */
   readonly extendExpiration: boolean;
-  /** Undefined if requests may ask for any lifetime. */
+  /** Undefined if any lifetime may be requested. */
   readonly maxExpirationSeconds: number | undefined;
   readonly names: VendorNames;
   readonly clock: Clock;
@@ -53,7 +53,7 @@ export class TokenIssuer implements ServiceAccountTokenIssuer {
     this.maxExpirationSeconds = settings.maxExpirationSeconds;
   }
 
-  /** `expiresAt` is the requested end, even if the token lives longer: clients renew it by that time. */
+  /** `expiresAt` in the result is the requested end, even if the token lives longer: clients renew it by that time. */
   async issue(request: ServiceAccountTokenRequest): Promise<{ readonly token: string; readonly expiresAt: Date }> {
     const { issuer, names, clock } = this.settings;
     const { key, verification } = this.settings.signingKey();

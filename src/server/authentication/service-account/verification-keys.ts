@@ -67,7 +67,7 @@ export function toJwk({ key, id, algorithm }: VerificationKey): JWK {
   return { use: 'sig', ...jwk, kid: id, alg: algorithm };
 }
 
-/** The text of a key file. Throws {@link KeyFileError} when it can't be read. */
+/** The content of a key file. Throws {@link KeyFileError} when it can't be read. */
 export function readPem(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -80,7 +80,7 @@ function publicKeyOf(block: string, path: string): KeyObject {
   try {
     return createPublicKey(block);
   } catch (error) {
-    // No cause here, since it could quote the block.
+    // The cause is omitted, since it could quote the block.
     throw new KeyFileError(
       `${path} has a key that can't be read: ${(error as NodeJS.ErrnoException).code ?? 'bad PEM'}`,
     );

@@ -3,7 +3,7 @@ import { loadClientConfig } from '../../../base/outgoing/client-config.js';
 import { WebhookClient } from '../../../base/outgoing/webhook-client.js';
 import { WebhookTokenAuthenticator, type WebhookTokenDependencies } from './webhook-token.authenticator.js';
 
-/** The limit for each of accepted and refused tokens; one answer takes a few hundred bytes. */
+/** The limit for each of accepted and rejected tokens; one response takes a few hundred bytes. */
 const maxCachedAnswers = 10_000;
 
 /** The webhook's authentication method, with its connections. */

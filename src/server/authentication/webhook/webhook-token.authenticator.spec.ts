@@ -10,7 +10,7 @@ const own = ['api'];
 
 type Review = { readonly spec: { readonly token: string; readonly audiences?: readonly string[] } };
 
-/** Tokens that start with `good` belong to a user of the same name; `fail` breaks the call. */
+/** Tokens that start with `good` belong to a user of the same name; `fail` makes the call fail. */
 function fixture(maxCachedAnswers = 100, cacheTtlMs = 1000) {
   const clock = { time: 0, now: () => clock.time };
   const asked: string[] = [];

@@ -14,12 +14,12 @@ import {
 /** Versions of the review that a webhook accepts. */
 export type TokenReviewVersion = 'v1' | 'v1beta1';
 
-/** How to call the webhook, and how long to keep its answers. */
+/** How to call the webhook, and how long to cache its responses. */
 export interface WebhookTokenSettings {
   readonly version: TokenReviewVersion;
-  /** How long answers are cached; 0: not at all. */
+  /** How long responses are cached; 0: not at all. */
   readonly cacheTtlMs: number;
-  /** The limit for each of accepted and refused tokens. */
+  /** The limit for each of accepted and rejected tokens. */
   readonly maxCachedAnswers: number;
   readonly apiAudiences: readonly string[];
 }
@@ -33,9 +33,9 @@ export interface WebhookTokenDependencies {
 }
 
 /**
- * Asks another server whose token it is (specification 4.11, 5.2). Good and bad answers are kept for the time to live;
- * calls without an answer are not cached. A failed call refuses the token: the server continues with its other methods
- * while the webhook is unreachable. The first failure is logged, and so is the first answer after it.
+ * Asks a webhook which user a token belongs to (specification 4.11, 5.2). Acceptances and rejections are cached for the
+ * time to live; calls without a response are not cached. A failed call rejects the token: the server continues with its
+ * other methods while the webhook is unreachable. The first failure is logged, and so is the first response after it.
  *
  * The cache in front of all methods merges concurrent requests with the same token.
  */
@@ -95,7 +95,7 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
     const given = status.audiences.length === 0 ? this.settings.apiAudiences : status.audiences;
     const audiences = intersectAudiences(asked, given);
     if (audiences.length === 0 && asked.length > 0) return unknownToken;
-    // Without an expiry, the cache in front would keep the answer for longer.
+    // Without an expiry, the cache in front would keep the result for longer.
     return { kind: 'user', user, audiences, expiresAt: this.dependencies.clock.now() + this.settings.cacheTtlMs };
   }
 
@@ -117,7 +117,7 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
   }
 }
 
-/** Caches answers in the order of arrival, which is also the order of expiry. */
+/** Caches responses in the order of arrival, which is also the order of expiry. */
 class AnswerCache {
   private readonly entries = new Map<string, { readonly result: TokenResult; readonly until: number }>();
 
@@ -149,7 +149,7 @@ interface ReviewStatus {
   readonly error: string;
 }
 
-/** The status of a review; undefined for any other answer, since an incomplete identity must not be trusted. */
+/** The status of a review; undefined for any other response, since an incomplete identity must not be trusted. */
 function reviewStatus(answer: unknown): ReviewStatus | undefined {
   if (!isRecord(answer) || answer.kind !== 'TokenReview' || !isRecord(answer.status)) return undefined;
   const { authenticated = false, user = {}, audiences, error = '' } = answer.status;

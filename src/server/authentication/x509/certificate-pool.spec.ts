@@ -7,7 +7,7 @@ import { CertificatePool, signedChain } from './certificate-pool.js';
 const read = (...identities: readonly TestIdentity[]) => identities.map(({ cert }) => new X509Certificate(cert));
 
 let root: TestIdentity;
-/** Another authority with the name of `root`. */
+/** Another CA with the name of `root`. */
 let twin: TestIdentity;
 let department: TestIdentity;
 let leaf: TestIdentity;
@@ -64,7 +64,7 @@ describe('a pool of authorities', () => {
     assert.ok(pool.isVouchedForBy(new CertificatePool(renewed.cert)));
     assert.ok(new CertificatePool(renewed.cert).isVouchedForBy(pool));
     assert.ok(!new CertificatePool(root.cert).isVouchedForBy(new CertificatePool(twin.cert)));
-    // The root vouches for the department, but not the other way round.
+    // The root signs the department, but not the other way round.
     const below = new CertificatePool(department.cert);
     assert.ok(below.isVouchedForBy(new CertificatePool(root.cert)));
     assert.ok(!new CertificatePool(root.cert).isVouchedForBy(below));

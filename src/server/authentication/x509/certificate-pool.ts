@@ -3,9 +3,8 @@ import { X509Certificate } from 'node:crypto';
 const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
- * The authorities that client certificates are accepted from. They can be replaced while the server runs; `generation`
- * shows whether they were. An authority is identified by its name and key, so renewing its certificate changes nothing
- * for clients.
+ * The CAs that client certificates are accepted from. They can be replaced while the server runs; `generation` shows
+ * whether they were. A CA is identified by its name and key, so renewing its certificate changes nothing for clients.
  */
 export class CertificatePool {
   private anchors: Anchors;
@@ -22,7 +21,7 @@ export class CertificatePool {
     return this.current;
   }
 
-  /** Replaces the authorities. If the certificates are unusable, throws and changes nothing. */
+  /** Replaces the CA certificates. If the new ones are unusable, throws and changes nothing. */
   replace(pem: string | Buffer): void {
     this.anchors = readAnchors(pem);
     this.verdicts = new WeakMap();
@@ -30,7 +29,7 @@ export class CertificatePool {
   }
 
   /**
-   * Whether one of the certificates is an authority of the pool or signed by one. The result is cached by the array.
+   * Whether one of the certificates is a CA of the pool or signed by one. The result is cached by the array.
    *
    * @param chain each certificate signed by the next, as {@link signedChain} ensures.
    */
@@ -43,9 +42,7 @@ export class CertificatePool {
     return verdict;
   }
 
-  /**
-   * Whether the other pool trusts an authority of this pool: it contains the authority itself or one that signed it.
-   */
+  /** Whether the other pool trusts a CA of this pool: it contains the CA itself or one that signed it. */
   isVouchedForBy(other: CertificatePool): boolean {
     for (const anchors of this.anchors.values()) {
       if (anchors.some((anchor) => other.vouchesFor(anchor))) return true;
@@ -60,12 +57,13 @@ export class CertificatePool {
   }
 }
 
-/** Authorities by name; several may share one name. */
+/** CAs by name; several may share one name. */
 type Anchors = ReadonlyMap<string, readonly X509Certificate[]>;
 
 /**
- * The verified beginning of a chain. It ends before the first certificate that didn't sign its predecessor or may not
- * sign any. The peer's chain is linked only by names, and TLS may have found another path to an authority.
+ * The beginning of a chain as far as its signatures are verified. It ends before the first certificate that didn't sign
+ * its predecessor or is not allowed to. The peer's chain is linked only by names, and TLS may have found another path
+ * to a CA.
  */
 export function signedChain(chain: readonly X509Certificate[]): readonly X509Certificate[] {
   const broken = chain.findIndex((certificate, i) => {
@@ -76,8 +74,8 @@ export function signedChain(chain: readonly X509Certificate[]): readonly X509Cer
 }
 
 /**
- * Whether a certificate is an authority. Old roots lack the extension that marks authorities: they count if
- * self-signed, and only matter in a pool. Equal names of subject and issuer are not enough.
+ * Whether a certificate belongs to a CA. Old roots lack the extension that marks CAs: they count if self-signed, and
+ * only matter in a pool. Equal names of subject and issuer are not enough.
  */
 function isAuthority(certificate: X509Certificate): boolean {
   return certificate.ca || isSigned(certificate, certificate);

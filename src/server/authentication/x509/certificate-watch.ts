@@ -11,7 +11,7 @@ const certificateNoticeMs = 30 * dayMs;
 const listNoticeMs = 6 * hourMs;
 const pemBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** Something with an expiry date that the server depends on. */
+/** A certificate or revocation list with an expiry date. */
 export interface Expiring {
   /** `serving`, `client-ca`, `proxy-ca` or `client-crl`. */
   readonly use: string;
@@ -31,7 +31,7 @@ export function certificatesOf(use: string, pem: string): readonly Expiring[] {
 
 /** Dependencies of a {@link CertificateWatch}. */
 export interface CertificateWatchDependencies {
-  /** The items in use at the moment. */
+  /** The certificates and lists currently in use. */
   readonly inUse: () => readonly Expiring[];
   readonly now: () => number;
   readonly logger: { warn(text: string, fields?: object): void; error(text: string, fields?: object): void };
@@ -40,8 +40,8 @@ export interface CertificateWatchDependencies {
 }
 
 /**
- * Reports when the server's certificate, the authorities of its clients and the revocation lists expire: in a metric
- * and, from 30 days (lists: six hours) before, once a day in the log.
+ * Reports when the server's certificate, the client CA certificates and the revocation lists expire: in a metric, and
+ * once a day in the log from 30 days before (lists: six hours).
  */
 export class CertificateWatch {
   private loop: Promise<void> | undefined;
@@ -65,7 +65,7 @@ export class CertificateWatch {
     this.loop = this.run(signal);
   }
 
-  /** Resolves when the watch has ended after the abort. */
+  /** Resolves when the watch has stopped after the signal is aborted. */
   async stopped(): Promise<void> {
     await this.loop;
   }
@@ -87,7 +87,7 @@ export class CertificateWatch {
     for (const { use, name, endsAt } of this.dependencies.inUse()) {
       const left = endsAt - now;
       const hasEnded = left <= 0;
-      // The expiry itself is reported at once, however recent the last warning was.
+      // The expiry itself is logged at once, however recent the last warning was.
       const key = `${use}\n${name}\n${endsAt}\n${hasEnded}`;
       const isDue = left < (use === 'client-crl' ? listNoticeMs : certificateNoticeMs);
       if (!isDue || now - (this.loggedAt.get(key) ?? Number.NEGATIVE_INFINITY) < dayMs) continue;

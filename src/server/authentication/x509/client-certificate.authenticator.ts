@@ -20,9 +20,9 @@ const peers = new WeakMap<TLSSocket, PeerIdentity>();
 
 /**
  * Reads the result of TLS client verification, once per connection. TLS checked chain, dates and key usage against all
- * authorities that the listener knows, so callers must check whether the chain ends in one of their own. TLS doesn't
- * report the path it used. Hence the signatures of the chain are verified again here; matching names alone could lead
- * to the wrong authority.
+ * CA certificates that the listener knows, so callers must check whether the chain ends in one of their own. TLS
+ * doesn't report the path it used. Hence the signatures of the chain are verified again here; matching names alone
+ * could lead to the wrong CA.
  */
 export function peerIdentity(socket: TLSSocket): PeerIdentity {
   let peer = peers.get(socket);
@@ -33,7 +33,7 @@ export function peerIdentity(socket: TLSSocket): PeerIdentity {
   return peer;
 }
 
-/** Why a peer's chain is not valid for a pool at a given time; undefined when it is. */
+/** Why a peer's chain is not valid for a pool at the given time; undefined when it is. */
 export function chainProblem(peer: PeerIdentity, pool: CertificatePool, now: number): string | undefined {
   if (peer.problem !== undefined) return `the client certificate is not valid: ${peer.problem}`;
   if (now > peer.validUntil) return 'the client certificate has expired';
@@ -43,7 +43,7 @@ export function chainProblem(peer: PeerIdentity, pool: CertificatePool, now: num
 
 /**
  * Client certificates: the common name is the user, each organization a group (specification 5.2). Connections can
- * outlive certificates and authorities, so dates, authority and revocation are checked for every request.
+ * outlive certificates and CAs, so dates, CA and revocation are checked for every request.
  */
 export class ClientCertificateAuthenticator implements Authenticator {
   private readonly users = new WeakMap<PeerIdentity, AuthenticationResult>();
@@ -67,7 +67,7 @@ export class ClientCertificateAuthenticator implements Authenticator {
     const isKnown = this.accepted.get(peer) === generation && now >= peer.validFrom && now <= peer.validUntil;
     if (!isKnown) {
       const reason = chainProblem(peer, this.pool, now);
-      // TLS checked the chain against the authorities at connection time; a new connection is checked against the
+      // TLS checked the chain against the CA certificates at connection time; a new connection is checked against the
       // current ones.
       if (reason !== undefined) return { kind: 'rejected', reason, reconnect: this.firstSeen.get(peer) !== generation };
       this.accepted.set(peer, generation);
@@ -113,7 +113,7 @@ function readPeer(socket: TLSSocket): PeerIdentity {
 }
 
 /**
- * Reads the name from the raw bytes, as for certificate requests. Node's text form of a name can look like another
+ * Reads the name from the raw bytes, as for certificate requests. Node's string form of a name can look like another
  * name.
  */
 function namesOf(der: Buffer): SubjectNames {

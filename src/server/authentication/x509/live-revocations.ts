@@ -16,14 +16,14 @@ interface Judgement {
 /** The files that the lists are read from. */
 export interface RevocationFiles {
   readonly lists: string;
-  /** Files of the authorities whose client certificates are accepted. */
+  /** Files with the CA certificates for client certificates. */
   readonly authorities: readonly string[];
   readonly expired: ExpiredListPolicy;
 }
 
 /**
- * The revocation lists in force, read again when their file or the authorities change. Connections are checked again
- * after each change. Unusable lists are logged, and the previous ones stay in force.
+ * The revocation lists in force, read again when their file or the CA certificates change. Connections are checked
+ * again after each change. Unusable lists are logged, and the previous ones stay in force.
  */
 export class LiveRevocations {
   private readonly files: LiveFiles<Revocations>;

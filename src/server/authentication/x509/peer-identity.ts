@@ -5,11 +5,13 @@ import type { SubjectNames } from '../../../base/machinery/x509/distinguished-na
 export interface PeerIdentity {
   /** Whether the client sent a certificate. */
   readonly isPresent: boolean;
-  /** Names of the end certificate; empty when there is a problem. */
+  /** Names of the leaf certificate; empty when there is a problem. */
   readonly subject: SubjectNames;
-  /** Why the certificate is not accepted; undefined when TLS accepted the chain and the end certificate is readable. */
+  /**
+   * Why the certificate is not accepted; undefined when TLS accepted the chain and the leaf certificate is readable.
+   */
   readonly problem: string | undefined;
-  /** The end certificate and those above it, as far as each is verifiably signed by the next. */
+  /** The leaf certificate and those above it, up to the first that is not verifiably signed by the next. */
   readonly chain: readonly X509Certificate[];
   /** Milliseconds since the epoch. The chain is valid between the two times. */
   readonly validFrom: number;

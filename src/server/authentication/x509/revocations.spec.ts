@@ -12,7 +12,7 @@ import { readCertificate } from '../../../base/machinery/x509/read-certificate.j
 import { Revocations } from './revocations.js';
 
 let root: TestIdentity;
-/** Another authority with the name of `root`. */
+/** Another CA with the name of `root`. */
 let twin: TestIdentity;
 let department: TestIdentity;
 let good: TestIdentity;
@@ -65,7 +65,7 @@ describe('revocation lists', () => {
       () => Revocations.read(Buffer.from(`${twin.cert}${department.cert}${pem(der)}`), twin.cert, Date.now()),
       /from an unknown authority/,
     );
-    // A revoked authority revokes all certificates below it.
+    // Revoking a CA revokes all certificates below it.
     const above = read(await root.revocationList([department]));
     assert.ok(above.judge(chain(deep, department, root)).isRevoked);
     // An ordinary certificate must not sign lists.
@@ -129,7 +129,7 @@ describe('revocation lists', () => {
       lists = read;
     });
     while (lists === undefined) {
-      // Measures processor time of this thread, which does not depend on other load of the machine.
+      // Measures the CPU time of this thread, which does not depend on other load of the machine.
       const began = processorMs();
       await Promise.race([setImmediate(), reading]);
       longestMs = Math.max(longestMs, processorMs() - began);

@@ -5,24 +5,24 @@ import { readCertificate } from '../../../base/machinery/x509/read-certificate.j
 import { type RevocationList, readRevocationList, serialText } from '../../../base/machinery/x509/revocation-list.js';
 import { CertificatePool } from './certificate-pool.js';
 
-/** Larger files are refused, since some of the work on a file is done in one step. */
+/** Larger files are refused, since part of the work on a file is done in one step. */
 const maxFileBytes = 24 * 1024 * 1024;
-/** An issuer's clock may be ahead of ours by this much. */
+/** How far an issuer's clock may be ahead of the server's. */
 const leewayMs = 300_000;
 
 const pemBlocks = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]*?)-----END \1-----/g;
 const certificateBlock = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** The relevant data of a list, and the authority that signed it. The bytes of the list are not kept. */
+/** The relevant data of a list, and the CA that signed it. The bytes of the list are not kept. */
 interface SignedList {
   readonly list: Pick<RevocationList, 'thisUpdate' | 'nextUpdate' | 'serials'>;
   readonly authority: X509Certificate;
 }
 
-/** The consequence of a list that is past its next update. */
+/** What happens to certificates after the next update of their list was due. */
 export type ExpiredListPolicy = 'Refuse' | 'Use';
 
-/** When a list expires, for warnings. */
+/** When a list expires; used for warnings. */
 export interface ListExpiry {
   readonly issuer: string;
   /** Milliseconds since the epoch. */
@@ -30,23 +30,23 @@ export interface ListExpiry {
 }
 
 /**
- * The revocation lists of a file, each verified with the key of its authority. Immutable. Certificates of authorities
- * without a list are not checked.
+ * The revocation lists of a file, each verified with the key of its CA. Immutable. Certificates of CAs without a list
+ * are not checked.
  */
 export class Revocations {
   private constructor(private readonly lists: readonly SignedList[]) {}
 
   /**
-   * Reads lists in PEM, or one in DER. Certificates in the file are those of intermediate authorities that signed lists.
+   * Reads lists in PEM, or one in DER. Certificates in the file are those of intermediate CAs that signed lists.
    *
-   * @param authorities PEM of the authorities of clients
-   * @throws Error when a list is malformed, not signed by any of the authorities, or from the future.
+   * @param authorities CA certificates of clients, in PEM
+   * @throws Error when a list is malformed, not signed by any of the CAs, or from the future.
    */
   static read(content: Buffer, authorities: string, now: number): Revocations {
     return atOnce(Revocations.reading(content, authorities, now));
   }
 
-  /** Like {@link read}, but in turns with other work, however long the lists are. */
+  /** Like {@link read}, but yields to other work, however long the lists are. */
   static readInTurns(content: Buffer, authorities: string, now: number): Promise<Revocations> {
     return inTurns(Revocations.reading(content, authorities, now));
   }
@@ -91,7 +91,7 @@ export class Revocations {
     return new Revocations([...newest.values()]);
   }
 
-  /** How many certificates are revoked. */
+  /** Number of revoked certificates. */
   get size(): number {
     return this.lists.reduce((sum, { list }) => sum + list.serials.size, 0);
   }
@@ -102,7 +102,7 @@ export class Revocations {
     );
   }
 
-  /** Whether a list revokes a certificate of the chain, and until when the lists of its authorities are valid. */
+  /** Whether a list revokes a certificate of the chain, and until when the lists of its CAs are valid. */
   judge(chain: readonly X509Certificate[]): { readonly isRevoked: boolean; readonly goodUntil: number } {
     let isRevoked = false;
     let goodUntil = Number.POSITIVE_INFINITY;

@@ -8,20 +8,20 @@ import { certificatesOf, type Expiring } from './certificate-watch.js';
 
 const pollMs = 2_000;
 
-/** The files of the listener's certificates. */
+/** The files of the listener's certificates and keys. */
 export interface TlsFilePaths {
   readonly certificate: string;
   readonly privateKey: string;
-  /** Files of client authorities by purpose; undefined when not configured. */
+  /** Files of client CA certificates by purpose; undefined when not configured. */
   readonly clientAuthorities: Readonly<Record<string, string | undefined>>;
 }
 
-/** Pools of client authorities by purpose. */
+/** Pools of client CA certificates by purpose. */
 export type ClientAuthorities = ReadonlyMap<string, CertificatePool>;
 
 /**
- * The listener's certificates: its own, and the authorities it requests client certificates for. When a file changes,
- * new connections use the new certificates and open connections stay. Unusable files are logged, and the old
+ * The listener's certificates: its own, and the CA certificates it requests client certificates for. When a file
+ * changes, new connections use the new certificates and open connections stay. Unusable files are logged, and the old
  * certificates stay in use.
  */
 export class TlsFiles {
@@ -36,8 +36,8 @@ export class TlsFiles {
   /**
    * Reads all files; throws when one of them is unusable.
    *
-   * @param settings versions and ciphers of the listener
-   * @param check throws for authorities that must not be used together. Called at the start and for each change.
+   * @param settings TLS versions and ciphers of the listener
+   * @param check throws for CA certificates that must not be used together. Called at the start and for each change.
    */
   constructor(
     { certificate, privateKey, clientAuthorities }: TlsFilePaths,
@@ -61,13 +61,13 @@ export class TlsFiles {
     return this.pools.get(name);
   }
 
-  /** The authority file for one purpose, as currently in force; undefined when it is not configured. */
+  /** The CA certificates for one purpose that are currently in force; undefined when not configured. */
   authorities(name: string): string | undefined {
     const i = this.poolNames.indexOf(name);
     return i < 0 ? undefined : String(this.contents[i + 2]);
   }
 
-  /** The expiry times of the certificates in force: the listener's own and the authorities of each purpose. */
+  /** The expiry times of the certificates in force: the listener's own and the CA certificates of each purpose. */
   expiring(): readonly Expiring[] {
     const [own, , ...authorities] = this.contents;
     return [
@@ -82,18 +82,18 @@ export class TlsFiles {
     return { ...this.contextOptions(this.contents), ...(asks ? { requestCert: true, rejectUnauthorized: false } : {}) };
   }
 
-  /** Applies changed files to the listener until the abort. */
+  /** Applies changed files to the listener until the signal is aborted. */
   start(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): void {
     this.server = server;
     this.poll.start(this.contents, signal);
   }
 
-  /** Calls the listener whenever changed files are in use. */
+  /** Calls `listener` whenever changed files have come into force. */
   onChange(listener: () => void): void {
     this.listeners.add(listener);
   }
 
-  /** Resolves when polling has ended after the abort. */
+  /** Resolves when polling has stopped after the signal is aborted. */
   stopped(): Promise<void> {
     return this.poll.stopped();
   }
@@ -127,7 +127,7 @@ export class TlsFiles {
     return {
       ...base,
       ca: ca.map((content) => content.toString('utf8')),
-      // An intermediate authority may be trusted alone, without its root.
+      // An intermediate CA may be trusted alone, without its root.
       allowPartialTrustChain: true,
       // A resumed session would keep the result of its first connection's check, and its chain would be lost.
       secureOptions: constants.SSL_OP_NO_TICKET,

@@ -15,17 +15,17 @@ const allow: AuthorizationDecision = Object.freeze({ decision: 'allow', reason: 
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: 'No policy matched.' });
 const readVerbs: readonly string[] = ['get', 'list', 'watch'];
 const allVerbs: readonly string[] = ['*'];
-/** The verbs that an ordinary line shows in rules; those for granting rights and acting as others are left out. */
+/** The verbs that an ordinary line shows in rules, without those for granting rights and for impersonation. */
 const ordinaryVerbs: readonly string[] = [...readVerbs, 'create', 'update', 'patch', 'delete', 'deletecollection'];
-/** For these resources, the right to write must not include granting rights that one does not have. */
+/** Verbs on these resources include `escalate` and `bind`, which a line for the resource alone must not allow. */
 const guardedResources: readonly string[] = ['roles', 'clusterroles'];
-/** Verbs for acting as somebody else, and for vouching for somebody else's certificates. */
+/** Verbs for impersonation, and for approving and signing other users' certificates. */
 const namedVerbs: readonly string[] = ['impersonate', 'approve', 'sign'];
 const everything = '*';
 
 /**
  * Mode `ABAC` (specification 5.4): a request is allowed when one line of the policy file matches it. Policies are
- * grouped by subject, so a decision costs in proportion to the lines about the user and its groups.
+ * grouped by subject, so the cost of a decision depends only on the lines about the user and its groups.
  */
 export class AbacAuthorizer implements Authorizer, RuleResolver {
   private readonly byUser = new Map<string, AbacPolicy[]>();
@@ -84,9 +84,9 @@ function matchesResource(policy: AbacPolicy, { namespace, resource, apiGroup }: 
 }
 
 /**
- * Whether a line is listed as a rule for a namespace, or for all namespaces when `asked` is empty. A line without a
- * namespace applies to requests without one, so it is not a rule for all namespaces. No line applies to a subresource
- * alone.
+ * Whether a line is listed as a rule for the namespace `asked`, or for all namespaces if `asked` is empty. A line
+ * without a namespace applies to requests without one, so it is not a rule for all namespaces. No line applies to a
+ * subresource alone.
  */
 function isHeld({ namespace, resource }: AbacPolicy, asked: string): boolean {
   if (resource === '' || resource.includes('/')) return false;
@@ -100,14 +100,14 @@ function verbsOf(policy: AbacPolicy): readonly string[] {
 }
 
 /**
- * Lines have no verbs. Granting rights that one does not have, acting as somebody else and approving somebody else's
- * certificates would each make all other lines pointless. So only lines about everything allow these actions; lines
- * that name the resource allow all of them except granting.
+ * Lines have no verbs. Granting rights that one does not have, impersonation, and approving other users' certificates
+ * would each circumvent all other lines. So only lines about everything allow all of these actions; lines that name the
+ * resource allow all but granting.
  */
 function allowsVerb(policy: AbacPolicy, verb: string): boolean {
   if (policy.readonly) return readVerbs.includes(verb);
   if (verb === 'escalate' || verb === 'bind') return isAboutEverything(policy);
-  // `impersonate:<mode>` and `impersonate-on:<mode>:<verb>` are rights of the same kind.
+  // `impersonate:<mode>` and `impersonate-on:<mode>:<verb>` count as impersonation too.
   if (namedVerbs.includes(verb) || /^impersonate(?:-on)?:/.test(verb))
     return policy.resource !== everything || isAboutEverything(policy);
   return true;

@@ -6,9 +6,9 @@ import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
  * without a namespace applies to cluster-scoped resources.
  */
 export interface AbacPolicy {
-  /** If empty, any user matches, provided that there is a group. */
+  /** If empty, any user matches, provided that `group` is set. */
   readonly user: string;
-  /** If empty, any group matches, provided that there is a user. */
+  /** If empty, any group matches, provided that `user` is set. */
   readonly group: string;
   /** Only get, list and watch. */
   readonly readonly: boolean;

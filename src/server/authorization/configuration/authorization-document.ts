@@ -19,7 +19,7 @@ export interface WebhookSettings {
   readonly unauthorizedTtlMs: number;
   readonly timeoutMs: number;
   readonly version: SubjectAccessReviewVersion;
-  /** The decision when a review gets no answer. */
+  /** The decision when a review gets no response. */
   readonly failurePolicy: 'NoOpinion' | 'Deny';
   readonly connection: ClientConfig;
   readonly conditions: readonly Program[];
@@ -39,7 +39,7 @@ const knownTypes = authorizationModes.toSorted();
  * Reads a document of kind `AuthorizationConfiguration`, and the client configurations that it names.
  *
  * @param suffix suffix of the names of API groups
- * @throws DocumentError with all their problems.
+ * @throws DocumentError with all problems of these files.
  */
 export function readAuthorizationConfiguration(document: unknown, suffix: string): readonly AuthorizerEntry[] {
   const problems = new DocumentProblems();

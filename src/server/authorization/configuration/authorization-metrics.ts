@@ -48,7 +48,7 @@ export class AuthorizationMetrics {
     this.open.inc({ name });
   }
 
-  /** The authorizer, with its decisions counted. */
+  /** Wraps an authorizer so that its decisions are counted. */
   counted(type: string, name: string, inner: Authorizer): Authorizer {
     const allowed = this.decisions.labels({ type, name, decision: 'allowed' });
     const denied = this.decisions.labels({ type, name, decision: 'denied' });

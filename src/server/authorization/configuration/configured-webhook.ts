@@ -27,7 +27,7 @@ export interface ConfiguredWebhookDependencies {
 
 /**
  * A webhook of `--authorization-config`: it is called only for requests that meet its conditions, and its failure
- * policy decides if a review gets no answer.
+ * policy decides if a review gets no response.
  */
 export class ConfiguredWebhook implements Authorizer, RuleResolver {
   private readonly client: WebhookClient;
@@ -60,12 +60,12 @@ export class ConfiguredWebhook implements Authorizer, RuleResolver {
     return asked instanceof Promise ? asked.catch(() => this.failed()) : asked;
   }
 
-  /** A webhook only answers reviews; it can't list its rules. */
+  /** A webhook only decides on single requests; it can't list its rules. */
   rulesFor(): RuleList {
     return this.inner.rulesFor();
   }
 
-  /** Ends calls under way and closes all connections. */
+  /** Aborts calls in progress and closes all connections. */
   stop(): void {
     this.client.stop();
   }

@@ -20,7 +20,7 @@ import { ConfiguredWebhook, type ConfiguredWebhookDependencies } from './configu
 
 type OtherMode = Exclude<AuthorizationMode, 'Webhook'>;
 
-/** Longer than any call of a webhook may take. */
+/** Longer than any webhook call may take. */
 const retireMs = 31_000;
 
 /** Dependencies of the {@link LiveAuthorization}. */
@@ -44,9 +44,9 @@ interface Chain {
 
 /**
  * The authorizers of `--authorization-config`, in the current order of its file. A changed file takes effect as a
- * whole, for later requests; an unusable one changes nothing. A change may add, change and drop webhooks, and drop or
- * move the modes that were there at the start, but not add other modes, which must follow stored objects from the start
- * on.
+ * whole, for later requests; an unusable one changes nothing. A change may add, change and remove webhooks, and remove
+ * or move the modes that the file had at the start, but not add other modes, which must follow stored objects from the
+ * start on.
  */
 export class LiveAuthorization implements Authorizer, RuleResolver {
   /** The modes that the file named at the start, besides webhooks. */
@@ -104,8 +104,8 @@ export class LiveAuthorization implements Authorizer, RuleResolver {
   }
 
   /**
-   * Resolves when following the file has ended after the abort. Webhooks stop only then, since requests still need
-   * answers.
+   * Resolves when the file is no longer followed after the signal is aborted. Webhooks stop only then, since requests
+   * still need decisions.
    */
   async stopped(): Promise<void> {
     await this.files.stopped();
@@ -126,7 +126,7 @@ export class LiveAuthorization implements Authorizer, RuleResolver {
     this.dependencies.logger.info('changed authorization configuration is in use', { authorizers });
   }
 
-  /** Stops a replaced webhook only after the reviews under way have ended. */
+  /** Stops a replaced webhook only after the reviews in progress have ended. */
   private retire(webhook: ConfiguredWebhook): void {
     const timer = setTimeout(() => {
       this.retired.delete(webhook);

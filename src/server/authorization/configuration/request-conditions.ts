@@ -46,7 +46,7 @@ const request: CelType = objectOf('SubjectAccessReviewSpec', {
 });
 const environment = { functions: apiFunctions, variables: { request } };
 
-/** The limit for all conditions of a file together; compiling them takes some tens of milliseconds at most. */
+/** The limit for compiling all conditions of a file, which takes some tens of milliseconds at most. */
 const maxCompileWork = 20_000;
 
 /** The limit for compiling the conditions of one file. */
@@ -54,7 +54,7 @@ export function conditionWork(): CompileWork {
   return new CompileWork(maxCompileWork);
 }
 
-/** A condition over `request`, the spec of the access review; a fault becomes an error at `path`. */
+/** Compiles a condition over `request`, the spec of the access review; a fault is reported as an error at `path`. */
 export function compileCondition(text: string, path: FieldPath, work: CompileWork): Program | FieldError {
   try {
     return compileProgram(text, environment, { results: [bool], work });
@@ -63,10 +63,12 @@ export function compileCondition(text: string, path: FieldPath, work: CompileWor
   }
 }
 
-/** Whether a request is for a webhook; `error` when no condition is false and one has no value. */
+/** Whether a request matches all conditions; `error` when no condition is false and one can't be evaluated. */
 export type ConditionResult = { readonly matches: boolean } | { readonly error: unknown };
 
-/** Evaluates the conditions under one budget: a false one decides, whatever the others return. */
+/**
+ * Evaluates the conditions under one budget. If one is false, the request does not match, whatever the others return.
+ */
 export function matchConditions(conditions: readonly Program[], attributes: AuthorizerAttributes): ConditionResult {
   if (conditions.length === 0) return { matches: true };
   const variables = { request: requestValue(attributes) };

@@ -129,7 +129,7 @@ describe('the informer of the graph', () => {
   });
 
   it('never shows less to a later question than to an earlier one', async () => {
-    // The second call comes during the first read of the head, and after another write.
+    // The second call is made during the first read of the log's head, and after another write.
     const first = informer.catchUp();
     await putPod('later', 'n3');
     await informer.catchUp();

@@ -18,9 +18,12 @@ export interface GraphInformerOptions {
   readonly storage: Storage;
   readonly registry: StoredResources;
   readonly names: VendorNames;
-  /** Called when a resource's place in the change log was lost; that part of the graph is then filled again. */
+  /**
+   * Called when the informer lost its place in the change log of a resource; that part of the graph is then filled
+   * again.
+   */
   readonly onFault: (resource: string, error: unknown) => void;
-  /** The longest wait for reading the log up to its end. */
+  /** Maximum time to wait for reading the log up to its head. */
   readonly maxCatchUpMs: number;
 }
 
@@ -51,7 +54,7 @@ export class GraphInformer {
     ];
   }
 
-  /** Resolves when the graph has been filled. It follows the store until the abort. */
+  /** Resolves when the graph has been filled. It follows the store until the signal is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     await Promise.all(this.reflectors.map((reflector) => reflector.start(signal)));
   }
@@ -60,13 +63,13 @@ export class GraphInformer {
     await Promise.all(this.reflectors.map((reflector) => reflector.stopped()));
   }
 
-  /** How long changes may have been missed, in milliseconds. */
+  /** For how long changes may have been missed, in milliseconds. */
   get lostForMs(): number {
     return Math.max(...this.reflectors.map(({ lostForMs }) => lostForMs));
   }
 
   /**
-   * Resolves when the graph shows everything that was committed before the call, or when that takes too long.
+   * Resolves when the graph contains everything that was committed before the call, or when that takes too long.
    * Concurrent calls share one read of the head of the log, so futile requests never load the store.
    */
   async catchUp(): Promise<void> {
@@ -85,7 +88,7 @@ export class GraphInformer {
     const done = new AbortController();
     const limit = delay(this.options.maxCatchUpMs, undefined, { signal: done.signal, ref: false });
     const work = Promise.race([this.readToHead(), limit])
-      // If the store can't be read, the graph stays as it is, which allows nothing new.
+      // If the store can't be read, the graph stays as it is, so nothing new is allowed.
       .catch(() => undefined)
       .finally(() => {
         this.underWay = undefined;
@@ -102,10 +105,10 @@ export class GraphInformer {
   }
 }
 
-/** The text before the node's name in the stored text of a scheduled pod. */
+/** Precedes the node's name in the stored JSON of a scheduled pod. */
 const nodeNameKey = '"nodeName":';
 
-/** An object reduced to its names and the data that the graph keeps. */
+/** An object reduced to its names and the data that the graph needs. */
 interface Reduced<V> extends ApiObject {
   readonly kept: V;
 }

@@ -26,8 +26,7 @@ interface VolumeEntry {
 
 /**
  * Which node needs which objects: pods on nodes and the objects they refer to, claims and their volumes, attachments.
- * Only names are kept. A change costs in proportion to the changed object, a check in proportion to the pods of the
- * node.
+ * Only names are stored. The cost of a change depends on the changed object, that of a check on the pods of the node.
  */
 export class NodeGraph {
   private readonly targets = new LargeMap<Target>();
@@ -38,7 +37,9 @@ export class NodeGraph {
   private readonly slices = new Map<string, string>();
   private readonly listeners = new Set<() => void>();
 
-  /** Calls the listener whenever a node may have gained access to something. Returns a function that ends this. */
+  /**
+   * Calls `listener` whenever a node may have gained access to something. Returns a function that removes the listener.
+   */
   onGrowth(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -63,7 +64,7 @@ export class NodeGraph {
     if (entry !== undefined) this.dropPod(key, entry);
   }
 
-  /** Replaces all pods, in steps: pods that are not in `pods` are removed first. */
+  /** Replaces all pods, in steps: first removes pods that are not in `pods`. */
   *replacingPods(pods: ReadonlyMap<string, PodReferences>): Steps {
     yield* eachInSteps(this.pods.keys(), (key) => {
       if (!pods.has(key)) this.deletePod(key);
@@ -158,7 +159,7 @@ export class NodeGraph {
     return this.attachments.get(attachment) === node;
   }
 
-  /** Whether the slice contains devices of this node alone. */
+  /** Whether the slice contains only devices of this node. */
   isSliceOf(node: string, slice: string): boolean {
     return node !== '' && this.slices.get(slice) === node;
   }
@@ -205,7 +206,7 @@ export class NodeGraph {
   }
 }
 
-/** Most changes of a pod concern its status only and change nothing here. */
+/** Most updates of a pod change only its status, which the graph does not contain. */
 function isSame({ node, targets }: PodEntry, newNode: string, keys: readonly string[]): boolean {
   return node === newNode && targets.length === keys.length && targets.every(({ key }, i) => key === keys[i]);
 }

@@ -10,7 +10,7 @@ import { GraphInformer } from './graph-informer.js';
 import { NodeAuthorizer } from './node.authorizer.js';
 import { NodeGraph } from './node-graph.js';
 
-/** The longest time that a node's request waits for the graph before it is denied. */
+/** Maximum time that a node's request waits for the graph before it is denied. */
 const maxCatchUpMs = 2000;
 /** The role whose rules apply to every node, without a binding. */
 const nodeRole = 'system:node';
@@ -22,7 +22,7 @@ export interface NodeModeOptions {
   readonly logger: Logger;
 }
 
-/** Mode `Node`: keeps a graph of the objects that nodes need in memory, up to date with the store. */
+/** Mode `Node`: keeps an in-memory graph of the objects that nodes need, up to date with the store. */
 export function nodeMode({ storage, registry, names, logger }: NodeModeOptions): ConfiguredMode {
   const graph = new NodeGraph();
   const informer = new GraphInformer(

@@ -40,7 +40,7 @@ describe('the node authorizer', () => {
     assert.equal(reads, 1);
     assert.equal(await parts.ask('GET /api/v1/namespaces/ns/secrets/other'), 'noOpinion');
     assert.equal(reads, 2);
-    // Requests that no pod could allow cost nothing.
+    // Requests that no pod could allow don't read the store.
     assert.equal(await parts.ask('GET /api/v1/namespaces/ns/secrets'), 'noOpinion');
     assert.equal(await parts.ask('GET /api/v1/secrets'), 'noOpinion');
     assert.equal(reads, 2);

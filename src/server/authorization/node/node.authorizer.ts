@@ -17,9 +17,9 @@ import { type ReferenceKind, referenceKey } from './pod-references.js';
 
 /** How current the graph is. */
 export interface GraphState {
-  /** Milliseconds for which changes may have been missed. */
+  /** For how long changes may have been missed, in milliseconds. */
   readonly lostForMs: number;
-  /** Resolves when the graph shows everything committed before the call, or when that takes too long. */
+  /** Resolves when the graph contains everything committed before the call, or when that takes too long. */
   catchUp(): Promise<void>;
 }
 
@@ -27,10 +27,10 @@ export interface GraphState {
 export interface NodeAuthorizerDependencies {
   readonly graph: NodeGraph;
   readonly state: GraphState;
-  /** The rules of every node for resources that the graph does not decide about. */
+  /** The rules of every node for resources that the graph does not cover. */
   readonly commonRules: CompiledRole;
   readonly names: VendorNames;
-  /** When the graph lost its place in the log for longer than this, requests that need it are refused. */
+  /** Requests that need the graph are refused when changes may have been missed for longer than this. */
   readonly maxLostMs: number;
 }
 
@@ -53,10 +53,10 @@ type Rule = (node: string, attributes: AuthorizerAttributes) => Decision;
 
 /**
  * Mode `Node` (specification 5.4). Node agents may read the objects that pods on their node refer to, and no others of
- * those kinds. For other resources they have the rules of the role `system:node`, without a binding. A denial reads the
+ * those kinds. For other resources they have the rules of the role `system:node`, without a binding. A denial is the
  * same whether the object exists or not.
  *
- * The graph trails the store a little. An agent learns of a new pod from a watch, maybe at another process, and
+ * The graph lags slightly behind the store. An agent learns of a new pod from a watch, maybe from another process, and
  * immediately requests the objects that the pod needs. So before a denial, the graph reads the log up to its head once.
  */
 export class NodeAuthorizer implements Authorizer, RuleResolver {
@@ -108,7 +108,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     return nodeNameOf(user) === undefined ? noRules : unknownRules;
   }
 
-  /** Reads of one object, including lists and watches of that object. */
+  /** Allows reads of one object, including lists and watches of that object. */
   private reading(isConnected: Connection): Rule {
     return (node, attributes) => {
       const { verb, subresource, namespace } = attributes;
@@ -138,7 +138,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
 
   private accounts(isConnected: Connection): Rule {
     return (node, attributes) => {
-      // Credential plugins for images need the annotations of the account.
+      // Credential plugins for images need the annotations of the service account.
       if (attributes.verb === 'get' && attributes.subresource === '')
         return this.connected(node, attributes, isConnected);
       if (attributes.verb !== 'create' || attributes.name === '') {
@@ -149,7 +149,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     };
   }
 
-  /** Allows reads of pods on the node. Writes are narrowed by NodeRestriction, which knows their pods. */
+  /** Allows reads of pods on the node. Writes are restricted further by NodeRestriction, which sees the pods. */
   private pods(node: string, attributes: AuthorizerAttributes): Decision {
     const { verb, subresource, name, selectors } = attributes;
     if (subresource !== '') return podWrites[subresource]?.includes(verb) === true ? allow : noOpinion;
@@ -225,7 +225,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     return isConnected();
   }
 
-  /** Refuses while changes may be missed: a pod may have moved away or been deleted. */
+  /** Refuses the request while changes may have been missed: a pod may have moved away or been deleted. */
   private refuseWhenLost(): void {
     if (this.dependencies.state.lostForMs <= this.dependencies.maxLostMs) return;
     throw serviceUnavailableError('what nodes may read can not be told, since the change log can not be followed');
@@ -236,14 +236,15 @@ type Connection = (node: string, namespace: string, name: string) => boolean;
 
 const ownVerbs: readonly string[] = ['get', 'create', 'update', 'patch', 'delete'];
 
-/** Subresources of pods that agents write, with the verbs. */
+/** Subresources of pods that agents write, with the allowed verbs. */
 const podWrites: Readonly<Record<string, readonly string[]>> = Object.assign(Object.create(null), {
   status: ['update', 'patch'],
   eviction: ['create'],
 });
 
 /**
- * Names are compared without the graph: an agent reads its node before the node exists. Admission narrows the writes.
+ * Compares names without the graph, since an agent reads its Node before it exists. Admission restricts the writes
+ * further.
  */
 function ownNode(node: string, { verb, subresource, name }: AuthorizerAttributes): AuthorizationDecision {
   if (subresource === 'status') return verb === 'update' || verb === 'patch' ? allow : noOpinion;

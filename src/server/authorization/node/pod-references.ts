@@ -7,7 +7,7 @@ import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
 /** Kinds of objects in its own namespace that a pod may refer to. */
 export type ReferenceKind = 'secret' | 'configmap' | 'claim' | 'device' | 'account';
 
-/** A reference as one text. It is unique because kinds contain no slash. */
+/** A reference as one string. It is unique because kinds contain no slash. */
 export function referenceKey(kind: ReferenceKind, namespace: string, name: string): string {
   return `${kind}/${namespace}/${name}`;
 }
@@ -28,8 +28,8 @@ export interface PodReferences {
 export const noReferences: PodReferences = { node: '', keys: [] };
 
 /**
- * The node of a pod and the keys of all objects it refers to, each once. A mirror pod refers to nothing: its node
- * created it, and could otherwise read any object by naming it there.
+ * The node of a pod and the keys of all objects it refers to, each once. A mirror pod counts as referring to nothing:
+ * its node created it, and could otherwise read any object by naming it there.
  *
  * @param mirror the annotation of mirror pods
  */
@@ -54,7 +54,7 @@ export function referencedKeys({ metadata, spec, status }: Pod & ApiObject): rea
   for (const container of spec.containers ?? []) visitContainer(container, refer);
   for (const container of spec.ephemeralContainers ?? []) visitContainer(container, refer);
   for (const volume of spec.volumes ?? []) visitVolume(volume, metadata.name ?? '', refer);
-  // Claims to devices: those that the pod names, and those that were created for it.
+  // Resource claims: those that the pod names, and those that were created for it.
   for (const { resourceClaimName } of spec.resourceClaims ?? []) refer('device', resourceClaimName);
   for (const { resourceClaimName } of status?.resourceClaimStatuses ?? []) refer('device', resourceClaimName);
   refer('device', status?.extendedResourceClaimStatus?.resourceClaimName);

@@ -14,7 +14,7 @@ interface SecretName {
   readonly namespace?: string | undefined;
 }
 
-/** The claim of a volume and its secrets. Secrets that only controllers use are left out. */
+/** The claim and the secrets of a volume. Secrets that only controllers use are omitted. */
 export function volumeReferences({ spec }: PersistentVolume): VolumeReferences {
   const { claimRef } = spec;
   if (!claimRef) return { claim: '', secrets: [] };

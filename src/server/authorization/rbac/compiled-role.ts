@@ -20,7 +20,7 @@ interface CompiledPathRule {
 
 /** The rules of a role, indexed so that only rules about the requested resource are checked. */
 export class CompiledRole {
-  /** By the resource as a rule writes it, including any subresource; `*` may stand for the resource. */
+  /** Rules by the resource they name, including any subresource; `*` may stand for the resource. */
   private readonly byResource = new Map<string, CompiledRule[]>();
   private readonly onAll: CompiledRule[] = [];
   private readonly onPaths: CompiledPathRule[] = [];
@@ -32,7 +32,8 @@ export class CompiledRole {
   }
 
   /**
-   * The constructor in steps: a role may have tens of thousands of rules, and a rule hundreds of thousands of values.
+   * Like the constructor, but in steps: a role may have tens of thousands of rules, and a rule hundreds of thousands of
+   * values.
    */
   static *inSteps(rules: readonly PolicyRule[]): Steps<CompiledRole> {
     const role = new CompiledRole(rules);
@@ -44,8 +45,8 @@ export class CompiledRole {
   }
 
   /**
-   * Whether a rule allows the verb on the resource. `full` is `resource` or `resource/subresource`; `wildcard` is the
-   * same with `*` for the resource, or empty when there is no subresource; `name` is empty for collections.
+   * Whether a rule allows the verb on the resource. `full` is `resource` or `resource/subresource`; `wildcard` is
+   * `full` with `*` in place of the resource, or empty when there is no subresource; `name` is empty for collections.
    */
   allowsResource(verb: string, apiGroup: string, full: string, wildcard: string, name: string): boolean {
     if (anyAllows(this.onAll, verb, apiGroup, name)) return true;

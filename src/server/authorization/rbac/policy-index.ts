@@ -10,7 +10,7 @@ export type AnyBinding = RoleBinding | ClusterRoleBinding;
 /** A role of either kind. */
 export type AnyRole = Role | ClusterRole;
 
-/** The role that bindings refer to. It is kept while the role exists or a binding names it. */
+/** A role that bindings refer to. It is kept as long as the role exists or a binding names it. */
 export class RoleSlot {
   role: CompiledRole | undefined;
   bindings = 0;
@@ -21,7 +21,7 @@ export class RoleSlot {
   ) {}
 }
 
-/** The names of a binding that appear in a grant's reason. */
+/** The parts of a binding that appear in a grant's reason. */
 type BindingNames = Pick<AnyBinding, 'roleRef'> & {
   readonly metadata: { readonly name: string; readonly namespace: string };
 };
@@ -77,17 +77,17 @@ interface IndexedBinding {
 }
 
 /**
- * Roles and bindings in memory, indexed for the question "which roles does this user have here?". A change costs in
- * proportion to the changed object. The grants of a subject are sorted by binding name, so every process gives the same
- * answer for the same reason.
+ * Roles and bindings in memory, indexed for the question "which roles does this user have here?". The cost of a change
+ * depends on the changed object only. The grants of a subject are sorted by binding name, so every process gives the
+ * same decision for the same reason.
  */
 export class PolicyIndex {
   private readonly slots = new Map<string, RoleSlot>();
   private readonly bindings = new Map<string, IndexedBinding>();
-  /** By namespace; the empty name stands for the cluster. */
+  /** Grants by namespace; the empty name stands for the cluster. */
   private readonly scopes = new Map<string, ScopeGrants>();
 
-  /** The grants of a scope; undefined when there are none. `''` stands for the cluster. */
+  /** The grants of a namespace, or of the cluster for `''`; undefined when there are none. */
   scope(namespace: string): ScopeGrants | undefined {
     return this.scopes.get(namespace);
   }
@@ -96,7 +96,7 @@ export class PolicyIndex {
     atOnce(this.settingRole(role, kind));
   }
 
-  /** {@link setRole} in steps. The previous rules stay in force until the last step. */
+  /** Like {@link setRole}, but in steps. The previous rules stay in force until the last step. */
   *settingRole({ metadata, rules }: AnyRole, kind: 'Role' | 'ClusterRole'): Steps {
     const role = yield* CompiledRole.inSteps(rules ?? []);
     this.slotOf(kind, metadata.namespace ?? '', metadata.name ?? '').role = role;
@@ -115,8 +115,8 @@ export class PolicyIndex {
   }
 
   /**
-   * {@link setBinding} in steps: first adds the grants to all subjects, then removes them from subjects that are no
-   * longer listed.
+   * Like {@link setBinding}, but in steps: first adds the grants to all subjects, then removes them from subjects that
+   * are no longer listed.
    */
   *settingBinding(binding: AnyBinding): Steps {
     const { name = '', namespace = '' } = binding.metadata;
@@ -145,7 +145,7 @@ export class PolicyIndex {
     atOnce(this.deletingBinding(namespace, name));
   }
 
-  /** {@link deleteBinding} in steps. */
+  /** Like {@link deleteBinding}, but in steps. */
   *deletingBinding(namespace: string, name: string): Steps {
     const key = slotKey('', namespace, name);
     const indexed = this.bindings.get(key);
@@ -186,7 +186,7 @@ export class PolicyIndex {
     for (const role of roles) yield* this.settingRole(role, kind);
   }
 
-  /** Replaces all cluster-wide bindings, or all bindings in namespaces. */
+  /** Replaces all cluster-wide bindings, or all namespaced ones. */
   *replacingBindings(bindings: readonly AnyBinding[], isNamespaced: boolean): Steps {
     const kept = new Set(bindings.map(({ metadata }) => slotKey('', metadata.namespace ?? '', metadata.name ?? '')));
     for (const [key, { scope }] of this.bindings) {

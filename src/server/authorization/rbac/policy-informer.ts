@@ -12,7 +12,7 @@ export interface PolicyInformerOptions {
   readonly registry: StoredResources;
   /** Served name of the RBAC group. */
   readonly group: string;
-  /** Called when a resource's place in the change log was lost; the index is then filled again. */
+  /** Called when the informer lost its place in the change log of a resource; the index is then filled again. */
   readonly onFault: (resource: string, error: unknown) => void;
 }
 
@@ -36,7 +36,7 @@ export class PolicyInformer {
     ]);
   }
 
-  /** Resolves when the index has been filled. It follows the store until the abort. */
+  /** Resolves when the index has been filled. It follows the store until the signal is aborted. */
   async start(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.reflectors.values()].map((reflector) => reflector.start(signal)));
   }
@@ -45,12 +45,12 @@ export class PolicyInformer {
     await Promise.all([...this.reflectors.values()].map((reflector) => reflector.stopped()));
   }
 
-  /** Resolves when the index shows the objects of these versions, and all older ones. */
+  /** Resolves when the index contains the objects of these versions, and all older ones. */
   async reached(versions: ReadonlyMap<PolicyResource, bigint>): Promise<void> {
     await Promise.all([...versions].map(([resource, version]) => this.reflectors.get(resource)?.reached(version)));
   }
 
-  /** How long a revocation may have been missed, in milliseconds. */
+  /** For how long a revocation may have been missed, in milliseconds. */
   get lostForMs(): number {
     let longest = 0;
     for (const { lostForMs } of this.reflectors.values()) if (lostForMs > longest) longest = lostForMs;

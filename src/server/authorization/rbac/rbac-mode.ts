@@ -12,8 +12,8 @@ import { PolicyInformer } from './policy-informer.js';
 import { RbacAuthorizer } from './rbac.authorizer.js';
 
 /**
- * How long decisions use the last known policy while the change log can't be followed. After that, a revocation might
- * have been missed for too long: requests are refused until the policy has been read again.
+ * How long decisions use the last known policy while the change log can't be read. After that, requests are refused
+ * until the policy has been read again, since a revocation might have been missed.
  */
 export const maxLostMs = 30_000;
 
@@ -52,7 +52,8 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
     prepare: async (stores, signal) => {
       while (!signal.aborted && !isPrepared) {
         try {
-          // An informer learns late of versions without a change of the policy, so it waits only for versions with one.
+          // An informer learns only later about versions that do not change the policy, so it waits only for versions
+          // that do.
           await informer.reached(await ensureBootstrapPolicy(names, stores, signal));
           isPrepared = true;
         } catch (error) {
@@ -72,7 +73,7 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
         },
       },
       {
-        // A restart would not bring the policy into force, so the process counts as alive while it still tries.
+        // A restart would not bring the policy into force sooner, so the process counts as alive while it still tries.
         name: 'poststarthook/rbac/bootstrap-roles',
         paths: ['livez'],
         check: () => {

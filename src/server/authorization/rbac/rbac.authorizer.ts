@@ -12,7 +12,7 @@ import type { PolicyRule } from '../../../objects/apis/rbac/v1/role.types.js';
 import type { Grant, PolicyIndex, RoleSlot, ScopeGrants } from './policy-index.js';
 
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
-/** The most missing roles that a reason names. */
+/** Maximum number of missing roles that a reason names. */
 const maxMissingRoles = 20;
 /** Limit on the rules and their values listed for one user, since a list is copied and written as a whole. */
 const mostListed = 100_000;
@@ -73,7 +73,7 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
     return { resourceRules, nonResourceRules, incomplete: isCut, evaluationError };
   }
 
-  /** The roles that are bound to the user but do not exist: a missing permission often has just this cause. */
+  /** The roles that are bound to the user but do not exist: this is often why a permission is missing. */
   private missingRoles(user: UserInfo, cluster: ScopeGrants | undefined, local: ScopeGrants | undefined): string {
     let texts: Set<string> | undefined;
     const note = ({ slot }: Grant) => {

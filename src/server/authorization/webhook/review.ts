@@ -5,7 +5,7 @@ import { selectorFields } from './selector-fields.js';
 export const reviewVersions = ['v1beta1', 'v1'] as const;
 export type SubjectAccessReviewVersion = (typeof reviewVersions)[number];
 
-/** The spec of a review, with everything that the answer may depend on; empty fields are left out. */
+/** The spec of a review, with everything that the response may depend on; empty fields are omitted. */
 export function reviewSpec(attributes: AuthorizerAttributes, version: SubjectAccessReviewVersion): object {
   const { user, verb } = attributes;
   const about = attributes.isResourceRequest
@@ -29,15 +29,15 @@ export function reviewSpec(attributes: AuthorizerAttributes, version: SubjectAcc
   return { ...about, ...filled({ user: user.name }), ...groups, ...extra, ...filled({ uid: user.uid }) };
 }
 
-/** The answer of a webhook. `error` is the problem that the webhook reported, or empty. */
+/** The response of a webhook. `error` is the problem that the webhook reported, or empty. */
 export interface ReviewAnswer {
   readonly decision: AuthorizationDecision;
   readonly error: string;
 }
 
 /**
- * Reads the answer of a webhook; undefined when it is not a valid review, since an incomplete answer must not be
- * trusted. An answer that both allows and denies counts as a denial.
+ * Reads the response of a webhook; undefined when it is not a valid review, since an incomplete response must not be
+ * trusted. A response that both allows and denies counts as a denial.
  */
 export function reviewAnswer(answer: unknown): ReviewAnswer | undefined {
   if (!isRecord(answer) || answer.kind !== 'SubjectAccessReview' || !isRecord(answer.status)) return undefined;

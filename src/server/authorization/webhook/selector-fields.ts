@@ -23,7 +23,7 @@ export interface SelectorFields {
 
 /**
  * The selectors of a request in the form of reviews; empty if there are none. Numeric comparisons, which reviews don't
- * have, are left out, so that the review covers more objects.
+ * have, are omitted, so that the review covers more objects.
  */
 export function selectorFields({ selectors }: AuthorizerAttributes): SelectorFields {
   if (selectors === undefined) return {};

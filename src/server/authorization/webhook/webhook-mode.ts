@@ -7,7 +7,7 @@ import type { SubjectAccessReviewVersion } from './review.js';
 import { WebhookAuthorizer, type WebhookAuthorizerDependencies } from './webhook.authorizer.js';
 
 const maxCachedAnswers = 8192;
-/** The longest time that a request waits for the webhook, over all attempts. */
+/** Maximum time that a request waits for the webhook, over all attempts. */
 const totalTimeoutMs = 30_000;
 
 /** The options of the mode. */
@@ -36,7 +36,7 @@ export function webhookMode(
   return {
     authorizer,
     rules: authorizer,
-    // The client does not stop at the abort: requests that are still finishing then need answers.
+    // The client does not stop when the signal is aborted: requests that are still finishing then need decisions.
     stopped: async () => client.stop(),
   };
 }

@@ -7,7 +7,7 @@ import { WebhookAuthorizer, type WebhookAuthorizerSettings } from './webhook.aut
 
 const alice: UserInfo = { name: 'alice', uid: '', groups: ['devs'], extra: {} };
 
-/** A webhook whose answers come from a function, and a manual clock. */
+/** A webhook whose responses come from a function, and a manual clock. */
 class Bench {
   readonly asked: Record<string, unknown>[] = [];
   readonly problems: string[] = [];
@@ -95,7 +95,7 @@ describe('the webhook authorizer', () => {
     for (const query of ['', fields('a=b'), fields('a=c'), labels('a=b'), labels('a=c'), fields('broken')]) {
       await bench.ask(`${pods}?${query}`);
     }
-    // A selector that can't be parsed results in the same review as none.
+    // For a selector that can't be parsed, the review is the same as without a selector.
     assert.equal(bench.asked.length, 6);
   });
 

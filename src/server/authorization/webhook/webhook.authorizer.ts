@@ -13,12 +13,12 @@ import { OutageLog, type OutageLogger } from '../../../base/observability/outage
 import { DecisionCache } from './decision-cache.js';
 import { reviewAnswer, reviewSpec, type SubjectAccessReviewVersion } from './review.js';
 
-/** How to call the webhook, and how long to keep its answers (specification 5.4). */
+/** How to call the webhook, and how long to cache its responses (specification 5.4). */
 export interface WebhookAuthorizerSettings {
   readonly version: SubjectAccessReviewVersion;
-  /** How long to keep answers that allow; 0: not cached. */
+  /** How long to cache decisions that allow; 0: not cached. */
   readonly authorizedTtlMs: number;
-  /** How long to keep all other answers; 0: not cached. */
+  /** How long to cache all other decisions; 0: not cached. */
   readonly unauthorizedTtlMs: number;
   readonly maxCachedAnswers: number;
   /** The time limit for one review, including all attempts. */
@@ -33,7 +33,7 @@ export interface WebhookAuthorizerDependencies {
   readonly logger: OutageLogger & { warn(text: string, fields?: object): void };
 }
 
-/** Longer reviews are not cached: clients choose paths and names, and each review would take a place. */
+/** Longer reviews are not cached: clients choose paths and names, and each review would take space. */
 const maxCachedAttributes = 10_000;
 
 const unknownRules: RuleList = Object.freeze({
@@ -44,9 +44,9 @@ const unknownRules: RuleList = Object.freeze({
 });
 
 /**
- * Mode `Webhook`: another server decides (specification 4.11, 5.4). Answers are cached by all attributes of the
- * request, so no user gets another user's answer. Concurrent equal reviews are sent once. A call without an answer is
- * an error; it is never cached and allows nothing.
+ * Mode `Webhook`: another server decides (specification 4.11, 5.4). Decisions are cached by all attributes of the
+ * request, so no user gets another user's decision. Concurrent equal reviews are sent once. A call without a response
+ * is an error; it is never cached and allows nothing.
  */
 export class WebhookAuthorizer implements Authorizer, RuleResolver {
   private readonly apiVersion: string;
@@ -68,7 +68,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
 
   authorize(attributes: AuthorizerAttributes): Promise<AuthorizationDecision> | AuthorizationDecision {
     const spec = reviewSpec(attributes, this.settings.version);
-    // The text contains everything that the answer may depend on, so only equal reviews share a key.
+    // The key covers everything that the response may depend on, so only equal reviews share a key.
     const key = createHash('sha256').update(JSON.stringify(spec)).digest('base64');
     const known = this.cache.get(key, this.dependencies.clock.now());
     if (known !== undefined) return known;
@@ -84,7 +84,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     return flight;
   }
 
-  /** A webhook only answers reviews; it can't list its rules. */
+  /** A webhook only decides on single requests; it can't list its rules. */
   rulesFor(): RuleList {
     return unknownRules;
   }
@@ -117,7 +117,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     if (ttlMs > 0) this.cache.set(key, decision, this.dependencies.clock.now() + ttlMs);
   }
 
-  /** The problem goes to the log only: clients must not learn the webhook's address. */
+  /** The problem is only logged: clients must not learn the webhook's address. */
   private failed(problem: string, cause?: unknown): Error {
     this.outage.failed({ problem });
     return internalError(new Error('the authorization webhook did not answer', { cause }));
@@ -127,7 +127,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
 function attributesLength(attributes: AuthorizerAttributes): number {
   const { namespace, verb, apiGroup, apiVersion, resource, subresource, name, path } = attributes;
   const { fields = '', labels = '' } = attributes.selectors ?? {};
-  // Selectors of requests are texts; those of access reviews are lists of requirements, which can be just as long.
+  // Requests have selectors as strings; access reviews have lists of requirements, which can be just as long.
   const selectors = [fields, labels].map((part) => (typeof part === 'string' ? part : requirementsText(part)));
   return [namespace, verb, apiGroup, apiVersion, resource, subresource, name, path, ...selectors].join('').length;
 }

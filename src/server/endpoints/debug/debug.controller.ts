@@ -38,13 +38,13 @@ import { isOldPage, pageForm } from './page-form.js';
 import { PROCESS_FACTS } from './process-info.module.js';
 
 /**
- * Path prefix of requests that may take long: they have no time limit, and their duration is no measure of the server's
- * speed.
+ * Path prefix of requests that may take long: they have no time limit, and their durations do not count in the server's
+ * latency.
  */
 export const profilePrefix = '/debug/pprof/';
 const plainText = 'text/plain; charset=utf-8';
 const defaultSeconds: Readonly<Record<ProfileKind, number>> = { profile: 30, heap: 10, allocs: 10 };
-/** The longest profile that fits into memory. */
+/** Longest profile in seconds: a longer one would need too much memory. */
 const mostSeconds = 300;
 
 interface CacheState {
@@ -55,8 +55,8 @@ interface CacheState {
 }
 
 /**
- * Pages about this process for its operators: flags, state, profiles. All are behind authorization, by their paths.
- * With several workers, a page shows the worker that happens to answer.
+ * Pages about this process for its operators: flags, state, profiles. Each requires permission for its path. With
+ * several workers, a page shows the worker that received the request.
  */
 @Controller()
 export class DebugController {
@@ -149,7 +149,7 @@ export class DebugController {
     }
   }
 
-  /** Sends a page as text, or as an object of its kind if the client requests that. */
+  /** Sends a page as text, or as an object of its kind if the client accepts that. */
   private sendKind(
     request: FastifyRequest,
     reply: FastifyReply,

@@ -1,7 +1,7 @@
 import { notAcceptableError } from '../../../base/machinery/status-error.js';
 import { parseAccept } from '../negotiation/accept.js';
 
-/** The form in which a client wants a page about the process. */
+/** The form in which a client accepts a page about the process. */
 export type PageForm =
   | { readonly mediaType: 'text' }
   | { readonly mediaType: 'json' | 'yaml'; readonly version: PageVersion; readonly contentType: string };
@@ -13,8 +13,8 @@ const mediaTypes = ['application/json', 'application/yaml', 'text/plain'];
 /**
  * The form of a page: text, unless the Accept header names the kind with its group and version.
  *
- * @param group the group of the kinds of configuration
- * @throws StatusError NotAcceptable when the header names other forms only
+ * @param group the API group of the configuration kinds
+ * @throws StatusError NotAcceptable when the header names only other forms
  */
 export function pageForm(accept: string | undefined, group: string, kind: string): PageForm {
   if (accept === undefined || accept === '') return { mediaType: 'text' };
@@ -31,7 +31,7 @@ export function pageForm(accept: string | undefined, group: string, kind: string
   throw notAcceptableError(mediaTypes);
 }
 
-/** Whether there is a newer version of the kind. */
+/** Whether the form is an old version of the kind. */
 export function isOldPage(form: PageForm): boolean {
   return form.mediaType !== 'text' && form.version !== versions[0];
 }

@@ -101,7 +101,8 @@ function sortedSubresources({ definition }: ServedResource): SubresourceDefiniti
 }
 
 /**
- * A digest of the stored group, version and kind, from which clients see that objects are stored in another version.
+ * A digest of the stored group, version and kind, by which clients notice that objects are now stored in another
+ * version.
  */
 export function storageVersionHash(definition: StoredResource): string {
   const { group } = definition.storedAs ?? definition;
@@ -116,7 +117,7 @@ export interface RemoteVersion {
 }
 
 /**
- * The aggregated form: every resource of the groups in one document, made group by group.
+ * The aggregated form as JSON: every resource of the groups in one document, generated group by group.
  *
  * @param items from {@link aggregatedGroups}
  */

@@ -50,7 +50,7 @@ const aggregatedVersions = ['v2'] as const;
 
 interface HeldDocument {
   readonly content: Promise<Packed>;
-  /** The version of the registry that the document shows. */
+  /** The registry's change count when the document was made. */
   readonly changes: number;
   /** The order of the groups, which extension servers may change. */
   readonly order: string;
@@ -132,7 +132,7 @@ export class DiscoveryController {
     sendValue({ context: request.plinthContext as HttpRequestContext, reply }, 200, value, accepted, type);
   }
 
-  /** Sends a value that is not an API object. It has only one form, whatever the client requests. */
+  /** Sends a value that is not an API object. It is always JSON, whatever the client accepts. */
   private sendPlain(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
     const context = request.plinthContext as HttpRequestContext;
     const pretty = wantsPretty(context.query, context.userAgent);
@@ -140,7 +140,10 @@ export class DiscoveryController {
     sendText({ context, reply }, 200, plainJson.contentType, text);
   }
 
-  /** A cached document, rebuilt only when resources were added, changed or removed, here or on extension servers. */
+  /**
+   * Returns a cached document, rebuilt only when resources were added, changed or removed, here or on extension
+   * servers.
+   */
   private held(
     key: string,
     groups: readonly OrderedGroup[],
@@ -159,7 +162,7 @@ export class DiscoveryController {
     return content;
   }
 
-  /** Sends the aggregated document when the client prefers it; returns whether it did. */
+  /** Sends the aggregated document if the client prefers it; returns whether it was sent. */
   private async sendAggregated(request: FastifyRequest, reply: FastifyReply, core: boolean): Promise<boolean> {
     const { registry, aggregation, names, kinds } = this.services;
     const group = `apidiscovery.${names.suffix}`;
@@ -205,8 +208,8 @@ function isSame(a: ReadonlyMap<string, RemoteVersion>, b: ReadonlyMap<string, Re
 const jsonType = 'application/json';
 
 /**
- * The version and media type of aggregated discovery, if the first clause requests it: clients that want the aggregated
- * form name it first.
+ * The version and media type of aggregated discovery, if the first clause of the Accept header requests it: clients
+ * that want the aggregated form name it first.
  */
 function aggregatedForm(
   accept: string | undefined,
@@ -228,7 +231,7 @@ function aggregatedForm(
 /**
  * The Accept header without the clauses for forms that this path does not have.
  *
- * @throws StatusError NotAcceptable when nothing else is accepted
+ * @throws StatusError NotAcceptable when no other form is accepted
  */
 function plainAccept(accept: string | undefined, mediaTypes: readonly string[]): string | undefined {
   if (accept === undefined || !accept.includes('as=')) return accept;

@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import { apiRelease } from '../../../base/machinery/api-release.js';
 import type { VersionInfo } from './discovery.controller.js';
 
-/** The patch version of the reference whose types and rules this server has. */
+/** Patch version of the reference release whose types and rules this server implements. */
 const patch = 2;
-/** The oldest release whose servers can run beside this one. */
+/** The oldest release that can run side by side with this one. */
 const oldest = { major: '1', minor: '36' } as const;
 
 /** The answer of `/version`. */

@@ -35,8 +35,8 @@ export async function handleApply(request: ResourceRequest, format: 'yaml' | 'cb
 }
 
 /**
- * The view after an apply. Its fields belong to the parent and are owned there, so the intent is merged into the
- * parent. The owners are in the metadata of the view.
+ * The subresource view after an apply. Its fields belong to the parent and are owned there, so the intent is merged
+ * into the parent. The owners are in the metadata of the view.
  */
 async function appliedView(
   write: WritePipeline,
@@ -49,7 +49,7 @@ async function appliedView(
   if (live === undefined) throw notFoundError(store.groupResource, name);
   const shown = live.shown as ApiObject;
   const fields = (part: unknown) => (part ?? {}) as Readonly<Record<string, unknown>>;
-  // The client sends only what it wants, at most the name of the object.
+  // The client sends only the fields that it sets, and at most the name of the object.
   const { metadata, spec } = config;
   write.decodePatched({
     ...config,
@@ -79,7 +79,7 @@ function parseConfig(
   const fault = format === 'yaml' ? 'error decoding patch' : 'error decoding CBOR';
   let config: unknown;
   try {
-    // An empty body has no kind, and that is the error to report.
+    // An empty body has no kind, which is the error to report.
     config = body.length === 0 ? {} : parseApplyBody(request.context, body, format, options.fieldValidation);
   } catch (error) {
     if (error instanceof SyntaxError) {

@@ -1,6 +1,6 @@
 import type { Change } from '../../../storage/storage.interface.js';
 
-/** The text of a piece, in UTF-16 units: small enough to be encoded at once in any form. */
+/** Length of a piece in UTF-16 units: small enough to be encoded at once in any form. */
 const pieceCharacters = 128 * 1024;
 
 const onePiece: readonly (readonly Change[])[] = [];

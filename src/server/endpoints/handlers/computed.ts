@@ -38,7 +38,7 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
     wants: verb === 'get' ? () => true : wants,
     signal: context.signal,
   });
-  // The time counts as waiting, since the data may come from other programs.
+  // This counts as waiting time, since the data may come from other programs.
   noteWait(context, begun);
   if (verb === 'get') {
     const found = objects.find((object) => isInScope(object) && object.metadata.name === name);

@@ -7,9 +7,9 @@ import type { Change } from '../../../storage/storage.interface.js';
 const convertedBatches = new WeakMap<ServedResource, WeakMap<readonly Change[], Promise<readonly Change[]>>>();
 
 /**
- * Changes with their texts in the version of the resource; undefined when they have that version already. Watches of
- * the same version share the conversion of a batch. It is not bound to the time of any request, only to the time limit
- * of a call.
+ * Changes with their JSON in the version of the resource; undefined when they have that version already. Watches of the
+ * same version share the conversion of a batch. It is not subject to the time limit of any request, only to that of a
+ * webhook call.
  */
 export function convertedChanges(
   resource: ServedResource,

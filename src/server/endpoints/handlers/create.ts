@@ -13,7 +13,7 @@ export async function handleCreate(request: ResourceRequest): Promise<void> {
   await sendObject(request, 201, written, accepted);
 }
 
-/** POST to a virtual kind: the object is checked like any other, then completed instead of stored. */
+/** POST to a virtual kind: the object is checked like any other, but then completed and returned instead of stored. */
 export async function handleReview(request: ResourceRequest, definition: VirtualResource): Promise<void> {
   const accepted = negotiateValue(request);
   const write = new WritePipeline(request, 'CreateOptions');

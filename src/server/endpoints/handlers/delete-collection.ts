@@ -16,8 +16,8 @@ interface Target {
 }
 
 /**
- * DELETE of a collection: deletes every object that a list with the same parameters would show, each under its own
- * rules. All errors of the request itself are found before the first delete. The answer reveals nothing about the
+ * DELETE of a collection: deletes every object that a list with the same parameters would return, each under its own
+ * rules. All errors of the request itself are detected before the first delete. The response reveals nothing about the
  * objects, since the right to delete does not include the right to read (specification 4.8).
  */
 export async function handleDeleteCollection(request: ResourceRequest): Promise<void> {
@@ -40,7 +40,7 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
       targets.push({ namespace: key.namespace, name: key.name, uid });
     }
   }
-  // Another thread would no longer find the objects that this thread has deleted.
+  // From here on the request can't move to another thread, which would no longer find the deleted objects.
   context.canMove = false;
   await forEachAtOnce(
     targets,

@@ -12,8 +12,8 @@ import { ObjectForms } from '../writes/object-forms.js';
 import { DeleteAttributes } from '../writes/write-attributes.js';
 
 /**
- * DELETE of one object. Answers with a Status when the object is gone, and with the object while something still holds
- * it; some kinds always return the object. A user who may not read the object always gets a Status.
+ * DELETE of one object. Returns a Status when the object is gone, and the object while a finalizer or the garbage
+ * collector holds it; some kinds always return the object. A user who may not read the object always gets a Status.
  */
 export async function handleDelete(request: ResourceRequest): Promise<void> {
   const { definition } = request.resource;

@@ -15,10 +15,10 @@ export interface WatchStream {
   onClose(listener: () => void): void;
   /** Queues events for the next flush. */
   push(bytes: Buffer): void;
-  /** Queues the text of one event for the next flush; returns its length in bytes. */
+  /** Queues one event, as text, for the next flush; returns its length in bytes. */
   pushText(text: string): number;
   flush(): Promise<void>;
-  /** Undefined if the client can take more; otherwise resolves when it can or has left. */
+  /** Returns undefined if the client can take more; otherwise resolves when it can or has left. */
   write(bytes: Buffer): Promise<void> | undefined;
   /** Cuts a client that doesn't read: no message could reach it any longer. */
   cutIfBlocked(): void;
@@ -32,7 +32,7 @@ export class EventStream implements WatchStream {
   /** Awaited before each write; undefined if there is no limit. */
   private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
   /**
-   * The connection of an HTTP/1.1 response in chunks. Each event is one write of a chunk that all watchers share: the
+   * The connection of a chunked HTTP/1.1 response. Each event is one write of a chunk that all watchers share: the
    * response itself would build the chunk again for each watcher, in three writes.
    */
   private readonly connection: Socket | undefined;
@@ -96,7 +96,7 @@ export class EventStream implements WatchStream {
   }
 }
 
-/** The last chunk. Successive watchers mostly send the same bytes. */
+/** The last chunk. Watchers that are served in a row mostly send the same bytes. */
 let framed: { readonly bytes: Buffer; readonly chunk: Buffer } | undefined;
 
 /** The bytes as one chunk of the transfer coding (RFC 9112 section 7.1). */

@@ -7,8 +7,8 @@ import { sendObject, sendsStoredText } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
 
 /**
- * GET and HEAD of one object, or of a subresource that shows it. Answers with the newest committed state, or with any
- * state at least as new as the version that the client names.
+ * GET and HEAD of one object, or of a subresource that shows it. Returns the newest committed state, or any state at
+ * least as new as the version that the client names.
  */
 export async function handleGet(request: ResourceRequest): Promise<void> {
   const { context, resource, subresource } = request;

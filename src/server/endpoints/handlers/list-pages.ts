@@ -20,7 +20,7 @@ export interface Page {
   readonly items: readonly StoredObject[];
   /** The metadata of the list; set on the last page only. */
   readonly metadata: ListMetadata | undefined;
-  /** The cache for forms of the items; undefined if the items can't be cached. */
+  /** Cache for encoded forms of the items; undefined if the items can't be cached. */
   readonly forms?: KeptForms | undefined;
 }
 
@@ -36,23 +36,23 @@ export function listQuery({ context: { query }, resource, namespace }: ResourceR
   };
 }
 
-/** The pages of {@link readPages}, with texts in the requested version where an external converter converts them. */
+/** The pages of {@link readPages}, with JSON in the requested version if a conversion webhook converts them. */
 export async function* convertedPages(request: ResourceRequest, pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const { resource, context } = request;
   for await (const page of pages) {
     const items = page.items.map(plainObject);
     const converting = convertedTexts(resource, items, context.signal);
-    // No cached forms: the result of an external conversion may change while the object does not.
+    // No cached forms: the result of a conversion webhook may change while the object does not.
     yield converting === undefined ? page : { ...page, items: await converting, forms: undefined };
   }
 }
 
-/** Characters of objects to check before other requests get their turn. */
+/** Number of characters of objects to check before yielding to other requests. */
 const selectedAtOnce = 128 * 1024;
 
 /**
- * The objects of a page, in the requested version, that a selection of converted objects selects: at most `limit`.
- * `last` is the key of the last object that was checked, `isWhole` whether the page has none after it.
+ * Selects at most `limit` objects of a page by their converted form, in the requested version. `last` is the key of the
+ * last object that was checked, `isWhole` whether the page has no further objects.
  */
 async function selectConverted(
   { resource, context }: ResourceRequest,
@@ -80,8 +80,8 @@ async function selectConverted(
 }
 
 /**
- * The pages of one list, all at the version of the first page; at least one page. The texts are the stored ones, or
- * those of the requested version if the selection applies to converted objects.
+ * The pages of one list, all at the version of the first page; at least one page. The objects are stored JSON, or in
+ * the requested version if the selection applies to converted objects.
  */
 export async function* readPages(
   request: ResourceRequest,
@@ -92,7 +92,7 @@ export async function* readPages(
   const counts = limit > 0 && selection.selectsAll && services.features.isOn('RemainingItemCount');
   const countRemaining = counts && 'few';
   const { isOfConverted } = selection;
-  // Marks the last chunk of a chunked list.
+  // Whether this is the last chunk of a chunked list.
   const lastChunk = limit > 0 || semantics.kind === 'continue' ? { continue: '' } : {};
   let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
@@ -145,8 +145,8 @@ export async function* readPages(
 }
 
 /**
- * Adds a new token to the error about an expired token. The new token continues from the same key, at the newest
- * version at that time.
+ * Adds a new token to the error about an expired one. The new token continues from the same key, at the newest version
+ * of the later request.
  */
 function expiredToken(request: ResourceRequest, error: unknown, after: ListPosition): unknown {
   if (!(error instanceof StatusError) || error.reason !== 'Expired') return error;

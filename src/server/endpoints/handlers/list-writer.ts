@@ -36,8 +36,8 @@ import type { ResourceRequest } from '../resource-request.js';
 export interface ListWriter {
   add(objects: readonly ApiObject[]): void;
   /**
-   * Adds a stored object, whose form may be kept in `forms`. Returns the amount of work, as the number of characters
-   * that take about as long to parse.
+   * Adds a stored object, whose encoded form may be cached in `forms`. Returns the amount of work, as the number of
+   * characters that take about as long to parse.
    */
   addStored(item: StoredObject, forms: KeptForms | undefined): number;
   /** Sends all objects that were added. */
@@ -102,7 +102,7 @@ class JsonListWriter implements ListWriter {
     return work.characters;
   }
 
-  /** The text of the item, if it can be made from stored text. */
+  /** The JSON of the item, if it can be made without parsing the stored JSON. */
   private ownText(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): string | undefined {
     const { services, resource } = this.request;
     const { as, asVersion = 'v1' } = this.accepted;
@@ -114,7 +114,7 @@ class JsonListWriter implements ListWriter {
 
   async send(metadata: ListMetadata): Promise<void> {
     const { value } = listParts(this.request, this.accepted, [], metadata);
-    // The list of items is the last member, and empty.
+    // The list of items is the last member, and still empty.
     const head = JSON.stringify(value).slice(0, -2);
     const { items } = this;
     const { audit } = this.request.context;
@@ -190,7 +190,7 @@ function listParts(
   return { value: { ...listIdentity(services, resource, accepted), metadata, items }, items };
 }
 
-/** Writes protobuf. Each page is encoded as it arrives, so objects don't accumulate. */
+/** Writes protobuf. Each page is encoded as it arrives, so that objects don't accumulate. */
 class ProtobufListWriter implements ListWriter {
   private readonly notes: ListNotes;
   private readonly list: ProtobufList;
@@ -238,7 +238,7 @@ class CborListWriter implements ListWriter {
   private readonly items = new ByteRanges();
   private readonly include: IncludeObject;
   private readonly shape: CborShape | undefined;
-  /** Undefined for tables, which keep only the cells. */
+  /** Undefined for tables, of which only the cells are kept. */
   private readonly form: ItemForm | undefined;
   private count = 0;
 
@@ -277,7 +277,7 @@ class CborListWriter implements ListWriter {
     return work.characters;
   }
 
-  /** The row of a table, if it can be made from stored text. */
+  /** The row of a table, if it can be made without parsing the stored JSON. */
   private rowText(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): string | undefined {
     const { services, resource } = this.request;
     const { asVersion = 'v1' } = this.accepted;
@@ -296,7 +296,7 @@ class CborListWriter implements ListWriter {
     const { items, count } = this;
     const { value } = listParts(this.request, this.accepted, [], metadata);
     this.notes.end(metadata);
-    // The list of items is the last member, and empty: an empty array consists of its head only.
+    // The list of items is the last member, and still empty: an empty array consists of its head only.
     const whole = encodeCbor(value);
     const head = Buffer.concat([selfDescribed, whole.subarray(0, -1), encodeCborHead('array', count)]);
     async function* body(): AsyncGenerator<Uint8Array> {
@@ -308,8 +308,8 @@ class CborListWriter implements ListWriter {
 }
 
 /**
- * Reports the objects of a list to the audit trail. The trail shows JSON, whatever was sent, with the metadata at its
- * end.
+ * Reports the objects of a list to the audit trail. The trail contains JSON, whatever was sent, with the metadata at
+ * its end.
  */
 class ListNotes {
   private isBegun = false;

@@ -16,14 +16,14 @@ import type { ResourceRequest } from '../resource-request.js';
 import { convertedPages, listQuery, type Page, readPages } from './list-pages.js';
 import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
 
-/** Lists with fewer characters are joined and sent as one text. */
+/** Lists with fewer characters are joined and sent as one string. */
 const shortCharacters = 64 * 1024;
 /**
- * Lists with fewer characters are sent without pauses: that takes less than a millisecond, and pauses would delay the
- * client. Longer lists are held in memory piece by piece, and keep the seat of their request until they are read.
+ * Lists with fewer characters are sent without yielding: that takes less than a millisecond, and yielding would delay
+ * the client. Longer lists are held in memory piece by piece, and keep the seat of their request until they are read.
  */
 const wholeCharacters = 512 * 1024;
-/** Characters of stored text to transform before other requests get their turn. */
+/** Number of characters of stored JSON to transform before yielding to other requests. */
 const transformedAtOnce = 128 * 1024;
 
 /** GET of a collection (specification 4.3, 4.4). */
@@ -45,7 +45,7 @@ export async function handleList(request: ResourceRequest): Promise<void> {
 }
 
 /**
- * Sends stored text, item by item, without parsing. Short lists are sent at once, others in pieces with back-pressure.
+ * Sends stored JSON, item by item, without parsing. Short lists are sent at once, others in pieces with back-pressure.
  * `metadata` comes first if the first page contains it.
  */
 async function sendStoredList(request: ResourceRequest, first: Page, others: AsyncGenerator<Page>): Promise<void> {
@@ -69,7 +69,7 @@ async function sendStoredList(request: ResourceRequest, first: Page, others: Asy
     let separator = isFirst ? '' : ',';
     for (const item of items) {
       const { head: start, rest } = listItemText(item, form);
-      // Avoids the generator wherever possible, since there may be very many items.
+      // Avoids the nested generator wherever possible, since there may be very many items.
       if (!text.append(separator + start)) yield* text.appendBehind(separator + start);
       if (!text.append(rest)) yield* text.appendBehind(rest);
       separator = ',';
@@ -90,7 +90,7 @@ async function sendStoredList(request: ResourceRequest, first: Page, others: Asy
     yield* inTurns(request, encode(first.items, true));
     let last: ListMetadata | undefined;
     for await (const page of others) {
-      // Only the last page may be empty, so something precedes this page.
+      // Only the last page may be empty, so an item precedes this page.
       yield* inTurns(request, encode(page.items, false));
       last = page.metadata;
     }
@@ -109,7 +109,7 @@ function joined({ head, rest }: ItemText): string {
   return head + rest;
 }
 
-/** Gives other requests their turn after each piece. */
+/** Yields to other requests after each piece. */
 async function* inTurns({ context }: ResourceRequest, pieces: Iterable<Buffer>): AsyncGenerator<Buffer> {
   const tenant = tenantOf(context.user?.name ?? '');
   for (const piece of pieces) {
@@ -118,12 +118,12 @@ async function* inTurns({ context }: ResourceRequest, pieces: Iterable<Buffer>):
   }
 }
 
-/** Passes pieces of JSON to the audit trail as well, if it wants them. */
+/** Passes the JSON pieces to the audit trail too, if the response is recorded. */
 function noted({ audit }: RequestContext, pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   if (audit?.wantsResponseObject !== true) return pieces;
   return (async function* () {
     for await (const piece of pieces) {
-      // Pieces end between texts, so never within a character.
+      // Pieces end between items, so never within a character.
       audit.answeredPiece(200, piece.toString());
       yield piece;
     }
@@ -150,7 +150,7 @@ async function sendTransformedList(
       characters += writer.addStored(item, forms);
       if (characters < transformedAtOnce) continue;
       characters = 0;
-      // Parsing blocks the process, so other requests get their turn.
+      // Parsing blocks the event loop, so other requests get their turn.
       await longPieces.turn(tenantOf(context.user?.name ?? ''));
     }
   };

@@ -46,11 +46,11 @@ export const patchMediaTypes: readonly string[] = Object.keys(patchTypes);
 
 /** A parsed patch. */
 interface Patch {
-  /** Called again with the newer live object when another write comes first. */
+  /** Applies the patch. Called again with the newer live object after a conflict. */
   readonly apply: (live: ApiObject) => unknown;
-  /** The value that a refusal of the result shows. */
+  /** The value that the error for an invalid result shows. */
   readonly shown: (live: ApiObject, patched: unknown) => string;
-  /** Unknown members of operations. */
+  /** Unknown members of JSON patch operations. */
   readonly faults: readonly string[];
 }
 
@@ -130,7 +130,7 @@ function parsePatch({ request, kind, type: schema, options }: WritePipeline, typ
 }
 
 const operationMembers: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);
-/** More faults would help no client. */
+/** Maximum number of reported faults. */
 const maxFaults = 100;
 
 function unknownMembers(operations: readonly unknown[]): string[] {

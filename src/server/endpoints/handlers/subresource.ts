@@ -21,7 +21,7 @@ export async function handleSubresourceCreate(
   sendAnswer(request, subresource.createAnswer(request.context, body as unknown as ApiObject), accepted);
 }
 
-/** POST to a virtual subresource, which decides what to do with the body. */
+/** POST to a virtual subresource, which processes the body itself. */
 export async function handlePerform(request: ResourceRequest, subresource: VirtualSubresource): Promise<void> {
   const { context, namespace, name } = request;
   const { garbageCollector } = request.services.options;

@@ -19,7 +19,7 @@ export async function handleUpdate(request: ResourceRequest): Promise<void> {
   await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }
 
-/** Checks the name and uid in the body against the replaced object. The store compares the version. */
+/** Checks name and uid of the body against the live object. The store compares the version. */
 function checkState({ store, name }: ResourceRequest, { metadata }: ApiObject, live: ApiObject | undefined): void {
   const { uid, resourceVersion } = metadata;
   if (live === undefined) {

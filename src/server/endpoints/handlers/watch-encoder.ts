@@ -49,7 +49,7 @@ export class WatchEncoder {
     this.batchKey = `${this.formKey}\n${selectionKey}`;
   }
 
-  /** Like {@link encodeBatch}, after the external conversion if there is one. */
+  /** Like {@link encodeBatch}, after conversion by a webhook if there is one. */
   encodeConverted(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
     const converting = convertedChanges(this.resource, changes);
     if (converting === undefined) return this.encodeBatch(changes);
@@ -57,11 +57,11 @@ export class WatchEncoder {
   }
 
   /**
-   * Encodes the events of a batch; undefined when none concerns the watch. Subscribers of the same scope share their
-   * batches, so most of them find the bytes ready.
+   * Encodes the events of a batch; undefined when the watch receives none of them. Subscribers of the same scope share
+   * their batches, so most of them find the bytes ready.
    */
   encodeBatch(changes: readonly Change[]): Buffer | undefined | Promise<Buffer | undefined> {
-    // The first event of a table belongs to this watcher alone.
+    // The first event of a table watch is only for this watcher.
     if (this.form.accepted.as === 'Table' && !this.tableHeadSent) return this.encodeAll(changes);
     let forms = encodedBatches.get(changes);
     if (forms === undefined) {
@@ -84,11 +84,13 @@ export class WatchEncoder {
     return joined(events);
   }
 
-  /** Encodes the event of a change; undefined when it does not concern the watch. A promise for a large object. */
+  /**
+   * Encodes the event of a change; undefined when the watch does not receive it. Returns a promise for a large object.
+   */
   encodeChange(change: Change): Buffer | undefined | Promise<Buffer> {
     const type = this.eventType(change);
     if (type === undefined) return undefined;
-    // The first event of a table also carries the columns, so it belongs to this watcher alone.
+    // The first event of a table watch also contains the columns, so it is only for this watcher.
     const isFirstRow = this.form.accepted.as === 'Table' && !this.tableHeadSent;
     const key = `${type}/${this.formKey}`;
     let forms = encodedChanges.get(change);
@@ -110,8 +112,8 @@ export class WatchEncoder {
   }
 
   /**
-   * Encodes a synthetic ADDED for an object that existed when the watch began, from a form that is kept in `forms` if
-   * there is one.
+   * Encodes a synthetic ADDED for an object that existed when the watch began, using a form cached in `forms` if there
+   * is one.
    */
   encodeInitial(stored: StoredObject, forms?: KeptForms): Buffer | Promise<Buffer> {
     const { accepted } = this.form;
@@ -126,7 +128,7 @@ export class WatchEncoder {
     return this.frames(shownItem(resource, itemForm(services, resource, accepted), stored, forms, { characters: 0 }));
   }
 
-  /** The text of the event of {@link encodeInitial}, if it is made from stored text only. */
+  /** The event of {@link encodeInitial} as text, if it can be made without parsing the stored JSON. */
   initialText(stored: StoredObject): string | undefined {
     const { resource, form } = this;
     return isWork(resource, form, stored.json) ? undefined : watchedText(resource, form, 'ADDED', stored);
@@ -139,7 +141,7 @@ export class WatchEncoder {
       ...(endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
     };
     const { definition, served, apiVersion } = this.resource;
-    // Tables and typed clients read the fields that every object of the kind has, so provide them.
+    // Tables and typed clients read fields that every object of the kind has, so set them.
     const object: ApiObject = { kind: definition.kind, apiVersion, ...(zeroValue(served.type) as object), metadata };
     const withColumns = this.form.accepted.as === 'Table' && !this.tableHeadSent;
     this.tableHeadSent ||= withColumns;
@@ -177,7 +179,7 @@ export class WatchEncoder {
   }
 }
 
-/** The function that turns an item of a list, in the form of {@link itemForm}, into an ADDED event. */
+/** Returns a function that turns an item of a list, in the form of {@link itemForm}, into an ADDED event. */
 function addedFrames(
   services: EndpointServices,
   resource: ServedResource,

@@ -1,7 +1,7 @@
 import type { ResourceRegistry, ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { ChangeSubscription } from '../../../storage/storage.interface.js';
 
-/** Longest wait for the last changes of a resource that is gone. */
+/** Maximum wait for the last changes of a removed resource. */
 const lastChangesMs = 5_000;
 
 /**

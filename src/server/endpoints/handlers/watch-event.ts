@@ -3,11 +3,11 @@ import type { IncludeObject } from '../negotiation/include-object.js';
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 
-/** The form in which a watch shows its objects. */
+/** The form in which a watch receives its objects. */
 export interface WatchForm {
   readonly accepted: AcceptedType;
   readonly include: IncludeObject;
-  /** The first table of a watch also carries the columns. */
+  /** Whether the table contains the columns: only the first table of a watch does. */
   readonly withColumns: boolean;
 }
 

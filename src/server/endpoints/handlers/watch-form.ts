@@ -11,7 +11,7 @@ import { servedObject, shownType } from '../negotiation/respond.js';
 import { partialMetadata, tableOf } from '../negotiation/transform.js';
 import type { WatchEventType, WatchedText, WatchForm } from './watch-event.js';
 
-/** Whether encoding the object takes noticeable time. If the stored form is requested, the text is sent unchanged. */
+/** Whether encoding the object takes noticeable time. If the stored form is requested, the JSON is sent unchanged. */
 export function isWork(resource: ServedResource, form: WatchForm, json: string): boolean {
   return isLarge(json) && !(isStoredForm(resource, form) && isPresentForm(resource, json));
 }
@@ -33,7 +33,7 @@ export function encodeWatched(
   return encodeObject(services, resource, form, type, servedObject(resource, text));
 }
 
-/** The event of a stored object if it shows the stored text; undefined for other forms. */
+/** The event of a stored object if it contains the stored JSON unchanged; undefined for other forms. */
 export function watchedText(
   resource: ServedResource,
   form: WatchForm,
@@ -60,7 +60,7 @@ export function encodeObject(
   );
 }
 
-/** Encodes an event with a ready value. */
+/** Encodes an event with a value that is already in its final form. */
 export function encodeEvent(accepted: AcceptedType, type: WatchEventType, value: unknown, declared: KindType): Buffer {
   if (accepted.mediaType === 'protobuf') return protobufEvent(type, declared, value as TypedValue);
   if (accepted.mediaType === 'cbor') return cborEvent(type, value, cborShape(declared, accepted));

@@ -15,7 +15,7 @@ const change = (resourceVersion: bigint): Change => ({
   previousJson: '{}',
 });
 
-/** Pumps batches to a client that has version 5; returns the versions that it receives. */
+/** Pumps batches to a client that has seen version 5; returns the versions that it receives. */
 function pump(batches: readonly ChangeBatch[]): { readonly sent: string[]; readonly ended: Promise<void> } {
   const sent: string[] = [];
   const left = [...batches];

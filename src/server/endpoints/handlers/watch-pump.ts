@@ -24,7 +24,7 @@ export interface PumpedWatch {
   readonly subscription: ChangeSubscription;
   readonly ending: Pick<WatchEnding, 'isAt'>;
   readonly encoder: Pick<WatchEncoder, 'encodeConverted' | 'encodeBookmark'>;
-  /** The version that the client has. */
+  /** The version that the client has seen. */
   readonly from: bigint;
   readonly sendsBookmarks: boolean;
   /** The time that the watch has left. */
@@ -32,12 +32,12 @@ export interface PumpedWatch {
 }
 
 /**
- * Sends the changes of a subscription to the client of a watch, and bookmarks, until the time is over, the client leaves
+ * Sends the changes of a subscription and bookmarks to the client of a watch, until the time is over, the client leaves
  * or the subscription ends. A watch never goes back: each change is newer than everything that was sent before.
  */
 export class WatchPump {
   private readonly sendsQuietPositions: boolean;
-  /** The client has everything up to this version. */
+  /** The client has received everything up to this version. */
   private position: bigint;
   private announced: bigint;
   private fault: { readonly error: unknown } | undefined;
@@ -61,7 +61,7 @@ export class WatchPump {
     const timers = [
       setTimeout(leave, Math.max(0, timeoutMs)),
       setTimeout(this.bookmark, Math.max(0, timeoutMs - bookmarkBeforeEndMs)),
-      // Spread the bookmarks of watches that were opened together.
+      // Spread the bookmarks of watches that were opened at the same time.
       setInterval(this.bookmark, bookmarkIntervalMs * (0.9 + random() / 5)),
     ];
     stream.onClose(leave);
@@ -70,7 +70,7 @@ export class WatchPump {
     try {
       await followChanges(subscription, this.take);
       if (this.fault !== undefined) throw this.fault.error;
-      // The client resumes elsewhere, from this version.
+      // The client resumes elsewhere, from the version of this bookmark.
       if (shutdown.aborted) await this.writeBookmark();
     } finally {
       for (const timer of timers) clearTimeout(timer);
@@ -128,7 +128,7 @@ export class WatchPump {
     if (this.watch.ending.isAt(position)) this.watch.subscription.close();
   }
 
-  /** An error in a timer must end this watch only. */
+  /** An error in this timer must end only this watch. */
   private readonly bookmark = (): void => {
     this.writeBookmark().catch((error: unknown) => {
       this.fault ??= { error };

@@ -40,7 +40,7 @@ import { WatchEnding } from './watch-ending.js';
 import { WatchPump } from './watch-pump.js';
 import { WebSocketStream } from './web-socket-stream.js';
 
-/** Initial events are written in pieces of about this size. */
+/** Approximate size of the pieces in which initial events are written, in bytes. */
 const initialBytes = 128 * 1024;
 
 interface WatchOptions {
@@ -51,12 +51,12 @@ interface WatchOptions {
   readonly from: bigint | undefined;
   /** Whether existing objects are sent first, as ADDED. */
   readonly sendsInitialEvents: boolean;
-  /** The oldest acceptable version of that state; undefined: the state must not be older than the request. */
+  /** The oldest acceptable version of the initial state; undefined: the state must not be older than the request. */
   readonly notOlderThan: bigint | undefined;
   /** Whether a bookmark marks the end of the initial events. */
   readonly announcesInitialEnd: boolean;
   readonly bookmarks: boolean;
-  /** The time of the whole request, initial events included. */
+  /** The time limit of the whole request, including the initial events. */
   readonly timeoutMs: number;
 }
 
@@ -117,8 +117,8 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
 }
 
 /**
- * Whether an error before the first event is sent as an event instead of an ordinary answer: clients expect an event if
- * the version has expired and, in a watch that begins with a list, if the version is too large.
+ * Whether an error before the first event is sent as an event instead of an ordinary response: clients expect an event
+ * if the version has expired and, in a watch that begins with a list, if the version is too large.
  */
 function isEvent({ reason }: StatusError, { sendsInitialEvents }: WatchOptions): boolean {
   return reason === 'Expired' || (reason === 'Timeout' && sendsInitialEvents);
@@ -143,7 +143,7 @@ async function sendWatch(
     if (options.announcesInitialEnd) stream.push(encoder.encodeBookmark(from, true));
     await stream.flush();
     if (state !== undefined) services.metrics.watchListDone(labels, (performance.now() - startedAt) / 1000);
-    // From here on the watch uses hardly any resources.
+    // From here on the watch needs hardly any CPU time or memory.
     context.seat?.leave();
     const sendsBookmarks = options.bookmarks;
     const timeoutMs = endsAt - performance.now();
@@ -171,13 +171,13 @@ interface OpenedWatch {
   readonly series: WatchSeries;
   /** The query that lists the objects. */
   readonly query: Parameters<Store['list']>[0];
-  /** When the request came, by `performance.now`. */
+  /** Start of the request, by `performance.now`. */
   readonly startedAt: number;
-  /** When the time of the watch is over, by `performance.now`. */
+  /** End of the watch, by `performance.now`. */
   readonly endsAt: number;
 }
 
-/** Sends the objects of a list as ADDED, page by page. Returns false when the time of the watch is over. */
+/** Sends the objects of a list as ADDED, page by page. Returns false when the time limit is reached. */
 async function sendInitialEvents(watch: OpenedWatch, first: ListPage): Promise<boolean> {
   const { request, selection, encoder, stream, series, query, endsAt } = watch;
   const { resource, store, context } = request;
@@ -199,7 +199,7 @@ async function sendInitialEvents(watch: OpenedWatch, first: ListPage): Promise<b
       await stream.flush();
       if (performance.now() >= endsAt) return false;
       characters = 0;
-      // The loop never waits for a fast client, and encoding blocks the process.
+      // With a fast client this loop never waits, and encoding blocks the event loop.
       await longPieces.turn();
     }
     const after: ListPosition | undefined = page.items.at(-1)?.key;
@@ -209,7 +209,7 @@ async function sendInitialEvents(watch: OpenedWatch, first: ListPage): Promise<b
   return true;
 }
 
-/** The objects of a page in the requested version: the same ones if no external converter is involved. */
+/** The objects of a page in the requested version; unchanged if no conversion webhook is involved. */
 async function initialObjects(
   resource: ServedResource,
   items: readonly StoredObject[],
@@ -219,7 +219,7 @@ async function initialObjects(
   return (await convertedTexts(resource, items.map(plainObject), signal)) ?? items;
 }
 
-/** Longer keys are replaced by their hash, in characters. */
+/** Maximum length of a key in characters; longer keys are replaced by their hash. */
 const longestKey = 256;
 
 /** A key that is equal for watches with the same selectors. */
@@ -239,7 +239,7 @@ function withName(selection: Selection, name: string): Selection {
   return selection;
 }
 
-/** Content-Type of the stream. JSON streams carry no stream parameter. */
+/** Content-Type of the stream. JSON streams have no `stream` parameter. */
 function streamType(accepted: AcceptedType): string {
   switch (accepted.mediaType) {
     case 'protobuf':
@@ -259,7 +259,7 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
   const hasWatchList = services.features.isOn('WatchList');
   checkWatchRules(query, services.names, hasWatchList);
-  // Clients from before this parameter expect the state when they name no version.
+  // Clients that don't know this parameter expect the initial state when they name no version.
   const sendsInitialEvents = initial === null ? version === undefined : isTrue(initial);
   return {
     from: version,
@@ -273,8 +273,8 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
 
 function timeoutOf(services: EndpointServices, text: string | null): number {
   const seconds = parseTimeoutSeconds(text);
-  // A negative timeout is over before it begins; a longer one would overflow the timer and fire at once.
+  // A negative timeout has passed before the watch begins; a very long one would overflow the timer and fire at once.
   if (seconds !== undefined) return Math.max(0, Math.min(seconds * 1000, 2_000_000_000));
-  // Randomizes the end, so that watches opened together do not all come back together.
+  // Randomizes the end, so that clients whose watches were opened together do not all reconnect together.
   return Math.round(services.options.minRequestTimeoutSeconds * 1000 * (1 + services.random()));
 }

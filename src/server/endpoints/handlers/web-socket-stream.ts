@@ -13,7 +13,9 @@ const normalClosure = 1000;
 /** A client that sends pings without reading the pongs is cut at this many unread bytes. */
 const maxUnreadPongs = 1024 * 1024;
 
-/** Sends the events of a watch over WebSocket, one per frame: text for JSON, binary for protobuf and CBOR. */
+/**
+ * Sends the events of a watch over WebSocket, one per frame: text frames for JSON, binary ones for protobuf and CBOR.
+ */
 export class WebSocketStream implements WatchStream {
   private readonly raw: FastifyReply['raw'];
   private readonly socket: Duplex;
@@ -76,7 +78,7 @@ export class WebSocketStream implements WatchStream {
     for (const piece of pieces) await this.write(piece);
   }
 
-  /** Resolves when the client can take more or has left. `bytes` are whole events. */
+  /** Resolves when the client can take more or has left. `bytes` contains only whole events. */
   async write(bytes: Buffer): Promise<void> {
     if (this.throttle !== undefined) await this.throttle(bytes.length);
     const frames = this.framesOf(bytes);
@@ -113,7 +115,7 @@ export class WebSocketStream implements WatchStream {
   }
 }
 
-/** Splits events in JSON: they end with a line break and contain none. */
+/** Splits JSON events, each of which ends with its only line break. */
 function lines(bytes: Buffer): Buffer[] {
   const found: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -125,7 +127,7 @@ function lines(bytes: Buffer): Buffer[] {
   return found;
 }
 
-/** Splits protobuf events and drops their length prefixes: frames have a length of their own. */
+/** Splits protobuf events and removes their length prefixes: frames contain the length themselves. */
 function lengthPrefixed(bytes: Buffer): Buffer[] {
   const found: Buffer[] = [];
   for (let at = 0; at + 4 <= bytes.length; ) {

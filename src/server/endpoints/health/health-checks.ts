@@ -3,16 +3,16 @@ export interface HealthCheck {
   readonly name: string;
   /** Paths the check belongs to. */
   readonly paths: readonly HealthPath[];
-  /** Other names under which probes written for other servers request or exclude the check. */
+  /** Other names by which probes written for other servers request or exclude the check. */
   readonly aliases?: readonly string[];
-  /** Paths under which the check can be requested alone, besides its own. */
+  /** Further endpoints under which the check can be requested individually. */
   readonly alonePaths?: readonly HealthPath[];
   check(): Promise<void> | void;
 }
 
 export type HealthPath = 'healthz' | 'livez' | 'readyz';
 
-/** Whether the text is the first part of the path of a health check. */
+/** Whether a path segment names a health endpoint. */
 export function isHealthPath(text: string): text is HealthPath {
   return text === 'healthz' || text === 'livez' || text === 'readyz';
 }
@@ -61,17 +61,17 @@ export async function runChecks(
   return { healthy, text: lines.join(''), outcomes };
 }
 
-/** The text that a probe receives: the single checks only when it requests them, or when one failed. */
+/** The text that a probe receives: it lists single checks only if the probe requests that, or if one failed. */
 export function shownReport({ healthy, text }: HealthReport, query: Pick<URLSearchParams, 'has'>): string {
   return healthy && !query.has('verbose') ? 'ok' : text;
 }
 
-/** Whether this name refers to the check. */
+/** Whether `name` is the check's name or one of its aliases. */
 export function isNamed(check: HealthCheck, name: string): boolean {
   return check.name === name || (check.aliases?.includes(name) ?? false);
 }
 
-/** The check that a probe requests by its own path. */
+/** The check that a probe requests individually by its own path. */
 export function findCheck(checks: readonly HealthCheck[], path: string, name: string): HealthCheck | undefined {
   const isUnder = ({ paths, alonePaths = [] }: HealthCheck) => [...paths, ...alonePaths].some((own) => own === path);
   return checks.find((check) => isNamed(check, name) && isUnder(check));
@@ -80,8 +80,8 @@ export function findCheck(checks: readonly HealthCheck[], path: string, name: st
 const underWay = new WeakMap<HealthCheck, Promise<HealthOutcome>>();
 
 /**
- * Runs one check; it fails if it takes too long. Probes that arrive while it runs share its outcome, since anybody may
- * probe as often as they like.
+ * Runs one check; it fails if it takes too long. Probes that arrive while it runs share its outcome, since the number
+ * of probes is not limited.
  */
 export function runCheck(check: HealthCheck): Promise<HealthOutcome> {
   const known = underWay.get(check);

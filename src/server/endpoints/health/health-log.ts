@@ -2,8 +2,8 @@ import type { Logger } from '../../../base/observability/logger.js';
 import { type HealthOutcome, isPassed } from './health-checks.js';
 
 /**
- * Logs once when a check starts to fail, and once when it passes again. Probes come every second or so, and failures
- * during start and shutdown are expected.
+ * Logs once when a check starts to fail, and once when it passes again. Probes arrive about every second, and failures
+ * during startup and shutdown are expected.
  */
 export class HealthLog {
   private readonly failing = new Set<string>();
@@ -22,7 +22,7 @@ export class HealthLog {
   }
 }
 
-/** The error in one line without a stack, including the causes. */
+/** The error on one line without a stack, including the causes. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = error.message || error.name;

@@ -23,7 +23,7 @@ export const HEALTH_CHECKS = Symbol('HealthChecks');
 
 const plainText = 'text/plain; charset=utf-8';
 
-/** Health endpoints and metrics (specification 4.10). Machines read the status code, people the text. */
+/** Health endpoints and metrics (specification 4.10). Machines read the status code, people the body. */
 @Controller()
 @UseGuards(ExactPathGuard)
 export class HealthController {

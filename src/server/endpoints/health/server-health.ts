@@ -5,8 +5,8 @@ import type { HealthCheck, HealthPath } from './health-checks.js';
 const everywhere: readonly HealthPath[] = ['healthz', 'livez', 'readyz'];
 
 /**
- * Steps of the start, under the names that probes know; all are complete before requests are accepted. The policy of
- * RBAC has a check of its own, since it takes longer.
+ * Steps of the startup, under the names that probes know; all are complete before requests are accepted. The default
+ * RBAC policy has a check of its own, since it takes longer.
  */
 const startupSteps: readonly string[] = [
   'poststarthook/start-apiserver-admission-initializer',
@@ -46,12 +46,12 @@ const formerNames: Readonly<Record<string, readonly string[]>> = {
   'poststarthook/generic-apiserver-start-informers': ['poststarthook/start-serving'],
 };
 
-/** A process that does not hear from the store for this long may answer from outdated data, in milliseconds. */
+/** A process that has not heard from the store for longer than this, in milliseconds, may serve outdated data. */
 const mostLostMs = 60_000;
-/** A database that takes longer for the smallest query, in milliseconds, is not fit for requests. */
+/** A database that takes longer than this for the smallest query, in milliseconds, is too slow for requests. */
 const mostLagMs = 3_000;
 
-/** How well the process follows the store. */
+/** How closely the process follows the store. */
 export interface StoreFollower {
   /** For how long the informers have not heard from the store, in milliseconds. */
   readonly informersLostMs: () => number;
@@ -60,8 +60,8 @@ export interface StoreFollower {
 }
 
 /**
- * Checks of how a process follows its database, each of which can be requested alone. They only matter for readiness: a
- * restart of the process would not help.
+ * Checks of how closely a process follows its database, each of which can be requested individually. They only affect
+ * readiness: a restart of the process would not help.
  */
 export function followerHealthChecks(
   storage: Pick<Storage, 'ping'>,
@@ -96,7 +96,7 @@ export function followerHealthChecks(
   ];
 }
 
-/** The checks of a starting process: those of a serving process, with storage that is not open yet. */
+/** The checks of a starting process: those of a serving process, but its storage is not open yet. */
 export function startingHealthChecks(state: ServingState, graceMs: number): HealthCheck[] {
   const storage = { ping: () => Promise.reject(new Error('storage is not open yet')) };
   return serverHealthChecks(storage, state, graceMs);
@@ -104,7 +104,8 @@ export function startingHealthChecks(state: ServingState, graceMs: number): Heal
 
 /**
  * The checks of a serving process. Liveness ignores an outage of the database: restarting this process would not repair
- * a database, and only drop watches that would have survived. A restart can only help a start that never ends.
+ * the database, and would only drop watches that could survive the outage. A restart can only help when the startup
+ * hangs.
  */
 export function serverHealthChecks(
   storage: Pick<Storage, 'ping'>,

@@ -7,10 +7,11 @@ import type { HttpRequestContext } from '../request-info/http-request-context.js
 /** Injection token of the {@link Past}. */
 export const PAST = Symbol('Past');
 
-/** Finds versions in the past. */
+/** Finds past versions. */
 export interface Past {
   /**
-   * The version that was the newest at a moment, with the oldest and newest readable versions; or why there is none.
+   * The version that was the newest at a moment, with the oldest and newest readable versions; or why it can't be
+   * found.
    */
   versionAt(
     moment: string,
@@ -19,10 +20,10 @@ export interface Past {
   >;
 }
 
-/** The longest moment in characters: a moment is a version, a span or a time. */
+/** Maximum length of the parameter in characters: it is a version, a duration or a time. */
 const longestMoment = 100;
 
-/** Finds the version that was the newest at a time, which lists at an exact version need. */
+/** Finds the version that was the newest at a given time. Clients use it for lists at that exact version. */
 @Controller('history')
 export class HistoryController {
   constructor(@Inject(PAST) private readonly past: Past) {}
@@ -38,7 +39,7 @@ export class HistoryController {
     if ('problem' in found) throw badRequestError(`at: ${found.problem}`);
     const { version, oldest, newest } = found;
     const answer = { resourceVersion: `${version}`, oldest: `${oldest}`, newest: `${newest}` };
-    // A timeout may have answered already.
+    // The request may have timed out and got its response already.
     if (reply.sent) return;
     sendText({ context, reply }, 200, 'application/json', `${JSON.stringify(answer)}\n`);
   }

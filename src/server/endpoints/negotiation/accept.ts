@@ -4,10 +4,10 @@ import type { VendorNames } from '../../../base/machinery/vendor.js';
 /** Forms in which an object can be requested, besides its own. */
 export type Transformation = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
-/** The form of an answer (specification 4.5). Requests with the same header share it, so it is never changed. */
+/** The form of a response (specification 4.5). Requests with the same header share it, so it must not be changed. */
 export interface AcceptedType {
   readonly mediaType: 'json' | 'yaml' | 'protobuf' | 'cbor';
-  /** Content-Type of the answer; for protobuf, spelled as in the request. */
+  /** Content-Type of the response; for protobuf, spelled as in the request. */
   readonly contentType: string;
   readonly as?: Transformation;
   /** The version of the meta group in which a transformation is requested. */
@@ -65,8 +65,8 @@ export function parseAccept(header: string): AcceptClause[] {
 }
 
 /**
- * Chooses the form of an answer from the Accept header, by quality and then by order. Headers repeat, so choices are
- * kept in a bounded cache.
+ * Chooses the form of a response from the Accept header, by quality and then by order. The same headers recur, so
+ * choices are kept in a bounded cache.
  */
 export class AcceptNegotiator {
   private readonly cache = new Map<string, AcceptedType>();
@@ -81,8 +81,8 @@ export class AcceptNegotiator {
   }
 
   /**
-   * Media types of bodies and answers, as listed in messages. Clients compare these, so CBOR, which the reference
-   * supports only behind a gate, is not in the list.
+   * Media types of bodies and responses, as listed in messages. Clients compare these lists, so CBOR, which the
+   * reference supports only behind a feature gate, is omitted.
    *
    * @param hasProtobuf false for objects of custom kinds
    */
@@ -99,7 +99,7 @@ export class AcceptNegotiator {
     return hasProtobuf && this.names.protobufMediaTypes.includes(mediaType) ? 'protobuf' : undefined;
   }
 
-  /** The form of events. YAML can't represent a stream; clients that accept nothing else get a 406. */
+  /** The form of events. YAML can't be streamed; clients that accept only YAML get a 406. */
   negotiateStream(header: string | undefined, hasProtobuf = true): AcceptedType {
     // The stream parameter and the name of CBOR sequences only repeat that the request is a watch.
     const plain = header?.replaceAll(streamParameter, '').replaceAll(cborSequenceType, cborType);
@@ -178,7 +178,7 @@ export class AcceptNegotiator {
   }
 }
 
-/** Whether to indent JSON: on request, and for clients that people read directly. */
+/** Whether to indent JSON: on request, and for browsers and command-line clients whose output people read directly. */
 export function wantsPretty(query: URLSearchParams, userAgent: string): boolean {
   const asked = query.get('pretty');
   if (asked !== null && asked !== '') return /^(1|t|true)$/i.test(asked);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AnswerBlocks, BlockText, blockBytes } from './answer-blocks.js';
 
-/** All pieces that result from writing the texts into blocks. */
+/** All pieces that result from writing the strings into blocks. */
 function written(texts: readonly string[], blocks = new AnswerBlocks()): Buffer[] {
   const out = new BlockText(blocks);
   const pieces: Buffer[] = [];
@@ -28,7 +28,7 @@ describe('BlockText', () => {
       const pieces = written(parts);
       assert.equal(Buffer.concat(pieces).toString(), parts.join(''));
       for (const piece of pieces) assert.ok(piece.length > 0);
-      // Each piece ends between two texts.
+      // Each piece ends between two strings.
       const ends = new Set<number>();
       let end = 0;
       for (const part of parts) {

@@ -1,13 +1,13 @@
 /**
- * Bytes of one block. A client that does not read occupies up to two blocks, or a whole answer of a few blocks;
- * filling, encrypting and sending a block takes a fraction of a millisecond.
+ * Size of one block in bytes. A client that does not read occupies up to two blocks, or a complete response of a few
+ * blocks; filling, encrypting and sending a block takes a fraction of a millisecond.
  */
 export const blockBytes = 128 * 1024;
-/** Blocks that are kept for later answers. */
+/** Maximum number of free blocks that are kept for later responses. */
 const mostFree = 16;
 
 /**
- * Memory into which answers are written piece by piece. It is reused as soon as a piece was sent: allocating and
+ * Memory into which responses are written piece by piece. It is reused as soon as a piece was sent: allocating and
  * collecting new memory for each piece costs more than filling it.
  */
 export class AnswerBlocks {
@@ -22,7 +22,7 @@ export class AnswerBlocks {
 
   /**
    * Takes back the block of a piece, if the piece belongs to one. Only for pieces that will not be read again: their
-   * bytes are overwritten by another answer. A block that is never given back is garbage-collected.
+   * bytes are overwritten by another response. A block that is never given back is garbage-collected.
    */
   giveBack(piece: string | Uint8Array): void {
     if (typeof piece === 'string' || !this.lent.delete(piece.buffer)) return;
@@ -33,7 +33,7 @@ export class AnswerBlocks {
 /** The blocks of this thread. */
 export const answerBlocks = new AnswerBlocks();
 
-/** Text that is written into blocks, one after the other. */
+/** Writes text into blocks, one after the other. */
 export class BlockText {
   private block: Buffer | undefined;
   private used = 0;

@@ -7,7 +7,7 @@ import { includeObjectOf } from './transform.js';
 
 /**
  * The form in which the path shows one object, or the view of a subresource. All errors about the form are thrown here,
- * before the request has an effect: a 406 for a form that single objects don't have, a 400 for a parameter of the form.
+ * before the request has an effect: a 406 for a form that single objects don't have, a 400 for an invalid parameter.
  */
 export function negotiateObject(request: ResourceRequest): AcceptedType {
   const { services, context, resource, subresource, accept } = request;
@@ -23,7 +23,7 @@ export function negotiateObject(request: ResourceRequest): AcceptedType {
   return accepted;
 }
 
-/** The form of an answer that is neither an object of the resource nor a list of them; only those have tables. */
+/** The form of a response that is neither an object of the resource nor a list of them; only those can be tables. */
 export function negotiateValue({ services, accept }: ResourceRequest): AcceptedType {
   return services.accept.negotiate(accept, false);
 }
@@ -38,7 +38,7 @@ export function hasProtobuf({ served }: ServedResource): boolean {
   return served.type.custom === undefined;
 }
 
-/** Checks parameters that belong to one form of answer; throws a 400 when one is wrong. */
+/** Checks the parameters that belong to one form of response; throws a 400 when one is wrong. */
 export function checkForm({ query }: RequestContext, accepted: AcceptedType): void {
   if (accepted.as === 'Table') includeObjectOf(query);
 }

@@ -4,7 +4,7 @@ import { badRequestError, invalidError, StatusError } from '../../../base/machin
 
 const shownBytes = 30;
 
-/** The start of a body for an error message: text if it looks like JSON, otherwise hexadecimal. */
+/** The beginning of a body for an error message: text if it looks like JSON, otherwise hexadecimal. */
 function summarize(body: Buffer): string {
   if (body.length === 0) return '<empty>';
   const isCut = body.length > shownBytes;
@@ -12,7 +12,7 @@ function summarize(body: Buffer): string {
   return (body[0] === 0x7b ? head.toString('utf8') : head.toString('hex')) + (isCut ? ' ...' : '');
 }
 
-/** The upstream message for JSON of another type than `wanted`, which is an upstream type name. */
+/** The upstream message for JSON of another type than `wanted`, the upstream name of the expected type. */
 export function unfitJson(value: unknown, wanted: string): string {
   const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   return `json: cannot unmarshal ${value === null ? 'null' : found} into Go value of type ${wanted}`;
@@ -79,7 +79,7 @@ export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind
 }
 
 /**
- * Like {@link checkIdentity}, for custom kinds, with the messages that their clients know: throws a 400 if kind or
+ * Like {@link checkIdentity}, for custom kinds, with the messages that clients expect: throws a 400 if kind or
  * apiVersion is missing or the version is another one, and a 422 for another kind.
  */
 export function checkCustomIdentity(identity: BodyIdentity, expected: GroupVersionKind, name: unknown): void {

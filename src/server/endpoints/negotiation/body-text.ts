@@ -1,7 +1,7 @@
 import { type Duplicates, noDuplicates } from './duplicates.js';
 import { LargeYamlParser } from './large-yaml-parser.js';
 
-/** YAML documents of this size and above are parsed in another thread. */
+/** YAML documents of at least this size are parsed in another thread. */
 const largeYamlBytes = 16 * 1024;
 
 const largeYaml = new LargeYamlParser({
@@ -12,7 +12,7 @@ const largeYaml = new LargeYamlParser({
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Decodes a body; throws a SyntaxError whose message suits a client. */
+/** Decodes a body; throws a SyntaxError whose message can be shown to clients. */
 export function decodeUtf8(body: Buffer): string {
   try {
     return utf8.decode(body);
@@ -36,9 +36,9 @@ export function duplicateKeysOf(body: Buffer): Duplicates | undefined {
 }
 
 /**
- * Prepares a body for parsing by handlers: large YAML is converted to JSON, which is valid YAML and parses in almost no
- * time. A fault is kept for the parsing handler, which knows how to answer. Rejects with a 429 when too much such work
- * is waiting.
+ * Prepares a body for parsing by handlers: large YAML is converted to JSON, which is valid YAML and fast to parse. A
+ * fault is kept for the handler that parses the body, which knows how to respond. Rejects with a 429 when too many
+ * documents wait for conversion.
  */
 export async function prepareBody(body: Buffer, contentType: string | undefined): Promise<Buffer> {
   if (body.length < largeYamlBytes || !isYaml(contentType) || startsAsJson(body)) return body;
@@ -54,7 +54,7 @@ export async function prepareBody(body: Buffer, contentType: string | undefined)
   }
 }
 
-/** Whether a body is JSON, by its type or at least by its content. */
+/** Whether a body is JSON according to its Content-Type or its content. */
 export function isJson(body: Buffer, contentType: string | undefined): boolean {
   return isYaml(contentType) ? startsAsJson(body) : !/protobuf|cbor/i.test(contentType ?? '');
 }
@@ -64,8 +64,8 @@ function isYaml(contentType = ''): boolean {
 }
 
 /**
- * Whether a body is a JSON object. Most clients send JSON, even with a YAML type, so the other thread is spared these
- * bodies.
+ * Whether a body is a JSON object. Most clients send JSON, even with a YAML type; such bodies don't need the other
+ * thread.
  */
 function startsAsJson(body: Buffer): boolean {
   const first = body.subarray(0, 64).toString('latin1').trimStart();

@@ -2,7 +2,7 @@ import type { ByteRange } from '../../../storage/storage.interface.js';
 
 /** Minimum size of the blocks for written bytes; shorter ranges are sent together. */
 const blockBytes = 64 * 1024;
-/** Shorter ranges are copied next to each other: sending one longer piece costs less than many short ones. */
+/** Shorter ranges are copied into one block: sending one longer piece costs less than many short ones. */
 const shortRange = 16 * 1024;
 
 interface OpenRange {
@@ -45,7 +45,7 @@ export class ByteRanges {
     this.wrote(block.write(text, start));
   }
 
-  /** The body from the byte at `from`, in pieces that are long enough for a write each. */
+  /** The body from the byte at `from`, in pieces that are each long enough for a write. */
   *pieces(from = 0): Generator<Buffer> {
     let left = from;
     let short: Buffer[] = [];

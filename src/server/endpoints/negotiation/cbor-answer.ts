@@ -10,7 +10,7 @@ import type { SchemaType } from '../../../base/machinery/schema/index.js';
 import type { ByteRange } from '../../../storage/storage.interface.js';
 import type { AcceptedType } from './accept.js';
 
-/** The complete body of a value in CBOR. */
+/** The complete CBOR body of a value. */
 export function cborBody(value: unknown, shape: CborShape | undefined): Buffer {
   const item = encodeCbor(value, shape);
   return Buffer.concat([selfDescribed, item], selfDescribed.length + item.length);
@@ -24,13 +24,13 @@ export function cborEvent(eventType: string, value: unknown, shape: CborShape | 
   return Buffer.concat([eventStart(eventType), encodeCbor(value, shape)]);
 }
 
-/** The bytes of an event before the object. The head of the object's map follows. */
+/** The bytes of an event before its object, which starts with the head of a map. */
 function eventStart(eventType: string): Buffer {
   const parts = [encodeCborHead('map', 2), ...['type', eventType, 'object'].map((text) => encodeCbor(text))];
   return Buffer.concat([selfDescribed, ...parts, selfDescribed]);
 }
 
-/** Makes events of one type from encoded list items. */
+/** Makes watch events of one type from encoded list items. */
 export class CborFrames {
   private readonly start: Buffer;
   private readonly identity: Buffer | undefined;

@@ -8,8 +8,8 @@ import { parseAccept } from './accept.js';
 import { answerBlocks } from './answer-blocks.js';
 
 /**
- * Longer answers are compressed for clients that accept it; for shorter ones, compressing takes longer than sending the
- * bytes.
+ * Longer responses are compressed for clients that accept it; for shorter ones, compressing takes longer than sending
+ * the bytes.
  */
 export const compressionThresholdBytes = 128 * 1024;
 
@@ -32,7 +32,7 @@ export function acceptsGzip(header: string | readonly string[] | undefined): boo
   return gzipWeight > 0 && gzipWeight >= (weights.get('identity') ?? 0);
 }
 
-/** Whether a sufficiently long answer is compressed: for reads only, as clients expect. */
+/** Whether a response of sufficient length is compressed: only for reads, as clients expect. */
 export function wantsGzip({ request }: FastifyReply): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && acceptsGzip(request.headers['accept-encoding']);
 }
@@ -43,10 +43,10 @@ export function compress(body: string | Uint8Array): Promise<Buffer> {
 }
 
 /**
- * Writes `pieces` to `sink`, ends it, and gives the {@link answerBlocks} of the pieces back. No further piece is
- * requested before a slow client has read the previous one; `unread` cuts a client that does not read at all, and other
- * requests may get the `seat` of its request. Resolves even if the client leaves. Rejects with the error of `pieces`;
- * the response is then incomplete and not ended.
+ * Writes `pieces` to `sink`, ends it, and gives the {@link answerBlocks} of the pieces back. The next piece is not
+ * requested before a slow client has read the previous one; `unread` cuts a client that does not read at all, and
+ * meanwhile other requests may use the `seat` of its request. Resolves even if the client leaves. Rejects with the
+ * error of `pieces`; the response is then incomplete and not ended.
  */
 export async function writePieces(
   sink: ResponseSink,

@@ -3,13 +3,13 @@ import { connectionOf } from '../connection-of.js';
 
 type Response = FastifyReply['raw'];
 
-/** How far a connection is ahead of its rate. */
+/** Tracks how far a connection is ahead of its rate. */
 interface Account {
   /** Monotonic time in milliseconds at which the rate allows all bytes written so far. */
   paidAt: number;
 }
 
-/** Keeps the long-running requests of each connection together below a rate (`--max-connection-bytes-per-sec`). */
+/** Limits the rate of all long-running requests of a connection together (`--max-connection-bytes-per-sec`). */
 export class ConnectionThrottle {
   private readonly accounts = new WeakMap<object, Account>();
 
@@ -49,7 +49,7 @@ function pause(milliseconds: number, response: Response): Promise<void> {
       events.removeListener('close', done);
       resolve();
     };
-    // A longer wait would overflow the timer and fire at once.
+    // A longer timeout would overflow the timer and fire at once.
     const timer = setTimeout(done, Math.min(milliseconds, 2_000_000_000));
     events.once('close', done);
   });

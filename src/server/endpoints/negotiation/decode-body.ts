@@ -38,7 +38,7 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 const identityType =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** Formats that contain plain values, whatever their kind. */
+/** Formats that can be parsed without knowing the kind. */
 export type PlainFormat = 'json' | 'yaml' | 'cbor';
 
 export type BodyFormat = PlainFormat | 'protobuf';
@@ -58,7 +58,7 @@ export function bodyFormat(contentType: string | undefined, accept: AcceptNegoti
 }
 
 /**
- * Parses a body into plain values; throws a SyntaxError whose message suits a client.
+ * Parses a body into plain values; throws a SyntaxError whose message can be shown to clients.
  *
  * @param duplicates receives the duplicate keys, except for CBOR, where they are a fault
  */
@@ -152,8 +152,8 @@ export function decodeBodyOfAny(
 }
 
 /**
- * Parses a patch in JSON. Depending on `fieldValidation`, duplicate keys are treated like unknown fields: ignored,
- * reported as warnings or refused with a 422. Throws a SyntaxError for invalid text.
+ * Parses a JSON patch body. Depending on `fieldValidation`, duplicate keys are treated like unknown fields: ignored,
+ * reported as warnings or refused with a 422. Throws a SyntaxError for invalid JSON.
  */
 export function parsePatchBody(
   context: RequestContext,
@@ -177,8 +177,8 @@ export function parsePatchBody(
 }
 
 /**
- * Like {@link parsePatchBody}, for an applier's intent, which is refused with a 400. Throws a SyntaxError for invalid
- * text or CBOR.
+ * Like {@link parsePatchBody}, for an applied configuration, which is refused with a 400. Throws a SyntaxError for
+ * invalid YAML or CBOR.
  */
 export function parseApplyBody(
   context: RequestContext,
@@ -238,7 +238,7 @@ export function decodeValue(
     throw error;
   }
   if (fieldValidation !== 'Ignore') {
-    // For a custom kind, duplicates come before unknown fields, which are checked only when the text has been read.
+    // For a custom kind, duplicate keys are reported before unknown fields, which are found only after parsing.
     const text = type.custom === undefined ? json : undefined;
     const unknown = otherVersion === undefined ? decoded.unknownFields : unknownElsewhere(input, decoded.unknownFields);
     const texts = faultTexts(unknown, duplicates, text);
@@ -254,7 +254,10 @@ export function decodeValue(
 
 const envelope: ReadonlySet<string> = new Set(['kind', 'apiVersion', 'metadata']);
 
-/** The unknown fields of a body in another version, which has no schema here: everything but metadata is unknown. */
+/**
+ * The unknown fields of a body in another version, for which there is no schema here: all fields except metadata are
+ * unknown.
+ */
 function unknownElsewhere(input: unknown, unknownFields: readonly string[]): readonly string[] {
   const own = Object.keys(input as object).filter((name) => !envelope.has(name));
   return [...unknownFields.filter((field) => field.startsWith('metadata.')), ...own].sort();
@@ -278,7 +281,7 @@ function otherVersionOf(
 /**
  * The faults of the fields of a body, each as a warning.
  *
- * @param json the text whose order determines the order of the faults
+ * @param json the body, whose order of fields determines the order of the warnings
  */
 function faultTexts(unknown: readonly string[], { paths, lines }: Duplicates, json?: Buffer): string[] {
   if (json !== undefined && unknown.length > 0 && paths.length > 0) {

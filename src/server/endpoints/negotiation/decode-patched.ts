@@ -9,21 +9,21 @@ import { decodeValue, type FieldValidation, strictError } from './decode-body.js
 
 /** The patch that produced an object to decode. */
 export interface PatchOrigin {
-  /** The value to show in the refusal. */
+  /** The value to show in the error message. */
   readonly shown: () => string;
   /** Faults of the patch itself, which are treated like unknown fields. */
   readonly faults: readonly string[];
 }
 
-/** The start of refusals of bodies. A refusal of a patch shows the value instead. */
+/** The beginning of error messages about bodies. The message about a patch shows the value instead. */
 const bodyPrefix = /^\S+ in version "[^"]*" cannot be handled as a \S+: /;
 const strictPrefix = strictError([]);
-/** Longer values would help no client. */
+/** Maximum number of characters of a value in a message. */
 const maxShown = 64 * 1024;
 
 /**
- * Decodes the result of a patch, or of an apply without an origin. Throws a 422 for invalid results, since the patch is
- * at fault.
+ * Decodes the result of a patch, or of an apply if there is no origin. Throws a 422 for invalid results, since the
+ * patch is at fault.
  */
 export function decodePatched(
   context: RequestContext,
@@ -75,7 +75,7 @@ function refusedApply(expected: GroupVersionKind, patched: unknown, detail: stri
   return invalidError(expected, typeof name === 'string' ? name : '', [error]);
 }
 
-/** The 422 in the form that programs know: it names no object, and shows the value that could not be decoded. */
+/** The 422 in the form that clients know: it names no object, and shows the value that could not be decoded. */
 function refusedPatch({ shown, faults }: PatchOrigin, fieldValidation: FieldValidation, detail: string): StatusError {
   let reason = detail.replace(bodyPrefix, '');
   if (fieldValidation === 'Strict' && faults.length > 0 && reason.startsWith(strictPrefix)) {

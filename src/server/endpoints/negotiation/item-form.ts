@@ -17,7 +17,7 @@ import { protobufItem } from './protobuf-answer.js';
 import { servedObject, shownType } from './respond.js';
 import { partialMetadata, type TableForm, tableCells } from './transform.js';
 
-/** An encoding of objects that depends only on the object and the program. */
+/** An encoding of objects that depends only on the object and the release. */
 export interface ItemForm {
   readonly encode: (object: ApiObject) => Uint8Array;
 }
@@ -60,7 +60,7 @@ function formOf(resource: ServedResource, key: string, make: () => ItemForm): It
   return form;
 }
 
-/** Reduces an object to the fields that lists show, except in protobuf. */
+/** Returns a function that reduces an object to the fields that lists show, in all forms except protobuf. */
 export function listItem(resource: ServedResource): (object: ApiObject) => unknown {
   return hasKindInLists(resource) ? (object) => object : withoutKind;
 }
@@ -69,12 +69,12 @@ function withoutKind({ kind: _kind, apiVersion: _apiVersion, ...item }: ApiObjec
   return item;
 }
 
-/** Work that was done, as the number of characters that take about as long to parse. */
+/** Counts work, as the number of characters that take about as long to parse. */
 export interface ParseCounter {
   characters: number;
 }
 
-/** Work of finding a cached form. */
+/** The work of finding a cached form. */
 const findingWork = 200;
 /** Copying this many characters takes as long as parsing one. */
 const copiedAsParsed = 8;
@@ -119,7 +119,7 @@ export function metadataItem(
   return `,{"kind":"PartialObjectMetadata","apiVersion":"meta.${names.suffix}/${version}","metadata":${metadata}}`;
 }
 
-/** Encloses a time in cached cells; JSON text never contains it. */
+/** Encloses a time in cached cells; JSON never contains this character. */
 const timeMark = '\u0000';
 /** Separates the parts of a cell with a time. */
 const partMark = '\u0001';

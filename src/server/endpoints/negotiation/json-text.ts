@@ -1,6 +1,6 @@
 import { stringifyInSteps } from '../../../base/machinery/json/stringify-in-steps.js';
 
-/** The JSON text of a document in pieces; an empty piece only ends a step. */
+/** The JSON of a document in pieces; an empty piece only ends a step. */
 export function* jsonText(document: object): Generator<string, void, undefined> {
   const ready: string[] = [];
   const steps = stringifyInSteps(document, (text) => ready.push(text));

@@ -4,13 +4,13 @@ import { addDuplicates, type Duplicates } from './duplicates.js';
 import type { YamlAnswer } from './yaml.worker.js';
 
 export interface LargeYamlOptions {
-  /** An idle worker ends after this time. */
+  /** The worker is terminated after being idle for this long. */
   readonly idleMs: number;
-  /** The most documents that may wait; further clients are asked to come back later. */
+  /** Maximum number of waiting documents; further clients are asked to retry later. */
   readonly maxWaiting: number;
-  /** The longest JSON text that a document may become, in characters. */
+  /** Maximum length of the resulting JSON, in characters. */
   readonly maxJsonLength: number;
-  /** The computing time for one document, in milliseconds. Default: 10 s. */
+  /** CPU time limit for one document, in milliseconds. Default: 10 s. */
   readonly maxCpuMs?: number;
 }
 
@@ -19,18 +19,18 @@ interface Job {
   readonly duplicates: Duplicates | undefined;
   readonly resolve: (json: string) => void;
   readonly reject: (error: unknown) => void;
-  /** The thread's computing time when this document was first checked, in milliseconds. */
+  /** The thread's CPU time when this document was first checked, in milliseconds. */
   begunAt: number | undefined;
 }
 
 const defaultCpuMs = 10_000;
-/** How often the thread's computing time is checked. */
+/** How often the thread's CPU time is checked. */
 const checkMs = 500;
 
 /**
- * Parses large YAML documents in another thread, one after the other, so they don't hold up all other requests. The
- * thread starts with the first document and ends after being idle for a while; it does not keep the process alive. A
- * document that takes too much memory or time ends the thread; the next one gets a new thread.
+ * Parses large YAML documents in another thread, one after the other, so that they don't hold up other requests. The
+ * thread starts with the first document and is terminated after being idle for a while; it does not keep the process
+ * alive. When a document takes too much memory or time, the thread is terminated; the next document gets a new one.
  */
 export class LargeYamlParser {
   private worker: Worker | undefined;
@@ -46,8 +46,8 @@ export class LargeYamlParser {
   }
 
   /**
-   * Converts the document to JSON. Rejects with a SyntaxError whose message suits a client, or a 429 when too many
-   * documents wait.
+   * Converts the document to JSON. Rejects with a SyntaxError whose message can be shown to clients, or a 429 when too
+   * many documents wait.
    *
    * @param duplicates receives the duplicate keys, which the JSON does not contain
    */
@@ -59,7 +59,7 @@ export class LargeYamlParser {
     });
   }
 
-  /** Ends the thread; refuses running and waiting documents. */
+  /** Terminates the thread; rejects running and waiting documents. */
   async stop(): Promise<void> {
     clearTimeout(this.timer);
     const { worker } = this;
@@ -104,7 +104,7 @@ export class LargeYamlParser {
   private async checkTime(worker: Worker): Promise<void> {
     const job = this.current;
     if (job === undefined) return;
-    // The usage of a worker that has ended is unknown.
+    // The CPU time of a terminated worker is unknown.
     const usage = await worker.cpuUsage().catch(() => undefined);
     if (usage === undefined || worker !== this.worker || job !== this.current) return;
     const now = (usage.user + usage.system) / 1000;
@@ -122,7 +122,7 @@ export class LargeYamlParser {
     }
   }
 
-  /** Ends the thread and rejects its document. */
+  /** Terminates the thread and rejects its document. */
   private abandon(reason: string): void {
     void this.worker?.terminate();
     this.worker = undefined;

@@ -55,8 +55,8 @@ export function parseListOptions(
 }
 
 /**
- * Parses `timeoutSeconds` of a list or watch; undefined when it is missing or 0. A negative time counts as over. Throws
- * a 400 for text that is not a number.
+ * Parses `timeoutSeconds` of a list or watch; undefined when it is missing or 0. A negative timeout counts as expired.
+ * Throws a 400 for anything that is not a number.
  */
 export function parseTimeoutSeconds(text: string | null): number | undefined {
   const seconds = parseCountedNumber(text);

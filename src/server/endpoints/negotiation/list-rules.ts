@@ -6,8 +6,8 @@ const matchPath = FieldPath.of('resourceVersionMatch');
 const initialPath = FieldPath.of('sendInitialEvents');
 
 /**
- * Checks which parameters of a list go together. Throws a 400 for combinations that the table of specification 4.4
- * calls invalid (specification 7), a 422 for other errors.
+ * Checks that the parameters of a list can be combined. Throws a 400 for combinations that the table of specification
+ * 4.4 calls invalid (specification 7), a 422 for other errors.
  */
 export function checkListRules(query: URLSearchParams, names: Pick<VendorNames, 'suffix'>): void {
   const match = query.get('resourceVersionMatch') ?? '';
@@ -38,7 +38,7 @@ export function checkListRules(query: URLSearchParams, names: Pick<VendorNames, 
   throw error;
 }
 
-/** Checks which parameters of a watch go together. Throws a 422 for those that do not. */
+/** Checks that the parameters of a watch can be combined. Throws a 422 if they can't. */
 export function checkWatchRules(
   query: URLSearchParams,
   names: Pick<VendorNames, 'suffix'>,

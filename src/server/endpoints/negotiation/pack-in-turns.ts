@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 
-/** How long the event loop may be held before other work gets its turn, in milliseconds. */
+/** How long the event loop may be held before yielding to other work, in milliseconds. */
 const turnMs = 5;
 
-/** Compressed bytes that are kept and sent many times. */
+/** Compressed content that is kept and sent many times. */
 export interface Packed {
   /** Digest of the content, in upper-case hexadecimal. */
   readonly digest: string;
@@ -15,7 +15,7 @@ export interface Packed {
   readonly length: number;
 }
 
-/** Digests and compresses content while its parts are generated, in turns with other work. */
+/** Digests and compresses content while its parts are generated, yielding to other work. */
 export async function packInTurns(
   parts: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
 ): Promise<Packed> {
@@ -25,7 +25,7 @@ export async function packInTurns(
   let length = 0;
   encoder.on('data', (chunk: Buffer) => compressed.push(chunk));
   const ended = once(encoder, 'end');
-  // The failure is reported to the caller that waits for the end.
+  // The failure reaches the caller, which awaits the end.
   ended.catch(() => undefined);
   try {
     let began = performance.now();

@@ -27,9 +27,9 @@ interface RawDeleteOptions {
 }
 
 /**
- * Reads the options of a delete from its body and its query. Where both set an option, the body counts. Either can
- * request a dry run, so nobody who requested one loses an object. Throws a 400 for an unreadable body and a 422 for
- * values that are not allowed.
+ * Reads the options of a delete from its body and its query. Where both set an option, the body takes precedence.
+ * Either can request a dry run, so nobody who requested one loses an object. Throws a 400 for an unreadable body and a
+ * 422 for values that are not allowed.
  */
 export function parseDeleteOptions({ services, context }: ResourceRequest, body: Buffer): DeleteOptions {
   const raw = body.length > 0 ? fromBody(services, body, context.contentType) : undefined;

@@ -7,9 +7,9 @@ import type { Duplicates } from './duplicates.js';
 const maxAliases = 100;
 
 /**
- * The most work that a document may cause, counted rather than timed, so that a busy machine refuses the same documents
- * as an idle one. Each token takes about the same time. Each alias searches the document for its anchor, which costs a
- * token per {@link tokensPerAliasToken}.
+ * Maximum work for a document, counted rather than timed, so that a busy machine refuses the same documents as an idle
+ * one. Each token counts as 1. Each alias searches the document for its anchor, which counts as one per {@link
+ * tokensPerAliasToken} tokens of the document.
  */
 const maxWork = 3_000_000;
 const tokensPerAliasToken = 400;
@@ -22,7 +22,7 @@ function workOf(tokens: number, aliases: number): number {
 function isTooMuchWork(text: string): boolean {
   let stars = 0;
   for (let i = text.indexOf('*'); i >= 0; i = text.indexOf('*', i + 1)) stars++;
-  // Each token has at least one character and each alias has a star, so most documents need no closer look.
+  // Each token has at least one character and each alias has a star, so most documents need no exact count.
   if (workOf(text.length, stars) <= maxWork) return false;
   let tokens = 0;
   let aliases = 0;
@@ -36,9 +36,9 @@ function isTooMuchWork(text: string): boolean {
 
 /**
  * Parses YAML into plain values, by the rules of YAML 1.1 that other servers of this API follow: see `documentValue`.
- * JSON text is parsed as JSON, which is much faster. Throws a SyntaxError whose message suits a client.
+ * JSON is parsed as JSON, which is much faster. Throws a SyntaxError whose message can be shown to clients.
  *
- * @param duplicates receives the duplicate keys; only the last of them counts
+ * @param duplicates receives the duplicate keys; only the last value of each is used
  */
 export function parseYaml(text: string, duplicates?: Duplicates): unknown {
   const json = isJsonObject(text) ? tryJson(text) : undefined;
@@ -55,7 +55,7 @@ function tryJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: parseJson(text) };
   } catch {
-    // YAML's own braces need no quotes, so this may still be YAML.
+    // YAML's own braces need no quotes, so this may be YAML rather than JSON.
     return undefined;
   }
 }
@@ -77,14 +77,14 @@ function parseDocumentText(text: string, duplicates: Duplicates | undefined): un
   }
 }
 
-/** The message of other parsers where programs and people know it. */
+/** The message of other parsers, where programs and people know that one. */
 function faultText({ message }: Error): string {
   return /^(Nested mappings are not allowed|Implicit map keys need to be on a single line)/.test(message)
     ? 'mapping values are not allowed in this context'
     : message;
 }
 
-/** As many as are reported for JSON. */
+/** Maximum number of reported duplicates, the same as for JSON. */
 const maxDuplicates = 100;
 
 /**
@@ -113,10 +113,11 @@ function noteDuplicates(node: unknown, lines: LineCounter, found: string[]): voi
 const scalarToken = '\x1f';
 
 /**
- * Whether brackets are nested too deeply for any object. The parser would detect this too, but only after many seconds.
+ * Whether brackets are nested more deeply than in any valid object. The parser would detect this too, but only after
+ * many seconds.
  */
 function isNestedTooDeep(text: string): boolean {
-  // This also counts brackets inside strings, so only a high count requires a closer look.
+  // This also counts brackets inside strings, so a high count requires an exact check.
   if (bracketDepth(text) <= maxDepth) return false;
   let depth = 0;
   let isScalar = false;

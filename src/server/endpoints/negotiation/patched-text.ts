@@ -1,12 +1,12 @@
 /**
- * The text of a patched object for a message. Unchanged parts keep the order of their members; the members of changed
- * parts are sorted by name.
+ * The JSON of a patched object for an error message. Unchanged parts keep the order of their members; the members of
+ * changed parts are sorted by name.
  */
 export function patchedText(patched: unknown, live: object): string {
   const kept = new Set<unknown>();
   collect(live, kept);
   const { metadata } = patched as { metadata?: unknown };
-  // Stored objects have no place for the version, so it is put after the uid.
+  // Stored JSON does not contain the resource version, so it is put after the uid.
   const inOrder = kept.has(metadata) ? withVersionAfterUid(metadata as Fields) : metadata;
   kept.add(inOrder);
   return textOf(metadata === undefined ? patched : { ...(patched as Fields), metadata: inOrder }, kept);
@@ -30,7 +30,7 @@ function collect(value: unknown, into: Set<unknown>): void {
 function textOf(value: unknown, kept: ReadonlySet<unknown>): string {
   if (typeof value !== 'object' || value === null || kept.has(value)) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map((element) => textOf(element, kept)).join(',')}]`;
-  // Exact numbers provide their own text.
+  // Exact numbers have their own JSON.
   if ('toJSON' in value) return JSON.stringify(value);
   const members = value as Readonly<Record<string, unknown>>;
   const shown = Object.keys(members).filter((key) => members[key] !== undefined);

@@ -45,7 +45,7 @@ export function messageStart({ source, start }: ByteRange): number {
 }
 
 /**
- * A protobuf list, encoded page by page: only the encoded bytes of earlier pages are kept. They can't be sent before
+ * A protobuf list, encoded page by page: of earlier pages only the encoded bytes are kept. They can't be sent before
  * the last page, since the body starts with its total length.
  */
 export class ProtobufList {

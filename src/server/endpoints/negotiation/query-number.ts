@@ -3,14 +3,14 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 const largest = 2n ** 63n - 1n;
 
 /**
- * Reads a whole number of 64 bits from a query; undefined when it is missing or empty. Clients write the largest one
- * when they mean "no limit". Throws a 400 with the upstream message for other text.
+ * Reads a 64-bit integer from a query; undefined when it is missing or empty. Clients send the largest one for "no
+ * limit". Throws a 400 with the upstream message for anything else.
  */
 export function parseQueryNumber(text: string | null): bigint | undefined {
   if (text === null || text === '') return undefined;
   if (!/^[+-]?\d+$/.test(text))
     throw badRequestError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  // More digits are not converted, since that would take too long.
+  // Longer numbers are not converted, since that would take too long.
   const digits = text.replace(/^[+-]?0*/, '');
   const size = digits.length > 19 ? largest + 2n : BigInt(digits === '' ? 0 : digits);
   const value = text.startsWith('-') ? -size : size;
@@ -21,8 +21,8 @@ export function parseQueryNumber(text: string | null): bigint | undefined {
 }
 
 /**
- * Like {@link parseQueryNumber}, as a number that is safe to calculate with: values beyond ±999,999,999,999,999 are
- * capped.
+ * Like {@link parseQueryNumber}, but returns a number that is safe for arithmetic: values are capped at
+ * ±999,999,999,999,999.
  */
 export function parseCountedNumber(text: string | null): number | undefined {
   const value = parseQueryNumber(text);

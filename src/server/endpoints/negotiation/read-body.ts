@@ -10,9 +10,9 @@ import { isJson, prepareBody } from './body-text.js';
 const empty = Buffer.alloc(0);
 
 /**
- * Reads the whole body of a request. Throws a 413 as soon as the body exceeds the limit, and keeps nothing of it.
- * Throws a 429 if the body does not arrive and another request needs the seat. Large YAML is converted to JSON, see
- * {@link prepareBody}.
+ * Reads the whole body of a request. Throws a 413 as soon as the body exceeds the limit, and discards it. Throws a 429
+ * if the body does not arrive and another request needs the seat. Large YAML is converted to JSON, see {@link
+ * prepareBody}.
  *
  * @throws LargeWork for a body that another thread should read.
  */

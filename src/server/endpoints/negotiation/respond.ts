@@ -27,7 +27,7 @@ import { compress, compressionThresholdBytes, wantsGzip, writePieces } from './c
 import { protobufBody, type TypedValue } from './protobuf-answer.js';
 import { includeObjectOf, partialMetadata, tableOf, viewTable } from './transform.js';
 
-/** The destination of an answer. */
+/** The destination of a response. */
 export interface Recipient {
   readonly context: RequestContext;
   readonly reply: FastifyReply;
@@ -48,8 +48,8 @@ export function servedObject(resource: ServedResource, text: VersionedText): Api
 }
 
 /**
- * Sends one object as the path shows it, in the form from `negotiateObject`. Asynchronous only if an external converter
- * is involved.
+ * Sends one object as the path shows it, in the form from `negotiateObject`. Returns a promise only if a conversion
+ * webhook is involved.
  */
 export function sendObject(
   request: ResourceRequest,
@@ -146,7 +146,7 @@ export function sendValue(to: Recipient, code: number, value: unknown, accepted:
   sendBytes(to, code, accepted.contentType, encodeValue(value, accepted, type, pretty));
 }
 
-/** A tag for numbers that keep their spelling; the library handles bigints itself. */
+/** A tag for numbers that keep their original spelling; the library handles bigints itself. */
 const exactNumberTag: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
@@ -172,16 +172,17 @@ export function encodeValue(value: unknown, accepted: AcceptedType, type: KindTy
 }
 
 /**
- * Sends ready text with the headers of every API answer. Long answers to reads are compressed if the client accepts it.
+ * Sends a complete body with the headers of every API response. Long responses to reads are compressed if the client
+ * accepts it.
  */
 export function sendText(to: Recipient, code: number, contentType: string, text: string): void {
-  // Only long texts are measured, since a character takes at most three bytes.
+  // Only long bodies are measured, since a character takes at most three bytes.
   if (text.length > compressionThresholdBytes / 3 && Buffer.byteLength(text) > compressionThresholdBytes) {
     sendLong(to, code, contentType, text);
     return;
   }
   const { context, reply } = to;
-  // A timeout may have sent an answer already.
+  // The request may have timed out and got its response already.
   if (reply.sent) return;
   const headers = takeOver(context, reply, contentType);
   // Node sends a string in one write with its headers, but bytes in a second write.
@@ -205,7 +206,7 @@ export function sendBytes(to: Recipient, code: number, contentType: string, byte
 }
 
 /**
- * Sends a ready answer above the threshold. A HEAD gets all headers except the length of a compressed body, which is
+ * Sends a complete body above the threshold. A HEAD gets all headers except the length of a compressed body, which is
  * not created for it.
  */
 function sendLong({ context, reply }: Recipient, code: number, contentType: string, body: string | Uint8Array): void {
@@ -227,7 +228,7 @@ function sendLong({ context, reply }: Recipient, code: number, contentType: stri
   }
   compress(body)
     .then((bytes) => {
-      // A timeout may have cut the answer meanwhile.
+      // The request may have timed out and been cut meanwhile.
       if (reply.raw.headersSent) return;
       headers['content-length'] = bytes.length;
       reply.raw.writeHead(code, headers);
@@ -254,9 +255,9 @@ export function sendBlocks(to: Recipient, code: number, contentType: string, pie
     reply.raw.end();
     return;
   }
-  // Recorded here, since the end of the answer alone would look as if nothing were unread.
+  // Recorded here: when the response ends, its bytes would otherwise not count as unread.
   reply.request.plinthContext?.unread?.add(reply.raw, length);
-  // An audited answer may have to wait for its event, so its last piece is sent only by `end`.
+  // An audited response may have to wait for its event, so its last piece is sent only by `end`.
   const last = context.audit === undefined ? undefined : pieces.at(-1);
   for (const piece of pieces) {
     if (piece === last) continue;
@@ -269,10 +270,10 @@ export function sendBlocks(to: Recipient, code: number, contentType: string, pie
 
 /**
  * Sends a body of unknown length in pieces, at the pace of the client: the next piece is requested only when the
- * previous one is on its way. A short body is sent at once with its length; a long one is compressed if the client
- * accepts it. An error of `pieces` before anything was sent is rethrown and answered as an error. Later the connection
- * (or stream) is cut, which shows the client that the body is incomplete. `pieces` is always ended, even if the client
- * leaves.
+ * previous one is being sent. A short body is sent at once with its length; a long one is compressed if the client
+ * accepts it. An error of `pieces` before anything was sent is rethrown and becomes an error response. Later the
+ * connection (or stream) is cut, which shows the client that the body is incomplete. `pieces` is always ended, even if
+ * the client leaves.
  */
 export async function sendPieces(
   to: Recipient,
@@ -347,12 +348,14 @@ export function takeOver(context: RequestContext, reply: FastifyReply, contentTy
   return headers;
 }
 
-/** Adds a header for caches, even to uncompressed answers, if other clients get the answer compressed. */
+/** Adds a `Vary` header even to uncompressed responses, if other clients get the response compressed. */
 function addVary(headers: OutgoingHttpHeaders): void {
   headers.vary = headers.vary === undefined ? 'Accept-Encoding' : `${String(headers.vary)}, Accept-Encoding`;
 }
 
-/** Sets the headers of every answer. Caching is never allowed. Warnings are sent as headers (RFC 7234 section 5.5). */
+/**
+ * Sets the headers of every response. Caching is never allowed. Warnings are sent as headers (RFC 7234 section 5.5).
+ */
 export function setCommonHeaders(context: RequestContext, reply: FastifyReply): void {
   reply.header('cache-control', 'no-cache, private');
   if (context.warnings.length > 0) reply.header('warning', context.warnings.map(formatWarning));

@@ -38,7 +38,7 @@ function piece(text: string): Buffer {
   return made as Buffer;
 }
 
-/** Whether the next piece uses the memory of this one. */
+/** Whether the next piece reuses the memory of this one. */
 function isUsedAgain(sent: Buffer): boolean {
   const next = answerBlocks.take();
   return next.buffer === sent.buffer;

@@ -5,8 +5,8 @@ import { writePieces } from './compression.js';
 import type { Packed } from './pack-in-turns.js';
 
 /**
- * Sends content that is stored compressed, with a 200 and the headers of the reply. A client that does not accept
- * compression gets it decompressed piece by piece, as it reads.
+ * Sends compressed content with a 200 and the headers of the reply. For a client that does not accept compression, it
+ * is decompressed piece by piece, as the client reads.
  */
 export async function sendPacked(
   reply: FastifyReply,

@@ -9,7 +9,7 @@ import { toStored } from '../../../objects/registry/store/object-codec.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import type { IncludeObject } from './include-object.js';
 
-/** `metadata` of a list answer. */
+/** `metadata` of a list response. */
 export interface ListMetadata {
   /** Missing in lists of kinds that are not stored. */
   readonly resourceVersion?: string;
@@ -17,7 +17,7 @@ export interface ListMetadata {
   readonly remainingItemCount?: number;
 }
 
-/** The form of a Table that a client asked for. */
+/** The form of a Table that a client requests. */
 export interface TableForm {
   /** Of the API group `meta`. */
   readonly version: string;
@@ -43,7 +43,7 @@ export function partialMetadata(names: VendorNames, object: ApiObject, version: 
 }
 
 /**
- * A table for people, made from objects in the served version: the columns of the kind, or name and creation time
+ * A human-readable table, made from objects in the served version: the columns of the kind, or name and creation time
  * (specification 2.11).
  */
 export function tableOf(

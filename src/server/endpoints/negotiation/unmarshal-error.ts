@@ -8,7 +8,7 @@ import {
 } from '../../../base/machinery/schema/index.js';
 
 /**
- * The position of a wrong value: its declaration, the struct it belongs to, and the names of the fields that lead
+ * The position of a wrong value: its declared type, the struct it belongs to, and the names of the fields that lead
  * there.
  */
 interface Place {
@@ -43,12 +43,12 @@ function foundIn(detail: string, wanted: string | undefined): string | undefined
   const [, scalar, container, truth, literal = ''] = foundWords.exec(detail) ?? [];
   if (truth !== undefined) return 'bool';
   if (container !== undefined) return container === 'list' ? 'array' : container;
-  // The message shows a number that does not fit into a number type.
+  // The message contains the number itself if it does not fit into the number type.
   if (scalar === 'number' && /^(int|float)/.test(wanted ?? '')) return `number ${literal}`;
   return scalar;
 }
 
-/** Upstream names of types; undefined for types with names or parsers of their own. */
+/** Upstream names of types; undefined for types with other names or their own parsers. */
 function nameOf(type: SchemaType): string | undefined {
   const resolved = resolveType(type);
   switch (resolved.type) {

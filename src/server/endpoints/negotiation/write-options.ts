@@ -12,7 +12,7 @@ const maxManagerLength = 128;
 /** The checked query parameters of a write request (specification 4.2). */
 export interface WriteOptions {
   readonly dryRun: boolean;
-  /** Never empty: derived from the user agent when the request names no manager. */
+  /** Never empty: derived from the user agent when the request names no field manager. */
   readonly fieldManager: string;
   /** Whether the request itself named the manager. */
   readonly fieldManagerGiven: boolean;
@@ -53,13 +53,13 @@ export function parseWriteOptions(
     dryRun: dryRun.length > 0,
     fieldManager: manager === '' ? managerFromUserAgent(context.userAgent) : manager,
     fieldManagerGiven: manager !== '',
-    // The reference warns by default; clients that show no warnings lose nothing.
+    // Warns by default, like the reference; clients that show no warnings lose nothing.
     fieldValidation: validation === '' ? 'Warn' : (validation as FieldValidation),
     force: force === 'true' || force === '1' || force === 't' || force === 'True' || force === 'TRUE' || force === 'T',
   };
 }
 
-/** The sent options of a write as an object of their kind, for admission. */
+/** The options that the client sent for a write, as an object of their kind, for admission. */
 export function sentOptions(
   query: URLSearchParams,
   names: VendorNames,

@@ -3,9 +3,7 @@ import { yieldToMainThread } from '../../../base/machinery/yield-to-main-thread.
 import { type Duplicates, noDuplicates } from './duplicates.js';
 import { parseYaml } from './parse-yaml.js';
 
-/**
- * The worker's answer for one text: JSON of the same document and its duplicate keys, or the reason why it is invalid.
- */
+/** The worker's result for one document: its JSON and its duplicate keys, or the reason why it is invalid. */
 export type YamlAnswer = { readonly json: string; readonly duplicates: Duplicates } | { readonly fault: string };
 
 yieldToMainThread();
@@ -16,7 +14,7 @@ function answer(text: string): YamlAnswer {
     const duplicates = noDuplicates();
     return { json: JSON.stringify(parseYaml(text, duplicates)) ?? 'null', duplicates };
   } catch (error) {
-    // Aliases can expand a short text beyond the maximum length of a string.
+    // Aliases can expand a short document to more than the maximum length of a string.
     if (error instanceof RangeError) return { fault: 'yaml: the document is too large' };
     return { fault: error instanceof Error ? error.message : 'yaml: invalid document' };
   }

@@ -9,7 +9,7 @@ import type { ReadPod } from './read-objects.js';
  * The container that a request is for. Throws a 400 when the pod has no such container, or when it has several and the
  * request names none.
  *
- * @param container empty: the only one
+ * @param container name; empty for the only one
  */
 export function containerOf({ metadata, spec }: ReadPod, container: string): string {
   const names = (containers: readonly { readonly name: string }[] | null | undefined) =>

@@ -21,11 +21,11 @@ import { type LogOptions, parseLogOptions } from './log-options.js';
 import type { ReadPod } from './read-objects.js';
 
 const pods = { group: '', resource: 'pods' };
-/** Longer error messages of agents are cut. */
+/** Longer error messages of node agents are cut. */
 const maxMessageBytes = 2048;
 
 /**
- * GET of the log of a pod: requests it from the agent of its node and passes the text on for as long as both sides want
+ * GET of the log of a pod: requests it from the agent of the pod's node and forwards the text until either side ends it
  * (specification 4.1). The log of a pod without a node is empty.
  */
 export async function handleLog(request: ResourceRequest): Promise<void> {
@@ -73,7 +73,7 @@ async function passLog(
   await pass(request, answer);
 }
 
-/** An agent's refusal, with the agent's message. */
+/** The error for an agent's refusal, with the agent's message. */
 async function refusal(answer: IncomingMessage, pod: string): Promise<StatusError> {
   const code = answer.statusCode ?? 0;
   const message = (await beginningOf(answer)).trim() || `the node agent answered ${code}`;
@@ -84,7 +84,7 @@ async function refusal(answer: IncomingMessage, pod: string): Promise<StatusErro
       code: 502,
     });
   }
-  // An agent's refusal of this server's credentials does not concern the client.
+  // A refusal of this server's own credentials does not concern the client.
   return new StatusError('InternalError', `the node agent answered ${code}: ${message}`);
 }
 
@@ -98,13 +98,13 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
       if (size >= maxMessageBytes) break;
     }
   } catch {
-    // The text received so far is enough.
+    // Use the text received so far.
   }
   answer.destroy();
   return Buffer.concat(chunks).subarray(0, maxMessageBytes).toString('utf8');
 }
 
-/** Writes the text at the pace of the client. If the agent's stream ends early, the client's stream is cut too. */
+/** Writes the text at the pace of the client. If the agent's stream breaks off, the client's stream is cut too. */
 async function pass(request: ResourceRequest, answer: IncomingMessage): Promise<void> {
   const { context, reply, services } = request;
   const { raw } = reply;
@@ -125,7 +125,7 @@ async function pass(request: ResourceRequest, answer: IncomingMessage): Promise<
         await writer.write(chunk as Buffer);
       }
     } catch {
-      // When this server stops, the log ends normally for the client.
+      // When this server shuts down, the log ends normally for the client.
       if (!services.options.shutdown.aborted) {
         if (!writer.isGone) cut(raw);
         return;

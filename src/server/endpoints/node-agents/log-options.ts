@@ -23,7 +23,7 @@ const numbers = ['tailLines', 'limitBytes', 'sinceSeconds'] as const;
 const switches = ['follow', 'previous', 'timestamps'] as const;
 const streams: readonly string[] = ['All', 'Stderr', 'Stdout'];
 
-/** Reads the query of a log request. Throws a 400 for an invalid value, and a 422 for values that do not fit. */
+/** Reads the query of a log request. Throws a 400 for an invalid value, and a 422 for values that can't be combined. */
 export function parseLogOptions(query: URLSearchParams, pod: string): LogOptions {
   const forAgent = new URLSearchParams();
   for (const name of switches) if (isTrue(query.get(name))) forAgent.set(name, 'true');

@@ -7,17 +7,17 @@
 export interface Slot {
   readonly number: number;
   /**
-   * `any`: YAML text in a message; `anys`: a list of such messages; `default`: one field per JSON type; a message
-   * otherwise.
+   * How the value is encoded. `any`: YAML in a message; `anys`: a list of such messages; `default`: one field per JSON
+   * type; a function: a message of that shape.
    */
   readonly as: 'text' | 'flag' | 'number' | 'count' | 'any' | 'anys' | 'default' | (() => Shape | Union);
   /** Set if the member is a map: the field number of its name-value pairs. */
   readonly entries?: number;
   /** Names in the map that have a field of their own instead of a pair, with the field's number. */
   readonly own?: Readonly<Record<string, number>>;
-  /** Field numbers of the messages around the value, from the outside inwards. */
+  /** Field numbers of the messages that enclose the value, outermost first. */
   readonly wrap?: readonly number[];
-  /** Field number for a boolean in place of the value, in the message around it. */
+  /** Field number to use in the enclosing message if the value is a boolean. */
   readonly flag?: number;
 }
 

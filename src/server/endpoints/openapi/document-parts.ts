@@ -23,7 +23,7 @@ export function extensions({ action, gvk }: OperationModel): Record<string, unkn
   return { 'x-kubernetes-action': action, 'x-kubernetes-group-version-kind': { group, kind, version } };
 }
 
-/** The schema of a body or an answer; a reference for a declared type. */
+/** The schema of a request or response body; a reference for a declared type. */
 export function contentSchema(builder: OpenApiBuilder, content: ContentModel): OpenApiSchema {
   if (content.type === 'struct') return builder.reference(content);
   return { type: 'string' };

@@ -17,7 +17,7 @@ export function* encodeDocument(shape: Shape, document: Json): Steps<Uint8Array>
   return writer.finish();
 }
 
-/** Encodes members of a map of the document, without the start, which {@link encodeMapStart} encodes. */
+/** Encodes members of a map of the document, without the bytes before them, which {@link encodeMapStart} encodes. */
 export function* encodeEntries(shape: Shape, name: string, value: Json): Steps<Uint8Array> {
   const writer = protobuf.Writer.create();
   const slot = mapSlot(shape, name);
@@ -139,7 +139,7 @@ function* writeMessage(writer: Writer, number: number, as: Shape | Union, value:
   yield* writeWrapped(writer, number, wrap, { number, as: () => shape }, value);
 }
 
-/** Writes any value as YAML text; JSON is YAML. */
+/** Writes any value as YAML; JSON is valid YAML. */
 function writeAny(writer: Writer, number: number, value: unknown): void {
   tag(writer, number, bytes).fork();
   tag(writer, 2, bytes).string(JSON.stringify(value));

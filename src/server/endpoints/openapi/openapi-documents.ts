@@ -25,7 +25,7 @@ export type OpenApiDocument = Packed;
 
 /** The content of one document. */
 interface Source {
-  /** The resources that the document describes: if they change, the document must be rebuilt. */
+  /** The resources that the document describes; when they change, the document must be rebuilt. */
   readonly resources: readonly ServedResource[];
   readonly paths: () => Iterable<PathModel>;
 }
@@ -68,7 +68,7 @@ export class OpenApiDocuments {
     });
   }
 
-  /** The documents of extension servers; for unavailable servers, their last documents. */
+  /** The documents of extension servers; for unavailable servers, their last known documents. */
   private async remoteSwaggers(): Promise<SwaggerParts[]> {
     const { aggregation } = this.services;
     if (aggregation === undefined) return [];
@@ -129,7 +129,7 @@ export class OpenApiDocuments {
 
   private async *openApi3Content(source: Source, form: DocumentForm): AsyncGenerator<string | Uint8Array> {
     const { kinds, accept } = this.services;
-    // Keeps references to long schemas, which would otherwise be dropped from memory.
+    // Keep references to long schemas, which would otherwise be dropped from memory.
     const schemas = [];
     for (const resource of source.resources) schemas.push(await publishedSchema(resource));
     const options = this.schemaOptions();
@@ -214,14 +214,14 @@ export class OpenApiDocuments {
 }
 
 async function makeDocument(make: () => DocumentContent | Promise<DocumentContent>): Promise<OpenApiDocument> {
-  // Clients request many documents in a row, so give other requests a turn between them.
+  // Clients request many documents in a row, so yield to other requests between them.
   await nextTurn();
   return packInTurns(await make());
 }
 
 async function* pathsOf(sources: readonly Source[]): AsyncGenerator<PathModel, void, undefined> {
   for (const source of sources) {
-    // Keeps references to long schemas, which would otherwise be dropped from memory.
+    // Keep references to long schemas, which would otherwise be dropped from memory.
     const schemas = [];
     for (const resource of source.resources) schemas.push(await publishedSchema(resource));
     yield* source.paths();
@@ -229,7 +229,7 @@ async function* pathsOf(sources: readonly Source[]): AsyncGenerator<PathModel, v
   }
 }
 
-/** Prepares the description of a resource with a long schema in turns with other work. */
+/** Prepares the description of a resource with a long schema, yielding to other work. */
 function publishedSchema({ served }: ServedResource): Promise<unknown> | undefined {
   return served.type.custom?.published();
 }

@@ -16,7 +16,7 @@ import { type DocumentForm, type OpenApiDocument, OpenApiDocuments } from './ope
 
 /** Media type of the list of documents; clients read the list as JSON anyway. */
 const plainText = 'text/plain; charset=utf-8';
-/** How long a document under its own digest may be cached: it never changes. */
+/** How long a document whose URL contains its digest may be cached: it never changes. */
 const immutableSeconds = 365 * 24 * 60 * 60;
 
 /** OpenAPI documents: one Swagger 2.0 document of everything, and an OpenAPI 3.0 document for each group version. */
@@ -61,7 +61,7 @@ export class OpenApiController {
     const path = context.requestInfo.path.slice('/openapi/v3/'.length);
     const remote = remoteOf(this.services.aggregation, `/${path}`);
     if (remote !== undefined && path === `apis/${remote.group}/${remote.version}`) {
-      // Runs as this server: whoever may read documents here may read this one too.
+      // The request is sent as this server's user: clients that may read documents here may read this one too.
       return handleRemote(this.services, remote, request, reply, { user: aggregatorUser });
     }
     const form = acceptedForm(request.headers.accept, 3);
@@ -123,7 +123,7 @@ function namesTag(header: string | undefined, etag: string): boolean {
   return header?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*') ?? false;
 }
 
-/** Answers a path without a document: like upstream, without a body. */
+/** Sends the response for a path without a document: no body, like upstream. */
 function sendNothing(context: HttpRequestContext, reply: FastifyReply): void {
   setCommonHeaders(context, reply);
   reply.code(404).send();

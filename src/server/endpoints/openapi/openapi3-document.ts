@@ -8,14 +8,14 @@ import type { Steps } from '../../../base/machinery/turns.js';
 import { contentSchema, type DocumentInfo, descriptions, extensions } from './document-parts.js';
 import type { OperationModel, ParameterModel, PathModel } from './operation-model.js';
 
-/** Name of the shared description of failures, which every operation refers to. */
+/** Name of the shared description of error responses, which every operation refers to. */
 const failureName = 'Failure';
 
 /**
  * Builds an OpenAPI 3.0 document for these paths, one in each step, with the schemas of all types that they use.
  *
- * @param failure the body of failures
- * @param failureTypes its media types
+ * @param failure the type of error response bodies
+ * @param failureTypes their media types
  */
 export function* openApi3Document(
   info: DocumentInfo,

@@ -11,7 +11,7 @@ export interface ParameterModel {
 
 export type OperationMethod = 'get' | 'head' | 'options' | 'put' | 'post' | 'delete' | 'patch';
 
-/** The content of a body or an answer: a declared type, or text. */
+/** The content of a request or response body: a declared type, or text. */
 export type ContentModel = StructType | { readonly type: 'text' };
 
 /** One operation, in the terms of both OpenAPI versions. */
@@ -20,7 +20,7 @@ export interface OperationModel {
   readonly id: string;
   readonly tag: string;
   readonly description: string;
-  /** The action of the operation, for tools (`list`, `deletecollection`, ...); discovery has none. */
+  /** The action of the operation, for tools (`list`, `deletecollection`, ...); discovery operations have none. */
   readonly action?: string;
   readonly gvk?: GroupVersionKind;
   readonly parameters: readonly ParameterModel[];

@@ -51,7 +51,7 @@ const deletion: readonly ParameterModel[] = [
   query('propagationPolicy', 'string', 'Treatment of dependents: Orphan, Background or Foreground.'),
 ];
 
-/** The parameters that select the objects of a list, their version and their number. */
+/** The parameters that determine the objects of a list, their version and their number. */
 const selection: readonly ParameterModel[] = [
   continueToken,
   fieldSelector,
@@ -88,7 +88,7 @@ export const namespaceParameter: ParameterModel = {
   description: 'Namespace of the objects.',
 };
 
-/** The `path` parameter of proxy requests. It is published as upstream, and passed on with the query. */
+/** The `path` parameter of proxy requests. It is published as upstream, and forwarded with the query. */
 export const proxyPath = query('path', 'string', 'Path of the request to the other server, when the URL has none.');
 
 export const pathParameter: ParameterModel = {
@@ -110,7 +110,7 @@ const listed: ReadonlySet<ParameterModel> = new Set([
   pathParameter,
 ]);
 
-/** The parameters that many operations share, which a Swagger document describes only once. */
+/** The parameters that many operations share, and that a Swagger document therefore describes only once. */
 export function sharedParameters(): Iterable<ParameterModel> {
   return listed;
 }

@@ -109,7 +109,7 @@ class ResourcePaths {
     return this.resource.served.type.custom === undefined ? [...paths, ...this.watchPaths()] : paths;
   }
 
-  /** The deprecated paths that only watch. */
+  /** The deprecated paths that only support watching. */
   private watchPaths(): PathModel[] {
     const { kind: kindName, namespaced, resource } = this.resource.definition;
     if (!this.verbs.includes('watch')) return [];
@@ -226,8 +226,8 @@ class ResourcePaths {
           parameters: queryParameters.delete,
           body: { content: deleteOptions, required: false },
           codes: [200, 202],
-          // The answer may be either: the object while finalizers still hold it, or a Status for users who may not read
-          // it. For a namespace, which is removed at once only when it is empty, upstream describes the Status.
+          // The response may be either: the object while finalizers still hold it, or a Status for users who may not
+          // read it. For a namespace, which is removed at once only when it is empty, upstream describes the Status.
           answer: showsDeletedObject(definition) && kindName !== 'Namespace' ? served.type : status,
         }),
       );
@@ -273,7 +273,7 @@ class ResourcePaths {
     return operations;
   }
 
-  /** The answer of the other server may have any form. */
+  /** The response of the other server may have any form. */
   private connectOperations(sub: ConnectSubresource, end: 'WithPath' | ''): OperationModel[] {
     const isProxy = sub.target === 'proxy';
     const suffix = `${capitalize(sub.name)}${end}`;
@@ -355,7 +355,7 @@ function listTypeOf(item: KindType, kinds: MetaKinds): KindType {
       },
       { name: `${item.name}List`, doc: `Objects of kind ${itemKind}.` },
     );
-    // The list's name is complete, like that of its items.
+    // The name of a custom kind's list is complete, like that of its items.
     if (item.custom !== undefined) type = { ...type, custom: plainForm };
     listTypes.set(item, type);
   }

@@ -11,7 +11,7 @@ export type DocumentContent = Iterable<string | Uint8Array> | AsyncIterable<stri
 
 type Pieces = Iterable<SwaggerPiece> | AsyncIterable<SwaggerPiece>;
 
-/** The pieces together with the additions from documents of other servers. */
+/** The pieces, and additions from the documents of other servers. */
 export async function mergedPieces(pieces: Pieces, others: readonly SwaggerParts[]): Promise<readonly SwaggerPiece[]> {
   const own = { paths: new Map<string, unknown>(), definitions: new Map<string, unknown>() };
   const merged: SwaggerPiece[] = [];
@@ -34,7 +34,7 @@ export async function mergedPieces(pieces: Pieces, others: readonly SwaggerParts
   return merged;
 }
 
-/** The Swagger document as JSON. The definitions, which are complete only at the end, are kept as text until then. */
+/** The Swagger document as JSON. The definitions, which are complete only at the end, are kept as JSON until then. */
 export async function* swaggerText(pieces: Pieces): AsyncGenerator<string, void, undefined> {
   const waiting: string[] = [];
   let separator = '';
@@ -54,7 +54,7 @@ export async function* swaggerText(pieces: Pieces): AsyncGenerator<string, void,
   yield '}}';
 }
 
-/** The text of the members of an object, without the braces; empty for an empty object. */
+/** The JSON of the members of an object, without the braces; empty for an empty object. */
 function* membersText(value: object = {}): Generator<string, readonly string[], undefined> {
   const parts: string[] = [];
   const steps = stringifyInSteps(value, (text) => parts.push(text));
@@ -64,7 +64,7 @@ function* membersText(value: object = {}): Generator<string, readonly string[], 
   return parts.length === 1 && parts[0] === '' ? [] : parts;
 }
 
-/** The Swagger document as protobuf. A map is preceded by its length, so it is kept until it is complete. */
+/** The Swagger document as protobuf. A map is preceded by its length, so its entries are kept until it is complete. */
 export async function* swaggerBytes(
   { encodeDocument, encodeEntries, encodeMapStart }: Encoder,
   pieces: Pieces,

@@ -8,7 +8,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** A piece of a Swagger 2.0 document: each member of these maps is in exactly one piece. */
 export interface SwaggerPiece {
-  /** Members besides the maps; only the first piece has them. */
+  /** Members other than the maps; only the first piece has them. */
   readonly head?: Json;
   readonly paths?: Json;
   readonly definitions?: Json;
@@ -18,7 +18,7 @@ export interface SwaggerPiece {
  * Builds a Swagger 2.0 document for these paths, with the definitions of all types that they use: one piece per path,
  * so that the whole document never has to be in memory.
  *
- * @param failure the body of failures
+ * @param failure the type of error response bodies
  */
 export async function* swaggerPieces(
   info: DocumentInfo,

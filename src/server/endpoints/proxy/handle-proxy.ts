@@ -16,8 +16,8 @@ import { decodedPath, encodedPath, type ProxiedPath, rewriteCookie, rewriteLocat
 import { findProxyTarget, type ProxyTarget } from './proxy-target.js';
 
 /**
- * Header fields with which the other server, whose answers come from this server's host, could control browsers for
- * this server too: who may read answers, how to connect from now on, and which data to delete.
+ * Header fields with which the other server could control browsers for this server too, since its responses come from
+ * this server's host: who may read responses, how to connect from now on, and which data to delete.
  */
 const foreignFields = [
   'access-control-allow-credentials',
@@ -32,9 +32,8 @@ const foreignFields = [
 ] as const;
 
 /**
- * Passes a request on to a server in a pod, behind a service or on a node, and passes the answer back (specification
- * 4.1). Both bodies are streamed. The other server gets no credentials of the client, and redirects are left to the
- * client.
+ * Forwards a request to a server in a pod, behind a service or on a node, and the response back (specification 4.1).
+ * Both bodies are streamed. The other server gets no credentials of the client, and redirects are left to the client.
  *
  * @param admitted the path after admission, decoded
  */
@@ -50,7 +49,7 @@ export async function handleProxy(
   const found = await findProxyTarget(request, proxies.denied);
   const rest = admitted === decodedPath(path) ? path.rest : encodedPath(admitted);
   if (rest === '' && upgrade === undefined && (http.method === 'GET' || http.method === 'HEAD')) {
-    // Without the slash, relative links of the other server would lead to this server.
+    // Without the trailing slash, relative links of the other server would lead to this server.
     reply.code(301).header('location', `${path.prefix}/${path.query}`).send();
     return;
   }

@@ -33,7 +33,7 @@ export function decodedPath({ rest }: ProxiedPath): string {
 }
 
 /**
- * A cookie of the other server, restricted to its own pages: further servers are reached at the same host, under other
+ * A cookie of the other server, restricted to its own pages: other servers are reached at the same host, under other
  * prefixes.
  *
  * @param cookie a value of `Set-Cookie`
@@ -49,7 +49,7 @@ export function rewriteCookie(cookie: string, prefix: string): string {
   return [pair, ...kept].join(';');
 }
 
-/** Encodes a path with which admission replaced the client's. Throws a 400 for a path that leads upwards. */
+/** Encodes a path with which admission replaced the client's. Throws a 400 for a path with `..` segments. */
 export function encodedPath(path: string): string {
   const segments = path.split('/');
   if (segments.some((segment) => segment === '.' || segment === '..')) {

@@ -2,14 +2,14 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 
 /** The name in a proxy path: `name`, `name:port` or `scheme:name:port`. */
 export interface ProxyName {
-  /** If empty, `http` or the protocol of a node's agent. */
+  /** If empty, `http`, or the protocol of a node's agent. */
   readonly scheme: '' | 'http' | 'https';
   readonly name: string;
   /** A number or a name; if empty, the default port. */
   readonly port: string;
 }
 
-/** Parses a name; throws a 400 for another form. `kind` is a word for the message. */
+/** Parses a name; throws a 400 for another form. `kind` is the word for the object in the message. */
 export function parseProxyName(kind: string, text: string): ProxyName {
   const parts = text.split(':');
   const [scheme = '', name = '', port = ''] = parts.length === 3 ? parts : ['', ...parts];

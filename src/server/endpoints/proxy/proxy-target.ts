@@ -13,7 +13,7 @@ import { findEndpoint } from './service-endpoint.js';
 export interface ProxyTarget {
   readonly target: Target;
   readonly isEncrypted: boolean;
-  /** Whether this is the agent of a node, which knows this server by its certificate. */
+  /** Whether this is a node agent, to which this server authenticates with its certificate. */
   readonly isAgent: boolean;
   /** Name and uid of the object in the path. */
   readonly name: string;
@@ -78,7 +78,7 @@ function nodeTarget(
   return { target: { host: agent.host, port: number } };
 }
 
-/** Throws a 400 for an address that nobody may reach through this server. */
+/** Throws a 400 for an address that must not be reached through this server. */
 export function checkAddress(address: string, denied: DeniedAddresses): void {
   if (denied.has(address)) throw new StatusError('BadRequest', 'address not allowed');
 }

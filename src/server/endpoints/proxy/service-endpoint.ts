@@ -11,7 +11,7 @@ import { remoteUnavailableError } from '../remote/handle-remote.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { type ProxyName, portNumber } from './proxy-name.js';
 
-/** A ready endpoint, with the pod that it claims to be. */
+/** A ready endpoint, with the pod that it names as its target. */
 interface Candidate {
   readonly ip: string;
   readonly port: number;
@@ -29,14 +29,14 @@ interface Reference {
   readonly name?: string;
 }
 
-/** Services have some thousand endpoints at most. */
+/** Real services have at most some thousand endpoints. */
 const maxSlices = 1000;
-/** Endpoints whose pod does not have their address are rare; more attempts would be wasted on a fake service. */
+/** Endpoints whose pod does not have their address are rare; a service with more of them is considered fake. */
 const maxAttempts = 10;
 
 /**
- * A ready endpoint of a service, chosen at random. Only addresses of pods of the namespace count: a user who may write
- * endpoints must not be able to direct this server anywhere else. Throws a 503 when there is none.
+ * A ready endpoint of a service, chosen at random. Only addresses of pods of the namespace count: otherwise a user who
+ * may write endpoints could direct this server to any address. Throws a 503 when there is none.
  */
 export async function findEndpoint(
   request: ResourceRequest,
@@ -52,7 +52,7 @@ export async function findEndpoint(
   throw remoteUnavailableError(`no endpoints available for service ${JSON.stringify(asked.name)}`);
 }
 
-/** Endpoints know the ports of a service by name; a number means the service's port with that number. */
+/** Endpoints have only the names of the service's ports; a number is looked up in the service. */
 function portNameOf(service: ApiObject, { name, port }: ProxyName): string {
   const number = port === '' ? undefined : portNumber(port);
   if (number === undefined) return port;

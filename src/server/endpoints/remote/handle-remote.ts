@@ -29,18 +29,18 @@ import { openTunnel } from './tunnel.js';
 const defaultHeadLimitMs = 60_000;
 
 /**
- * 503 for an unavailable extension server. It has no retry hint, since clients would wait for it, and no cause, since
- * this server works and has nothing to log.
+ * The 503 for an unavailable extension server. It has no retry hint, since clients would then wait and retry, and no
+ * cause, since this server itself works and has nothing to log.
  */
 export function remoteUnavailableError(message: string): StatusError {
   return new StatusError('ServiceUnavailable', message);
 }
 
 /**
- * Passes an authorized request on to the extension server that serves its group version, and passes the answer back.
- * Both bodies are streamed. The extension server learns who the client is from this server alone (specification 2.1).
+ * Forwards an authorized request to the extension server that serves its group version, and the response back. Both
+ * bodies are streamed. The extension server learns the client's identity only from this server (specification 2.1).
  *
- * @param path path and query on the way; default: those of the request
+ * @param path path and query to send; default: those of the request
  * @param user the user sent to that server; default: the user of the request
  */
 export async function handleRemote(
@@ -64,7 +64,7 @@ export async function handleRemote(
     const sent = { path: path ?? pathOf(http), user: user ?? (context.user as UserInfo) };
     await exchange(services, backend, context, http, reply, sent);
   } catch (error) {
-    // The time limit was exceeded, and the client has its answer.
+    // The request has timed out, and its client has got the response.
     if (!(context.signal.aborted && reply.sent)) throw error;
   } finally {
     leave();
@@ -91,7 +91,7 @@ async function exchange(
     hasBody: body !== undefined,
     identities: await backend.identity(),
   });
-  // With the same id, the trails of both servers can be joined.
+  // With the same id, the audit trails of both servers can be joined.
   const id = reply.raw.getHeader('Audit-Id');
   if (typeof id === 'string') headers['audit-id'] = id;
   const answer = await ask(backend, context, {
@@ -121,7 +121,7 @@ async function ask(
   try {
     return await backend.call(call);
   } catch (error) {
-    // The client has left, or the time limit was exceeded.
+    // The client has left, or the request has timed out.
     if (context.signal.aborted) throw timeoutError('request did not complete within the allotted timeout');
     if (call.signal.aborted) throw remoteUnavailableError('the server is shutting down');
     if (!(error instanceof BackendFault)) throw error;
@@ -130,10 +130,10 @@ async function ask(
 }
 
 /**
- * Writes the answer at the pace of the client. If the answer ends early, the client's stream is cut too.
+ * Writes the response at the pace of the client. If the response breaks off, the client's stream is cut too.
  *
- * @param shutdown once aborted, an answer that is cut ends normally for its client, as watches need
- * @param adjust changes the head of the answer
+ * @param shutdown once aborted, a broken-off response ends normally for its client, as watches require
+ * @param adjust changes the head of the response
  */
 export async function passAnswer(
   context: HttpRequestContext,
@@ -150,7 +150,7 @@ export async function passAnswer(
   }
   const headers = answerHeaders(response.rawHeaders);
   adjust(headers);
-  // The audit id in the answer must be this server's, not the other one's.
+  // The audit id in the response must be this server's, not the other one's.
   delete headers['audit-id'];
   if (context.warnings.length > 0) {
     headers.warning = [...[headers.warning ?? []].flat(), ...context.warnings.map(formatWarning)];
@@ -177,9 +177,7 @@ export async function passAnswer(
   writer.end();
 }
 
-/**
- * Refuses redirects, with which the other server could choose where this server's clients go with their credentials.
- */
+/** Refuses redirects: with them the other server could choose where clients send their credentials. */
 function refuseRedirect(response: IncomingMessage): void {
   const { statusCode = 0, headers } = response;
   if (statusCode < 300 || statusCode > 399 || headers.location === undefined) return;
@@ -199,7 +197,7 @@ function headersFor(
   }
 }
 
-/** Whether a request has a body to pass on. */
+/** Whether a request has a body to forward. */
 export function mayHaveBody({ method, raw }: FastifyRequest): boolean {
   if (method === 'GET' || method === 'HEAD') return false;
   const { headers } = raw;

@@ -4,7 +4,7 @@ import type { RemoteApiService } from '../../aggregation/known-api-service.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { upgradeOf } from '../web-sockets.js';
 
-/** Subresources whose answers last as long as their clients read. */
+/** Subresources whose responses last as long as their clients read. */
 const lasting: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /** Subresources of the core group that may be long-running. */
@@ -14,12 +14,12 @@ const connections: Readonly<Record<string, ReadonlySet<string>>> = {
   nodes: new Set(['proxy']),
 };
 
-/** Paths whose requests may ask for an upgrade here. The parsed path decides later. */
+/** Paths whose requests may be upgraded. The parsed path decides later. */
 const upgradable =
   /^\/api\/v1\/(?:namespaces\/[^/?]+\/(?:pods\/[^/?]+\/(?:attach|exec|portforward|proxy)|services\/[^/?]+\/proxy)|nodes\/[^/?]+\/proxy)(?:[/?]|$)/;
 
 /**
- * Whether a request may last as long as its client reads: a connection to a node, or a long-running request of an
+ * Whether a request may last as long as its client reads: a connection to a node, or a long-running request to an
  * extension server.
  */
 export function mayLast(aggregation: Aggregation | undefined, context: HttpRequestContext, response: object): boolean {
@@ -29,12 +29,12 @@ export function mayLast(aggregation: Aggregation | undefined, context: HttpReque
   return aggregation?.services.remote(apiGroup, apiVersion) !== undefined;
 }
 
-/** Whether the path of an upgrade request leads to another server, as far as the unparsed path shows. */
+/** Whether the path of an upgrade request leads to another server, judged by the unparsed path. */
 export function mayUpgrade(aggregation: Aggregation | undefined, url: string): boolean {
   return upgradable.test(url) || remoteOf(aggregation, url) !== undefined;
 }
 
-/** The extension server that answers a path, as far as the unparsed path shows. */
+/** The extension server that serves a path, judged by the unparsed path. */
 export function remoteOf(aggregation: Aggregation | undefined, url: string): RemoteApiService | undefined {
   const [, prefix, group = '', version = ''] = url.split(/[/?]/, 4);
   return prefix === 'apis' ? aggregation?.services.remote(group, version) : undefined;

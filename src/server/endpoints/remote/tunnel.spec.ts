@@ -10,7 +10,7 @@ import { joinSockets, type TunnelLimits, tunnelLimits } from './tunnel.js';
 const never = 2 ** 30;
 const limits: TunnelLimits = { halfClosedMs: never, askMs: never };
 
-/** Two connected sockets: that of a peer, and that of the tunnel. */
+/** Two connected sockets: one of a peer, and one of the tunnel. */
 async function pair(): Promise<{ peer: Socket; own: Socket }> {
   const server = createServer({ allowHalfOpen: true });
   server.listen(0, '127.0.0.1');

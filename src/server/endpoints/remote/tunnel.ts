@@ -23,13 +23,14 @@ export interface TunnelLimits {
 export const tunnelLimits: TunnelLimits = { halfClosedMs: 60_000, askMs: 5000 };
 
 /**
- * An id that no peer's own pings have reached, so the other side ignores the answer to our ping, which is passed on.
+ * A ping id that the peers' own pings do not reach, so that the server ignores the reply to our ping, which the tunnel
+ * forwards to it.
  */
 const pingId = 0x7fff_fffe;
 
 /**
- * Answers 101 and joins both connections: bytes are passed on unchanged, each side at the pace of the other. Resolves
- * when both are closed. The response can't be used after this.
+ * Responds with 101 and joins both connections: bytes are forwarded unchanged, each direction at the pace of its
+ * receiver. Resolves when both are closed. The response can't be used after this.
  */
 export async function openTunnel(
   response: ServerResponse,
@@ -61,7 +62,7 @@ export interface Joint {
 }
 
 /**
- * Passes bytes on in both directions until both connections have ended, one of them breaks, or the signal is aborted.
+ * Forwards bytes in both directions until both connections have ended, one of them breaks, or the signal is aborted.
  */
 export async function joinSockets(
   client: Duplex,
@@ -77,7 +78,7 @@ export async function joinSockets(
   const closed = [client, backend].map(
     (socket) =>
       new Promise<void>((resolve) => {
-        // The other side can still answer after one side has ended; Node would end both directions at once.
+        // The other side can still send after one side has ended; Node would end both directions at once.
         socket.allowHalfOpen = true;
         socket.once('end', () => {
           ended++;
@@ -85,7 +86,7 @@ export async function joinSockets(
         });
         if (socket.destroyed) resolve();
         socket.once('close', () => {
-          // A side that has ended in both directions has sent everything; the other one still reads it.
+          // A connection that has ended in both directions has sent everything, but the other one may still be reading.
           if (ended < 2) close();
           resolve();
         });
@@ -106,7 +107,7 @@ export async function joinSockets(
   signal.removeEventListener('abort', close);
 }
 
-/** Returns whether all received data was written to the other side. */
+/** Returns a function that checks whether all received data was written to the other side. */
 function flow(from: Duplex, to: Duplex, throttle: Throttle, note?: (chunk: Buffer) => void): () => boolean {
   if (throttle === undefined) {
     if (note !== undefined) from.on('data', note);
@@ -124,15 +125,15 @@ function flow(from: Duplex, to: Duplex, throttle: Throttle, note?: (chunk: Buffe
 }
 
 /**
- * Pings a client. Nothing is read from it while the other side accepts no more data, so only a write can reveal that
- * its connection is dead.
+ * Pings a client. While the other side accepts no more data, nothing is read from the client, so only a write can
+ * reveal that its connection is dead.
  */
 function ask(client: Duplex, protocol: FramedProtocol): void {
   if (client.destroyed || client.writableEnded || client.writableLength > 0) return;
   client.write(protocol === 'spdy' ? pingFrame(pingId) : frameHead(opcodes.ping, 0));
 }
 
-/** Ends a half-closed connection when no more data arrives: nothing else would notice a peer that has gone. */
+/** Ends a half-closed connection when no more data arrives: nothing else would detect a peer that has gone. */
 function limitSilence(sockets: readonly Duplex[], ms: number, close: () => void): void {
   for (const socket of sockets) {
     const timed = socket as Duplex & { setTimeout?: (ms: number, listener: () => void) => void };

@@ -48,15 +48,15 @@ export class HttpRequestContext implements RequestContext {
   isCostly: boolean;
   /** The body as sent, once it has been read. */
   body: Buffer | undefined;
-  /** The request's place among those under way, or in a queue for one; unset until the user is known. */
+  /** The request's seat, or its place in a queue for one; unset until the user is known. */
   seat: Seat | undefined;
-  /** The memory that a long-running request keeps; unset until the user is known. */
+  /** The memory that a long-running request holds; unset until the user is known. */
   lasting: LastingShare | undefined;
-  /** Tracks answers that clients have not read yet. */
+  /** Tracks responses that clients have not read yet. */
   unread: UnreadAnswers | undefined;
   /** The resource and action of the request, for metrics; undefined for an unknown path. */
   resourceRequest: ResolvedRequest | undefined;
-  /** The group version of the request, if an extension server answers it. */
+  /** The group version of the request, if an extension server serves it. */
   remote: Pick<KnownApiService, 'group' | 'version'> | undefined;
   /**
    * Whether the request is long-running: it has no time limit, and does not count as a request in flight. Set by the
@@ -65,22 +65,25 @@ export class HttpRequestContext implements RequestContext {
   isLongRunning: boolean;
   /** Set while an audit policy is in force. */
   audit: RequestAudit | undefined;
-  /** Whether the whole answer is waiting to be sent. */
+  /** Whether the complete response is waiting to be sent. */
   isEnding: boolean;
   waitedMs: number;
-  /** Bytes of the answer's body sent so far. */
+  /** Number of bytes of the response body sent so far. */
   answerBytes: number;
-  /** When the answer was sent, in monotonic milliseconds, if its client is still sending an unwanted body. */
+  /** When the response was sent, in monotonic milliseconds, if its client is still sending an unwanted body. */
   answeredAt: number | undefined;
   /** Whether the server refused or ended the request to protect itself. */
   isTerminated: boolean;
-  /** Whether the time limit has answered; a handler may still be working. */
+  /** Whether the request has timed out and got its response; a handler may still be working. */
   isTimedOut: boolean;
-  /** Whether the answer was cut after it had begun. */
+  /** Whether the response was cut after it had begun. */
   isAborted: boolean;
   /** Set if the request is traced. */
   trace: TraceSpan | undefined;
-  /** Begins the trace of a request if the client's trace is sampled; unset after that decision. */
+  /**
+   * Begins the trace of a request for which the client sent a trace context. `isTrusted`: whether its user may decide
+   * what is traced. Unset once called.
+   */
   traceAsked: ((isTrusted: boolean) => TraceSpan | undefined) | undefined;
   /** The ends of the request's phases: name and `performance.now()`, alternating. */
   readonly marks: (string | number)[] = [];

@@ -15,7 +15,7 @@ const healthPath = /^\/(?:livez|readyz|healthz)(?:\/|$)/;
  * Third guard: a request takes its seats, now that its user is known. Flow control may make it wait for them, or refuse
  * it with a 429.
  *
- * A long-running request is refused in the same way when its user's other long-running requests hold too much memory.
+ * A long-running request is also refused when its user's long-running requests hold too much memory.
  *
  * Without flow control, a request takes one of the in-flight seats or is refused. Long-running requests take none.
  * Health checks are never refused, because a busy server would look broken. Administrators are never refused, because
@@ -70,7 +70,7 @@ function enterFlow(
   if (schema.uid !== '') reply.header('x-kubernetes-pf-flowschema-uid', schema.uid);
   if (schema.level.uid !== '') reply.header('x-kubernetes-pf-prioritylevel-uid', schema.level.uid);
   const seat = flowControl.enter(schema, { user, info, query, receivedAt, kind, timeLimitMs, other });
-  // The end of the request also gives up its place in a queue.
+  // When the request ends, it also leaves its queue.
   context.seat = seat;
   if (seat.granted === undefined) return true;
   const begin = performance.now();

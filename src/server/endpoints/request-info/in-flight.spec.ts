@@ -24,7 +24,7 @@ it('a request whose body does not come loses its seat when another needs it, the
   assert.deepEqual(lost, ['first']);
   enter();
   assert.deepEqual(lost, ['first', 'second']);
-  // No seated request waits for its body any longer.
+  // No request with a seat is waiting for its body any longer.
   assert.throws(enter, { code: 429 });
   // Lost seats are not released a second time.
   first.leave();
@@ -88,7 +88,7 @@ it('a request that leaves while it wants its seat back leaves none behind', asyn
   await back;
   second.leave();
   limiter.enter('readOnly', false).leave();
-  // The seat of the third request is free again before its client reads.
+  // The third request's seat is free again before its client reads.
   const third = limiter.enter('readOnly', false);
   third.waitForReader();
   now += patienceMs;

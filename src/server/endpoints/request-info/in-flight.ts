@@ -13,7 +13,7 @@ export interface InFlightLimits {
 }
 
 /**
- * A request whose client does not send its body, or read its answer, for this many milliseconds loses its seat if
+ * A request whose client does not send its body, or read its response, for this many milliseconds loses its seat if
  * another request needs it.
  */
 export const patienceMs = 1000;
@@ -23,8 +23,8 @@ const readOnlyMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 /**
  * Counts concurrent requests and refuses those above the limit with a 429. A request is counted once its user is known,
  * so anonymous requests can't take the seats of others. If no seat is free, the request that has waited longest for its
- * client loses its seat: otherwise one user could keep all others out with bodies that never arrive and answers that
- * nobody reads. Half an answer is of no use, so a request whose client reads again gets the next free seat.
+ * client loses its seat: otherwise one user could keep all others out with bodies that never arrive and responses that
+ * nobody reads. A partial response is useless, so a request whose client reads again gets the next free seat.
  */
 export class InFlightLimiter {
   private readonly limited: Record<RequestKind, number> = { readOnly: 0, mutating: 0, unauthenticated: 0 };
@@ -45,7 +45,7 @@ export class InFlightLimiter {
     return readOnlyMethods.has(method) ? 'readOnly' : 'mutating';
   }
 
-  /** Throws a 429 when the limit is reached. An exempt request is never refused and takes no other request's place. */
+  /** Throws a 429 when the limit is reached. An exempt request is never refused and takes no other request's seat. */
   enter(kind: RequestKind, isExempt: boolean): Seat {
     const limit = this.limits[kind];
     if (!isExempt && limit > 0 && this.isFull(kind)) {
@@ -69,7 +69,7 @@ export class InFlightLimiter {
     );
   }
 
-  /** Whether there is no free seat, nor one whose request waits for its client. */
+  /** Whether all seats are taken, and none by a request that waits for its client. */
   private isFull(kind: RequestKind): boolean {
     while (this.limited[kind] >= this.limits[kind]) if (!this.takeFromWaiting(kind)) return true;
     return false;
@@ -109,7 +109,7 @@ class LimitedSeat implements Seat {
   private isOver = false;
   /** Ends the request; set while it waits for its body. */
   private giveUp: (() => void) | undefined;
-  /** Ends the wait; set while the request wants its seat back. */
+  /** Wakes the request; set while it waits to get its seat back. */
   private goOn: (() => void) | undefined;
 
   /** @param others undefined: nobody needs the seat */

@@ -6,7 +6,7 @@ const requestBytes = 24 * 1024;
 const fieldBytes = 64;
 
 /**
- * Estimate of the memory that a request keeps while it lasts, in bytes. It includes the path twice, as sent and as
+ * Estimate of the memory that a request holds while it lasts, in bytes. It includes the path twice, as sent and as
  * parsed, but not the selectors parsed from it.
  */
 export function keptBytes({ rawHeaders, url = '' }: FastifyRequest['raw']): number {

@@ -42,24 +42,24 @@ export interface RequestHookOptions {
   readonly requestTimeoutMs: number;
   /** Probability (0 to 0.02) that a connection is asked to close after a request, to spread the clients again. */
   readonly goawayChance: number;
-  /** Sets headers for browsers; returns true if it has answered the request. */
+  /** Sets headers for browsers; returns true if it has responded to the request. */
   readonly browser?: ((request: FastifyRequest, reply: FastifyReply) => boolean) | undefined;
-  /** Whether an extension server answers the request, which may then be long-running. Watches always may. */
+  /** Whether an extension server serves the request, which may then be long-running. Watches always may. */
   readonly isLongRunning?: (context: HttpRequestContext, response: object) => boolean;
 }
 
 /** The number of current requests. */
 export interface RequestsUnderWay {
-  /** The number of current requests without watches, including answers still being sent. */
+  /** The number of current requests without watches, including those whose responses are still being sent. */
   readonly underWay: number;
 }
 
-/** Code in metrics for requests whose client had left before the answer. */
+/** Code in metrics for requests whose client had left before the response. */
 const clientLeft = 499;
 const ignore = () => undefined;
 /**
  * Registers the first hook of every request. It creates the request's context, counts it for its client address and
- * measures its answer. Returns the counter of current requests.
+ * measures its response. Returns the counter of current requests.
  */
 export function registerRequestHooks(
   fastify: FastifyInstance,
@@ -109,12 +109,12 @@ class RequestHook implements RequestsUnderWay {
     if (!isLong) this.count++;
     // The default until the query has been parsed.
     context.timeLimitMs = requestTimeoutMs;
-    // Not set in the thread for large requests: the process that passes the answer on has already set its id.
+    // Not set in the thread for large requests: the process that forwards the response has already set its id.
     if (unread !== undefined) reply.raw.setHeader('Audit-Id', requestIdOf(request.raw.headers));
     if (auditor !== undefined) context.audit = auditor.begin({ context, raw: request.raw, response: reply.raw });
     let leaveAddress: () => void = ignore;
-    // The event `close` instead of onResponse, which is skipped when a client leaves before its answer: the request
-    // would count forever.
+    // The event `close` is used instead of onResponse, which is skipped when a client leaves before its response: the
+    // request would count forever.
     reply.raw.once('close', () => {
       leaveAddress();
       this.closed(context, request, reply);
@@ -180,7 +180,7 @@ class RequestHook implements RequestsUnderWay {
       isAborted: context.isAborted,
     });
     const ended = { context, request, reply, code };
-    // The decision is still open if the request ended before its user was known.
+    // If the request ended before its user was known, the decision about the trace is still pending.
     context.decideTrace();
     if (context.trace !== undefined) endTrace(context.trace, ended);
     if (slowMs > 0 && logger !== undefined && seconds !== undefined && seconds * 1000 > slowMs) {
@@ -190,7 +190,7 @@ class RequestHook implements RequestsUnderWay {
   }
 }
 
-/** Reports the beginning of a long answer to the audit trail. */
+/** Reports the beginning of a long-running response to the audit trail. */
 function noticeHead(audit: RequestAudit, raw: FastifyReply['raw']): void {
   const writeHead = raw.writeHead as (...args: unknown[]) => typeof raw;
   raw.writeHead = ((...args: unknown[]) => {
@@ -211,7 +211,7 @@ function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method
 
 type Raw = FastifyReply['raw'];
 
-/** The methods of a response that report its end, and the data that they need. */
+/** The methods of a response that signal its end, and the data that they need. */
 interface EndNotice {
   readonly context: HttpRequestContext;
   readonly unread: UnreadAnswers | undefined;
@@ -224,9 +224,9 @@ const endNotice = Symbol('end notice');
 type NoticedResponse = Raw & { [endNotice]: EndNotice };
 
 /**
- * Marks the request as done once its answer is handed over: delivering it to the client is not this server's work. All
- * responses share the same functions: with functions of its own, the engine would keep a response, and the whole
- * request, until old objects are collected (`test/e2e/short-lives.spec.ts`).
+ * Marks the request as done once its response is handed over: delivering it to the client is not this server's work.
+ * All responses share the same functions: with separate closures, the engine would keep a response, and the whole
+ * request, until a full garbage collection (`test/e2e/short-lives.spec.ts`).
  */
 function noticeEnd(context: HttpRequestContext, unread: UnreadAnswers | undefined, raw: Raw): void {
   const { end, write } = raw as unknown as Pick<EndNotice, 'end' | 'write'>;
@@ -247,7 +247,7 @@ function noticedEnd(this: NoticedResponse, ...args: unknown[]): Raw {
   context.mark('work');
   const noted = context.audit?.ended();
   if (noted === undefined) return end.apply(this, args);
-  // The answer waits until its event is in the audit trail.
+  // The response waits until its event is in the audit trail.
   context.isEnding = true;
   const send = () => void end.apply(this, args);
   noted.then(send, send);
@@ -267,8 +267,8 @@ function bytesOf(chunk: unknown): number {
 }
 
 /**
- * The time limit. Lists and deletes of collections can shorten it with `timeoutSeconds`; an invalid number is refused
- * later.
+ * The time limit in milliseconds. Lists and deletes of collections can shorten it with `timeoutSeconds`; an invalid
+ * number is refused later.
  */
 function timeLimitMs({ requestInfo: { verb }, query }: HttpRequestContext, limitMs: number): number {
   const askedMs = timeoutMs(query.get('timeout'));
@@ -278,7 +278,9 @@ function timeLimitMs({ requestInfo: { verb }, query }: HttpRequestContext, limit
   return seconds > 0 ? Math.min(seconds * 1000, mostMs) : mostMs;
 }
 
-/** The time limit that the client sets with `timeout`; 0 for none. @throws a 400 for text that is not a duration. */
+/**
+ * The time limit that the client sets with `timeout`; 0 for none. @throws a 400 for anything that is not a duration.
+ */
 function timeoutMs(text: string | null): number {
   if (text === null || text === '') return 0;
   try {
@@ -300,7 +302,7 @@ function headerBytes(request: FastifyRequest): number {
 
 /**
  * Asks the client to reconnect. HTTP/2 connections finish their streams and close (GOAWAY); HTTP/1.1 connections close
- * after this answer.
+ * after this response.
  */
 function askToReconnect(request: FastifyRequest, reply: FastifyReply): void {
   const session = (request.raw as { stream?: { session?: { close(): void } } }).stream?.session;

@@ -24,9 +24,9 @@ const selectingVerbs: ReadonlySet<Verb> = new Set(['list', 'watch', 'deletecolle
 const noParts: readonly string[] = Object.freeze([]);
 
 /**
- * Determines what a request is for (specification 4.1). Paths are taken literally: empty, `.` and `..` segments are
- * never removed, so `/api/v1//secrets` is not a resource request. Throws a 400 for invalid percent-encoding in the
- * path.
+ * Determines which resource and action a request is for (specification 4.1). Paths are taken literally: empty, `.` and
+ * `..` segments are never removed, so `/api/v1//secrets` is not a resource request. Throws a 400 for invalid
+ * percent-encoding in the path.
  *
  * @param path the path without its query, still percent-encoded
  */
@@ -68,7 +68,8 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   } else if (name === '' && verb === 'delete') {
     verb = 'deletecollection';
   }
-  // Below `/watch/` a path may mean one object, whose watch ignores selectors; so they do not restrict the check there.
+  // A path below `/watch/` may name one object, whose watch ignores selectors; so they do not limit the authorization
+  // check.
   const selectors = !isVerbInPath && selectingVerbs.has(verb) ? selectorsOf(query) : undefined;
   return {
     isResourceRequest: true,
@@ -88,15 +89,16 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 }
 
 /**
- * A boolean query value in the usual convention: if present, even without a value, it is true unless its text is one of
- * the spellings of false that clients use.
+ * A boolean query parameter by the usual convention: if present, even without a value, it is true unless its value is
+ * one of the spellings of false that clients use.
  */
 export function isTrue(value: string | null): boolean {
   return value !== null && !/^(0|f|false)$/i.test(value);
 }
 
 /**
- * The index at which the path on another server begins, whose segments may be empty; the end if there is no such path.
+ * The index of the first segment of the path on the other server, where segments may be empty; the end if there is no
+ * such path.
  */
 function endOfProxyPath(segments: readonly string[]): number {
   const at = segments[2] === 'namespaces' ? 6 : 4;
@@ -118,7 +120,7 @@ function selectedName(query: URLSearchParams): string {
     const name = parseFieldSelector(text).requiresExact('metadata.name') ?? '';
     return isPathSegmentName(name).length === 0 ? name : '';
   } catch {
-    // The handler reports a bad selector, after authorization.
+    // The handler reports an invalid selector, after authorization.
     return '';
   }
 }

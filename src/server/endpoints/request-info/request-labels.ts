@@ -2,12 +2,12 @@ import type { RequestLabels } from '../../../base/observability/metrics.js';
 import { isHealthPath } from '../health/health-checks.js';
 import type { HttpRequestContext } from './http-request-context.js';
 
-/** Verbs for which metrics show the method, as dashboards expect. */
+/** The method that metrics show for these verbs, as dashboards expect. */
 const metricVerbs: Readonly<Record<string, string>> = { create: 'POST', update: 'PUT' };
 /** Subresources whose requests open a connection to another server. */
 const connections: ReadonlySet<string> = new Set(['attach', 'exec', 'portforward', 'proxy']);
 const emptyLabels = { group: '', version: '', resource: '', scope: '' } as const;
-/** HTTP/2 accepts any word as a method. */
+/** The label of each known method. HTTP/2 accepts any word as a method, so unknown ones are not used as labels. */
 const methodVerbs: ReadonlyMap<string, string> = new Map([
   ['GET', 'GET'],
   ['HEAD', 'GET'],
@@ -17,7 +17,7 @@ const methodVerbs: ReadonlyMap<string, string> = new Map([
   ['DELETE', 'DELETE'],
   ['CONNECT', 'CONNECT'],
 ]);
-/** The common start of the media types of server-side apply. */
+/** The common prefix of the media types of server-side apply. */
 const applyMediaType = 'application/apply-patch+';
 
 /**
@@ -29,7 +29,7 @@ export function labelsOf(context: HttpRequestContext, method: string): RequestLa
   const scope = requestInfo.name !== '' ? 'resource' : requestInfo.namespace !== '' ? 'namespace' : 'cluster';
   if (remote !== undefined) {
     const verb = metricVerbs[requestInfo.verb] ?? requestInfo.verb.toUpperCase();
-    // The resource name on the other server is only the client's claim.
+    // The resource name on the other server is not verified: the client could send any.
     return { verb, group: remote.group, version: remote.version, resource: '', subresource: '', scope };
   }
   if (resourceRequest === undefined) {
@@ -52,7 +52,7 @@ function resourceVerb(verb: string, contentType: string | undefined): string {
   return metricVerbs[verb] ?? verb.toUpperCase();
 }
 
-/** Health checks and metrics are distinguished by their paths, without the name of a single check. */
+/** Health checks and metrics are labeled by their paths, without the name of a single check. */
 function plainPath(path: string): string {
   if (path === '/metrics' || path === '/metrics/slis') return path;
   const [, first = ''] = path.split('/', 2);

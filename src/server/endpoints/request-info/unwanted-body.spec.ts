@@ -38,10 +38,10 @@ describe('what follows a refusal over HTTP/1.1', () => {
   const limits = { bytes: 100_000, patienceMs: 60_000 };
   let server: Server;
   let port: number;
-  /** Called once the server has refused its next POST. */
+  /** Called once the server has refused the next POST. */
   let refused: () => void = () => undefined;
 
-  /** Refuses a POST after the beginning of its body, or without reading it. Answers other requests. */
+  /** Refuses a POST after the beginning of its body, or without reading it; responds normally to other requests. */
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (request.method !== 'POST') {
       response.end('next');
@@ -85,7 +85,7 @@ describe('what follows a refusal over HTTP/1.1', () => {
     return socket;
   }
 
-  /** All text that the server sends until it ends or resets the connection. */
+  /** Everything that the server sends until it ends or resets the connection, as text. */
   async function restOf(socket: Socket): Promise<{ readonly text: string; readonly fault: string | undefined }> {
     let text = '';
     let fault: string | undefined;
@@ -114,7 +114,7 @@ describe('what follows a refusal over HTTP/1.1', () => {
 
     it(`a connection that ends with the answer is not reset (${path})`, async () => {
       const socket = await open(path, 90_000, 'connection: close');
-      // The answer and the end of the connection have arrived. Further bytes would reset a connection that the server
+      // The response and the end of the connection have arrived. Further bytes would reset a connection that the server
       // had closed.
       await once(socket, 'readable');
       socket.write('x'.repeat(40_000));

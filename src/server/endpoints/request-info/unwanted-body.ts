@@ -2,21 +2,22 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type ServerHttp2Stream } from 'node:http2';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** How much of a body a client may still send after its answer. */
+/** How much of a body a client may still send after the response. */
 export interface UnwantedLimits {
   readonly bytes: number;
   readonly patienceMs: number;
 }
 
 const streamLimits: UnwantedLimits = { bytes: 1024 * 1024, patienceMs: 10_000 };
-/** Above these limits an HTTP/1.1 connection is closed, so bodies of the usual size are read. */
+/** Above these limits an HTTP/1.1 connection is closed. Bodies of the usual size are below, and are read. */
 const connectionLimits: UnwantedLimits = { bytes: 4 * 1024 * 1024, patienceMs: 30_000 };
 
 /*
- * Node resets a stream with an unread request once the answer is written, even while the end of the answer waits for
- * the window of the connection: to the client, the answer would look truncated. So requests are read to their ends.
+ * Node resets an HTTP/2 stream with an unread request once the response is written, even while the end of the response
+ * waits for the connection's flow-control window: to the client, the response would look truncated. So requests are
+ * read to their ends.
  *
- * An HTTP/1.1 connection that is closed with unread bytes is reset as well, and many clients then ignore the answer
+ * An HTTP/1.1 connection that is closed with unread bytes is reset as well, and many clients then ignore the response
  * that has arrived. A connection that stays open can't be used before the rest of the body is read, since the next
  * request follows it.
  */
@@ -34,8 +35,9 @@ export function isTooLongToRead(request: FastifyRequest['raw']): boolean {
 }
 
 /**
- * Reads the rest of a request's body when its answer ends, and discards it. If a client keeps sending, its stream
- * (HTTP/2) or its connection (HTTP/1.1) is closed. The time after the answer does not count as time of the request.
+ * Reads the rest of a request's body when its response ends, and discards it. If a client keeps sending, its stream
+ * (HTTP/2) or its connection (HTTP/1.1) is closed. The time after the response does not count as duration of the
+ * request.
  */
 export function readUnwanted(
   response: FastifyReply['raw'],
@@ -60,8 +62,8 @@ function readConnection({ req: request, socket }: ServerResponse, limits: Unwant
   if (socket === null || socket.destroyed) return;
   const { destroySoon } = socket;
   let isLast = false;
-  // Node calls this to close the connection after its last answer. Ending only our side sends the whole answer, while
-  // further data of the client is still read.
+  // Node calls this to close the connection after its last response. Ending only our side sends the whole response,
+  // while further data of the client is still read.
   socket.destroySoon = () => {
     isLast = true;
     socket.end();
@@ -73,7 +75,7 @@ function readConnection({ req: request, socket }: ServerResponse, limits: Unwant
   readWithin(request, limits, socket, () => socket.destroy());
 }
 
-/** Reads a body and discards it; calls `cut` above the limits. Stops watching when `carrier` is closed. */
+/** Reads a body and discards it; calls `cut` above the limits. Stops when `carrier` is closed. */
 function readWithin(
   request: IncomingMessage | Http2ServerRequest,
   { bytes, patienceMs }: UnwantedLimits,

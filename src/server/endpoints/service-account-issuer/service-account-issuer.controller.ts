@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { pageNotFoundError } from '../../../base/machinery/status-error.js';
 import type { IssuerDocuments } from '../../authentication/service-account/issuer-documents.js';
 
-/** Injection token of the {@link IssuerDocumentsSource} that {@link ServiceAccountIssuerController} answers from. */
+/** Injection token of the {@link IssuerDocumentsSource} that {@link ServiceAccountIssuerController} serves. */
 export const ISSUER_DOCUMENTS = Symbol('IssuerDocuments');
 
 /** Returns the current documents, which change with the keys; undefined if there are none. */
@@ -11,7 +11,7 @@ export interface IssuerDocumentsSource {
   documents(): IssuerDocuments | undefined;
 }
 
-/** How long the answers may be cached; servers accept new keys well before they sign with them. */
+/** How long the responses may be cached; servers publish new keys well before they sign with them. */
 const cacheControl = 'public, max-age=3600';
 
 /** The paths of the documents, for the list of all paths. */
@@ -34,9 +34,9 @@ export class ServiceAccountIssuerController {
 
   private send(reply: FastifyReply, contentType: string, text: string | undefined): void {
     if (text === undefined) throw pageNotFoundError();
-    // As bytes, since a string would get a charset, which neither type has.
+    // Sent as bytes, since Fastify would add a charset to a string, which neither type has.
     const bytes = Buffer.from(text);
-    // A timeout may have sent an answer already.
+    // The request may have timed out and got its response already.
     if (reply.sent) return;
     void reply.code(200).header('cache-control', cacheControl).header('content-type', contentType).send(bytes);
   }

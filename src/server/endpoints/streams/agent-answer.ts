@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { StatusError, type StatusReason } from '../../../base/machinery/status-error.js';
 
-/** Longer error messages of agents are cut. */
+/** Longer error messages of node agents are cut. */
 const maxMessageBytes = 2048;
-/** The time limit for an agent that begins an error message and does not end it. */
+/** Time limit for reading the error message of an agent, in milliseconds. */
 const messageMs = 5000;
 
-/** Codes of agents' refusals that are passed on to clients; all other codes are about this server. */
+/** Codes of agents' refusals that are forwarded to clients; all other codes are about this server. */
 const reasons: Readonly<Record<number, StatusReason>> = {
   400: 'BadRequest',
   404: 'NotFound',
@@ -16,7 +16,7 @@ const reasons: Readonly<Record<number, StatusReason>> = {
   504: 'Timeout',
 };
 
-/** The beginning of an answer's text, on one line. Closes the answer. */
+/** The beginning of a response body, on one line. Closes the response. */
 export async function messageOf(answer: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -28,7 +28,7 @@ export async function messageOf(answer: IncomingMessage): Promise<string> {
       if (size >= maxMessageBytes) break;
     }
   } catch {
-    // The text received so far is enough.
+    // Use the text received so far.
   }
   clearTimeout(late);
   answer.destroy();
@@ -50,8 +50,7 @@ export async function refusedStream(answer: IncomingMessage): Promise<StatusErro
 }
 
 /**
- * The error for a redirect, with which another server could choose where this server's clients or its own credentials
- * go.
+ * The error for a redirect: with it, another server could choose where clients or this server send their credentials.
  */
 export function redirectError(): StatusError {
   return new StatusError('', 'the backend attempted to redirect this request, which is not permitted', { code: 502 });

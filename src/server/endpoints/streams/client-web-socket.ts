@@ -17,18 +17,18 @@ import { releaseSocket, type Upgrade } from '../web-sockets.js';
 
 /** A client that sends pings without reading the pongs is disconnected at this many unread bytes. */
 const maxUnreadPongs = 256 * 1024;
-/** How long a client may take for the closing handshake. */
+/** Time limit for the closing handshake, in milliseconds. */
 const closingMs = 5000;
-/** How often a client is pinged while nothing is read from it: only writes reveal that it has left. */
+/** How often a client is pinged while nothing is read from it, in milliseconds: only writes reveal that it has left. */
 const heldPingMs = 5000;
-/** All other clients get only one in this many pings. */
+/** Clients that are being read get only one in this many pings. */
 const quietPings = 4;
 
 export type MessagePiece = Extract<WebSocketEvent, { readonly type: 'data' }>;
 
 /**
- * The client's side of a WebSocket. Messages are never buffered as a whole: both directions are passed on piece by
- * piece, at the pace of the other side.
+ * The client's side of a WebSocket. Messages are never buffered as a whole: both directions are forwarded piece by
+ * piece, at the pace of the receiver.
  */
 export class ClientWebSocket {
   private readonly reader = new WebSocketReader();
@@ -46,7 +46,7 @@ export class ClientWebSocket {
     socket.once('close', () => clearInterval(pings));
   }
 
-  /** Answers 101. The response can't be used after this. */
+  /** Responds with 101. The response can't be used after this. */
   static accept(response: ServerResponse, upgrade: Upgrade, protocol: string, throttle: Throttle): ClientWebSocket {
     const { socket, head } = releaseSocket(response);
     const lines = [
@@ -61,8 +61,8 @@ export class ClientWebSocket {
   }
 
   /**
-   * Yields pieces of messages, together if they arrived together, until the client closes or leaves. A caller that
-   * stops reading earlier disconnects the client.
+   * Yields pieces of messages, together if they arrived together, until the client closes or leaves. If the caller
+   * stops reading earlier, the client is disconnected.
    */
   async *messages(): AsyncGenerator<readonly MessagePiece[], void, undefined> {
     try {
@@ -72,11 +72,11 @@ export class ClientWebSocket {
         this.isHeld = true;
         yield pieces;
         this.isHeld = false;
-        // Gives other work its turn, since more bytes may arrive without a pause.
+        // Yields to other work, since more bytes may arrive without a pause.
         await nextTurn();
       }
     } catch {
-      // A broken connection is an end like any other.
+      // A broken connection counts as a normal end.
     }
   }
 
@@ -106,7 +106,7 @@ export class ClientWebSocket {
     return pieces;
   }
 
-  /** Of several pings that arrived together, answering the last one is enough (RFC 6455 section 5.5.3). */
+  /** When several pings arrived together, only the last needs a pong (RFC 6455 section 5.5.3). */
   private answer(ping: Buffer): void {
     if (this.socket.writableLength > maxUnreadPongs) this.socket.destroy();
     else this.write(Buffer.concat([frameHead(opcodes.pong, ping.length), ping]));
@@ -126,7 +126,7 @@ export class ClientWebSocket {
     await writeFully(this.socket, [bytes]);
   }
 
-  /** Begins the closing handshake, unless it has begun. */
+  /** Begins the closing handshake, unless it has already begun. */
   close(code: number, reason: string): void {
     if (this.isClosing) return;
     this.isClosing = true;
@@ -141,7 +141,7 @@ export class ClientWebSocket {
     this.socket.destroy();
   }
 
-  /** Gives a client that does not read only the time for the closing handshake. */
+  /** Limits the wait for a client that does not read to the time of the closing handshake. */
   destroySoon(): void {
     const late = setTimeout(() => this.socket.destroy(), closingMs);
     this.socket.once('close', () => clearTimeout(late));

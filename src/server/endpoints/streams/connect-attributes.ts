@@ -7,7 +7,7 @@ import type { ResourceRequest } from '../resource-request.js';
 
 const noOptions: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** The admission attributes of a connection, whose object is the options (specification 5.5). */
+/** The admission attributes of a connection; its object is the options (specification 5.5). */
 export class ConnectAttributes implements AdmissionAttributes {
   readonly operation = 'CONNECT';
   readonly context: RequestContext;

@@ -16,7 +16,7 @@ export interface StreamOptions {
 }
 
 const switches = ['stdin', 'stdout', 'stderr', 'tty'] as const;
-/** More arguments than the operating system of a node accepts. */
+/** Maximum number of arguments; the operating system of a node accepts fewer. */
 const maxCommands = 4096;
 const maxPorts = 1024;
 

@@ -25,11 +25,11 @@ import { watchOver } from './stream-end.js';
 /** A kind of connection to a pod. */
 export type PodTarget = Exclude<ConnectionTarget, 'proxy'>;
 
-/** Time limit for the head of an agent's answer. Agents query the container runtime before they answer. */
+/** Time limit for an agent's response head. Agents query the container runtime first. */
 const headLimitMs = 30_000;
 
 /**
- * Opens a stream to the agent of a pod's node. Data of SPDY clients and of the older WebSocket protocols is passed on
+ * Opens a stream to the agent of a pod's node. Data of SPDY clients and of the older WebSocket protocols is forwarded
  * unchanged; the newer WebSocket protocols are translated, as agents support only SPDY.
  */
 export async function connectPod(
@@ -76,7 +76,7 @@ export async function connectPod(
   }
 }
 
-/** Requests another protocol from an agent; any other answer becomes an error for the client. */
+/** Requests a protocol switch from an agent; any other response becomes an error for the client. */
 async function upgraded(
   { services, context }: ResourceRequest,
   agent: Target,
@@ -113,7 +113,7 @@ function clientHeaders(request: IncomingMessage, host: string, protocols: readon
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase();
     if (!passedFields.has(name)) continue;
-    // Older agents accept a list of versions only if each has a field of its own.
+    // Older agents accept a list of versions only if each is in a header field of its own.
     headers[name] = [...[headers[name] ?? []].flat(), rawHeaders[i + 1] as string];
   }
   if (protocols.length > 0) headers['sec-websocket-protocol'] = protocols.join(', ');

@@ -20,7 +20,7 @@ import type { AgentStream } from './agent-stream.js';
 import { ClientWebSocket } from './client-web-socket.js';
 import type { StreamOptions } from './connect-options.js';
 
-/** The WebSocket protocol that can end the input (a message on {@link closeChannel} names the channel that ends). */
+/** The WebSocket protocol in which the client can close stdin (a message on {@link closeChannel} names the channel). */
 export const translatedProtocol = 'v5.channel.k8s.io';
 /** The protocol used with agents over SPDY. */
 const agentProtocol = 'v4.channel.k8s.io';
@@ -28,13 +28,13 @@ const agentProtocol = 'v4.channel.k8s.io';
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4 } as const;
 type ChannelName = keyof typeof channels;
 const closeChannel = 255;
-/** A status is short; a longer one is cut. */
+/** Maximum size of a command's status; a longer one is cut. */
 const maxStatusBytes = 64 * 1024;
 
 /**
- * Runs a command, or attaches to one, for a client of the newer WebSocket protocol: its messages are translated to
- * streams of SPDY, which agents support. Throws a StatusError before anything is answered; later faults are sent as the
- * result.
+ * Runs a command, or attaches to one, for a client of the newer WebSocket protocol: its messages are translated to SPDY
+ * streams, which agents support. Throws a StatusError before the response is sent; later faults are sent as the
+ * command's status.
  */
 export async function execOverWebSocket(
   request: ResourceRequest,
@@ -84,7 +84,7 @@ class ExecTranslation {
     const onAbort = () => {
       const why = reason();
       if (why === undefined) client.destroy();
-      // A client that does not read the reason must not keep the connection open.
+      // A client that does not read the close reason must not keep the connection open.
       else client.destroySoon();
       agent.destroy();
     };
@@ -126,7 +126,7 @@ class ExecTranslation {
     }
   }
 
-  /** Passes the client's input on until the client leaves. */
+  /** Forwards the client's input until the client leaves. */
   private async passInput(): Promise<void> {
     let channel: number | undefined;
     for await (const pieces of this.client.messages()) {
@@ -159,7 +159,7 @@ class ExecTranslation {
     return [dataHead(id, 0, true)];
   }
 
-  /** Passes the agent's output on until all of its streams have ended. Returns the error, if any. */
+  /** Forwards the agent's output until all of its streams have ended. Returns the error, if any. */
   private async passOutput(head: Buffer): Promise<string | undefined> {
     const reader = new SpdyReader();
     try {
@@ -168,7 +168,7 @@ class ExecTranslation {
       for await (const chunk of this.agent) {
         await this.take(reader, chunk as Buffer);
         if (this.open.size === 0) return undefined;
-        // Gives other work its turn, since more bytes may arrive without a pause.
+        // Yields to other work, since more bytes may arrive without a pause.
         await nextTurn();
       }
     } catch (error) {
@@ -205,11 +205,11 @@ class ExecTranslation {
         this.endOf(event.stream);
         break;
       case 'open':
-        // Streams that an agent begins are refused, since it has no reason to begin any.
+        // Streams that an agent opens are refused, since it has no reason to open any.
         answers.push(resetFrame(event.stream));
         break;
       case 'ping':
-        // Odd ids answer pings of this side, which sends none.
+        // Odd ids would be replies to pings of this side, which sends none.
         if (event.id % 2 === 0) answers.push(pingFrame(event.id));
         break;
       case 'goaway':
@@ -232,7 +232,7 @@ class ExecTranslation {
     if (name !== undefined) this.open.delete(name);
   }
 
-  /** Sends the client the agent's own report about the end of the command, or the error. */
+  /** Sends the client the status of the command that the agent reported, or the error. */
   private async tellResult(fault: string | undefined): Promise<void> {
     const text = Buffer.concat(this.status).toString('utf8').trim();
     const said = text.startsWith('{') ? text : undefined;
@@ -243,7 +243,7 @@ class ExecTranslation {
   }
 }
 
-/** Bytes of several channels in order; consecutive bytes on one channel are one run. */
+/** Bytes of several channels in order; consecutive bytes on one channel form one run. */
 class Runs<Name extends ChannelName> {
   readonly runs: { readonly name: Name; readonly parts: Buffer[]; size: number }[] = [];
 

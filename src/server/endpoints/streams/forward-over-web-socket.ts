@@ -10,14 +10,14 @@ import { ClientWebSocket } from './client-web-socket.js';
 /** The prefix of WebSocket protocols whose messages are pieces of a SPDY connection. */
 const prefix = 'SPDY/3.1+';
 
-/** The agent's protocol for one that a client offers; undefined for a protocol without tunnel. */
+/** The agent's protocol for one that a client offers; undefined for protocols other than tunnels. */
 export function tunnelProtocol(offered: string): string | undefined {
   return /^SPDY\/3\.1\+[A-Za-z0-9.-]{1,64}$/.test(offered) ? offered.slice(prefix.length) : undefined;
 }
 
 /**
- * Forwards ports for a client that sends SPDY within messages of a WebSocket: the content of the messages is passed on
- * to the agent unchanged, and the agent's answer is sent in messages. Throws a StatusError before anything is answered.
+ * Forwards ports for a client that sends SPDY within messages of a WebSocket: the content of the messages is forwarded
+ * to the agent unchanged, and the agent's data is sent in messages. Throws a StatusError before the response is sent.
  *
  * @param offered the client's protocol, which {@link tunnelProtocol} knows
  */
@@ -50,11 +50,11 @@ export async function forwardOverWebSocket(
     if (head.length > 0) await client.send([head]);
     for await (const chunk of agent) {
       await client.send([chunk as Buffer]);
-      // Gives other work its turn, since more bytes may arrive without a pause.
+      // Yields to other work, since more bytes may arrive without a pause.
       await nextTurn();
     }
   } catch {
-    // A broken connection is an end like any other.
+    // A broken connection counts as a normal end.
   } finally {
     client.close(closeCodes.normal, '');
     await input;

@@ -10,8 +10,8 @@ import { connectOptions, type StreamOptions } from './connect-options.js';
 import { connectPod, type PodTarget } from './connect-pod.js';
 
 /**
- * Connects a client with a program outside of this server: a program in a container or ports of a pod through the agent
- * of its node, or another HTTP server (specification 4.1). Admission sees the options first, with the operation
+ * Connects a client with a program outside of this server: a program in a container or ports of a pod, through the
+ * agent of its node, or another HTTP server (specification 4.1). Admission checks the options first, with the operation
  * CONNECT.
  */
 export async function handleConnect(request: ResourceRequest, subresource: ConnectSubresource): Promise<void> {
@@ -22,8 +22,8 @@ export async function handleConnect(request: ResourceRequest, subresource: Conne
   if (upgrade !== undefined) checkOrigin(upgrade);
   const { admission } = services;
   if (admission === undefined) throw internalError(new Error('this process does not connect clients'));
-  // Opening a stream can change the pod, so a GET, the only method of browsers for this, also requires the right to
-  // create.
+  // Opening a stream can change the pod, so a GET, the only method with which browsers can open one, also requires the
+  // right to create.
   if (!isProxy && http.method === 'GET') await admission.requireRightTo('create', context);
   const leave = services.streamSeats.enter((context.user as UserInfo).name);
   const ended = services.metrics.longRunningStarted(requestLabels(request));

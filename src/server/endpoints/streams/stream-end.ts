@@ -4,9 +4,9 @@ import type { ResourceRequest } from '../resource-request.js';
 /** How often open streams are checked, in milliseconds. */
 const checkMs = 30_000;
 
-/** The end of a stream for reasons other than its two sides. */
+/** Ends a stream for reasons other than its two sides. */
 export interface StreamEnd {
-  /** Aborted when the client has left, the server stops, or the stream may not continue. */
+  /** Aborted when the client has left, the server stops, or the stream must be ended. */
   readonly signal: AbortSignal;
   /** Why the server ends the stream; undefined if it does not. */
   readonly reason: () => string | undefined;
@@ -18,9 +18,9 @@ export interface StreamEnd {
  * Watches over one stream: ends it when its user has lost the right to it, when its object is gone, and when the server
  * stops. A failed check does not end the stream.
  *
- * @param name of the object of the request; the name in the path may contain more
- * @param uid of that object
- * @param verb that the user needs besides that of the request
+ * @param name name of the object of the request; the name in the path may contain more
+ * @param uid uid of that object
+ * @param verb verb that the user needs in addition to that of the request
  */
 export function watchOver(request: ResourceRequest, name: string, uid: string, verb?: string): StreamEnd {
   const { services, context, store, namespace } = request;

@@ -1,6 +1,6 @@
 import { tooManyRequestsError } from '../../../base/machinery/status-error.js';
 
-/** The most concurrent connections through this server to nodes, pods and services. */
+/** Maximum number of concurrent connections through this server to nodes, pods and services. */
 export const streamSeats = { all: 4096, ofUser: 2048 } as const;
 
 /** Counts long-running connections: each takes two sockets, and one user must not use up the sockets for all others. */
@@ -10,7 +10,7 @@ export class StreamSeats {
 
   constructor(private readonly limits: { readonly all: number; readonly ofUser: number } = streamSeats) {}
 
-  /** Takes a seat, or throws a 429. The returned function gives it back, once. */
+  /** Takes a seat, or throws a 429. Call the returned function once to give the seat back. */
   enter(user: string): () => void {
     const own = this.byUser.get(user) ?? 0;
     if (this.taken >= this.limits.all || own >= this.limits.ofUser) throw tooManyRequestsError(1);

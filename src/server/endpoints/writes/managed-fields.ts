@@ -17,7 +17,7 @@ import { type VersionViews, versionViews } from '../../../objects/registry/store
 import type { WriteOptions } from '../negotiation/write-options.js';
 import type { ResourceRequest } from '../resource-request.js';
 
-/** The path of the write, which determines the owners of fields. */
+/** The parts of the written request that determine the owners of fields. */
 type WrittenPath = Pick<ResourceRequest, 'services' | 'resource' | 'subresource'> & {
   readonly context: Pick<RequestContext, 'signal'>;
 };
@@ -56,7 +56,7 @@ export function setManagedFields({ metadata }: ApiObject, entries: ApiObject['me
 }
 
 /**
- * Merges an applier's intent into the live object and records the resulting field owners (specification 5.9). The
+ * Merges an applied configuration into the live object and records the resulting field owners (specification 5.9). The
  * result is not decoded yet. Throws a 409 when others own changed fields.
  */
 export async function mergeApplied(
@@ -85,7 +85,7 @@ export async function mergeApplied(
 }
 
 /**
- * Runs work on an object in versions that an external converter provides. The work starts again after each missing
+ * Runs work on an object in versions that a conversion webhook provides. The work starts again after each missing
  * conversion: it needs the live and the next object in each version that owners use. The work must have no side
  * effects.
  */
@@ -115,7 +115,7 @@ function hasRemoteVersions({ definition }: ServedResource): boolean {
   return remoteConversionOf(definition) !== undefined;
 }
 
-/** Interrupts work that needs a conversion first. */
+/** Interrupts the work until the object has been converted. */
 class ConversionNeeded extends Error {
   constructor(
     readonly key: string,

@@ -11,7 +11,7 @@ import type { ResourceRequest } from '../resource-request.js';
  * copies, made on demand. No form may be changed.
  */
 export class ObjectForms {
-  /** The forms of an object, which an external converter may have to convert first. */
+  /** The forms of an object, which a conversion webhook may have to convert first. */
   static async of(
     request: Pick<ResourceRequest, 'resource' | 'subresource' | 'context'>,
     stored: ApiObject,
@@ -42,7 +42,7 @@ export class ObjectForms {
   }
 
   /**
-   * The parent of a subresource with a kind of its own, in the version that the subresource's columns and paths use.
+   * The parent of a subresource with a kind of its own, in the version whose columns and paths the subresource uses.
    */
   get parent(): ApiObject {
     return remoteConversionOf(this.request.resource.definition) === undefined ? this.stored : this.requested;

@@ -118,8 +118,8 @@ export class WriteAttributes extends RequestAttributes implements AdmissionAttri
     if (this.hasOwnKind) return this.object;
     if (this.given === undefined) return this.next?.stored;
     const { resource } = this.request;
-    // Not cached: a plugin may have changed the object meanwhile. Plugins read only the metadata of kinds with an
-    // external converter.
+    // Not cached: a plugin may have changed the object meanwhile. Of kinds with a conversion webhook, plugins read only
+    // the metadata.
     if (remoteConversionOf(resource.definition) !== undefined) return this.given;
     return resource.isStored ? this.given : toStored(resource, cloneJson(this.given));
   }

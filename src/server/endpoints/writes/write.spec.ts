@@ -339,7 +339,7 @@ describe('owner references', () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u', controller: true };
   const other = { ...owner, name: 'p', uid: 'v', controller: undefined };
 
-  /** The owner references that are stored in the end, and the warning. */
+  /** The stored owner references after the write, and the warning. */
   async function write(method: Method, url: string, body: unknown, type = 'application/json') {
     const answer = await server.inject({
       method,

@@ -34,7 +34,7 @@ export interface ObjectBody {
 
 /**
  * Makes the object to write, from the live one if needed (undefined: there is none). Called again with a newer live
- * object when another write came first. The returned object is changed afterwards.
+ * object after a conflict. The returned object is changed afterwards.
  */
 export type Candidate = (live: ObjectForms | undefined) => ApiObject | Promise<ApiObject>;
 
@@ -60,7 +60,7 @@ export class WritePipeline {
   private lastLive: ObjectForms | undefined;
   /** The last object that passed mutating admission. */
   private admitted: ApiObject | undefined;
-  /** The last object before an external converter converted it to the stored version. */
+  /** The last object before a conversion webhook converted it to the stored version. */
   private unconverted: ApiObject | undefined;
   /** The writer that validating admission chose for the last object. */
   private writer: ObjectWriter | undefined;
@@ -101,7 +101,7 @@ export class WritePipeline {
         : decodeBodyOfAny(context, [{ kind, type }, ...others], bytes, format, fieldValidation);
     const { audit } = context;
     if (audit === undefined) return this.completed(object);
-    // The audit trail shows the defaults, but not the identity that the path adds.
+    // The audit trail shows the defaults, but not the name and namespace that the path adds.
     const { name, namespace } = object.metadata;
     const completed = this.completed(object);
     audit.requested({ ...completed, metadata: { ...completed.metadata, name, namespace } });
@@ -136,7 +136,7 @@ export class WritePipeline {
     const { definition } = resource;
     if (name === '') ensureNamespace(definition, object, namespace);
     else {
-      // An object created below another need not repeat its parent's name; a replacing body must contain it.
+      // An object created at a subresource path need not repeat its parent's name; a replacing body must contain it.
       if (verb === 'create') object.metadata.name ||= name;
       const otherName = subresource?.type === 'virtual' ? subresource.otherName : undefined;
       ensureIdentity(definition, object, namespace, name, otherName);
@@ -189,8 +189,8 @@ export class WritePipeline {
   }
 
   /**
-   * The object in the stored version. An object for an external converter is first checked by the rules of the
-   * requested version, so that the converter never gets an object that these rules refuse.
+   * The object in the stored version. An object for a conversion webhook is first checked by the rules of the requested
+   * version, so that the webhook never gets an object that these rules refuse.
    */
   private async inStoredVersion(next: ApiObject, live: ObjectForms | undefined): Promise<ApiObject> {
     const { resource, context, subresource, services } = this.request;
@@ -243,7 +243,7 @@ export class WritePipeline {
     return this.replace(candidate, false);
   }
 
-  /** Like {@link update}, for an apply, whose candidates contain field owners. It creates objects of every kind. */
+  /** Like {@link update}, for an apply, whose candidates contain field owners. It can create objects of every kind. */
   apply(candidate: Candidate): Promise<UpdateOutcome> {
     return this.replace(candidate, true);
   }
@@ -289,8 +289,8 @@ export class WritePipeline {
   }
 
   /**
-   * The forms of the object about to be written. An externally converted object keeps its requested form instead of
-   * being converted back.
+   * The forms of the object about to be written. An object from a conversion webhook keeps its requested form instead
+   * of being converted back.
    */
   private async nextForms(stored: ApiObject): Promise<ObjectForms> {
     const { request, unconverted } = this;

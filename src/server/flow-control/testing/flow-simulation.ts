@@ -19,7 +19,7 @@ export class SimulatedTime implements QueueTimers {
     };
   };
 
-  /** Runs everything that is due by then, in the order of time. */
+  /** Runs all timers that are due by `end`, in the order of time. */
   advanceTo(end: number): void {
     for (;;) {
       let next = -1;
@@ -42,7 +42,7 @@ export class SimulatedTime implements QueueTimers {
 
 export interface SimulatedFlow {
   readonly name: string;
-  /** Number of concurrent requests; each is followed by another. */
+  /** Number of concurrent requests; each is followed by the next one. */
   readonly clients: number;
   /** How long each request takes once it has its seats, in milliseconds. */
   readonly takesMs: number;
@@ -54,7 +54,7 @@ export interface SimulatedFlow {
 export interface FlowOutcome {
   done: number;
   refused: number;
-  /** Seats times the time for which they were taken, in seconds. */
+  /** Number of seats multiplied by the seconds for which they were taken. */
   seatSeconds: number;
   /** How long requests waited, in milliseconds. */
   readonly waits: number[];

@@ -10,7 +10,7 @@ export class AlwaysDeny implements AdmissionPlugin {
     return true;
   }
 
-  // Refuses in both phases, so that no later step of a write and no hook sees a refused request.
+  // Refuses in the mutating phase too, so that no later step or webhook sees the request.
   admit(attributes: AdmissionAttributes): void {
     this.validate(attributes);
   }

@@ -9,7 +9,7 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isAboutRequests, type SigningRequest } from '../certificate-approval/signer-permission.js';
 
-/** Refuses client certificates for the group that may do everything (specification 5.5). */
+/** Refuses client certificates for `system:masters`, the group that may do everything (specification 5.5). */
 export class CertificateSubjectRestriction implements AdmissionPlugin {
   readonly name = 'CertificateSubjectRestriction';
 

@@ -32,7 +32,7 @@ it('publishing the bundle of a signer takes the right to attest for it', async (
   assert.deepEqual(asked, ['attest signers other.example.com/a', 'attest signers other.example.com/*']);
   assert.equal(await refusal(bundle('mine.example.com/a')), undefined);
   assert.equal(await refusal(bundle(undefined)), undefined);
-  // Changes that must work without that right: those of finalizers, owners and stored forms.
+  // Changes that work without the right `attest`: finalizers, owners, and rewriting the stored object.
   const old = bundle('other.example.com/a');
   assert.equal(
     await refusal(bundle('other.example.com/a', { finalizers: ['x/y'], resourceVersion: '2' }), old),

@@ -3,13 +3,13 @@ import { OptionsError } from '../../../../base/config/parse-options.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import { StrictFields } from '../../configuration/strict-fields.js';
 
-/** The property that all events of one bucket have in common. */
+/** How events are grouped into buckets: one for all, or one per value of this property. */
 export const limitTypes = ['Server', 'Namespace', 'User', 'SourceAndObject'] as const;
 export type LimitType = (typeof limitTypes)[number];
 
 export interface EventLimit {
   readonly type: LimitType;
-  /** Events per second in the long run. */
+  /** Average number of events per second. */
   readonly qps: number;
   /** Most events in a burst. */
   readonly burst: number;

@@ -15,7 +15,7 @@ export class EventRateLimit implements AdmissionPlugin {
   readonly name = 'EventRateLimit';
   private readonly limits: readonly { readonly type: LimitType; readonly buckets: TokenBuckets }[];
   private readonly groups: ReadonlySet<string>;
-  /** Outcome by request: a retried write counts once. */
+  /** Outcome by request, so that a retried write counts once. */
   private readonly judged = new WeakMap<RequestContext, StatusError | 'accepted'>();
 
   /** @param now milliseconds from a fixed point */

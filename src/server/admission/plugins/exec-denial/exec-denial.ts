@@ -9,8 +9,8 @@ import { refused } from '../../refused.js';
 const pods = { group: '', resource: 'pods' };
 
 /**
- * Refuses to run commands in pods, or to attach to them, when these pods have more rights than their users should get.
- * Deprecated; access to `pods/exec` and `pods/attach` controls this better.
+ * Refuses exec and attach for pods with more privileges than their users should gain. Deprecated; access to `pods/exec`
+ * and `pods/attach` controls this better.
  */
 export class ExecDenial implements AdmissionPlugin {
   /** @param deniesHost whether the rule covers pods that share namespaces of their node, not only privileged ones */

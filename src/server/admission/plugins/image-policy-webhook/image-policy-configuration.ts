@@ -5,10 +5,10 @@ import { type ClientConfig, loadClientConfig } from '../../../../base/outgoing/c
 import { ClientConfigError } from '../../../../base/outgoing/client-config-document.js';
 import { type Fields, StrictFields } from '../../configuration/strict-fields.js';
 
-/** How the plugin calls the webhook, and its decision if there is no answer. Times are in milliseconds. */
+/** How the plugin calls the webhook, and its decision if there is no response. Times are in milliseconds. */
 export interface ImagePolicySettings {
   readonly client: ClientConfig;
-  /** How long approvals and (next field) denials are kept; 0: not at all. */
+  /** How long approvals and (next field) denials are cached; 0: not at all. */
   readonly allowTtlMs: number;
   readonly denyTtlMs: number;
   /** Delay before the second attempt; 0: none. */

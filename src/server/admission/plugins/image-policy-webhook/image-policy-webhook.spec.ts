@@ -23,7 +23,7 @@ const pod = (image: string, fields: { annotations?: object; ephemeral?: string }
   },
 });
 
-/** The plugin with a manual clock and a webhook whose answers the test defines. */
+/** The plugin with a manual clock and a webhook whose responses the test defines. */
 class Bench {
   readonly asked: { spec: { containers: { image: string }[]; annotations?: object; namespace: string } }[] = [];
   now = 0;
@@ -52,7 +52,7 @@ class Bench {
     );
   }
 
-  /** The refusal, or an empty text. */
+  /** The refusal, or an empty string. */
   async outcome(request: TestRequest): Promise<string> {
     const attributes = admissionAttributes(request);
     const message = await this.plugin.validate(attributes).then(

@@ -18,7 +18,10 @@ export interface ImagePolicyDependencies {
   readonly logger: { warn(text: string, fields?: object): void };
 }
 
-/** How long answers are kept in milliseconds (0: not at all), and whether pods pass without an answer. */
+/**
+ * How long responses are cached in milliseconds (0: not at all), and whether pods are allowed when there is no
+ * response.
+ */
 export interface ImagePolicyRules {
   readonly allowTtlMs: number;
   readonly denyTtlMs: number;
@@ -26,9 +29,9 @@ export interface ImagePolicyRules {
 }
 
 const maxCachedAnswers = 1024;
-/** Longer reviews are not kept. */
+/** Responses to longer reviews are not cached. */
 const maxCachedQuestion = 10_000;
-/** The longest that a request waits for an answer, over all attempts. */
+/** Maximum time a request waits for a response, over all attempts. */
 const totalTimeoutMs = 30_000;
 
 /**
@@ -83,7 +86,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
     this.dependencies.client.stop();
   }
 
-  /** The answer; undefined when there is none and pods may pass without one. */
+  /** The response; undefined when there is none and the pod is allowed without one. */
   private async ask(spec: ImageReviewSpec, attributes: AdmissionAttributes): Promise<ImageReviewStatus | undefined> {
     const key = JSON.stringify(spec);
     const known = this.cached(key);
@@ -135,13 +138,13 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
   }
 }
 
-/** The failure does not depend on the images: the client may try again. */
+/** The failure does not depend on the images, so the client may retry. */
 function crowdedError(): StatusError {
   const message = 'too many requests wait for the image policy webhook, please try again later';
   return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
 }
 
-/** The images to review; undefined when the request brings none. */
+/** The images to review; undefined when the request adds none. */
 function imagesOf(attributes: AdmissionAttributes): readonly string[] | undefined {
   const { subresource, storedObject, storedOldObject } = attributes;
   if (!isFor(attributes, '', 'pods') || storedObject === undefined) return undefined;

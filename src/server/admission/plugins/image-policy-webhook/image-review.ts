@@ -20,7 +20,7 @@ export function imageReview(spec: ImageReviewSpec, names: VendorNames): object {
   return { kind: 'ImageReview', apiVersion, metadata: {}, spec, status: { allowed: false } };
 }
 
-/** Reads an answer; undefined when it is not a review, or its status is incomplete. Its spec is ignored. */
+/** Reads a response; undefined when it is not a review, or its status is incomplete. Its spec is ignored. */
 export function imageReviewStatus(answer: unknown, names: VendorNames): ImageReviewStatus | undefined {
   if (!isRecord(answer) || answer.kind !== 'ImageReview' || !isRecord(answer.status)) return undefined;
   if (answer.apiVersion !== `${groupName('imagepolicy', names)}/v1alpha1`) return undefined;

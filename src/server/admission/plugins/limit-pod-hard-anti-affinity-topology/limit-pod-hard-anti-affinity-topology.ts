@@ -5,7 +5,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.j
 import { isForPods } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 
-/** Lets pods demand anti-affinity only per node, since whole zones could be blocked otherwise. */
+/** Refuses pods whose required anti-affinity uses another topology than single nodes: they could block whole zones. */
 export class LimitPodHardAntiAffinityTopology implements AdmissionPlugin {
   readonly name = 'LimitPodHardAntiAffinityTopology';
   private readonly allowed: string;

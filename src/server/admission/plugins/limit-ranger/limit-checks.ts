@@ -12,10 +12,10 @@ import type { ResourceList } from '../../../../objects/apis/core/v1/resources.ty
 import { type Amounts } from '../../../../objects/quota/amounts.js';
 import { amountsOf, podTotals } from '../../../../objects/quota/pod-resources.js';
 
-/** Nano: the smallest unit of quantities. */
+/** The exponent of nano, the smallest unit of quantities. */
 const finestScale = -9;
 
-/** Returns how an object violates a range, as text for people. Duplicates are left out. */
+/** Returns how an object violates a range, as human-readable messages without duplicates. */
 export type LimitCheck = (range: LimitRange) => string[];
 
 /** The requests and limits of a container or a pod. */
@@ -24,7 +24,7 @@ interface Resources {
   readonly limits: Amounts;
 }
 
-/** The check of a pod against ranges. The amounts of the pod are read once for all ranges. */
+/** Returns a function that checks the pod against a range. The amounts of the pod are read once for all ranges. */
 export function podLimitCheck({ spec }: Pod): LimitCheck {
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ resources }) => ({
     requests: amountsOf(resources?.requests),
@@ -42,7 +42,7 @@ export function podLimitCheck({ spec }: Pod): LimitCheck {
   };
 }
 
-/** The check of a claim against ranges. */
+/** Returns a function that checks the claim against a range. */
 export function claimLimitCheck({ spec }: PersistentVolumeClaim): LimitCheck {
   const requests = amountsOf(spec.resources?.requests);
   return (range) => claimProblems(requests, range);
@@ -68,7 +68,7 @@ function claimProblems(requests: Amounts, range: LimitRange): string[] {
   return [...new Set(problems)];
 }
 
-/** The text for one or several problems. */
+/** The error message for one or several problems. */
 export function problemsText(problems: readonly string[]): string {
   return problems.length === 1 ? (problems[0] as string) : `[${problems.join(', ')}]`;
 }

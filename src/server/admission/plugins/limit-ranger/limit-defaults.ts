@@ -4,8 +4,8 @@ import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import type { ResourceList } from '../../../../objects/apis/core/v1/resources.types.js';
 
 /**
- * Gives the containers of a pod the default requests and limits of a range. Changes `pod`. Returns the values set, for
- * people; empty if there are none.
+ * Gives the containers of a pod the default requests and limits of a range. Changes `pod`. Returns a human-readable
+ * list of the values set; empty if there are none.
  */
 export function applyLimitDefaults(pod: Pod, range: LimitRange): string {
   const items = (range.spec.limits ?? []).filter(({ type }) => type === 'Container');
@@ -36,7 +36,7 @@ function byName(amounts: ResourceList): Amount[] {
   return Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The defaults of resources that a container does not name. */
+/** The defaults of resources that the container does not set. */
 function missing(defaults: readonly Amount[], given: ResourceList | undefined): readonly Amount[] {
   return given === undefined ? defaults : defaults.filter(([name]) => !Object.hasOwn(given, name));
 }

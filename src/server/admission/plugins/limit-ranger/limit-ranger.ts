@@ -18,9 +18,9 @@ type Range = LimitRange & ApiObject;
 
 const ranges = { group: '', resource: 'limitranges' };
 
-/** How long memory may lag behind the change log, in milliseconds; after that, ranges are read from the store. */
+/** How long the cache may lag behind the change log, in milliseconds; after that, ranges are read from the store. */
 const maxLostMs = 2_000;
-/** This many ranges are visited without a pause. */
+/** Up to this many ranges are visited without yielding. */
 const fewRanges = 4;
 
 /**
@@ -85,7 +85,9 @@ function byName(a: Range, b: Range): number {
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
 }
 
-/** Visits the ranges in order. Nothing limits the number of ranges in a namespace, so many take turns with other work. */
+/**
+ * Visits the ranges in order. The number of ranges in a namespace is unlimited, so a long list yields to other work.
+ */
 function forEachRange(
   found: readonly Range[] | Promise<readonly Range[]>,
   visit: (range: Range) => void,
@@ -102,7 +104,7 @@ function* visitEach(ranges: readonly Range[], visit: (range: Range) => void): St
   }
 }
 
-/** Whether ranges concern the object of a request. */
+/** Whether limit ranges apply to the object of a request. */
 function isLimited({ resource, subresource, operation, storedObject }: AdmissionAttributes): boolean {
   if (resource.group !== '') return false;
   const isPod =

@@ -48,8 +48,8 @@ export function patchedObject(before: ApiObject, value: Value): unknown {
 }
 
 /**
- * The object merged with the result of an expression, as server-side apply merges: lists by their keys, maps by theirs.
- * Values for atomic parts, which have one owner, are refused, since the expression can't know their other content.
+ * The object merged with the result of an expression, by the rules of server-side apply for lists and maps with keys.
+ * Atomic lists and maps are refused, since they have one owner and the expression can't know their other content.
  */
 export function mergedObject(before: ApiObject, value: Value, type: KindType): unknown {
   const made = asJson(value);

@@ -44,7 +44,7 @@ class MutationFailure extends Error {
 
 /**
  * Changes objects by expressions that clients write (specification 5.5). Policies apply in the order of their names,
- * each to the result of the one before, and again in the second round if they request it.
+ * each to the result of the previous one, and again in the second round if they request it.
  */
 export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
   readonly name = 'MutatingAdmissionPolicy';
@@ -72,7 +72,7 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
     this.metrics = new PolicyMetrics('mutating', metrics.registry);
   }
 
-  /** Deleted objects and connections can't be changed. */
+  /** Deletes and connections have no object to change. */
   handles(operation: AdmissionOperation): boolean {
     return operation === 'CREATE' || operation === 'UPDATE';
   }

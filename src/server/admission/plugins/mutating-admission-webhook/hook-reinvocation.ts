@@ -26,12 +26,12 @@ export class HookReinvocation {
     return this.outdated.has(id);
   }
 
-  /** Remembers the object as the hooks left it, if that can matter. */
+  /** Remembers the object as the webhooks left it, if a second round could need it. */
   leave(object: ApiObject | undefined): void {
     this.lastOutput = this.upToDate.size === 0 ? undefined : JSON.stringify(object);
   }
 
-  /** Begins the second round: other plugins may have changed the object since. */
+  /** Begins the second round. Other plugins may have changed the object since the webhooks ran. */
   resume(object: ApiObject | undefined): void {
     if (this.lastOutput !== undefined && JSON.stringify(object) !== this.lastOutput) this.changed();
   }

@@ -8,7 +8,7 @@ import { nodeOfPod } from '../../pods/node-of-pod.js';
 import { isForPods } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 
-/** The features that nodes declare, and whether a change of a pod needs them, by name, in the order of messages. */
+/** For each feature that nodes declare, whether a change of a pod needs it; in the order of error messages. */
 const features: Readonly<Record<string, (pod: Pod, old: Pod) => boolean>> = {
   InPlacePodLevelResourcesVerticalScaling: ({ spec }, { spec: before }) => !deepEqual(spec.resources, before.resources),
   InPlacePodVerticalScalingInitContainers: ({ spec }, { spec: before }) =>

@@ -22,9 +22,9 @@ const ownDomains = ['nodeagent', 'kubelet', 'node'];
 const restrictedDomain = 'node-restriction';
 
 /**
- * Decides which labels of its own Node an agent may not set, change or remove (specification 5.5): the labels that
+ * Decides which labels of its own Node a node agent may not set, change or remove (specification 5.5): the labels that
  * isolate nodes, and all others with the vendor's prefix except those about its machine. Labels without that prefix are
- * free.
+ * not restricted.
  */
 export class NodeLabels {
   private readonly domains: readonly string[];
@@ -40,7 +40,7 @@ export class NodeLabels {
     );
   }
 
-  /** The keys, sorted, of changed labels that an agent may not touch. */
+  /** The changed labels that an agent may not touch, sorted. */
   forbiddenChanges(labels: Labels, before: Labels): string[] {
     const [now, then] = [labels ?? {}, before ?? {}];
     const keys = new Set([...Object.keys(now), ...Object.keys(then)]);

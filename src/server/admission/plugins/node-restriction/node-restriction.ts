@@ -168,7 +168,7 @@ function podStatusProblem(node: string, { object, oldObject }: AdmissionAttribut
   if (!isDeepStrictEqual(object?.metadata.labels ?? {}, oldObject?.metadata.labels ?? {})) {
     return `node ${JSON.stringify(node)} cannot update labels through pod status`;
   }
-  // The statuses name the resource claims that the pod uses: a node could claim others for itself.
+  // The statuses name the resource claims that the pod uses: otherwise a node could gain access to other claims.
   if (!isDeepStrictEqual(claimStatuses(object), claimStatuses(oldObject))) {
     return `node ${JSON.stringify(node)} cannot update resource claim statuses`;
   }

@@ -9,7 +9,7 @@ const volumes = { group: '', resource: 'persistentvolumes' };
 
 type PodVolume = NonNullable<ReadPod['spec']['volumes']>[number];
 
-/** Decides for which audiences a node may get tokens of a pod that it runs, as release 1.37 restricts it. */
+/** Decides for which audiences a node may request tokens of a pod that it runs, as restricted in release 1.37. */
 export class TokenAudiences {
   private readonly drivers: { readonly group: string; readonly resource: string };
 
@@ -22,8 +22,8 @@ export class TokenAudiences {
   }
 
   /**
-   * Why a node may not have a token of a pod's account for the requested audience: no volume of the pod has a token for
-   * it, no driver of its volumes wants one, and nobody allowed the node to request it.
+   * Why a node may not request a token of a pod's service account for the requested audience: no volume of the pod has
+   * a token for it, no CSI driver of its volumes requires one, and no rule allows the node to request it.
    */
   async problem(attributes: AdmissionAttributes, pod: ReadPod): Promise<string | undefined> {
     const audiences = (attributes.object as ReadTokenRequest).spec.audiences ?? [];
@@ -66,7 +66,7 @@ export class TokenAudiences {
     return false;
   }
 
-  /** The driver of a volume in the pod, or of the claim that it names. */
+  /** The CSI driver of a volume in the pod, or of the claim that the volume names. */
   private async driverOf(pod: ReadPod, volume: PodVolume): Promise<string | undefined> {
     const { name, csi, persistentVolumeClaim, ephemeral } = volume;
     if (csi) return csi.driver;

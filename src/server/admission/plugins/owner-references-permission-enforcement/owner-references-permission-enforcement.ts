@@ -8,8 +8,8 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.j
 import { isFor, refused } from '../../refused.js';
 
 /**
- * Guards the references to owners (specification 5.5): changing them can delete the object, so it requires the right to
- * delete it; blocking the deletion of an owner requires the right to update the owner's finalizers.
+ * Guards owner references (specification 5.5). Changing an object's owners can cause its deletion, so it requires the
+ * right to delete the object; blocking the deletion of an owner requires the right to update the owner's finalizers.
  */
 export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
   readonly name = 'OwnerReferencesPermissionEnforcement';

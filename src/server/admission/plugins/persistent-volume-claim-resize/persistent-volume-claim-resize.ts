@@ -55,7 +55,7 @@ export class PersistentVolumeClaimResize implements AdmissionPlugin {
   private async allowsExpansion(name: string): Promise<boolean> {
     const known = this.expansions.get('', name);
     if (known !== undefined) return known;
-    // A class created a moment ago may not have arrived yet.
+    // A class created a moment ago may not be in the cache yet.
     const read = await this.objects.read(this.classes, '', name);
     return read !== undefined && mayExpand(read);
   }

@@ -8,13 +8,12 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isFor, refused } from '../../refused.js';
 
-/** Separates the zones in the label of a volume that several zones can reach. */
+/** Separates zones in the label of a volume that is reachable from several zones. */
 const zoneSeparator = '__';
 
 /**
  * Ties provisioned volumes with labels of a zone and a region to the nodes there (specification 5.5). Without cloud
- * providers this is all that is left of the plugin: it looks up no labels of a volume, so it trusts only those that a
- * provisioner wrote.
+ * providers the plugin does nothing else: it looks up no labels, so it trusts only those that a provisioner wrote.
  */
 export class PersistentVolumeLabel implements AdmissionPlugin {
   readonly name = 'PersistentVolumeLabel';
@@ -52,7 +51,7 @@ export class PersistentVolumeLabel implements AdmissionPlugin {
     const given = spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
     const terms: readonly NodeSelectorTerm[] = given.length === 0 ? [{}] : given;
     const isTaken = terms.some(({ matchExpressions = [] }) => matchExpressions.some(({ key }) => keys.includes(key)));
-    // A provisioner that set these terms knows better.
+    // A provisioner that set these terms itself takes precedence.
     if (isTaken) return;
     const nodeSelectorTerms = terms.map((term) => ({
       ...term,

@@ -3,10 +3,10 @@ import { isQualifiedName, isValidLabelValue } from '../../../../base/machinery/n
 /** Labels that a node must have. */
 export type NodeLabels = Readonly<Record<string, string>>;
 
-/** More labels than a pod could need; reading them must not take long, since every pod of a namespace waits for it. */
+/** More labels than a pod could need. Parsing must be quick, since it is done for every pod of the namespace. */
 const maxLabels = 1000;
 
-/** Reads up to 1,000 labels as in `key=value,key=value`; undefined for any other text. */
+/** Reads up to 1,000 labels in the form `key=value,key=value`; undefined for any other string. */
 export function parseNodeLabels(text: string): NodeLabels | undefined {
   const labels: Record<string, string> = {};
   if (text.trim() === '') return labels;

@@ -7,10 +7,10 @@ import { createdPod } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 import { contradict, isAmong, type NodeLabels, parseNodeLabels } from './node-selector-labels.js';
 
-/** Selectors by namespace, and one for all namespaces that have none of their own. */
+/** Node selectors by namespace, and one for all namespaces without their own. */
 export interface NodeSelectors {
   readonly clusterDefault: NodeLabels;
-  /** The labels that pods of a namespace may request at most. */
+  /** The only labels that pods of a namespace may select. */
   readonly namespaces: ReadonlyMap<string, NodeLabels>;
 }
 

@@ -54,7 +54,7 @@ describe('resizes of placed pods', () => {
       'pods "p" is forbidden: node didn\'t have enough allocatable resources: cpu, requested: 1500, allocatable: 1000; memory, requested: 2147483648, allocatable: 1073741824',
       [{ reason: 'NodeCapacity' }],
     ]);
-    // Passed: no change that counts; a pod without a node; another path.
+    // Allowed: an irrelevant change; a pod without a node; another subresource.
     assert.equal(await refusal(ofNode, old, pod('small', 1, requests('9'))), undefined);
     assert.equal(await refusal(ofNode, pod('', 1, {}), pod('', 2, requests('9'))), undefined);
     assert.equal(await refusal(ofNode, old, pod('small', 2, requests('9')), ''), undefined);

@@ -16,8 +16,8 @@ import { nodeOfPod } from '../../pods/node-of-pod.js';
 import { isForPods } from '../../pods/pod-request.js';
 
 /**
- * Refuses to resize a pod beyond what its node can ever provide, or on a node whose operating system can't do it
- * (specification 5.5).
+ * Refuses to resize a pod above what its node can ever provide, or on a node whose operating system does not support
+ * resizing (specification 5.5).
  */
 export class PodResizeValidator implements AdmissionPlugin {
   readonly name = 'PodResizeValidator';
@@ -51,7 +51,7 @@ export class PodResizeValidator implements AdmissionPlugin {
   }
 }
 
-/** What a pod requests beyond everything that its node can allocate, as texts for people. */
+/** The resources of which the pod requests more than its node can allocate, as human-readable messages. */
 function excess(spec: PodSpec, { status }: Node): readonly string[] {
   const wanted = podTotals(spec, 'requests');
   const units = { cpu: quantityMilliValue, memory: quantityValue };

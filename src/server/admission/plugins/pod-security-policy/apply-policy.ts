@@ -6,7 +6,7 @@ import { containerAppArmor, podSeccomp, profileField, profileRules } from './pol
 
 type ContainerContext = NonNullable<AnyContainer['securityContext']>;
 
-/** Sets the fields that a pod leaves open and the policy decides. Changes the pod; a second call changes nothing. */
+/** Sets the fields that the pod leaves unset and the policy defines. Changes the pod; a second call changes nothing. */
 export function applyPolicy(pod: Pod, policy: PodSecurityPolicy, names: VendorNames): void {
   const { spec } = policy;
   const context = { ...pod.spec.securityContext };
@@ -37,7 +37,7 @@ function applyToContainer(container: AnyContainer, pod: Pod, policy: PodSecurity
     const user = forcedId(spec.runAsUser);
     if (user !== undefined) context.runAsUser = user;
     else if (spec.runAsUser.rule === 'MustRunAsNonRoot' && (context.runAsNonRoot ?? ofPod.runAsNonRoot) === undefined) {
-      // With this field the node agent checks the user of the image.
+      // This field makes the node agent check the user of the image.
       context.runAsNonRoot = true;
     }
   }
@@ -70,7 +70,7 @@ function applyCapabilities(context: ContainerContext, { spec }: PodSecurityPolic
   };
 }
 
-/** The smallest id that a policy requires; undefined when the policy leaves a choice. */
+/** The lowest id that a policy requires; undefined when the policy leaves a choice. */
 function forcedId(strategy: {
   readonly rule?: string;
   readonly ranges?: readonly { readonly min: number }[];

@@ -63,7 +63,7 @@ function checkSysctls({ spec }: Pod, policy: PodSecurityPolicy, errors: FieldErr
   const matches = (patterns: readonly string[] | undefined, name: string) =>
     (patterns ?? []).some((p) => (p.endsWith('*') ? name.startsWith(p.slice(0, -1)) : p === name));
   for (const [i, sysctl] of (spec.securityContext?.sysctls ?? []).entries()) {
-    // The kernel treats a slash like a dot.
+    // The kernel accepts a slash in place of a dot.
     const name = sysctl.name.replaceAll('/', '.');
     const path = contextPath.child('sysctls').index(i);
     if (matches(policy.spec.forbiddenSysctls, name)) {
@@ -98,8 +98,8 @@ function checkVolumes(pod: Pod, { spec }: PodSecurityPolicy, names: VendorNames,
 }
 
 /**
- * Whether this is the volume with the account's token that every pod gets: it exposes no more than the token secret
- * used to.
+ * Whether this is the service account token volume that every pod gets: it exposes no more than the token secret used
+ * to.
  */
 function isTokenVolume(
   volume: NonNullable<Pod['spec']['volumes']>[number],

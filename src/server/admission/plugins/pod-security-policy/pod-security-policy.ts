@@ -16,22 +16,22 @@ import { applyPolicy } from './apply-policy.js';
 import { checkPod } from './check-pod.js';
 
 const resource = { group: 'policy', resource: 'podsecuritypolicies' };
-/** Groups in which roles may grant the use of policies; the second is the original group of policies. */
+/** API groups in which roles may grant the use of policies; the second is the group that policies had first. */
 const groups = ['policy', 'extensions'];
-/** How long memory is trusted while the change log can't be read, in milliseconds. */
+/** How long the cache is trusted while the change log can't be read, in milliseconds. */
 const maxLostMs = 30_000;
 
 interface Verdict {
-  /** The pod as changed by the policy that admits it; undefined when no policy does. */
+  /** The pod with the changes of the policy that admits it; undefined when no policy does. */
   readonly admitted: { readonly pod: Pod; readonly policy: string } | undefined;
-  /** The violations of the policies that the sender may use. */
+  /** The violations of the policies that the user may use. */
   readonly errors: readonly FieldError[];
 }
 
 /**
- * Admits a pod only under a PodSecurityPolicy that its account or its sender may `use` (specification 5.4.4, 5.5), and
- * sets the fields that the policy decides. Policies that need not change the pod come first; otherwise they are tried
- * by name. An update is admitted only by a policy that need not change the pod.
+ * Admits a pod only under a PodSecurityPolicy that its service account or the requesting user may `use` (specification
+ * 5.4.4, 5.5), and sets the fields that the policy defines. Policies that need not change the pod come first; otherwise
+ * they are tried by name. An update is admitted only by a policy that need not change the pod.
  */
 export class PodSecurityPolicy implements AdmissionPlugin {
   readonly name = 'PodSecurityPolicy';
@@ -116,7 +116,7 @@ export class PodSecurityPolicy implements AdmissionPlugin {
     }
     const errors: FieldError[] = [];
     for (const { policy, errors: own } of failed) {
-      // The sender must not learn what other policies contain.
+      // Errors must not reveal other policies to the user.
       if (await this.mayUse(attributes, pod, policy)) errors.push(...own);
     }
     return { admitted: undefined, errors };

@@ -11,7 +11,7 @@ import { checkedPod } from './standards/standard.js';
 const pods = { group: '', resource: 'pods' };
 const pageSize = 200;
 
-/** Limits of the review after one change of a namespace. */
+/** Limits for the review that follows a change of a namespace. */
 export interface ReviewLimits {
   readonly pods: number;
   readonly ms: number;
@@ -31,7 +31,7 @@ export class NamespacePodReview {
 
   /**
    * Warnings about the pods that violate the rules of the new policy, and about unchecked pods: a namespace may have
-   * more pods than can be checked in time. Other work gets its turn between the pods.
+   * more pods than can be checked in time. The check yields to other work between pods.
    */
   async warnings(namespace: string, enforced: LevelVersion): Promise<readonly string[]> {
     const deadline = this.clock.now() + this.limits.ms;

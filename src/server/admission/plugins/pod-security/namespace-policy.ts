@@ -103,7 +103,7 @@ export function policyText(policy: NamespacePolicy): string {
     .join(', ');
 }
 
-/** Whether pods that the old policy admitted may break the enforced rules of the new one. */
+/** Whether pods that the old policy admitted may violate the enforced rules of the new one. */
 export function enforcesMore({ enforce }: NamespacePolicy, { enforce: old }: NamespacePolicy): boolean {
   if (enforce.level === 'privileged' || isSameLevelVersion(enforce, old)) return false;
   return enforce.version.minor !== old.version.minor || compareLevels(enforce.level, old.level) > 0;

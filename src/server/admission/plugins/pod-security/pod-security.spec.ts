@@ -23,7 +23,7 @@ interface Judged {
   readonly metrics: string;
 }
 
-/** Checks a request in a namespace with these labels. */
+/** Checks a request in a namespace with the given labels. */
 async function judge(
   labels: Readonly<Record<string, string>>,
   request: TestRequest,

@@ -3,9 +3,9 @@ import type { AnyContainer } from '../../pods/containers-of.js';
 import type { ProfileAnnotations } from './standards/profile-standards.js';
 
 /**
- * Whether an update changes a field that the checks read. Of these fields, only images, the ephemeral containers and
- * annotations of containers can change; everything else of a running pod must stay changeable, even if the pod violates
- * today's rules.
+ * Whether an update changes a field that the checks read. Of these fields, only images, ephemeral containers and
+ * annotations of containers can change on a running pod. Updates of all other fields must succeed even if the pod
+ * violates today's rules.
  */
 export function isSignificantUpdate(pod: Pod, old: Pod, keys: ProfileAnnotations): boolean {
   const containers = pod.spec.containers ?? [];

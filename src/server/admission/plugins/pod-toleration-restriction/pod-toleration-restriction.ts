@@ -10,12 +10,13 @@ import { coversToleration, mergeTolerations } from '../../pods/tolerations.js';
 import { refused } from '../../refused.js';
 import { type ClusterTolerations, parseTolerations, readClusterTolerations } from './toleration-configuration.js';
 
-/** The most comparisons of a pod's tolerations with allowed ones; nobody needs more. */
+/** Maximum number of comparisons between a pod's tolerations and the allowed ones; real pods need far fewer. */
 const maxComparisons = 100_000;
 
 /**
  * Adds the default tolerations of the namespace or the cluster to new pods, and refuses tolerations that the namespace
- * or the cluster does not allow (specification 5.5). Pods with requests also tolerate nodes that are short of memory.
+ * or the cluster does not allow (specification 5.5). Pods with resource requests also tolerate nodes under memory
+ * pressure.
  */
 export class PodTolerationRestriction implements AdmissionPlugin {
   readonly name = 'PodTolerationRestriction';

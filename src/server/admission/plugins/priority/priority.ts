@@ -13,7 +13,7 @@ import { isFor, refused } from '../../refused.js';
 
 type PreemptionPolicy = NonNullable<PriorityClass['preemptionPolicy']>;
 
-/** The fields that pods copy from their class. */
+/** The fields that pods copy from their priority class. */
 interface KnownPriority {
   readonly name: string;
   readonly value: number;
@@ -34,8 +34,8 @@ function known(object: ApiObject): KnownPriority {
 }
 
 /**
- * Gives pods the priority of their class, or of the default class, and keeps clients from choosing another one; ensures
- * that there is at most one default class (specification 5.5).
+ * Gives pods the priority of their class, or of the default class, and refuses any other priority; ensures that there
+ * is at most one default class (specification 5.5).
  */
 export class Priority implements AdmissionPlugin {
   readonly name = 'Priority';
@@ -97,7 +97,7 @@ export class Priority implements AdmissionPlugin {
   }
 }
 
-/** Clients that update a pod may omit the fields that the plugin has set; they can't change them either. */
+/** Clients that update a pod may omit the fields that the plugin has set, but can't change them. */
 function keepPriority({ spec }: Pod, { spec: old }: Pod): void {
   if (spec.priority === undefined && old.priority !== undefined) spec.priority = old.priority;
   if (spec.preemptionPolicy === undefined && old.preemptionPolicy !== undefined) {

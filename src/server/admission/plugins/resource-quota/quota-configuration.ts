@@ -18,7 +18,7 @@ const scopes = [
 type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * The resources that may be used only where a quota covers them, from a ResourceQuotaConfiguration.
+ * Reads from a ResourceQuotaConfiguration which resources may be used only if a quota covers them.
  *
  * @throws OptionsError with all faults.
  */

@@ -15,13 +15,12 @@ import { readQuotaConfiguration } from './quota-configuration.js';
 
 const quotas = { group: '', resource: 'resourcequotas' };
 
-/** How long memory may lag behind the change log, in milliseconds; after that, quotas are read from the store. */
+/** How long the cache may lag behind the change log, in milliseconds; after that, quotas are read from the store. */
 const maxLostMs = 2_000;
 
 /**
  * Enforces resource quotas (specification 2.4, 5.5): the amounts that a write adds are charged in the transaction of
- * the write (see {@link QuotaLedger}). The names in quotas are known from memory, so a namespace without quotas costs
- * nothing.
+ * the write (see {@link QuotaLedger}). Quotas are found in the cache, so a namespace without quotas costs nothing.
  */
 export class ResourceQuotaPlugin implements AdmissionPlugin {
   readonly name = 'ResourceQuota';
@@ -100,7 +99,7 @@ export class ResourceQuotaPlugin implements AdmissionPlugin {
   }
 }
 
-/** The resources that a quota limits now or will limit. */
+/** The resources that the quota limits according to its spec or its status. */
 function limitedNames(object: ApiObject): readonly string[] {
   const { spec, status } = object as ResourceQuota & ApiObject;
   return [...new Set([...Object.keys(spec.hard ?? {}), ...Object.keys(status?.hard ?? {})])];

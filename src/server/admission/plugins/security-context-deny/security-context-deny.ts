@@ -21,7 +21,7 @@ export class SecurityContextDeny implements AdmissionPlugin {
   }
 }
 
-/** The first field that must not be set, named as in the messages that clients know. */
+/** The first forbidden field that is set, named as in the messages that clients know. */
 function forbiddenField({ spec }: Pod): string | undefined {
   const pod = spec.securityContext;
   const podFields = [

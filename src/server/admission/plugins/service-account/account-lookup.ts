@@ -6,14 +6,18 @@ import { accountReader, type KnownAccount } from './known-account.js';
 
 const resource = { group: '', resource: 'serviceaccounts' };
 
-/** The account that a control loop creates in every namespace. */
+/** The service account that a controller creates in every namespace. */
 export const defaultAccount = 'default';
 
-/** How long a pod waits for the account `default` of a new namespace, and how often it checks, in milliseconds. */
+/**
+ * How long a pod waits for the service account `default` of a new namespace, and how often it checks, in milliseconds.
+ */
 const patienceMs = 1000;
 const roundMs = 50;
 
-/** Finds accounts in memory, or else in the store, since a client may have created the account a moment ago. */
+/**
+ * Finds service accounts in the cache, or else in the store, since a client may have created the account a moment ago.
+ */
 export class AccountLookup {
   private readonly accounts: ReadLister<KnownAccount>;
   private readonly read: ReturnType<typeof accountReader>;
@@ -26,8 +30,8 @@ export class AccountLookup {
   }
 
   /**
-   * The account; undefined when it does not exist. For the account `default`, waits up to a second: the loop creates it
-   * soon after the namespace, and clients create pods at once.
+   * The service account; undefined when it does not exist. For `default`, waits up to a second: the controller creates
+   * it soon after the namespace, but clients may create pods at once.
    */
   find(namespace: string, name: string, signal: AbortSignal): KnownAccount | Promise<KnownAccount | undefined> {
     return this.accounts.get(namespace, name) ?? this.look(namespace, name, signal);

@@ -2,16 +2,19 @@ import type { ApiObject } from '../../../../base/machinery/api-object.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { ServiceAccount } from '../../../../objects/apis/core/v1/service-account.types.js';
 
-/** The fields that pods copy from their account. */
+/** The fields that pods copy from their service account. */
 export interface KnownAccount {
-  /** Whether its pods get a token; undefined when the account leaves the choice to them. */
+  /** Whether its pods get a token; undefined when the service account leaves the choice to the pods. */
   readonly automount: boolean | undefined;
   readonly imagePullSecrets: readonly string[];
   /** The secrets its pods may name; undefined when they may name any. */
   readonly mountableSecrets: ReadonlySet<string> | undefined;
 }
 
-/** Makes the reader of accounts. The annotation `enforce-mountable-secrets` limits which secrets pods may name. */
+/**
+ * Returns a function that reads service accounts. The annotation `enforce-mountable-secrets` limits which secrets pods
+ * may name.
+ */
 export function accountReader({ labelPrefix }: VendorNames): (object: ApiObject) => KnownAccount {
   const annotation = `${labelPrefix}/enforce-mountable-secrets`;
   return (object) => {
@@ -25,7 +28,7 @@ export function accountReader({ labelPrefix }: VendorNames): (object: ApiObject)
   };
 }
 
-/** The texts that Go's parser of booleans accepts as true. */
+/** The strings that Go's `strconv.ParseBool` accepts as true. */
 function isTrue(text: string | undefined): boolean {
   return text !== undefined && /^(?:1|t|T|true|TRUE|True)$/.test(text);
 }

@@ -3,10 +3,10 @@ import { secretsOfVolume } from '../../../authorization/node/pod-references.js';
 import type { AnyContainer } from '../../pods/containers-of.js';
 
 /**
- * The first secret that a pod names although its account does not list it, as an error message; undefined when there is
- * none.
+ * An error message for the first secret that a pod names although its service account does not list it; undefined when
+ * there is none.
  *
- * @param pullSecrets those that the account lists for pulling images; no others may be used for that
+ * @param pullSecrets the only secrets that may be used to pull images
  */
 export function forbiddenSecret(
   spec: PodSpec,
@@ -17,7 +17,7 @@ export function forbiddenSecret(
   const refuse = (what: string, kind = 'secret') =>
     `${what} is not allowed because service account ${account} does not reference that ${kind}`;
   for (const volume of spec.volumes ?? []) {
-    // The secrets of volume drivers count too: a pod could choose a driver that hands them over.
+    // Secrets of CSI drivers count too: a pod could choose a driver that exposes them.
     const name = secretsOfVolume(volume).find((each) => !allowed.has(each));
     if (name !== undefined) return refuse(`volume with secret.secretName=${JSON.stringify(name)}`);
   }

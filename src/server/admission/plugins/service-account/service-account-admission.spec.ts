@@ -12,7 +12,7 @@ const names = vendorNames('k8s.io', 'kubernetes');
 const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const limited = { annotations: { 'kubernetes.io/enforce-mountable-secrets': 'true' } };
 
-/** The plugin in a namespace with these accounts: `accounts` are in memory, `stored` only in the store. */
+/** The plugin in a namespace with these service accounts: `accounts` are in the cache, `stored` only in the store. */
 function plugin(accounts: Readonly<Record<string, object>>, stored: Readonly<Record<string, object>> = {}) {
   let reads = 0;
   const object = (value: object | undefined) =>

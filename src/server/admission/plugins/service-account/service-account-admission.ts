@@ -13,10 +13,10 @@ import { forbiddenEphemeralSecret, forbiddenSecret } from './secret-references.j
 import { mountToken } from './token-volume.js';
 
 /**
- * Gives every new pod a service account: the account `default` unless it names one, the account's pull secrets, and a
- * token in each container (specification 5.3). Refuses pods whose account does not exist, and, for accounts that limit
- * the secrets of their pods, those that name other secrets. Mirror pods get nothing and may name neither an account nor
- * a secret.
+ * Gives every new pod a service account (`default` unless the pod names one), the account's pull secrets, and a token
+ * in each container (specification 5.3). Refuses pods whose service account does not exist and, if the account limits
+ * the secrets of its pods, pods that name other secrets. Mirror pods get nothing and may name neither a service account
+ * nor a secret.
  */
 export class ServiceAccountAdmission implements AdmissionPlugin {
   readonly name = 'ServiceAccount';
@@ -64,8 +64,8 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
   private judgeUpdate(attributes: AdmissionAttributes): Promise<void> | void {
     if (!isForPods(attributes, 'ephemeralcontainers')) return undefined;
     const pod = attributes.object as Pod | undefined;
-    // Mirror pods have no account. The annotation alone does not prove that a pod is one: clients may send it with any
-    // update.
+    // Mirror pods have no service account. The annotation alone does not prove that a pod is one: clients may send it
+    // with any update.
     if (pod === undefined || accountOf(pod) === '') return undefined;
     return this.withAccount(attributes, pod, ({ mountableSecrets }) => {
       if (mountableSecrets === undefined) return;
@@ -96,7 +96,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
     return metadata.annotations?.[this.mirror] !== undefined;
   }
 
-  /** Node agents create mirror pods; nobody may reach an account or a secret through one. */
+  /** Node agents create mirror pods, which must not give anybody access to a service account or a secret. */
   private judgeMirror(attributes: AdmissionAttributes, pod: Pod): void {
     if (accountOf(pod) !== '') throw refused(attributes, 'a mirror pod may not reference service accounts');
     if (referencedKeys(pod as Pod & ApiObject).some((key) => key.startsWith('secret/'))) {
@@ -109,7 +109,7 @@ export class ServiceAccountAdmission implements AdmissionPlugin {
   }
 }
 
-/** The account that a pod names, in the current field or in the old one. */
+/** The service account that a pod names, in the current field or in the old one. */
 function accountOf({ spec }: Pod): string {
   return spec.serviceAccountName || spec.serviceAccount || '';
 }

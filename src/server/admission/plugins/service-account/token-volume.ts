@@ -4,14 +4,14 @@ import type { PodSpec } from '../../../../objects/apis/core/v1/pod-spec.types.js
 import type { Volume } from '../../../../objects/apis/core/v1/volume.types.js';
 import { generateName } from '../../../../objects/registry/metadata/generate-name.js';
 
-/** Seven seconds more than an hour, so that nodes can recognize tokens that pods requested through this volume. */
+/** One hour and seven seconds: nodes recognize tokens requested through this volume by the odd lifetime. */
 const tokenSeconds = 3607;
 const fileMode = 0o644;
 
 /**
- * Mounts a volume with a token of the pod's account, the authorities of the API and the pod's namespace in every
- * container that has nothing at the mount path (specification 5.3). Uses an existing volume if its name marks it as a
- * token volume. Changes `spec`.
+ * Mounts a volume with a token of the pod's service account, the CA certificates of the API and the pod's namespace in
+ * every container that has nothing at the mount path (specification 5.3). Uses an existing volume if its name marks it
+ * as a token volume. Changes `spec`.
  */
 export function mountToken(
   spec: PodSpec,

@@ -5,8 +5,8 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 
 /**
- * Adds a finalizer to new claims, volumes and attributes of volumes, so that a deleted object remains for as long as it
- * is in use (specification 5.5). The control loops `pvc-protection` and `pv-protection` remove it.
+ * Adds a finalizer to new claims, volumes and volume attributes classes, so that a deleted object remains for as long
+ * as it is in use (specification 5.5). The controllers `pvc-protection` and `pv-protection` remove it.
  */
 export class StorageObjectInUseProtection implements AdmissionPlugin {
   readonly name = 'StorageObjectInUseProtection';

@@ -3,7 +3,7 @@ import type { Node } from '../../../../objects/apis/core/v1/node.types.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 
-/** Keeps pods off new nodes until a control loop has seen that they are ready (specification 5.5). */
+/** Keeps pods off new nodes until a controller has seen that they are ready (specification 5.5). */
 export class TaintNodesByCondition implements AdmissionPlugin {
   readonly name = 'TaintNodesByCondition';
   private readonly key: string;

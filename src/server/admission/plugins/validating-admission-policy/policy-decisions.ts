@@ -106,7 +106,7 @@ async function judged(
   return { denied: true, message, reason: validation.reason, errorType: 'no_error' };
 }
 
-/** The text that a message expression returns; empty if that can't be shown. */
+/** The message that a message expression returns; empty if the message can't be shown. */
 async function computedMessage(
   run: ExpressionRun,
   source: CompiledText | undefined,

@@ -31,9 +31,9 @@ interface Denial {
 }
 
 /**
- * Checks rules in expressions that clients write (specification 5.5). A request is checked by every policy with a
- * binding that matches; the actions of the binding define the consequence of a violation. Policies come from memory, so
- * that a change is in force on every process as soon as it has arrived there.
+ * Validates requests with expressions that clients write (specification 5.5). A request is checked by every policy with
+ * a binding that matches; the actions of the binding define the consequence of a violation. Policies come from the
+ * cache, so that a change is in force on every process as soon as it has arrived there.
  */
 export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionPolicy';
@@ -187,7 +187,7 @@ class Outcome {
     }
   }
 
-  /** Records the annotations, and refuses the request if a policy does. */
+  /** Records the annotations, and refuses the request if a policy denies it. */
   end(): void {
     const { auditAnnotations } = this.attributes.context;
     for (const [key, values] of this.annotations) auditAnnotations.set(key, values.join(', '));

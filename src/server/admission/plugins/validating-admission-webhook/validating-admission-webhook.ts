@@ -8,9 +8,9 @@ import { ReviewWriter } from '../../webhooks/review-writer.js';
 import type { WebhookRuntime } from '../../webhooks/webhook-runtime.js';
 
 /**
- * Calls the hooks of ValidatingWebhookConfigurations about the object to be written, all at the same time
- * (specification 5.10). When several hooks refuse, the first one decides the answer, by the names of the configurations
- * and the order within each.
+ * Calls the webhooks of ValidatingWebhookConfigurations with the object to be written, all at the same time
+ * (specification 5.10). When several refuse, the response reports the first, by configuration name and then by the
+ * order within the configuration.
  */
 export class ValidatingAdmissionWebhook implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionWebhook';

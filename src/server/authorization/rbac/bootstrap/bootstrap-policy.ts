@@ -34,7 +34,7 @@ const componentSubjects: Readonly<Record<string, readonly string[]>> = {
   'system:node-proxier': ['user system:kube-proxy'],
 };
 
-/** Name of the annotation that, with the value `false`, keeps an object of the policy unchanged. */
+/** Name of the annotation that, with the value `false`, disables updates of an object of the policy. */
 export function autoUpdateAnnotation(names: VendorNames): string {
   return `rbac.authorization.${names.labelPrefix}/autoupdate`;
 }
@@ -65,7 +65,7 @@ export function bootstrapPolicy(names: VendorNames): BootstrapPolicy {
   };
 }
 
-/** Fills the aggregated roles of a new cluster right away; later a control loop does so. */
+/** Fills the aggregated roles of a new cluster right away; later a controller does so. */
 function fillAggregated(roles: ClusterRole[]): void {
   // Aggregated roles include each other, so they must be filled in this order.
   const collecting = ['view', 'edit', 'admin'].map((name) => roles.find(({ metadata }) => metadata.name === name));

@@ -2,7 +2,7 @@ import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import { allow, type RuleData, read, writeEvents } from './role-data.js';
 
 /**
- * The rules of each control loop, by the name of its service account in the system's namespace. The ClusterRole and its
+ * The rules of each controller, by the name of its service account in the system's namespace. The ClusterRole and its
  * binding are called `system:controller:<name>`.
  */
 export function controllerRules(names: VendorNames): Readonly<Record<string, readonly RuleData[]>> {

@@ -84,12 +84,12 @@ class PolicyWriter {
     try {
       await store.create(this.request, decoded(store.resource, wanted), { dryRun: false, validate: admitted });
     } catch (error) {
-      // Another process was faster. Its policy equals this one or will be reconciled at the next start.
+      // Another process was faster. Its policy equals this one, or is reconciled at the next start.
       if (!isReason(error, 'AlreadyExists')) throw error;
     }
   }
 
-  /** Resolves with whether it wrote anything. */
+  /** Resolves with true if it wrote anything. */
   private async reconcile(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<boolean> {
     if (isOptedOut(live, this.annotation)) return false;
     if ('roleRef' in live && 'roleRef' in wanted && bindsAnotherRole(live, wanted)) {
@@ -115,7 +115,10 @@ class PolicyWriter {
     return true;
   }
 
-  /** Replaces a binding, as its role can't be changed. The other role took rights away or granted unintended ones. */
+  /**
+   * Replaces a binding, as its role can't be changed. With the wrong role, the binding lacked rights or granted
+   * unintended ones.
+   */
   private async replace(store: Store, wanted: PolicyObject, live: PolicyObject): Promise<void> {
     const { name = '', namespace = '', uid } = live.metadata;
     try {

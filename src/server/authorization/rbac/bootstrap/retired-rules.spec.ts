@@ -45,7 +45,7 @@ describe('rules that former releases gave too much', () => {
       for (const rule of [formerRule, more]) {
         const { rules } = withoutRetired(role(name, [rule]), names);
         assert.deepEqual(writesEndpoints(rules), [], name);
-        // Everything else is still granted.
+        // The role still grants everything else.
         const others = { ...rule, resources: rule.resources.filter((resource) => resource !== 'endpoints') };
         assert.deepEqual(uncoveredPermissions(rules ?? [], [others]), []);
       }

@@ -26,7 +26,7 @@ const endpointsOfEditors: readonly RetiredRule[] = [
   },
 ];
 
-/** The rules for leader election with an Endpoints object. Components now use leases. */
+/** The rules for leader election with an Endpoints object, which components have replaced by leases. */
 const endpointsLock = (component: string): readonly RetiredRule[] => [
   whole(allow('create', 'core', 'endpoints')),
   whole(allow('get update', 'core', 'endpoints', component)),
@@ -73,9 +73,9 @@ const retired: Readonly<Record<string, readonly RetiredRule[]>> = {
 };
 
 /**
- * The stored role of the default policy without the excess rights that former releases granted. A rule counts as a
- * former release's if it contains that release's whole rule; values that an administrator added to it stay. Other rules
- * stay unchanged. Returns the same object when there is nothing to remove.
+ * The stored role of the default policy without the excess rights that former releases granted. A rule is recognized if
+ * it contains a former release's whole rule; values that an administrator added to it stay. Other rules stay unchanged.
+ * Returns the same object when there is nothing to remove.
  */
 export function withoutRetired<T extends Role | ClusterRole>(live: T, names: VendorNames): T {
   const { name = '' } = live.metadata;
@@ -104,7 +104,7 @@ function holds(rule: PolicyRule, own: PolicyRule): boolean {
   );
 }
 
-/** The remainder of a rule that contains another one. */
+/** The remainder of `rule` after removing a rule that it contains. */
 function withoutRule(rule: PolicyRule, gone: PolicyRule): PolicyRule[] {
   const split = (list: readonly string[] | null | undefined, by: readonly string[] | null | undefined) => {
     const isIn = (value: string) => by?.includes(value) === true;

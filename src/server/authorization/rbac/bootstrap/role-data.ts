@@ -2,7 +2,7 @@ import { groupName, type VendorNames } from '../../../../base/machinery/vendor.j
 import type { PolicyRule } from '../../../../objects/apis/rbac/v1/role.types.js';
 
 /**
- * A rule in short form. Lists are texts with spaces between elements. Groups have short names (`core`, `networking`)
+ * A rule in short form. Lists are strings with spaces between elements. Groups have short names (`core`, `networking`)
  * and get the vendor's suffix when the rule is made.
  */
 export interface RuleData {

@@ -20,7 +20,7 @@ export class PodEvaluator {
     this.newestMinor = Math.max(...this.standards.flatMap(({ versions }) => versions.map(({ since }) => since)));
   }
 
-  /** How the pod violates the rules of the level: first those of `baseline`; the rules of a level are sorted by id. */
+  /** The violations of the level's rules: those of `baseline` first, and within each level by rule id. */
   evaluate(levelVersion: LevelVersion, pod: CheckedPod): readonly Violation[] {
     return this.checksOf(levelVersion).flatMap((check) => check(pod) ?? []);
   }
@@ -48,7 +48,7 @@ export class PodEvaluator {
   }
 }
 
-/** The most characters of a detail: a pod may have very many containers. */
+/** Maximum length of a detail in characters: a pod may have very many containers. */
 const maxDetailLength = 4096;
 
 /** `reason (detail), reason (detail)`: all violations in one line. */

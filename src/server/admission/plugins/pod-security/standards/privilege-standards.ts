@@ -36,7 +36,7 @@ const checkPrivileged: PodCheck = (pod) => {
   return { reason: 'privileged', detail: `${containersText(bad)} must not set securityContext.privileged=true` };
 };
 
-/** Reports which containers add which capabilities beyond the allowed ones; undefined when none does. */
+/** Reports which containers add which forbidden capabilities; undefined when none does. */
 function addedCapabilities(containers: readonly AnyContainer[], allowed: ReadonlySet<string>): string | undefined {
   const bad: string[] = [];
   const added: string[] = [];

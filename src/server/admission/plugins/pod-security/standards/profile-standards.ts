@@ -21,7 +21,7 @@ type AnySecurityContext = PodSecurityContext | SecurityContext;
 
 const allowedProfiles: ReadonlySet<string> = new Set(['RuntimeDefault', 'Localhost']);
 
-/** Annotations from before profiles had fields. */
+/** Annotations that set profiles in older releases, before there were fields for them. */
 export interface ProfileAnnotations {
   /** The key continues with a container's name. */
   readonly appArmorPrefix: string;

@@ -11,9 +11,9 @@ export interface CheckedPod {
 
 /** A violation of a pod. */
 export interface Violation {
-  /** Names the check in a few words. */
+  /** Short description of the rule. */
   readonly reason: string;
-  /** Which part violates the rule and how. */
+  /** The parts that violate the rule, and how. */
   readonly detail: string;
 }
 
@@ -21,10 +21,10 @@ export type PodCheck = (pod: CheckedPod) => Violation | undefined;
 
 /** One rule of the published standards with the versions in which it changed. */
 export interface Standard {
-  /** Sorts the violations; clients see it only in their order. */
+  /** Sorts the violations; clients see the order, but not the id. */
   readonly id: string;
   readonly level: 'baseline' | 'restricted';
-  /** Sorted by `since`, the first minor version to which `check` applies. */
+  /** The checks, sorted by `since`, the first minor version to which each applies. */
   readonly versions: readonly { readonly since: number; readonly check: PodCheck }[];
   /** Ids of baseline rules that this one makes superfluous in the versions in which it exists. */
   readonly overrides?: readonly string[];
@@ -52,7 +52,7 @@ export function settersText(isPodBad: boolean, containers: readonly string[]): s
   return setters.join(' and ');
 }
 
-/** The word with an s unless there is just one. */
+/** The word, with an s unless there is exactly one value. */
 export function plural(word: string, values: readonly unknown[]): string {
   return values.length === 1 ? word : `${word}s`;
 }
@@ -62,12 +62,12 @@ export function quoted(values: readonly string[]): string {
   return values.map((value) => JSON.stringify(value)).join(', ');
 }
 
-/** The different values in order. */
+/** The distinct values, sorted. */
 export function sortedSet(values: Iterable<string>): string[] {
   return [...new Set(values)].sort();
 }
 
-/** Since this version a pod in a user namespace of its own may do more. */
+/** Since this minor version, the rules are relaxed for pods in a user namespace. */
 export const userNamespaceRelaxation = 35;
 
 /** A check that pods with a user namespace of their own always pass. */
