@@ -47,9 +47,12 @@ export interface QueueObserver {
   added(): void;
   /** How many keys wait now. */
   depth(keys: number): void;
-  /** Work on a key did not finish, and is retried after a pause. */
+  /** Called when work on a key did not finish, and is retried after a pause. */
   retried(): void;
-  /** Work on a key begins, with the time that it waited; the returned function is called at its end. */
+  /**
+   * Called when work on a key begins, with the time that the key waited; the returned function is called when the work
+   * ends.
+   */
   began(waitedMs: number): () => void;
   /** Does the work on a key, and may record its result. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;

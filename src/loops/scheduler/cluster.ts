@@ -131,7 +131,7 @@ export class Cluster implements ClusterView {
     else pods.set(pod.uid, pod);
   }
 
-  /** Preemption no longer makes space for the pod. */
+  /** Records that preemption no longer makes space for the pod. */
   withdraw(uid: string): void {
     const node = this.nominatedTo.get(uid);
     if (node === undefined) return;

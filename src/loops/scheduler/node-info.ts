@@ -37,7 +37,7 @@ export class NodeInfo implements SelectableNode {
     this.labels = metadata.labels ?? noLabels;
     this.taints = spec?.taints ?? noTaints;
     this.isUnschedulable = spec?.unschedulable === true;
-    // A node that does not report its reservations gives everything to pods.
+    // All resources of a node that does not report its reservations are for pods.
     const resources = status?.allocatable ?? status?.capacity;
     this.allocatable = amountsOfList(resources);
     this.mostPods = quantityValue(resources?.pods ?? '0');
@@ -48,7 +48,7 @@ export class NodeInfo implements SelectableNode {
     this.images = images;
   }
 
-  /** The node is gone; its pods are not yet. */
+  /** Clears what was known of a node that is gone, while its pods are still there. */
   clearNode(): void {
     this.node = undefined;
     this.labels = noLabels;

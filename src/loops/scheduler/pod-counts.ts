@@ -45,7 +45,7 @@ export class PodCounts {
   /** @param infos all nodes with pods */
   constructor(private readonly infos: () => Iterable<NodeInfo>) {}
 
-  /** A pod has come to a node (`by` 1) or left it (-1). */
+  /** Counts a pod that has come to a node (`by` 1) or left it (-1). */
   changed(pod: PodInfo, node: NodeInfo, by: 1 | -1): void {
     for (const { test, counts } of this.sorts.values()) if (test(pod)) count(counts, node, by);
     if (pod.demandsSize === 0) return;

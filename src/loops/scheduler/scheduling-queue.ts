@@ -4,7 +4,7 @@ import { Heap } from './heap.js';
 import type { PodInfo } from './pod-info.js';
 import { PriorityTurns } from './priority-turns.js';
 
-/** Decisions that take this long, in milliseconds, hold up others. */
+/** Decisions that take at least this long, in milliseconds, hold up other pods: their namespace has to pause. */
 const leastCounted = 25;
 const pauseFactor = 10;
 
@@ -122,7 +122,10 @@ export class SchedulingQueue {
     else this.enter(known, place, since);
   }
 
-  /** Something was made that gated pods may wait for; `concerns` decides whether that matters to a pod. */
+  /**
+   * Rechecks gated pods after an object was made that they may wait for; `concerns` decides whether it matters to a
+   * pod.
+   */
   recheck(concerns: (pod: QueuedPod) => boolean): void {
     for (const entry of [...this.gated]) {
       if (!concerns(entry) || this.isGated(entry.info)) continue;

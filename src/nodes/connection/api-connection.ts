@@ -55,9 +55,9 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
 }
 
-/** Urgent requests under way at a time. */
+/** The most urgent requests under way at a time. */
 const mostUrgent = 32;
-/** Minor requests under way at a time, and those that may wait. */
+/** The most minor requests under way at a time, and the most that may wait. */
 const mostMinor = 16;
 const mostMinorWaiting = 1000;
 
@@ -211,7 +211,7 @@ interface Begun {
   readonly status: number;
 }
 
-/** A server that is silent for longer than this is considered dead. */
+/** How long a server may be silent before it is considered dead, in milliseconds. */
 const requestMs = 70_000;
 
 /** The API as one user. */

@@ -8,7 +8,7 @@ import {
 import type { ClientTls } from '../../base/outgoing/client-config.js';
 import { tlsOptions } from '../../base/outgoing/tls-options.js';
 
-/** Streams that one connection carries at a time, when the server allows so many. */
+/** The most streams on one connection at a time, when the server allows so many. */
 const mostStreams = 200;
 /** How often a connection is tested, and how long the response to a ping may take, in milliseconds. */
 const pingMs = 15_000;
@@ -51,7 +51,7 @@ export class Http2Connections {
     return stream;
   }
 
-  /** New connections use these certificates; the present ones end with their last request. */
+  /** Uses these certificates for new connections; the present ones end with their last request. */
   renewTls(tls: ClientTls): void {
     this.tls = tls;
     for (const connection of this.open) {

@@ -36,7 +36,7 @@ const pullFailedMs = 1000;
 const leastGraceMs = 2000;
 
 type State =
-  /** It is not the container's turn yet. */
+  /** The container's turn has not come yet. */
   | { readonly kind: 'idle' }
   | { readonly kind: 'creating'; readonly until: number }
   | { readonly kind: 'pull-failed'; readonly until: number }
@@ -97,7 +97,7 @@ export class ContainerRun {
     }
   }
 
-  /** It is the container's turn to begin. */
+  /** Called when it is the container's turn to begin. */
   begin(now: number): void {
     if (this.state.kind === 'idle') this.state = { kind: 'creating', until: now + this.plan.behaviour.startMs };
   }

@@ -23,7 +23,7 @@ export interface LoggedRun {
   readonly until: number | undefined;
 }
 
-/** Longer logs lose their beginning, as on real nodes. */
+/** The most lines of a log: longer logs lose their beginning, as on real nodes. */
 const mostLines = 10_000;
 
 /** The present run of a container, or its last one. */

@@ -41,7 +41,7 @@ class Refusal extends Error {
 /** How often the end of a run is checked while somebody follows its log. */
 const followMs = 500;
 
-/** Ports that are tried when any will do: one may be free on one address and taken on another. */
+/** How many ports are tried when any will do: one may be free on one address and taken on another. */
 const mostTries = 10;
 
 /**

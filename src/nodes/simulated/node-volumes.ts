@@ -88,7 +88,7 @@ export class NodeVolumes {
     return needed.every((name) => attached.has(name));
   }
 
-  /** The containers of the pod have ended: its volumes are unmounted. */
+  /** Unmounts the volumes of a pod whose containers have ended. */
   free(uid: string, signal: AbortSignal): void {
     // If this fails, the next report of the whole status contains it.
     if (this.inUse.delete(uid)) this.report(signal).catch(() => undefined);

@@ -72,7 +72,9 @@ export class PodMachine implements PodState {
     }
   }
 
-  /** The pod changed: its annotations, its ephemeral containers, its deletion or conditions that others set. */
+  /**
+   * Takes a change of the pod: its annotations, its ephemeral containers, its deletion or conditions that others set.
+   */
   update(plan: PodPlan, now: number): void {
     this.plan = plan;
     this.addEphemerals(plan);

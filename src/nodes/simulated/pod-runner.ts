@@ -93,7 +93,7 @@ export class PodRunner {
     return this.machine.plan;
   }
 
-  /** The pod changed. */
+  /** Takes a change of the pod. */
   update(pod: Pod): void {
     const plan = planOf(pod);
     const version = BigInt(pod.metadata.resourceVersion ?? 0);
@@ -102,14 +102,14 @@ export class PodRunner {
     this.changed(plan);
   }
 
-  /** The node may have room for the resize of a pod now. */
+  /** Tries a waiting resize again, as the node may have room for it now. */
   retryResize(): void {
     if (this.isGone || this.wasOver || !this.machine.resizing.isOpen(this.plan)) return;
     this.machine.considerResize(this.dependencies.timers.now());
     this.changed(this.plan);
   }
 
-  /** The pod is gone from the API. */
+  /** Stops the runner of a pod that is gone from the API. */
   forget(): void {
     this.isGone = true;
     this.wake?.abort(wakeReason);

@@ -70,5 +70,7 @@ export class PretendedUse {
   }
 }
 
-/** Longer than any regular reader waits between two reads. */
+/**
+ * How long a counter that is not read is kept, in milliseconds: longer than any regular reader waits between two reads.
+ */
 const forgetMs = 600_000;

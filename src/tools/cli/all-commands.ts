@@ -62,5 +62,5 @@ export const commands: readonly Command[] = [
   completionCommand(() => commands),
 ];
 
-/** Run by the files that `plinth assets` writes, not by people. */
+/** Commands that are run by the files that `plinth assets` writes, not by people. */
 export const assetPrograms: readonly Command[] = [kubeApiServerCommand, etcdCommand];

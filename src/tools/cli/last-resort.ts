@@ -39,7 +39,7 @@ export class LastResort {
     return this.faulty;
   }
 
-  /** From now on faults are logged here. */
+  /** Sets the logger for faults from now on. */
   logTo(logger: Logger): void {
     this.logger = logger;
   }

@@ -65,7 +65,10 @@ function nodeRules(
   };
 }
 
-/** The server reaches the simulated nodes, or else real ones that trust its authority, unless the user brings certificates. */
+/**
+ * Options that let the server reach the simulated nodes, or else real ones that trust its authority, unless the user
+ * brings certificates.
+ */
 export function withNodeAgents(
   options: ServerOptions,
   given: ReadonlySet<string>,
@@ -111,7 +114,9 @@ export function withLoopFiles(
   };
 }
 
-/** Service accounts can get tokens without further flags. A user who brings keys replaces this default. */
+/**
+ * Options that let service accounts obtain tokens without further flags. A user who brings keys replaces this default.
+ */
 export async function withTokenKey(options: ServerOptions, directory: string): Promise<ServerOptions> {
   const { authentication } = options;
   const { serviceAccountKeyFile, serviceAccountSigningKeyFile } = authentication;

@@ -79,8 +79,9 @@ export async function runProgram(argv: readonly string[], known: KnownCommands):
 }
 
 /**
- * Nobody reads the output any more, as behind `| head`: that is no fault. The requested output can't be written, so the
- * program stops; unread logs are no reason to stop. Output that can't be written to its file is a fault.
+ * Watches for output that can't be written. When nobody reads it any more, as behind `| head`, that is no fault: the
+ * program stops if it was the requested output, and goes on if it was the log. Output that can't be written to its file
+ * is a fault.
  */
 function watchOutput(stop: () => void): void {
   process.stdout.on('error', (error) => {

@@ -24,7 +24,10 @@ const commandFields: Readonly<Record<string, string>> = {
   exec: 'a command',
   'auth-provider': 'a plugin',
 };
-/** Reading YAML holds up everybody else, and the sender is not logged in yet. */
+/**
+ * The most characters of pasted credentials: parsing YAML holds up all other requests, and the sender is not logged in
+ * yet.
+ */
 const mostText = 64 * 1024;
 /** Characters allowed in a header. */
 const tokenForm = /^[\x21-\x7e]+$/;

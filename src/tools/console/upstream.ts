@@ -64,7 +64,7 @@ export class Upstream {
       } catch (error) {
         call.signal.throwIfAborted();
         const reason = error instanceof Unsent ? error.reason : (error as Error);
-        // A kept connection that the server closed just then.
+        // The server closed a kept connection just when it was used.
         const isStale = error instanceof Unsent && (reason as NodeJS.ErrnoException).code === 'ECONNRESET';
         if (isStale && attempt === 1 && call.body === undefined) continue;
         throw new UpstreamError(`the API server can't be reached: ${connectionReason(reason)}`, { cause: error });

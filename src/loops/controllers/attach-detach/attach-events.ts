@@ -18,7 +18,7 @@ export class AttachEvents {
     else this.told.delete(`${nodeName} ${volume}`);
   }
 
-  /** The volume could not be attached. `version` identifies the state that reports it. */
+  /** Reports that the volume could not be attached. `version` identifies the state that reports it. */
   failed(
     nodeName: string,
     { uniqueName, name }: AttachableVolume,
@@ -39,7 +39,7 @@ export class AttachEvents {
     for (const pod of pods) this.events().warning(pod, 'FailedAttachVolume', text);
   }
 
-  /** The node may mount the volume now. */
+  /** Reports that the node may mount the volume now. */
   attached(nodeName: string, uniqueName: string, pods: readonly StoredPod[], volume: string | undefined): void {
     this.forget(nodeName, uniqueName);
     for (const pod of pods) {

@@ -28,7 +28,7 @@ export class OwnAttachments {
     this.names.set(metadata.name ?? '', uniqueName);
   }
 
-  /** The attachment is gone. */
+  /** Forgets an attachment that is gone. */
   forget(attachmentName: string): void {
     this.names.delete(attachmentName);
   }

@@ -20,9 +20,9 @@ export interface CsrSigningDependencies extends ReconcileDependencies {
   readonly signing: SigningAuthorities;
 }
 
-/** The clock of a verifier may run behind ours by this much. */
+/** How far certificates are backdated, in milliseconds: the clock of a verifier may run behind ours by this much. */
 const backdateMs = 300_000;
-/** Certificates with a shorter life than this are not shortened by the backdating. */
+/** Certificates with a lifetime below this, in milliseconds, are not shortened by the backdating. */
 const shortLifeMs = 8 * 3_600_000;
 const minDurationMs = 600_000;
 

@@ -144,7 +144,7 @@ export class DefinitionCleanupController extends ReconcileLoop {
     return this.finish(definition, completed, work);
   }
 
-  /** Checks again when all objects of the kind that remained have gone. */
+  /** Checks again when all remaining objects of the kind are gone. */
   private async follow(name: string, resource: string, signal: AbortSignal): Promise<void> {
     if (this.waiting.has(name)) return;
     const { storage } = this.dependencies;

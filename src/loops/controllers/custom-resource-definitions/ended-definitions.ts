@@ -16,7 +16,7 @@ export class EndedDefinitions {
     private readonly definitions: string,
   ) {}
 
-  /** When this resolves, every object of the kind that was ever created is in the store. */
+  /** Adds a mark. When this resolves, every object of the kind that was ever created is in the store. */
   async add(name: string, uid: string): Promise<void> {
     const metadata = { name: uid, uid };
     const json = JSON.stringify({ kind: 'EndedDefinition', apiVersion: 'internal/v1', metadata, definition: name });

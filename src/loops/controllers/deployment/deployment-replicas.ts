@@ -57,7 +57,7 @@ export function maxUnavailable(deployment: StoredDeployment): number {
   return Math.min(missing, wanted);
 }
 
-/** The size of the new set, as far as the others allow. */
+/** The size of the new set, as large as the other sets allow. */
 export function newSetReplicas(deployment: StoredDeployment, newSize: number, oldSets: readonly StoredSet[]): number {
   const wanted = wantedOf(deployment);
   if (!isRolling(deployment) || newSize >= wanted) return wanted;

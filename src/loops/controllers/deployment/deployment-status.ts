@@ -24,7 +24,7 @@ export function deadlineOf({ spec }: StoredDeployment): number | undefined {
   return progressDeadlineSeconds === noDeadline ? undefined : progressDeadlineSeconds;
 }
 
-/** The counts and the availability; the other conditions stay. */
+/** The status with its counts and the condition Available updated; the other conditions stay. */
 export function countedStatus(before: DeploymentStatus, observed: Observed): DeploymentStatus {
   const { deployment, newSet, oldSets, now } = observed;
   const all = newSet === undefined ? oldSets : [...oldSets, newSet];

@@ -73,7 +73,10 @@ async function wantedBy(
   return knownOwner(namespace, owner, sources) ?? (await scaledOwner(work, namespace, owner, sources));
 }
 
-/** Built-in controllers, from memory. The replica sets of a deployment count as the deployment. */
+/**
+ * The desired number of pods of a built-in controller, from the cache. The replica sets of a deployment count as the
+ * deployment.
+ */
 function knownOwner(namespace: string, owner: OwnerReference, sources: ControllerSources): Wanted | undefined {
   const group = parseApiVersion(owner.apiVersion)?.group;
   if (group === 'apps' && owner.kind === 'ReplicaSet') {
@@ -98,7 +101,7 @@ function wantedOf(object: (ApiObject & { spec: { replicas?: number } }) | undefi
   return object && { uid: object.metadata.uid ?? '', replicas: object.spec.replicas ?? 0 };
 }
 
-/** Any other kind that can be scaled, custom ones included. */
+/** The desired number of pods of any other kind that can be scaled, custom ones included. */
 async function scaledOwner(
   work: ReconcileContext,
   namespace: string,

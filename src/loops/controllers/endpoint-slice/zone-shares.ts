@@ -4,7 +4,7 @@ export type ZoneShares = ReadonlyMap<string, number>;
 /** Which zone should use each endpoint, in the order of the endpoints, or why none should. */
 export type ZonePlan = { readonly zones: readonly string[] } | { readonly problem: string };
 
-/** A zone may get this much more traffic for each of its endpoints than others. */
+/** How much more traffic, as a share, an endpoint of one zone may get than endpoints of others. */
 const overload = 0.2;
 
 interface ZoneState {

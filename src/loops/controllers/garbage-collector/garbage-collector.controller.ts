@@ -29,7 +29,7 @@ export interface GarbageCollectorDependencies extends ReconcileDependencies {
  */
 const lookAgainMs = 60_000;
 
-/** Owners of one object that are looked up concurrently. */
+/** How many owners of one object are looked up concurrently. */
 const ownersAtOnce = 50;
 
 /**

@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { OwnerReference } from '../../../base/machinery/api-object.js';
 import { ownBytes } from '../../../base/machinery/packed/packed-parts.js';
 
-/** Objects with more owners are crowded. */
+/** An object with more owners than this is crowded: its owners are kept as {@link ManyOwners}. */
 export const fewOwners = 32;
 /** Bits of the filter for each owner, and how many of them are set: about one lookup in several hundred is wrong. */
 const bitsOfOwner = 12;

@@ -174,7 +174,7 @@ export class ObjectGraph {
     if (old !== undefined) this.touchWaitingOwners(old);
   }
 
-  /** The object is gone for good. */
+  /** Removes the node of an object that is gone for good. */
   remove(uid: string): void {
     const node = this.nodes.get(uid);
     if (node === undefined) return;

@@ -286,7 +286,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
   ): Promise<void> {
     try {
       const isWritten = await client.updateView(work, scale, 'scale', (live) =>
-        // Somebody else has just set it.
+        // Somebody else has just set the same number.
         (live as typeof scale).spec.replicas === scale.spec.replicas
           ? { ...live, spec: { ...(live as typeof scale).spec, replicas } }
           : undefined,

@@ -11,7 +11,7 @@ export type MetricsGroup = 'metrics' | 'custom.metrics' | 'external.metrics';
 /** A read of a metrics API. */
 export interface MetricsRequest {
   readonly group: MetricsGroup;
-  /** Below the group version, each segment unescaped: `['namespaces', 'default', 'pods']`. */
+  /** The path below the group version, each segment unescaped: `['namespaces', 'default', 'pods']`. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
   /** What is read, for messages: `pods`. */

@@ -40,7 +40,9 @@ export class StatusDraft {
     this.status.conditions = conditions;
   }
 
-  /** What the target has by the specification that was read. */
+  /**
+   * Records the replicas and the metrics of the target, with the generation of the specification that they belong to.
+   */
   setReplicas(current: number, metrics: readonly MetricStatus[]): void {
     this.status.observedGeneration = this.generation;
     if (current > 0) this.status.currentReplicas = current;

@@ -5,7 +5,7 @@ import type { JobPod, StoredJob } from './job-pod.js';
 import { failureAnnotations, limitsEachIndex } from './per-index.js';
 import type { NewJobPod } from './wanted-pods.js';
 
-/** The server adds five characters to a name. */
+/** The longest prefix of a generated name: the server adds five characters. */
 const maxPrefix = 58;
 const indexVariable = 'JOB_COMPLETION_INDEX';
 

@@ -69,7 +69,7 @@ export class NodeLifecycleController extends ReconcileLoop {
     ];
   }
 
-  /** A process that takes over has seen no heartbeat yet. */
+  /** Starts without any memory of heartbeats: a process that takes over has seen none yet. */
   protected override started(): void {
     this.silence = new NodeSilence(this.own.grace);
     this.limits.clear();

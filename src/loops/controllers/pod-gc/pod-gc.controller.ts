@@ -19,16 +19,16 @@ export interface PodGcDependencies extends ReconcileDependencies {
   readonly threshold: number;
 }
 
-/** A node that is gone may come back within this time, under the same name. */
+/** How long the pods of a missing node are spared, in milliseconds: the node may come back under the same name. */
 const quarantineMs = 40_000;
 /**
  * Each process waits at least this long itself, whatever others recorded: after an outage nodes need a moment to come
  * back.
  */
 const ownQuarantineMs = 5000;
-/** Stands for the finished pods; no pod has a key without a slash. */
+/** The key that stands for the finished pods; no pod has a key without a slash. */
 const finishedKey = 'finished';
-/** Stands for the records of missing nodes. */
+/** The key that stands for the records of missing nodes. */
 const notesKey = 'notes';
 
 /**

@@ -20,7 +20,7 @@ export class AskedWork {
     void this.wake(key, at, at - now);
   }
 
-  /** No work on the key begins for this long. */
+  /** Begins no work on the key for this long. */
   rest(key: string, milliseconds: number): void {
     const now = this.timers.elapsed();
     for (const [other, until] of this.restUntil) if (until < now) this.restUntil.delete(other);

@@ -27,11 +27,14 @@ const defaultResyncMs = 300_000;
 /** Shortest rest of a namespace after a count; a longer count is followed by a rest of ten times its length. */
 const restMs = 250;
 const restFactor = 10;
-/** New objects are mostly charged already; a later count finds those that were not. */
+/**
+ * When to count after an object was created, in milliseconds: most new objects are charged already, and the count finds
+ * the others.
+ */
 const createdMs = 5_000;
 /**
- * Processes learn of a new quota a moment after its creation, and write without charges until then. Counts after these
- * times include those writes.
+ * When to count again after a quota was created, in milliseconds: processes learn of it a moment later, and write
+ * without charges until then. These counts include those writes.
  */
 const settleMs = [1_000, 3_000];
 /** States of an object with more JSON than this are not compared: the namespace is counted instead. */

@@ -28,7 +28,7 @@ const ofNodeAlone: ReadonlySet<FilterName> = new Set([
   'NodeResourcesFit',
 ]);
 const nodeFilters = filters.filter(({ name }) => ofNodeAlone.has(name));
-/** Changes processed between two reads of the clock. */
+/** How many changes are processed between two reads of the clock. */
 const newsAtOnce = 16;
 /** Filters for which the pods on other nodes matter. */
 const aboutPods: readonly FilterName[] = ['InterPodAffinity', 'PodTopologySpread'];
@@ -243,7 +243,7 @@ export class ClusterFeed {
     if (pod.claims.length > 0) this.queue.moveToActiveQueue(['VolumeRestrictions', 'NodeVolumeLimits']);
   }
 
-  /** A node has more free capacity. */
+  /** Wakes pods that may fit on a node that has more free capacity. */
   private roomMade(node: string): void {
     this.queue.moveToActiveQueue(aboutRoom, (pod) => this.mayBeOn(pod, node));
   }

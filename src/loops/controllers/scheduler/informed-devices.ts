@@ -116,13 +116,13 @@ export class InformedDevices implements DeviceObjects {
     }
   }
 
-  /** The allocation was written; it counts until informers show it. */
+  /** Records that the allocation was written; it counts as pending until the informers show it. */
   wrote(claimUid: string, version: bigint): void {
     const known = this.pending.get(claimUid);
     if (known !== undefined) known.version = version;
   }
 
-  /** The allocation will not be written. One that has been written still counts. */
+  /** Records that the allocation will not be written. One that has been written still counts. */
   abandon(claimUid: string): void {
     if (this.pending.get(claimUid)?.version === undefined) this.forget(claimUid);
   }

@@ -17,7 +17,7 @@ export interface SqlViewsOptions {
   readonly logger: Logger;
 }
 
-/** Definitions arrive in groups: wait for the rest of a group. */
+/** How long to wait after a change, in milliseconds: definitions arrive in groups. */
 const settleMs = 500;
 /** How often the views are compared without a change: a process that starts may have seen older definitions. */
 const checkAgainMs = 600_000;

@@ -7,9 +7,9 @@ interface Wait {
   readonly end: () => void;
 }
 
-/** A pause before another try is at most this long. */
+/** The longest pause of work before it retries, in milliseconds. */
 const longestPauseMs = 1000;
-/** Real time after which nothing seems to happen any more. */
+/** Real time without any progress after which a test counts as stalled, in milliseconds. */
 export const stallMs = 10_000;
 const patienceMs = 60_000;
 

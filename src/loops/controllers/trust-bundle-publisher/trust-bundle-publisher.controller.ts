@@ -12,7 +12,7 @@ export interface TrustBundlePublisherDependencies extends ReconcileDependencies 
   readonly rootAuthority: RootAuthority;
 }
 
-/** The only key of this loop. */
+/** The only key of this controller. */
 const key = 'bundle';
 
 /**

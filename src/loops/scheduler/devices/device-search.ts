@@ -89,7 +89,7 @@ export class DeviceSearch {
     }));
   }
 
-  /** A claim whose requests need more devices than a claim can have is never satisfied. */
+  /** Checks that no claim requests more devices than a claim can have: such a claim is never satisfied. */
   private checkCounts(): void {
     for (const claim of this.claims) {
       let sum = 0;

@@ -9,7 +9,7 @@ import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 import { printable } from '../format/printable.js';
 import { ItemSplitter } from './item-splitter.js';
 
-/** A server that is silent for longer than this counts as unreachable, in milliseconds. */
+/** How long a server may be silent before it counts as unreachable, in milliseconds. */
 const silenceMs = 90_000;
 /** The most bytes of a response other than a list. */
 const mostBytes = 64 * 1024 * 1024;

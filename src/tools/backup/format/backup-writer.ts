@@ -4,9 +4,9 @@ import { blockBytes, packBlock, packLastBlock } from './blocks.js';
 import { type BackupEnd, type BackupHeader, type BackupSection, formatVersion, type NotTaken } from './lines.js';
 import { Seal } from './sealing.js';
 
-/** Blocks that are packed at the same time. */
+/** How many blocks are packed at the same time. */
 const mostPending = 3;
-/** Objects are sealed together up to this size. */
+/** The most bytes of objects that are sealed together. */
 const pieceBytes = 512 * 1024;
 const newline = Buffer.from('\n');
 

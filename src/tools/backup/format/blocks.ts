@@ -19,7 +19,7 @@ export const blockBytes = 1024 * 1024;
 const head = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, 8, 0, 0x50, 0x42, 4, 0]);
 const headBytes = head.length + 4;
 const tailBytes = 8;
-/** Packed data is hardly ever longer than the data itself. */
+/** The most bytes of a packed block: packed data is hardly ever longer than the data itself. */
 const mostBlockBytes = headBytes + tailBytes + blockBytes + 64 * 1024;
 
 /** The block that holds these bytes, at most {@link blockBytes}. */

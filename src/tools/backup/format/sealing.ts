@@ -7,7 +7,7 @@ import type { Sealing } from './lines.js';
 const deflated = promisify(deflateRaw);
 const inflated = promisify(inflateRaw);
 
-/** 128 MiB and about half a second for each guess of a passphrase. */
+/** The cost of each guess of a passphrase: 128 MiB and about half a second. */
 const defaultCost = { N: 2 ** 17, r: 8, p: 1 } as const;
 /** The limits of what a file may require, so that a hostile one uses up neither memory nor time. */
 const costs: ReadonlySet<number> = new Set([2 ** 14, 2 ** 15, 2 ** 16, 2 ** 17, 2 ** 18]);

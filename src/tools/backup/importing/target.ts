@@ -154,7 +154,7 @@ export class TargetCluster {
     return false;
   }
 
-  /** A pause before the cluster is queried again. */
+  /** Waits before the cluster is queried again. */
   rest(): Promise<void> {
     return this.pause(500, this.signal);
   }

@@ -25,7 +25,7 @@ const groups = {
 } as const;
 type Options = ParsedOptions<typeof groups>;
 
-/** The backup is complete except for something that the user did not exclude. */
+/** Exit code: the backup is complete except for something that the user did not exclude. */
 const incomplete = 3;
 
 export const backupCommand: Command = {

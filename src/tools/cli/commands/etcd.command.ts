@@ -13,7 +13,7 @@ import { type Command, parseRequest } from '../command.js';
 
 const groups = { etcd: EtcdOptions, assets: AssetOptions, ignoredEtcd: IgnoredEtcdOptions } as const;
 
-/** A suite often starts soon after another one has ended. */
+/** How long the shared Postgres stays after its last user, in milliseconds: the next suite often starts soon. */
 const lingerMs = 2_000;
 /** How long a stop may take, in milliseconds: longer than it takes, and less than test suites wait. */
 const stopMs = 10_000;

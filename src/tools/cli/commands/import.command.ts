@@ -27,7 +27,7 @@ const groups = {
 } as const;
 type Options = ParsedOptions<typeof groups>;
 
-/** The import finished, but something was not imported. */
+/** Exit code: the import finished, but something was not imported. */
 const incomplete = 3;
 
 export const importCommand: Command = {

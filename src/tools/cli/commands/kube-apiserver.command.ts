@@ -31,7 +31,10 @@ const defaults = {
   'sql-projection': 'off',
 } as const;
 
-/** Test suites wait for 20 seconds, and nobody reads connections left open at their end. */
+/**
+ * How long a stop may take, in milliseconds: test suites wait for 20 seconds, and nobody reads connections left open at
+ * their end.
+ */
 const stopMs = 10_000;
 
 export const kubeApiServerCommand: Command = {

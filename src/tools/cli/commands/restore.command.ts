@@ -18,7 +18,7 @@ import type { Command, CommandContext } from '../command.js';
 const groups = { restore: RestoreOptions, client: ApiClientOptions } as const;
 type Options = ParsedOptions<typeof groups>;
 
-/** Something that was requested could not be restored. */
+/** Exit code: something that was requested could not be restored. */
 const incomplete = 3;
 
 export const restoreCommand: Command = {

@@ -25,7 +25,7 @@ const newestTested = 190_000;
 const mostSkewMs = 2_000;
 const hugeSkewMs = 60_000;
 const notificationMs = 5_000;
-/** The database stops at an age of two billion transactions. */
+/** The transaction age from which a warning is given; at two billion the database stops. */
 const oldTransactions = 1_000_000_000;
 const usualLongTransaction = 600;
 const mostDeadShare = 0.5;

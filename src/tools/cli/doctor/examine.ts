@@ -18,7 +18,7 @@ import { machineFindings, thisMachine } from './machine.js';
 
 type Options = ParsedOptions<typeof doctorGroups>;
 
-/** Connections of a process besides its pool: one to write, one to listen. */
+/** How many connections a process has besides its pool: one to write, one to listen. */
 const ownConnections = 2;
 
 /** Checks everything that the options name, in the order machine, database, files, certificates, cluster. */

@@ -6,7 +6,10 @@ import { bytesText, error, type Finding, ok, skipped, warning } from './finding.
 
 const secretText = /PRIVATE KEY-----|client-key-data:|^\s*-?\s*(?:token|password|secret):/m;
 const secretFlags: ReadonlySet<string> = new Set(['token-auth-file', 'encryption-provider-config']);
-/** No certificate, key or configuration is this large; reading more could take forever. */
+/**
+ * The most bytes read from a file: no certificate, key or configuration is this large, and reading more could take
+ * forever.
+ */
 const mostBytes = 64 * 2 ** 20;
 const forOthers = 0o007;
 const writableForGroup = 0o020;

@@ -32,7 +32,7 @@ export interface MachineNeeds {
 const oldestNode = 24;
 const leastFiles = 4096;
 const plentyOfFiles = 65_536;
-/** What a process needs beside its watch cache. */
+/** The memory that a process needs besides its watch cache, in bytes. */
 const baseBytes = 512 * 2 ** 20;
 const leastDiskBytes = 2 ** 30;
 const tested: readonly NodeJS.Platform[] = ['linux', 'darwin'];

@@ -1,4 +1,7 @@
-/** A worker that does not answer in this time, because its event loop is busy, is left out. */
+/**
+ * How long to wait for a worker, in milliseconds: one that does not respond in time, because its event loop is busy, is
+ * left out.
+ */
 const answerMs = 2000;
 
 interface Collection<Answer> {

@@ -6,9 +6,9 @@ import { storageObserver } from '../../../base/observability/storage-observer.js
 import { DatabaseHub } from '../../../storage/hub/database-hub.js';
 import { type SettledStorageOptions, storageSettings } from '../../../storage/postgres/storage-settings.js';
 
-/** The label `worker` of the series of the parent. */
+/** The value of the label `worker` for the series of the parent. */
 const parentIndex = 0;
-/** What the parent counts: calls of the database, its queue of writes and its own process. */
+/** Matches the metrics that the parent collects: database calls, the write queue and its own process. */
 const counted = /^(storage_(?!feed)|workqueue_|process_|nodejs_)/;
 
 /** The hub of the workers, and what it counts. */
@@ -17,7 +17,7 @@ export interface MachineDatabase {
   families(page: MetricsPage): Promise<MetricFamilies>;
 }
 
-/** Each worker has its part of the connections for reading, all in one pool. */
+/** Opens the database for all workers: each has its part of the connections for reading, all in one pool. */
 export function machineDatabase({ storage, cluster }: ServerOptions, workers: number, logger: Logger): MachineDatabase {
   const nothing = async () => undefined;
   const metrics = new Metrics({ index: parentIndex, gatherMetrics: nothing, gatherFlows: nothing });

@@ -1,6 +1,6 @@
 import { Backoff } from '../../../base/machinery/backoff.js';
 
-/** A worker that served for this long was not faulty from the start. */
+/** A worker that served for at least this long, in milliseconds, was not faulty from the start. */
 const soundAfterMs = 60_000;
 
 /** How long to wait before a worker is restarted: twice as long each time, until one lasts. */

@@ -18,7 +18,10 @@ import { hubDescriptor, type ParentMessage } from './worker-messages.js';
  * When the parent is gone, Node's cluster module ends the process.
  */
 
-/** Everything has stopped by then. Anything that still keeps the process alive is not worth waiting for. */
+/**
+ * How long the process may outlive its stop, in milliseconds: everything has stopped by then, and what still keeps it
+ * alive is not worth waiting for.
+ */
 const lingerMs = 5_000;
 
 const link = new ParentLink(process);
@@ -28,7 +31,7 @@ limitStart();
 const hub = new Socket({ fd: hubDescriptor });
 let starting: Promise<Running | undefined> | undefined;
 let isStopping = false;
-/** A worker that does not end in this time is replaced anyway. */
+/** How long this worker may take to stop before it exits anyway, in milliseconds. */
 let limitMs = stopLimit();
 const stopping = new AbortController();
 const lastResort = new LastResort({ stop: () => void stopFaulty(), exit: (code) => process.exit(code) });

@@ -64,7 +64,7 @@ export class WorkerMetrics {
     return mergeFamilies(collected);
   }
 
-  /** A worker's report. */
+  /** Receives a worker's report. */
   receive(worker: number, id: number, families: MetricFamilies): void {
     this.gathering.receive(worker, id, families);
   }

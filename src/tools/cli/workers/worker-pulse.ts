@@ -1,7 +1,7 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 
 const askEveryMs = 5_000;
-/** The pings that a worker may leave unanswered. No work holds an event loop for nearly as long. */
+/** How many pings a worker may leave unanswered. No work holds an event loop for nearly as long. */
 const mostUnanswered = 6;
 const mostUnansweredAtStart = 24;
 
@@ -27,7 +27,7 @@ export class WorkerPulse {
     return askEveryMs * this.limit;
   }
 
-  /** The worker has started. */
+  /** Called when the worker has started. */
   ready(): void {
     this.unanswered = 0;
     this.limit = mostUnanswered;

@@ -11,7 +11,7 @@ import { LiveTable, type Row } from './table.js';
 import { TableView } from './table-view.js';
 import { useWhileShown } from './use-follow.js';
 
-/** Changes that arrive together are drawn together. */
+/** How long changes are collected before they are drawn together, in milliseconds. */
 const drawMs = 100;
 
 const filterKeys = [

@@ -35,7 +35,7 @@ export const selectingKinds: ReadonlySet<string> = new Set([
   'ingresses',
 ]);
 
-/** This many objects of one owner are shown one by one. */
+/** How many objects of one owner are shown one by one. */
 const mostSiblings = 5;
 
 interface LabelSelector {

@@ -84,7 +84,8 @@ async function loadKind(
 }
 
 /**
- * An object with several owners appears below each: somebody who writes owner references could make an endless tree.
+ * The most branches of a tree. An object with several owners appears below each: somebody who writes owner references
+ * could make an endless tree.
  */
 const mostBranches = 1500;
 const mostLevels = 50;

@@ -109,7 +109,7 @@ function Actions({ isBusy, stop, choose }: ActionsProps) {
   );
 }
 
-/** More rows than anybody reads at once would hold the page up for seconds. */
+/** How many rows are drawn at once: more than anybody reads would hold up the page for seconds. */
 const rowsAtOnce = 500;
 
 function Answer({ answer: { columns, rows, isCut, ms } }: { readonly answer: SqlAnswer }) {

@@ -44,7 +44,10 @@ const longestPauseMs = 10_000;
 const stableMs = 60_000;
 const startAttempts = 20;
 const defaultStopPatienceMs = 30_000;
-/** An immediate shutdown takes moments. A process that does not react is stopped or stuck in the kernel. */
+/**
+ * How long an immediate shutdown may take, in milliseconds; it usually takes moments. A process that does not react is
+ * stopped or stuck in the kernel.
+ */
 const abortPatienceMs = 5_000;
 const largestLogBytes = 10 * 1024 * 1024;
 
@@ -178,8 +181,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * The sessions of a killed Postgres take a moment to notice that it is gone. While they hold its shared memory, a new
-   * one refuses to start.
+   * Starts Postgres, again while the sessions of a killed one hold its shared memory: they take a moment to notice that
+   * it is gone.
    */
   private async launchPatiently(): Promise<void> {
     for (let attempt = 1; ; attempt++) {

@@ -8,7 +8,10 @@ import { changeNote, readNote } from './note.js';
 /** The address where other roles log in. */
 export const loopback = '127.0.0.1';
 
-/** Below the ports that systems give to outgoing connections, so the port is still free at the next start. */
+/**
+ * The range of ports to choose from: below the ports that systems give to outgoing connections, so the port is still
+ * free at the next start.
+ */
 const choices = { from: 20_000, to: 32_768 } as const;
 const mostTries = 50;
 

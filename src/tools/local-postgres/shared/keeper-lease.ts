@@ -26,7 +26,9 @@ export interface KeeperLease {
   end(): Promise<void>;
 }
 
-/** Long enough to go from one test process to the next. */
+/**
+ * How long the keeper stays after its last user, in milliseconds: long enough to go from one test process to the next.
+ */
 const usualLingerMs = 1000;
 const pollMs = 10;
 const startMs = 120_000;

@@ -71,7 +71,10 @@ function placeIn(directory: string, binaries: PostgresBinaries): KeeperPlace {
   };
 }
 
-/** Anybody may make folders beside it, so it must be ours. The user that runs Postgres for root passes through. */
+/**
+ * Makes the folder, or checks it: anybody may make folders beside it, so it must be ours. The user that runs Postgres
+ * for root passes through.
+ */
 async function ownFolder(directory: string): Promise<void> {
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   try {

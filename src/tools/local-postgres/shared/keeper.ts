@@ -27,9 +27,15 @@ const firstUserMs = 30_000;
 /** How long the end of an earlier keeper may take. */
 const takeOverMs = 60_000;
 const pollMs = 20;
-/** Users remove the folders of their databases soon after they have ended. */
+/**
+ * How long after the end of a user to look for removed folders, in milliseconds: users remove the folders of their
+ * databases soon afterwards.
+ */
 const sweepAfterMs = 500;
-/** Systems remove temporary files that were not touched for ten days, even single files. */
+/**
+ * Up to which age data are used, in milliseconds: systems remove temporary files that were not touched for ten days,
+ * even single files.
+ */
 const oldestDataMs = 5 * 24 * 60 * 60 * 1000;
 
 /**

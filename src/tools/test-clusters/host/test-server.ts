@@ -42,13 +42,13 @@ const groups = { ...serverOptionGroups, ...controllerOptionGroups } as const;
 type Flags = ParsedOptions<typeof groups>;
 
 const address = '127.0.0.1';
-/** Below the ports that systems give to outgoing connections. */
+/** The range of ports to choose from: below the ports that systems give to outgoing connections. */
 const ports = { from: 20_000, to: 32_768 } as const;
 const portTries = 20;
 const connectMs = 30_000;
 const readyMs = 30_000;
 const pollMs = 5;
-/** Control loops have finished their work at the start when nothing was written for this long. */
+/** The control loops count as settled when nothing was written for this long, in milliseconds. */
 const quietMs = 150;
 const settleMs = 20_000;
 /** The most passes of a reset: work that control loops had begun may write after a pass, which is then repeated. */
@@ -204,7 +204,7 @@ export class TestServer {
     return this.ending;
   }
 
-  /** What has to be done before the process may simply end: usually nothing. */
+  /** Does what has to be done before the process may simply exit: usually nothing. */
   async finish(): Promise<void> {
     // Lines of the audit log and traces are still being sent.
     if ([...this.plan.given].some((flag) => /^(audit|tracing)-/.test(flag))) await this.stop();
