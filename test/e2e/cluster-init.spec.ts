@@ -10,14 +10,14 @@ import { initPhases } from '../../src/base/config/init.options.js';
 import { loadClientConfig } from '../../src/base/outgoing/client-config.js';
 import { endWithUs } from '../support/child-guard.js';
 import { mainFile } from '../support/main-file.js';
-import { freePort } from '../support/ports.js';
+import { answers, freePort } from '../support/ports.js';
 import { programEnvironment } from '../support/program-environment.js';
 import { startTestPostgres, type TestPostgres } from '../support/test-postgres.js';
 import { ApiClient } from './support/api-client.js';
 import { runProgram } from './support/program.js';
 
-/** A run of `plinth init`. */
-class Init {
+/** A run of a command that goes on until it is stopped. */
+class Run {
   output = '';
   errors = '';
   readonly ended: Promise<unknown>;
@@ -54,6 +54,8 @@ describe('plinth init', () => {
   let folder: string;
   let config: string;
   let port: number;
+  /** The run that went on to the end. */
+  let run: Run;
 
   before(async () => {
     postgres = await startTestPostgres();
@@ -67,10 +69,10 @@ describe('plinth init', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  function init(environment: Readonly<Record<string, string>>, ...more: string[]): Init {
+  function init(environment: Readonly<Record<string, string>>, ...more: string[]): Run {
     const flags = ['--foreground', '--bind-address=127.0.0.1', `--apiserver-bind-port=${port}`];
     const args = ['init', ...flags, `--config-dir=${config}`, `--data-dir=${join(folder, 'data')}`, ...more];
-    return new Init(
+    return new Run(
       spawn(process.execPath, [mainFile, ...args], {
         env: programEnvironment(environment),
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -94,15 +96,14 @@ describe('plinth init', () => {
   });
 
   it('goes on after a kill at every step, and changes nothing that is right', async () => {
-    const steps = initPhases.map((phase) => `[${phase}]`);
-    for (const step of [...steps, 'kubeadm join']) {
-      const run = init({ PLINTH_DATABASE_URL: databaseUrl });
-      await run.says(step);
-      await run.end('SIGKILL');
+    for (const phase of initPhases) {
+      const killed = init({ PLINTH_DATABASE_URL: databaseUrl });
+      await killed.says(`[${phase}]`);
+      await killed.end('SIGKILL');
     }
     const before = await contents();
     // The database is known from the runs before.
-    const run = init({});
+    run = init({}, '--log-level=debug');
     await run.says('kubeadm join');
     assert.deepEqual(await contents(), before);
     const [, token = ''] =
@@ -115,13 +116,9 @@ describe('plinth init', () => {
       [token.slice(0, 6)],
       'one token for all runs',
     );
-    await run.end('SIGTERM');
-    assert.equal(run.child.exitCode, 0, run.errors);
   });
 
   it('makes a cluster for its administrator, with no secret that others read', async () => {
-    const run = init({}, '--log-level=debug');
-    await run.says('kubeadm join');
     const { server, tls } = loadClientConfig(join(config, 'admin.kubeconfig'));
     const { ca = '', cert = '', key = '' } = tls;
     const client = new ApiClient(server.replace(/\/$/, ''), { ca, cert, key });
@@ -141,13 +138,14 @@ describe('plinth init', () => {
     await busy.ended;
     assert.match(busy.errors, /another plinth \(pid \d+\) uses .*--config-dir/);
     await run.end('SIGTERM');
+    assert.equal(run.child.exitCode, 0, run.errors);
   });
 
   it('writes manifests of static pods without the URL of the database', async () => {
     const pods = join(folder, 'manifests');
-    const run = init({}, `--static-pods=${pods}`, '--skip-phases=token', '--timeout=1s');
-    await run.ended;
-    assert.match(run.errors, /is not ready/);
+    const failing = init({}, `--static-pods=${pods}`, '--skip-phases=token', '--timeout=1s');
+    await failing.ended;
+    assert.match(failing.errors, /is not ready/);
     const texts = await Promise.all(
       ['serve', 'controllers'].map((n) => readFile(join(pods, `plinth-${n}.json`), 'utf8')),
     );
@@ -159,6 +157,19 @@ describe('plinth init', () => {
       '/app/bin/plinth.js',
       'serve',
     ]);
+  });
+
+  it('has a database of its own where none is named, which can run alone', async () => {
+    const data = join(folder, 'own');
+    const args = ['database', `--data-dir=${data}`, '--postgres-port=0'];
+    const env = programEnvironment();
+    const alone = new Run(spawn(process.execPath, [mainFile, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] }));
+    await alone.says('The database answers at postgresql://');
+    const url = (await readFile(join(data, 'database-url'), 'utf8')).trim();
+    assert.equal(await answers(url), true);
+    await alone.end('SIGTERM');
+    assert.deepEqual([alone.child.exitCode, await answers(url)], [0, false]);
+    await rm(data, { recursive: true });
   });
 
   it('is undone by a reset', async () => {
