@@ -87,9 +87,20 @@ export class NodeNetwork {
     return pod;
   }
 
+  /** Gives a party and the machine addresses of IPv6, too. @param net first part, such as `fd00:244:1::` */
+  addSix(name: string, net: string): void {
+    writeFileSync('/proc/sys/net/ipv6/conf/all/forwarding', '1');
+    writeFileSync('/proc/sys/net/ipv6/icmp/ratelimit', '0');
+    const inside = (...flags: readonly string[]) =>
+      run('nsenter', '-t', `${this.pods.get(name)?.process.pid}`, '-n', 'ip', '-6', ...flags);
+    run('ip', '-6', 'addr', 'add', `${net}1/64`, 'dev', `to-${name}`, 'nodad');
+    inside('addr', 'add', `${net}2/64`, 'dev', 'eth0', 'nodad');
+    inside('route', 'add', 'default', 'via', `${net}1`);
+  }
+
   /** Where packets go that are for nobody here, as on any machine. */
   leadElsewhere(address: string): void {
-    run('ip', 'route', 'add', 'default', 'via', address);
+    run('ip', ...(address.includes(':') ? ['-6'] : []), 'route', 'add', 'default', 'via', address);
   }
 
   party(name: string): Party {

@@ -12,6 +12,7 @@ import { cases, type ProxyCase } from './proxy-cases.js';
 import { ProxyProcess } from './proxy-process.js';
 import { addresses } from './sample-services.js';
 import { ServiceScene } from './service-scene.js';
+import { sixServices, writeSixRules } from './six-backend.js';
 
 const tries = 12;
 const clusterCidr = '10.244.0.0/16';
@@ -181,6 +182,26 @@ describe('the proxy of a node', () => {
       execFileSync('nft', ['flush', 'ruleset']);
       await becomes('the rules', cases[0] as ProxyCase);
       await proxy.stop();
+      execFileSync('nft', ['flush', 'ruleset']);
+    });
+
+    it('forwards packets of IPv6 by rules of the same form', async () => {
+      network.addSix('pod', 'fd00:244:1::');
+      network.addSix('other', 'fd00:244:2::');
+      network.addSix('client', '2001:db8:1::');
+      network.leadElsewhere('2001:db8:1::2');
+      assert.equal(await writeSixRules(), true);
+      const { plain, sticky } = sixServices;
+      const both = ['other fd00:244:1::2', 'pod fd00:244:1::1'];
+      const fromPod = { what: '', from: 'pod', port: 80, wanted: both } as const;
+      assert.deepEqual(await answersTo({ ...fromPod, address: plain }), both);
+      await network.party('pod').ask({ protocol: 'tcp', address: sticky, port: 80, tries: 1 });
+      assert.equal((await answersTo({ ...fromPod, address: sticky })).length, 1);
+      const outside = { ...fromPod, from: 'client', address: '2001:db8:1::1' } as const;
+      const masqueraded = ['other fd00:244:2::1', 'pod fd00:244:1::1'];
+      assert.deepEqual(await answersTo({ ...outside, port: 30_029 }), masqueraded);
+      assert.deepEqual(await answersTo({ ...fromPod, address: plain, port: 81 }), ['refused']);
+      assert.deepEqual(await answersTo({ ...fromPod, address: 'fd00:96::77' }), ['silence']);
       execFileSync('nft', ['flush', 'ruleset']);
     });
 
