@@ -63,6 +63,26 @@ it('health checks answer to the names that probes know', async () => {
   assert.doesNotMatch(text, /warn/);
 });
 
+it('metrics also come in protobuf, for scrapers that ask for it', async () => {
+  const { client } = cluster.first;
+  const family = 'proto=io.prometheus.client.MetricFamily';
+  const wanted = `application/vnd.google.protobuf;${family};encoding=delimited`;
+  for (const [accept, isProtobuf] of [
+    [wanted, true],
+    [`${wanted};q=0.6,text/plain;q=0.5`, true],
+    [`${wanted};q=0.3,text/plain;q=0.5`, false],
+    ['application/vnd.google.protobuf', false],
+    ['application/json', false],
+  ] as const) {
+    const { status, headers, text } = await client.get('/metrics', { headers: { accept } });
+    assert.equal(status, 200);
+    const type = isProtobuf ? `application/vnd.google.protobuf; ${family}; encoding=delimited` : 'text/plain;';
+    assert.ok(headers['content-type']?.startsWith(type), `${accept}: ${headers['content-type']}`);
+    assert.equal(text.includes('# HELP'), !isProtobuf);
+    assert.match(text, /apiserver_request_duration_seconds/);
+  }
+});
+
 it('open watches are counted by the labels of requests', async () => {
   const { client } = cluster.first;
   const watch = await client.watch('/api/v1/namespaces/default/configmaps?watch=1');

@@ -109,6 +109,17 @@ describe('workers', () => {
     assert.deepEqual([...seen], [String(count)]);
   });
 
+  it('are scraped in protobuf as one, with native histograms', async () => {
+    const client = cluster.clientFor(cluster.first, { token: tokens.admin });
+    const family = 'proto=io.prometheus.client.MetricFamily';
+    const accept = `application/vnd.google.protobuf;${family};encoding=delimited`;
+    const { headers, text } = await client.get('/metrics', { headers: { accept } });
+    client.close();
+    assert.match(String(headers['content-type']), /^application\/vnd\.google\.protobuf; /);
+    for (let worker = 1; worker <= count; worker++) assert.ok(text.includes(`\n\u0006worker\u0012\u0001${worker}`));
+    assert.ok(text.includes(`1${'\0'.repeat(6)}\ufffd7`), 'the zero threshold of 2^-128, which no other form has');
+  });
+
   it('leave what the database is like to the process that looks after it', async () => {
     const epochs = await byWorker(cluster.first, 'storage_epoch');
     assert.deepEqual([...epochs.values()], [1]);

@@ -1,9 +1,12 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { ChangeLogMetrics } from './change-log-metrics.js';
+import { encodeFamilies } from './encode-families.js';
 import { ExpressionMetrics } from './expression-metrics.js';
 import type { FlowPage, FlowTable } from './flow-table.js';
 import { HealthMetrics } from './health-metrics.js';
+import type { MetricFamilies } from './metric-families.js';
 import { markStability } from './metric-stability.js';
+import { withNatives } from './natives.js';
 import { OutgoingMetrics } from './outgoing-metrics.js';
 import { type BuildInfo, registerProcessMetrics } from './process-metrics.js';
 import { QueueMetrics } from './queue-metrics.js';
@@ -12,6 +15,7 @@ import { component, type RequestLabels, RequestMetrics, type RequestOutcome } fr
 import { StorageMetrics } from './storage-metrics.js';
 import { WatchMetrics, type WatchSeries } from './watch-metrics.js';
 
+export type { MetricFamilies } from './metric-families.js';
 export type { RequestLabels } from './request-metrics.js';
 
 type RequestKind = 'readOnly' | 'mutating' | 'unauthenticated';
@@ -24,28 +28,18 @@ interface GroupResourceKind {
 /** How long the series of a resource that is gone are kept, in milliseconds. */
 const goneSeriesMs = 30_000;
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
-/** Metrics as values, for transport between processes. */
-export type MetricFamilies = readonly {
-  readonly name: string;
-  readonly help: string;
-  readonly type: unknown;
-  readonly aggregator: string;
-  readonly values?: readonly {
-    readonly value: number;
-    readonly labels: Readonly<Record<string, string>>;
-    readonly metricName?: string;
-  }[];
-}[];
-
 /** The pages of metrics: `/metrics` and `/metrics/slis`. */
 export type MetricsPage = 'all' | 'slis';
+
+/** Only protobuf shows native histograms. */
+export type MetricsForm = 'text' | 'protobuf';
 
 /** The part of a worker that its metrics need. Several workers serve the same port. */
 export interface MetricsWorker {
   /** The number of the worker, which its series have as the label `worker`. */
   readonly index: number;
-  /** The text of a scrape over all processes; undefined when it is not available. */
-  gatherMetrics(page: MetricsPage): Promise<string | undefined>;
+  /** A scrape over all processes, in protobuf as base64; undefined when it is not available. */
+  gatherMetrics(page: MetricsPage, form: MetricsForm): Promise<string | undefined>;
   /** The state of flow control in all processes; undefined when it is not available. */
   gatherFlows(page: FlowPage): Promise<FlowTable | undefined>;
 }
@@ -193,7 +187,7 @@ export class Metrics {
   async scrape(page: MetricsPage = 'all'): Promise<{ readonly contentType: string; readonly text: string }> {
     const registry = this.pageOf(page);
     const text =
-      (await this.worker?.gatherMetrics(page)) ??
+      (await this.worker?.gatherMetrics(page, 'text')) ??
       (this.countsElsewhere(page).length === 0
         ? await registry.metrics()
         : await mergeFamilies([await this.families(page)]));
@@ -201,10 +195,19 @@ export class Metrics {
   }
 
   /** The metrics of this process alone, as values. */
-  async families(page: MetricsPage = 'all'): Promise<MetricFamilies> {
+  async families(page: MetricsPage = 'all', form: MetricsForm = 'text'): Promise<MetricFamilies> {
     const own = (await this.pageOf(page).getMetricsAsJSON()) as unknown as MetricFamilies;
     const elsewhere = this.countsElsewhere(page);
-    return elsewhere.length === 0 ? own : addUp([own, ...elsewhere.map((families) => this.labelled(families))]);
+    const all =
+      elsewhere.length === 0 ? own : await addUp([own, ...elsewhere.map((families) => this.labelled(families))]);
+    return form === 'text' ? all : withNatives(all, [own]);
+  }
+
+  /** {@link scrape} in protobuf: messages `io.prometheus.client.MetricFamily`, each behind its length. */
+  async scrapeProtobuf(page: MetricsPage = 'all'): Promise<Buffer> {
+    const gathered = await this.worker?.gatherMetrics(page, 'protobuf');
+    if (gathered !== undefined) return Buffer.from(gathered, 'base64');
+    return encodeFamilies(await this.families(page, 'protobuf'));
   }
 
   private countsElsewhere(page: MetricsPage): readonly MetricFamilies[] {

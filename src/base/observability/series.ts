@@ -1,4 +1,5 @@
 import type { Metric, MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
+import { NativeBuckets, type NativeHistogram } from './native-buckets.js';
 
 /** The labels of one series. */
 export type SeriesLabels = Readonly<Record<string, string>>;
@@ -9,6 +10,8 @@ export interface SeriesValue {
   readonly labels: SeriesLabels;
   /** Only if it differs from the name of the metric, as with the buckets of a histogram. */
   readonly metricName?: string;
+  /** The same observations in finer buckets, beside the count of a histogram. */
+  readonly native?: NativeHistogram | undefined;
 }
 
 /** The description of a metric, for a scrape and for `docs/metrics.md`. */
@@ -56,10 +59,30 @@ export class CollectedMetric {
   reset(): void {}
 }
 
+/** The count of a histogram. A copy for another thread or process lacks what only scrapes in protobuf show. */
+class CountLine implements SeriesValue {
+  readonly #buckets: NativeBuckets;
+
+  constructor(
+    readonly value: number,
+    readonly labels: SeriesLabels,
+    readonly metricName: string,
+    buckets: NativeBuckets,
+  ) {
+    this.#buckets = buckets;
+  }
+
+  get native(): NativeHistogram {
+    return this.#buckets.shown();
+  }
+}
+
 /** Counts observations by size. Bounds ascend; the last count is of the observations above all bounds. */
 export class Buckets {
   readonly counts: number[];
   sum = 0;
+  /** Made with the first observation: most series of a process never have one. */
+  private native: NativeBuckets | undefined;
 
   constructor(private readonly bounds: readonly number[]) {
     this.counts = new Array<number>(bounds.length + 1).fill(0);
@@ -71,6 +94,8 @@ export class Buckets {
     while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
     this.counts[bucket] = (this.counts[bucket] as number) + 1;
     this.sum += value;
+    this.native ??= new NativeBuckets();
+    this.native.observe(value);
   }
 
   /** Adds the lines of a scrape to `values`; while nothing was observed, only if `evenEmpty`. */
@@ -84,6 +109,6 @@ export class Buckets {
       values.push({ value: count, labels: { ...labels, le }, metricName: `${name}_bucket` });
     }
     values.push({ value: this.sum, labels, metricName: `${name}_sum` });
-    values.push({ value: total, labels, metricName: `${name}_count` });
+    values.push(new CountLine(total, labels, `${name}_count`, this.native ?? new NativeBuckets()));
   }
 }

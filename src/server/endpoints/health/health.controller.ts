@@ -5,7 +5,8 @@ import { Logger } from '../../../base/observability/logger.js';
 import type { MetricsPage } from '../../../base/observability/metrics.js';
 import { EndpointServices } from '../endpoint-services.js';
 import { ExactPathGuard } from '../exact-path.guard.js';
-import { sendText } from '../negotiation/respond.js';
+import { parseAccept } from '../negotiation/accept.js';
+import { sendBytes, sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import {
   findCheck,
@@ -22,6 +23,8 @@ import { HealthLog } from './health-log.js';
 export const HEALTH_CHECKS = Symbol('HealthChecks');
 
 const plainText = 'text/plain; charset=utf-8';
+const metricFamily = 'io.prometheus.client.MetricFamily';
+const metricsProtobuf = `application/vnd.google.protobuf; proto=${metricFamily}; encoding=delimited; escaping=underscores`;
 
 /** Health endpoints and metrics (specification 4.10). Machines read the status code, people the body. */
 @Controller()
@@ -77,8 +80,13 @@ export class HealthController {
   }
 
   private async sendMetrics(page: MetricsPage, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const to = { context: request.plinthContext as HttpRequestContext, reply };
+    if (wantsProtobuf(request.headers.accept)) {
+      sendBytes(to, 200, metricsProtobuf, await this.services.metrics.scrapeProtobuf(page));
+      return;
+    }
     const { contentType, text } = await this.services.metrics.scrape(page);
-    sendText({ context: request.plinthContext as HttpRequestContext, reply }, 200, contentType, text);
+    sendText(to, 200, contentType, text);
   }
 
   private note(outcome: HealthOutcome, path: HealthPath): void {
@@ -93,4 +101,15 @@ export class HealthController {
     reply.header('x-content-type-options', 'nosniff');
     sendText({ context, reply }, report.healthy ? 200 : 500, plainText, shownReport(report, context.query));
   }
+}
+
+/** Whether a scraper wants messages rather than text. Everybody else gets text, whatever they ask for. */
+function wantsProtobuf(accept = ''): boolean {
+  for (const { type, parameters, quality } of parseAccept(accept)) {
+    if (quality <= 0) continue;
+    if (type === 'text/plain') return false;
+    const isFamily = type === 'application/vnd.google.protobuf' && parameters.get('proto') === metricFamily;
+    if (isFamily && parameters.get('encoding') === 'delimited') return true;
+  }
+  return false;
 }

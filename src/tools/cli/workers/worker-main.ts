@@ -51,13 +51,13 @@ async function start(message: Extract<ParentMessage, { type: 'start' }>): Promis
       openDatabase: (options, events) => new HubDatabase(hub, options, events),
       worker: {
         index: message.index,
-        gatherMetrics: (page) => link.gather(page),
+        gatherMetrics: (page, form) => link.gather({ page, form }),
         gatherFlows: (page) => link.gatherFlows(page),
       },
       signal: stopping.signal,
     });
     link.onSpread(() => server.get(HttpListener).spreadConnections());
-    link.onCollect((page) => server.get(Metrics).families(page));
+    link.onCollect(({ page, form }) => server.get(Metrics).families(page, form));
     const flows = server.get<FlowControl | undefined>(FLOW_CONTROL);
     if (flows !== undefined) link.onCollectFlows((page) => flowTable(page, flows.levels()));
     link.send({ type: 'ready', url: server.url });

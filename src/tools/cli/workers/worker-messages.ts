@@ -1,9 +1,15 @@
 import type { ServerOptions } from '../../../base/config/server-options.js';
 import type { FlowPage, FlowTable } from '../../../base/observability/flow-table.js';
-import type { MetricFamilies, MetricsPage } from '../../../base/observability/metrics.js';
+import type { MetricFamilies, MetricsForm, MetricsPage } from '../../../base/observability/metrics.js';
 
 /** The file descriptor in a worker of the stream to the hub in its parent. */
 export const hubDescriptor = 4;
+
+/** Which metrics, and whether with what only protobuf shows. */
+export interface MetricsQuestion {
+  readonly page: MetricsPage;
+  readonly form: MetricsForm;
+}
 
 /** Messages of the parent to a worker. The options contain the database URL: messages are never logged. */
 export type ParentMessage =
@@ -19,7 +25,7 @@ export type ParentMessage =
   | { readonly type: 'ask' }
   /** Other workers have become ready: clients should reconnect and spread over all. */
   | { readonly type: 'spread' }
-  | { readonly type: 'collect'; readonly id: number; readonly page: MetricsPage }
+  | { readonly type: 'collect'; readonly id: number; readonly question: MetricsQuestion }
   | { readonly type: 'gathered'; readonly id: number; readonly text: string | undefined }
   | { readonly type: 'collectFlows'; readonly id: number; readonly page: FlowPage }
   | { readonly type: 'gatheredFlows'; readonly id: number; readonly table: FlowTable | undefined };
@@ -33,7 +39,7 @@ export type WorkerMessage =
   /** The worker's own metrics, as requested. */
   | { readonly type: 'collected'; readonly id: number; readonly families: MetricFamilies }
   /** Asks for the metrics of all workers. */
-  | { readonly type: 'gather'; readonly id: number; readonly page: MetricsPage }
+  | { readonly type: 'gather'; readonly id: number; readonly question: MetricsQuestion }
   /** The worker's own state of flow control, as requested. */
   | { readonly type: 'collectedFlows'; readonly id: number; readonly table: FlowTable }
   /** Asks for the state of flow control in all workers. */

@@ -1,11 +1,9 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import {
-  type MetricFamilies,
-  type Metrics,
-  type MetricsPage,
-  mergeFamilies,
-} from '../../../base/observability/metrics.js';
+import { encodeFamilies } from '../../../base/observability/encode-families.js';
+import { addUp, type MetricFamilies, type Metrics, mergeFamilies } from '../../../base/observability/metrics.js';
+import { withNatives } from '../../../base/observability/natives.js';
 import { Gathering } from './gathering.js';
+import type { MetricsQuestion } from './worker-messages.js';
 
 /**
  * The metrics of all workers, in the parent. Every series has the label `worker`. Nothing is added up: a sum falls when
@@ -17,10 +15,10 @@ export class WorkerMetrics {
   private readonly up: Gauge<'worker'>;
   private readonly restarts: Counter<'worker'>;
   private readonly own: Pick<Metrics, 'families'>[] = [];
-  private readonly gathering: Gathering<MetricsPage, MetricFamilies>;
+  private readonly gathering: Gathering<MetricsQuestion, MetricFamilies>;
 
   /** @param ask asks a worker to report under an id; false when the worker can't be reached */
-  constructor(ask: (worker: number, id: number, page: MetricsPage) => boolean) {
+  constructor(ask: (worker: number, id: number, question: MetricsQuestion) => boolean) {
     this.gathering = new Gathering(ask);
     const registers = [this.registry];
     this.up = new Gauge({
@@ -52,16 +50,16 @@ export class WorkerMetrics {
     this.restarts.inc({ worker: String(worker) });
   }
 
-  /** The text of one scrape over all `workers`. */
-  async gather(workers: readonly number[], page: MetricsPage): Promise<string> {
-    const collected = [...(await this.gathering.from(workers, page)).values()];
+  /** One scrape over all `workers`, as text, or in protobuf as base64. */
+  async gather(workers: readonly number[], { page, form }: MetricsQuestion): Promise<string> {
+    const collected = [...(await this.gathering.from(workers, { page, form })).values()];
     this.up.reset();
     for (const worker of workers) this.up.set({ worker: String(worker) }, 0);
     for (const families of collected) for (const worker of workersOf(families)) this.up.set({ worker }, 1);
     for (const own of this.own) collected.push(await own.families(page));
-    if (page === 'slis') return mergeFamilies(collected);
-    collected.push((await this.registry.getMetricsAsJSON()) as unknown as MetricFamilies);
-    return mergeFamilies(collected);
+    if (page === 'all') collected.push((await this.registry.getMetricsAsJSON()) as unknown as MetricFamilies);
+    if (form === 'text') return mergeFamilies(collected);
+    return encodeFamilies(withNatives(await addUp(collected), collected)).toString('base64');
   }
 
   /** Receives a worker's report. */

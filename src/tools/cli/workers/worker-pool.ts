@@ -9,13 +9,13 @@ import { StartupError } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { FlowPage, FlowTable } from '../../../base/observability/flow-table.js';
 import type { Logger } from '../../../base/observability/logger.js';
-import type { Metrics, MetricsPage } from '../../../base/observability/metrics.js';
+import type { Metrics } from '../../../base/observability/metrics.js';
 import { joinTables } from '../../../server/flow-control/flow-dumps.js';
 import { rescueConnections } from './connection-handoff.js';
 import { Gathering } from './gathering.js';
 import { type MachineDatabase, machineDatabase } from './machine-database.js';
 import { RestartBackoff } from './restart-backoff.js';
-import { hubDescriptor, type ParentMessage, type WorkerMessage } from './worker-messages.js';
+import { hubDescriptor, type MetricsQuestion, type ParentMessage, type WorkerMessage } from './worker-messages.js';
 import { WorkerMetrics } from './worker-metrics.js';
 import { WorkerPulse } from './worker-pulse.js';
 import { shareOfWorker } from './worker-share.js';
@@ -69,8 +69,8 @@ export class WorkerPool implements Running {
     private readonly timers: Timers,
     private readonly count: number,
   ) {
-    this.metrics = new WorkerMetrics((index, id, page) =>
-      this.send(this.slots[index - 1], { type: 'collect', id, page }),
+    this.metrics = new WorkerMetrics((index, id, question) =>
+      this.send(this.slots[index - 1], { type: 'collect', id, question }),
     );
     this.database = machineDatabase(options, count, logger);
     this.metrics.share(this.database);
@@ -222,7 +222,7 @@ export class WorkerPool implements Running {
             this.metrics.receive(slot.index, message.id, message.families);
             return;
           case 'gather':
-            void this.answerGather(slot, message.id, message.page);
+            void this.answerGather(slot, message.id, message.question);
             return;
           case 'collectedFlows':
             this.flows.receive(slot.index, message.id, message.table);
@@ -271,9 +271,9 @@ export class WorkerPool implements Running {
     this.metrics.share(own);
   }
 
-  private async answerGather(slot: Slot, id: number, page: MetricsPage): Promise<void> {
+  private async answerGather(slot: Slot, id: number, question: MetricsQuestion): Promise<void> {
     const workers = this.slots.map(({ index }) => index);
-    const text = await this.metrics.gather(workers, page).catch((error: unknown) => {
+    const text = await this.metrics.gather(workers, question).catch((error: unknown) => {
       this.logger.warn('metrics of the workers could not be gathered', { error });
       return undefined;
     });

@@ -1,0 +1,10 @@
+import type { SeriesValue } from './series.js';
+
+/** Metrics as values, for transport between processes. */
+export type MetricFamilies = readonly {
+  readonly name: string;
+  readonly help: string;
+  readonly type: unknown;
+  readonly aggregator: string;
+  readonly values?: readonly SeriesValue[];
+}[];
