@@ -76,7 +76,7 @@ interface ResourceIdentity<T extends ApiObject> {
    * be a string of the object: stored JSON is searched for it.
    */
   readonly selectableFields?: ((object: T) => Readonly<Record<string, string>>) | undefined;
-  /** Names of those fields: a selector on another field is a 400. */
+  /** Names of the selectable fields: a selector on another field is a 400. */
   readonly selectableFieldNames?: readonly string[] | undefined;
   readonly columns?: readonly TableColumn<T>[];
 }

@@ -32,7 +32,7 @@ export interface PartSubresource extends UpdateRules {
   readonly prepareForUpdate: NonNullable<UpdateRules['prepareForUpdate']>;
   /** The fields that this path carries over: a client that sends them does not become their owner. Default: none. */
   readonly resetFields?: FieldSet;
-  /** The only fields that a write through this path can own, with those that lead there. Default: all. */
+  /** The only fields that a write through this path can own, with their parent fields. Default: all. */
   readonly ownedFields?: FieldPattern;
 }
 

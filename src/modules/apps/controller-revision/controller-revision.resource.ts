@@ -53,7 +53,7 @@ function validate(object: ControllerRevision): FieldError[] {
   return errors;
 }
 
-/** The state is any object; JSON of another kind can be read, but not stored. */
+/** The state must be an object to be written; other JSON that is already stored can still be read. */
 function dataFaults(data: unknown): FieldError[] {
   if (data === null || data === undefined) return [required(dataPath, 'data is mandatory')];
   return isObject(data) ? [] : [required(dataPath, 'data must be a valid JSON object')];

@@ -5,7 +5,7 @@ import { mayRestartAll, restartRuleAction } from '../../../objects/apis/core/v1/
 
 const containersOf = { containerStatuses: 'containers', initContainerStatuses: 'initContainers' } as const;
 
-/** Checks that a finished container stays finished, unless it is restarted, or the whole pod may start anew. */
+/** Checks that a finished container stays finished, unless its policy or a rule restarts it or the whole pod. */
 export function transitionErrors(field: keyof typeof containersOf, pod: Pod, old: Pod): FieldError[] {
   if (mayRestartAll(old)) return [];
   const containers = old.spec[containersOf[field]] ?? [];

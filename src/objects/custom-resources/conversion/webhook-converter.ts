@@ -13,7 +13,7 @@ import { readConversionAnswer } from './read-conversion-answer.js';
 const maxObjects = 500;
 /** The most characters of the objects of one review. A single object may be longer. */
 const maxCharacters = 3 * 1024 * 1024;
-/** Large enough for a response in which the conversion has made the objects twice as long. */
+/** The most bytes of a response: enough for objects that the conversion makes twice as long. */
 const maxAnswerBytes = 2 * maxCharacters + 256 * 1024;
 const timeoutMs = 30_000;
 

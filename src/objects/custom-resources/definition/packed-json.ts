@@ -4,9 +4,9 @@ import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
 import { stringifyInSteps } from '../../../base/machinery/json/stringify-in-steps.js';
 import { atOnce, type Steps } from '../../../base/machinery/turns.js';
 
-/** JSON of fewer characters is not worth compressing. */
+/** JSON with fewer characters than this is not worth compressing. */
 const packedFrom = 512;
-/** JSON of more characters takes noticeable time to unpack and process. */
+/** JSON with more characters than this takes noticeable time to unpack and process. */
 const longFrom = 64 * 1024;
 const compression = { level: 3 };
 

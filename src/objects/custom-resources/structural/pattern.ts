@@ -27,7 +27,7 @@ export class Pattern {
 
   private constructor(readonly source: string) {}
 
-  /** The same pattern for the same source, as long as it was used recently: many fields share theirs. */
+  /** The cached pattern of a recently used source, or a new one: many fields have the same pattern. */
   static of(source: string): Pattern {
     let pattern = recent.get(source);
     if (pattern === undefined) {

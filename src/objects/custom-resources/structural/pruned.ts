@@ -13,7 +13,7 @@ export interface PruneOptions {
    * and come first in the copy.
    */
   readonly isRoot?: boolean;
-  /** Keeps nulls that the schema does not allow, for {@link validateValue} to refuse. */
+  /** Whether nulls that the schema does not allow are kept, for {@link validateValue} to refuse. */
   readonly keepsNulls?: boolean;
   /** Called with the paths of dropped fields, in the order of the copy, for at most a hundred: `spec.list[0].bar`. */
   readonly onUnknown?: (path: string) => void;
@@ -33,9 +33,9 @@ interface Walk {
 /**
  * A copy of a value without the parts that its schema does not know: fields of objects without
  * x-kubernetes-preserve-unknown-fields, and, unless they are kept, nulls of fields that are not nullable and have no
- * default (those of fields with a default are replaced by {@link withDefaults}). Keys are sorted. Wrong types are kept for {@link validateValue}
- * to refuse, except in apiVersion, kind and metadata of embedded resources. Numbers and strings are as every client
- * reads them, see {@link plainScalar}. Takes time linear in the value, whatever the schema.
+ * default (those of fields with a default are replaced by {@link withDefaults}). Keys are sorted. Wrong types are kept
+ * for {@link validateValue} to refuse, except in apiVersion, kind and metadata of embedded resources. Numbers and
+ * strings are as every client reads them, see {@link plainScalar}. Takes time linear in the value, whatever the schema.
  *
  * @throws {DecodeError} for an embedded resource whose apiVersion, kind or metadata has a wrong type, and for a number
  * too large for a double.
@@ -135,7 +135,7 @@ function copyKnown(
   } else setMember(copy, plainText(key), plainScalar(member));
 }
 
-/** Nulls are only kept where validation refuses them: where a type is declared. */
+/** Whether a null is dropped. Nulls are kept only where validation refuses them: where a type is declared. */
 function isDroppedNull({ nullable, default: fallback, type, xIntOrString }: StructuralSchema, walk: Walk): boolean {
   if (nullable || fallback !== undefined) return false;
   return !walk.keepsNulls || (type === undefined && !xIntOrString);

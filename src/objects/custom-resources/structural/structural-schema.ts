@@ -12,10 +12,10 @@ export type SchemaTypeName = 'array' | 'boolean' | 'integer' | 'number' | 'objec
  * schemas.
  */
 export interface StructuralSchema {
-  /** Undefined only for nodes of any type: x-kubernetes-int-or-string and x-kubernetes-preserve-unknown-fields. */
+  /** The type; undefined only for nodes of any type: x-kubernetes-int-or-string and x-kubernetes-preserve-unknown-fields. */
   readonly type: SchemaTypeName | undefined;
   readonly nullable: boolean;
-  /** Undefined when there is none. Shared: copy it before putting it into an object. */
+  /** The default; undefined when there is none. Shared: copy it before putting it into an object. */
   readonly default: unknown;
   readonly properties: ReadonlyMap<string, StructuralSchema>;
   readonly items: StructuralSchema | undefined;
@@ -51,7 +51,7 @@ export interface ValueValidation {
   readonly maxProperties: number | undefined;
   readonly minProperties: number | undefined;
   readonly required: readonly string[];
-  /** Undefined when every value is allowed. */
+  /** The allowed values; undefined when every value is allowed. */
   readonly enum: AllowedValues | undefined;
   readonly allOf: readonly NestedValidation[];
   readonly anyOf: readonly NestedValidation[];
@@ -63,7 +63,7 @@ export interface ValueValidation {
 
 /** A schema within allOf, anyOf, oneOf or not: it does not define which fields there are. */
 export interface NestedValidation {
-  /** Set only within the forms of int-or-string that the rules allow. */
+  /** The type; set only within the forms of int-or-string that the rules allow. */
   readonly type: SchemaTypeName | undefined;
   readonly properties: ReadonlyMap<string, NestedValidation>;
   readonly items: NestedValidation | undefined;

@@ -103,7 +103,7 @@ export function endsWithUpdate(definition: StoredResource, object: ApiObject): b
   );
 }
 
-/** Without a grace period, an object of a kind that ends by its own rules: its generation stays. */
+/** Sets the deletion fields. An undefined grace period means a kind with its own rules: its generation stays. */
 function markDeleting(meta: ObjectMeta, now: number, graceSeconds: number | undefined): void {
   meta.deletionTimestamp = formatTime(now + (graceSeconds ?? 0) * 1000);
   if (graceSeconds === undefined) return;

@@ -15,7 +15,7 @@ export function requestsOfContainers(spec: PodSpec): Map<string, string> {
   return totalOfContainers(spec, 'requests');
 }
 
-/** The same of their limits. */
+/** The limits of the containers of a pod, summed up as in {@link requestsOfContainers}. */
 export function limitsOfContainers(spec: PodSpec): Map<string, string> {
   return totalOfContainers(spec, 'limits');
 }

@@ -1,10 +1,10 @@
 import type { Container } from './container.types.js';
 import type { Pod } from './pod.types.js';
 
-/** The action by which the end of one container makes the whole pod start anew. */
+/** The action of a restart rule that restarts all containers of the pod when one of them exits. */
 export const restartAllAction = 'RestartAllContainers';
 
-/** What the rules of a container say about such an end: the action of the first that fits; undefined: none does. */
+/** The action of the first restart rule of a container that matches an exit code; undefined if none does. */
 export function restartRuleAction(
   { restartPolicyRules }: Pick<Container, 'restartPolicyRules'>,
   exitCode: number,
@@ -15,7 +15,7 @@ export function restartRuleAction(
   })?.action;
 }
 
-/** Whether some end of a container may make the whole pod start anew. */
+/** Whether the exit of a container may restart all containers of the pod. */
 export function mayRestartAll({ spec }: Pick<Pod, 'spec'>): boolean {
   return [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(({ restartPolicyRules }) =>
     restartPolicyRules?.some(({ action }) => action === restartAllAction),

@@ -5,8 +5,8 @@ import type { PodSpec } from '../pod-spec.types.js';
 import { isHugePages } from './resources.validation.js';
 
 /**
- * Checks that the containers of a new pod get whole huge pages. Templates and pods that were stored before the rule may
- * ask for others, so it is not for them.
+ * Checks that the containers of a new pod request whole huge pages. Not meant for templates, nor for pods that were
+ * stored before this rule: they may request parts of pages.
  */
 export function validateHugePages(spec: PodSpec, path: FieldPath): FieldError[] {
   const errors: FieldError[] = [];
