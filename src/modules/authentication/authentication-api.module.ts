@@ -7,7 +7,7 @@ import { apiGroupModule, type GroupHost } from '../api-group.module.js';
 import { selfSubjectReviewResource } from './self-subject-review/self-subject-review.resource.js';
 import { tokenReviewResource } from './token-review/token-review.resource.js';
 
-/** Resources of the group `authentication`: questions about the identity of a user. None of them are stored. */
+/** Resources of the group `authentication`: reviews of the identity of a user. None of them are stored. */
 export function authenticationResources(names: VendorNames, tokens: TokenReviewer, clock: Clock): ResourceDefinition[] {
   return [tokenReviewResource(names, tokens), selfSubjectReviewResource(names, clock)];
 }

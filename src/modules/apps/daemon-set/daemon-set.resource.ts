@@ -22,7 +22,7 @@ export function daemonSetResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['ds'],
     categories: ['all'],
-    // Older templates had an empty creationTimestamp.
+    // Raised because stored templates once had an empty creationTimestamp.
     defaultsRevision: 2,
     versions: [{ version: 'v1', type: daemonSet }],
     strategy: daemonSetStrategy({ names }),

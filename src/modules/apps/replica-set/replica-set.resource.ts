@@ -26,7 +26,7 @@ export function replicaSetResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['rs'],
     categories: ['all'],
-    // Older templates had an empty creationTimestamp.
+    // Raised because stored templates once had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: replicaSet }],
     strategy: replicaSetStrategy({ names }),

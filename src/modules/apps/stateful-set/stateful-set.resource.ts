@@ -19,7 +19,7 @@ export function statefulSetResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['sts'],
     categories: ['all'],
-    // Older templates had an empty creationTimestamp.
+    // Raised because stored templates once had an empty creationTimestamp.
     defaultsRevision: 2,
     versions: [{ version: 'v1', type: statefulSet }],
     strategy: statefulSetStrategy({ names }),

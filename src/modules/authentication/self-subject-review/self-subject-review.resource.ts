@@ -9,7 +9,7 @@ import {
 import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { userInfoBody } from '../user-info.js';
 
-/** `selfsubjectreviews`: the user as whom this server sees the sender, after impersonation. */
+/** `selfsubjectreviews`: the sender's user as this server sees it, after impersonation. */
 export function selfSubjectReviewResource(names: VendorNames, clock: Clock): ResourceDefinition {
   return defineVirtualResource<SelfSubjectReview & ApiObject>({
     group: groupName('authentication', names),

@@ -23,7 +23,7 @@ export function cronJobResource(names: VendorNames): ResourceDefinition {
     namespaced: true,
     shortNames: ['cj'],
     categories: ['all'],
-    // Older templates had an empty creationTimestamp.
+    // Raised because stored templates once had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [
       { version: 'v1', type: cronJob },

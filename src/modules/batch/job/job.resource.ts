@@ -20,7 +20,7 @@ export function jobResource(names: VendorNames): ResourceDefinition {
     kind: 'Job',
     namespaced: true,
     categories: ['all'],
-    // Older templates had an empty creationTimestamp; later, jobs had fewer defaults.
+    // Raised because templates once had an empty creationTimestamp, and again because jobs once had fewer defaults.
     defaultsRevision: 2,
     versions: [{ version: 'v1', type: job }],
     strategy: jobStrategy({ names }),

@@ -19,7 +19,7 @@ export function podTemplateResource(names: VendorNames): ResourceDefinition {
     singular: 'podtemplate',
     kind: 'PodTemplate',
     namespaced: true,
-    // Older templates had an empty creationTimestamp.
+    // Raised because stored templates once had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: podTemplate }],
     strategy: {

@@ -25,7 +25,7 @@ export function replicationControllerResource(names: VendorNames): ResourceDefin
     namespaced: true,
     shortNames: ['rc'],
     categories: ['all'],
-    // Older templates had an empty creationTimestamp.
+    // Raised because stored templates once had an empty creationTimestamp.
     defaultsRevision: 1,
     versions: [{ version: 'v1', type: replicationController }],
     strategy: replicationControllerStrategy({ names }),

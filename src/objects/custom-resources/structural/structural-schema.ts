@@ -12,7 +12,10 @@ export type SchemaTypeName = 'array' | 'boolean' | 'integer' | 'number' | 'objec
  * schemas.
  */
 export interface StructuralSchema {
-  /** The type; undefined only for nodes of any type: x-kubernetes-int-or-string and x-kubernetes-preserve-unknown-fields. */
+  /**
+   * The type; undefined only for nodes of any type: x-kubernetes-int-or-string and
+   * x-kubernetes-preserve-unknown-fields.
+   */
   readonly type: SchemaTypeName | undefined;
   readonly nullable: boolean;
   /** The default; undefined when there is none. Shared: copy it before putting it into an object. */

@@ -35,8 +35,8 @@ interface Mark {
 }
 
 /**
- * Longer than any write can take from its allocation to writing the owner, including clock differences between
- * machines. Only after this time is an allocation without its owner certainly left over.
+ * The age at which an allocation has settled: longer than any write can take from its allocation to writing the owner,
+ * including clock differences between machines. Only then is an allocation without its owner certainly left over.
  */
 const settledAfterMs = 5 * 60_000;
 

@@ -36,7 +36,7 @@ export type HPAScalingPolicy = Infer<typeof hpaScalingPolicy>;
 export const hpaScalingRules = struct('autoscaling.v2.HPAScalingRules', {
   stabilizationWindowSeconds: pointer(3, int32),
   selectPolicy: pointer(1, scalingPolicySelect),
-  // An empty list gets no defaults, and is refused.
+  // No defaults are filled in for an empty list, which validation refuses.
   policies: pointer(2, list(hpaScalingPolicy)),
   tolerance: pointer(4, quantity),
 });
