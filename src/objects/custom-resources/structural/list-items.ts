@@ -15,7 +15,7 @@ export function itemKey(schema: StructuralSchema, item: unknown): unknown {
     const value = keyValue(schema, item, names[0] as string);
     if (typeof value === 'string') return value;
   }
-  // The JSON of an array can't be mistaken for a single key.
+  // The leading NUL distinguishes these keys from a single string key.
   return `\u0000${names.map((name) => keyText(keyValue(schema, item, name))).join('\u0000')}`;
 }
 
