@@ -45,7 +45,7 @@ export class AdmissionChain implements OnApplicationShutdown {
     for (const plugin of this.plugins) await plugin.admitCollection?.(namespace);
   }
 
-  /** Ends the work that plugins have under way, and closes their connections. */
+  /** Aborts the plugins' work in progress, and closes their connections. */
   onApplicationShutdown(): void {
     for (const plugin of this.plugins) plugin.stop?.();
   }

@@ -88,7 +88,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
 };
 
 /**
- * Providers of the chain and of the objects that plugins read from memory, for every thread that answers requests. They
+ * Providers of the chain and of the objects that plugins read from memory, for every thread that serves requests. They
  * include the configuration.
  */
 export const admissionProviders: Provider[] = [

@@ -110,7 +110,7 @@ export function buildAdmission(
   return new AdmissionChain(plugins, dependencies.metrics);
 }
 
-/** Conversion webhooks are reached by the same services and address rules as admission webhooks. */
+/** Conversion webhooks use the same service and address rules as admission webhooks. */
 function conversionTransportOf({
   listers,
   options,

@@ -8,7 +8,7 @@ import { AdmissionChain } from './admission-chain.js';
 import type { AdmissionAttributes, AdmissionOperation } from './attributes.js';
 import { Reinvocation } from './reinvocation.js';
 
-/** The chain for writes of the program itself: writes of control loops pass the same plugins as those of clients. */
+/** The chain for writes of the program itself: writes of controllers pass the same plugins as those of clients. */
 @Injectable()
 export class OwnWriteAdmission implements WriteAdmission {
   constructor(@Inject(AdmissionChain) private readonly chain: AdmissionChain) {}

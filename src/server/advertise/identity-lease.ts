@@ -16,7 +16,7 @@ import type { Waits } from './advertiser.js';
 
 /** The longest interval between two checks of other processes' leases. */
 const longestSurveyMs = 600_000;
-/** The longest time that shutdown may wait for a renewal under way. */
+/** The longest time that shutdown may wait for a renewal in progress. */
 const endLimitMs = 5_000;
 const admitted = async () => {};
 

@@ -30,7 +30,7 @@ interface Listed {
   readonly count: number;
 }
 
-/** The server answered, but without the requested content. */
+/** The server responded, but without the requested content. */
 class RefusedError extends Error {}
 
 /** Deletes the objects of a namespace that extension servers keep. */

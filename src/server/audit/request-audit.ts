@@ -8,7 +8,7 @@ import type { AuditStage, AuditSubject, PolicyRule } from './policy.js';
 import { requestIdOf } from './request-id.js';
 import { sourceAddresses } from './source-addresses.js';
 
-/** Decides what is recorded of a request, and takes its events. */
+/** Decides what is recorded of a request, and receives its events. */
 export interface RequestAuditor {
   readonly names: VendorNames;
   /** The rule for a request; undefined if nothing of it is recorded. */

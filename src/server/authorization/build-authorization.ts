@@ -53,7 +53,7 @@ export interface Authorization {
    * the signal is aborted.
    */
   prepare(stores: ResourceStores, signal: AbortSignal): Promise<void>;
-  /** Resolves when all background work has ended after the abort. */
+  /** Resolves when all background work has ended after the signal is aborted. */
   stopped(): Promise<void>;
   readonly healthChecks: readonly ModeHealthCheck[];
 }

@@ -19,7 +19,7 @@ export interface ConfiguredMode {
    * resources are registered by then.
    */
   start?(signal: AbortSignal): Promise<void>;
-  /** Resolves when all background work has ended after the abort. */
+  /** Resolves when all background work has ended after the signal is aborted. */
   stopped?(): Promise<void>;
   /**
    * Writes the objects that this module needs in a new cluster. Called once the server takes requests and the system's

@@ -26,7 +26,7 @@ export class FlowSeries {
   };
   /** Seconds in a queue, for requests that got seats and for those that did not. */
   readonly waited = { true: new BucketCounts(waitBounds), false: new BucketCounts(waitBounds) };
-  /** Seconds with seats. */
+  /** Seconds for which requests had seats. */
   readonly executed = { regular: new BucketCounts(executionBounds), watch: new BucketCounts(executionBounds) };
   readonly queueLengths = new BucketCounts(lengthBounds);
   readonly seats = new BucketCounts(seatBounds);

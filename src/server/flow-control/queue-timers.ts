@@ -1,4 +1,4 @@
 import type { CallbackTimers } from '../../base/machinery/timers.js';
 
-/** The time of a queue set. */
+/** The timers that a queue set needs. */
 export type QueueTimers = Pick<CallbackTimers, 'elapsed' | 'after'>;

@@ -43,7 +43,7 @@ export type LargeRequestCall = (
 
 /**
  * The parts of the server that handle resource requests, in a thread. Storage, authorization and tokens are those of
- * its process, which the thread calls by messages. Requests arrive authenticated.
+ * its process, which the thread calls by messages. Requests are already authenticated.
  */
 @Module({
   providers: [

@@ -21,7 +21,7 @@ type Part = { cpu?: number; memory?: number; at?: number };
 
 /** Matches `name{labels} value time`: labels and time may be missing. */
 const line = /^([a-z_]+)(?:\{([^}]*)\})? (\S+)(?: (\d+))?$/;
-/** Names of objects and containers have no characters that would be escaped. */
+/** Matches a label. Names of objects and containers contain no characters that would be escaped. */
 const label = /(\w+)="([^"\\]*)"/g;
 const linesOfStep = 200;
 

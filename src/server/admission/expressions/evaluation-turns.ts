@@ -1,4 +1,4 @@
-/** How long evaluations may hold the event loop before other work gets its turn, in milliseconds. */
+/** How long evaluations may hold the event loop before they yield to other work, in milliseconds. */
 const turnMs = 5;
 /** Approximate overhead of an evaluation, for making variables and checking results. */
 const overheadMs = 0.02;

@@ -18,7 +18,7 @@ export class HookCallError extends StatusError {
     this.name = 'HookCallError';
   }
 
-  /** The hook is at fault. */
+  /** Expected: the webhook is at fault. */
   override get isExpected(): boolean {
     return true;
   }
@@ -31,13 +31,13 @@ export class HookMistake extends StatusError {
     this.name = 'HookMistake';
   }
 
-  /** The hook is at fault. */
+  /** Expected: the webhook is at fault. */
   override get isExpected(): boolean {
     return true;
   }
 }
 
-/** The hook refused. */
+/** The error of a write that a webhook refused. */
 export class HookRefusal extends StatusError {
   override readonly name = 'HookRefusal';
 

@@ -19,7 +19,7 @@ export interface HookCall {
   readonly rejection: HookErrorType | undefined;
 }
 
-/** Counts calls of hooks. A thread that answers requests reports its calls to the counter of its process. */
+/** Counts calls of webhooks. A thread that serves requests reports its calls to the counter of its process. */
 export interface HookCallCounter {
   count(call: HookCall): void;
   countFailedOpen(hook: HookCall['hook']): void;

@@ -47,7 +47,7 @@ export class Hook {
     readonly kind: HookKind,
     /** Name of the configuration object. */
     readonly configuration: string,
-    /** Remains the same in every generation of the hook, and differs from the ids of all other hooks of the kind. */
+    /** Stays the same when the configuration changes, and differs from the ids of all other hooks of the kind. */
     readonly id: string,
     webhook: Webhook,
     /** The client, or the reason why there is none. */

@@ -9,7 +9,7 @@ import type { ReviewVersion } from './review-writer.js';
 /** Mutating hooks may also change the object; validating ones only allow or refuse it. */
 export type HookKind = 'mutating' | 'validating';
 
-/** A checked answer. */
+/** A checked response. */
 export interface ReviewAnswer {
   readonly allowed: boolean;
   /** Status of a refusal; hooks may omit it. */

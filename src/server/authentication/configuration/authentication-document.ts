@@ -4,7 +4,7 @@ import { CompileWork } from '../../../objects/cel/index.js';
 import { type ClaimExpression, compileClaimExpression, type ExpressionResult } from './claim-expressions.js';
 import { certificatesProblem, extraKeyProblem, issuerUrlProblem } from './issuer-rules.js';
 
-/** The source of a part of the user: a claim of the token, or an expression. */
+/** The source of one attribute of the user: a claim of the token, or an expression. */
 export type ClaimSource =
   | { readonly kind: 'claim'; readonly claim: string; readonly prefix: string }
   | { readonly kind: 'expression'; readonly expression: ClaimExpression };

@@ -6,7 +6,7 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { serverAuth, TestIdentity } from '../../../../test/support/test-authority.js';
 import { type HttpsGetter, httpsGetter } from './https-get.js';
 
-/** Raw answers by path. */
+/** Raw responses by path. */
 const answers: Readonly<Record<string, string>> = {
   '/fine': 'HTTP/1.1 200 OK\r\ncache-control: public, max-age=60\r\ncontent-length: 2\r\n\r\nok',
   '/upgrade': 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\nother protocol',

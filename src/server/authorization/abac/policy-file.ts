@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 
 /**
- * One line of a policy file (specification 5.4): who may do what. An empty field matches only an empty value: a policy
- * without a namespace applies to cluster-scoped resources.
+ * One line of a policy file (specification 5.4): what a subject may do. An empty field matches only an empty value: a
+ * policy without a namespace applies to cluster-scoped resources.
  */
 export interface AbacPolicy {
   /** If empty, any user matches, provided that `group` is set. */

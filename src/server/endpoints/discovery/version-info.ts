@@ -7,7 +7,7 @@ const patch = 2;
 /** The oldest release that can run side by side with this one. */
 const oldest = { major: '1', minor: '36' } as const;
 
-/** The answer of `/version`. */
+/** The response of `/version`. */
 export function versionInfo(): VersionInfo {
   const { version } = createRequire(import.meta.url)('../../../../../package.json') as { version: string };
   return {

@@ -37,7 +37,7 @@ describe('AcceptNegotiator', () => {
   ];
   for (const [header, expected] of cases) {
     it(`${header}`, () => {
-      // The second round is answered from the cache.
+      // The second round is served from the cache.
       for (let i = 0; i < 2; i++) {
         const accepted = negotiator.negotiate(header, true);
         assert.equal([accepted.mediaType, accepted.as, accepted.asVersion].filter(Boolean).join(' '), expected);

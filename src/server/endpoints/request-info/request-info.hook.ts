@@ -40,7 +40,10 @@ export interface RequestHookOptions {
   readonly auditor?: Auditor | undefined;
   /** Requests that are not long-running get a 504 after this time. */
   readonly requestTimeoutMs: number;
-  /** Probability (0 to 0.02) that a connection is asked to close after a request, to spread the clients again. */
+  /**
+   * Probability (0 to 0.02) that a connection is asked to close after a request, so that clients spread over the
+   * servers again.
+   */
   readonly goawayChance: number;
   /** Sets headers for browsers; returns true if it has responded to the request. */
   readonly browser?: ((request: FastifyRequest, reply: FastifyReply) => boolean) | undefined;

@@ -277,7 +277,7 @@ export class WritePipeline {
       const next = await this.nextForms(object as ApiObject);
       const isKnown = old !== undefined && this.lastLive?.stored === old;
       const live = old === undefined ? undefined : isKnown ? this.lastLive : await ObjectForms.of(request, old);
-      // The body of such a subresource is not part of the stored object, so the body itself is validated.
+      // The body of a created subresource is not part of the stored object, so the body itself is validated.
       const given = subresource?.type === 'created' ? this.admitted : undefined;
       const name = this.nameOf(next.stored);
       const { dryRun } = this.options;

@@ -60,7 +60,7 @@ export interface FlowOutcome {
   readonly waits: number[];
 }
 
-/** The same hands each time. */
+/** Deals the same hands in every run. */
 export const simulatedHasher = new FlowHasher(Buffer.alloc(32));
 
 /** Simulates clients that send one request after the other to a queue set, and counts the outcomes. */

@@ -6,8 +6,9 @@ import { isForPods } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
 
 /**
- * Makes nodes query the registry for every image (specification 5.5), so that only those who may pull an image run it,
- * even if the node has it already. Concerns new pods, and containers that an update adds or gives another image.
+ * Makes nodes pull every image from its registry (specification 5.5), so that a pod can use an image only if it may
+ * pull it, even if the node already has the image. Applies to new pods, and to containers that an update adds or whose
+ * image it changes.
  */
 export class AlwaysPullImages implements AdmissionPlugin {
   readonly name = 'AlwaysPullImages';
@@ -47,7 +48,7 @@ function newContainers(attributes: AdmissionAttributes): AnyContainer[] {
   return [...containersOf(pod.spec)].filter(({ name, image }) => !images.has(name) || images.get(name) !== image);
 }
 
-/** Volumes never change. */
+/** Volumes of a pod can't change. */
 function newVolumes(attributes: AdmissionAttributes): NonNullable<Pod['spec']['volumes']> {
   if (attributes.operation !== 'CREATE' || !isForPods(attributes)) return [];
   return (attributes.object as Pod | undefined)?.spec.volumes ?? [];

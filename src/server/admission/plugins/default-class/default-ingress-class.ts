@@ -33,7 +33,7 @@ export class DefaultIngressClass implements AdmissionPlugin {
   admit(attributes: AdmissionAttributes): void {
     if (attributes.subresource !== '' || !isFor(attributes, this.group, 'ingresses')) return;
     const { metadata, spec } = attributes.object as Ingress;
-    // The annotation is the older way to name a class.
+    // This annotation is the older way to name a class.
     if (spec.ingressClassName !== undefined || metadata.annotations?.[this.classAnnotation] !== undefined) return;
     const name = this.classes.choose(attributes);
     if (name !== undefined) spec.ingressClassName = name;

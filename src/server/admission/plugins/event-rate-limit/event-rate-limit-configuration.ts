@@ -11,7 +11,7 @@ export interface EventLimit {
   readonly type: LimitType;
   /** Average number of events per second. */
   readonly qps: number;
-  /** Most events in a burst. */
+  /** Maximum number of events in a burst. */
   readonly burst: number;
   /** How many buckets are kept; the least recently used bucket is removed first. */
   readonly cacheSize: number;

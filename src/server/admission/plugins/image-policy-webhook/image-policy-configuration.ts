@@ -13,7 +13,7 @@ export interface ImagePolicySettings {
   readonly denyTtlMs: number;
   /** Delay before the second attempt; 0: none. */
   readonly retryBackoffMs: number;
-  /** Whether pods pass while the webhook gives no answer. */
+  /** Whether pods are allowed when the webhook gives no response. */
   readonly defaultAllow: boolean;
 }
 
@@ -24,7 +24,7 @@ const backoff = { unitMs: 1, unit: 'milliseconds', most: 5 * 60_000 };
 
 /**
  * Reads the configuration of the plugin: `imagePolicy` with a client configuration, two times to live, the wait between
- * attempts, and the decision if there is no answer (specification 5.5). A time of 0 means the default, -1 none.
+ * attempts, and the decision if there is no response (specification 5.5). A time of 0 means the default, -1 none.
  *
  * @throws OptionsError with all its faults.
  */

@@ -7,7 +7,7 @@ export interface ImageReviewSpec {
   readonly namespace: string;
 }
 
-/** The answer. */
+/** The status of a review. */
 export interface ImageReviewStatus {
   readonly allowed: boolean;
   readonly reason: string;

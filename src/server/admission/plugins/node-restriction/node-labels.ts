@@ -18,7 +18,7 @@ const ownLabels = [
 ] as const;
 /** Subdomains of the vendor's prefix whose labels agents may use freely. */
 const ownDomains = ['nodeagent', 'kubelet', 'node'];
-/** Labels in this subdomain belong to the administrator, who keeps nodes apart with them. */
+/** Labels in this subdomain are reserved for the administrator, who uses them to isolate nodes. */
 const restrictedDomain = 'node-restriction';
 
 /**

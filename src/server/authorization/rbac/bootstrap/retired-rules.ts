@@ -99,7 +99,7 @@ function holds(rule: PolicyRule, own: PolicyRule): boolean {
     has(rule.apiGroups, own.apiGroups) &&
     has(rule.resources, own.resources) &&
     has(rule.resourceNames, own.resourceNames) &&
-    // A rule without names is wider than one with them, so it is not the same rule.
+    // A rule without resource names is wider than one with them, so they are not the same rule.
     (rule.resourceNames ?? []).length === (own.resourceNames ?? []).length
   );
 }
