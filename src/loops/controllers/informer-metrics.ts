@@ -1,7 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { PackedParts } from '../../base/machinery/packed/packed-parts.js';
 
-/** Measures the size of the compressed large parts of objects in informers, by where they are stored. */
+/**
+ * Measures the size of the packed (compressed) parts of objects in informers, by where they are stored: in memory or in
+ * a file.
+ */
 export class InformerMetrics {
   constructor(registry: Registry, parts: Pick<PackedParts, 'usage'>) {
     const registers = [registry];

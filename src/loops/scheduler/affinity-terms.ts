@@ -20,7 +20,7 @@ export type NamespaceLabels = (namespace: string) => Labels | undefined;
 
 /** A term of inter-pod affinity, ready to be compared. */
 export interface AffinityTerm {
-  /** Equal for equal terms. */
+  /** A key that is the same for equal terms. */
   readonly key: string;
   readonly topologyKey: string;
   readonly weight: number;

@@ -10,7 +10,7 @@ import type { PodInfo } from './pod-info.js';
 /** The pods that belong together with a pod: the replicas of a workload or behind a service. */
 export interface PodGroup {
   readonly selector: LabelSelector;
-  /** Equal for equal selectors. */
+  /** A string that is the same for equal selectors. */
   readonly text: string;
 }
 

@@ -56,9 +56,9 @@ export class PodCounts {
   }
 
   /**
-   * Whether the terms of a pod can be kept, beside those of its namespace: equal terms of several pods are kept once.
-   * The terms of a pod that came to a node although they can't be kept are ignored there, and {@link isIgnored} returns
-   * true.
+   * Whether the terms of a pod can be kept together with those of its namespace: equal terms of several pods are kept
+   * once. The terms of a pod that came to a node although they can't be kept are ignored there, and {@link isIgnored}
+   * returns true.
    */
   hasRoomFor(pod: PodInfo): boolean {
     if (pod.demandsSize > mostPlacingSize) return false;

@@ -157,12 +157,12 @@ function compareImportance(a: PodInfo, b: PodInfo): number {
   return b.priority - a.priority || compareText(startOf(a), startOf(b));
 }
 
-/** When a pod began to run; one that did not yet sorts behind all others. */
+/** When a pod began to run; a pod that did not yet sorts after all others. */
 function startOf({ pod }: PodInfo): string {
   return pod.status?.startTime ?? '~';
 }
 
-/** The better candidate first. */
+/** Sorts the better candidate first. */
 function compareCandidates(a: Candidate, b: Candidate): number {
   return (
     a.violations - b.violations ||

@@ -55,9 +55,9 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
 }
 
-/** The most urgent requests under way at a time. */
+/** The most requests of rank `urgent` under way at a time. */
 const mostUrgent = 32;
-/** The most minor requests under way at a time, and the most that may wait. */
+/** The most requests of rank `minor` under way at a time, and the most of them that may wait. */
 const mostMinor = 16;
 const mostMinorWaiting = 1000;
 

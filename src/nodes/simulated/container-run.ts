@@ -9,7 +9,7 @@ export interface ContainerPlan {
   readonly name: string;
   readonly image: string;
   readonly role: Role;
-  /** When it is started again after a run: always, after failures, or never. */
+  /** When the container is started again after a run: always, after failures, or never. */
   readonly restarts: 'Always' | 'OnFailure' | 'Never';
   readonly behaviour: Behaviour;
 }

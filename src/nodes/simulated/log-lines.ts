@@ -19,7 +19,7 @@ export interface LogPart {
 /** A run of a container, ended or still going on. */
 export interface LoggedRun {
   readonly since: number;
-  /** When it ended; undefined: it still runs. */
+  /** When the run ended; undefined: it still runs. */
   readonly until: number | undefined;
 }
 

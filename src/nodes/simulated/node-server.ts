@@ -22,9 +22,9 @@ export interface NodeServerOptions {
   /** Authorities of the clients that may read logs; undefined: everybody may. */
   readonly clientAuthority: string | undefined;
   readonly timers: Timers;
-  /** The pod, on a node that has this address. */
+  /** Finds a pod of the node that has this address. */
   readonly findPod: (namespace: string, name: string, address: string) => PodRunner | undefined;
-  /** The pods of the node that has this address; undefined: no node has one of its own. */
+  /** Returns the pods of the node that has this address; undefined: no node has one of its own. */
   readonly podsAt: (address: string) => Iterable<PodRunner> | undefined;
 }
 

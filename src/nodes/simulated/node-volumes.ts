@@ -15,7 +15,7 @@ export interface NodeVolumesDependencies {
   readonly node: string;
   /** Whether the pod is still on the node. */
   readonly isThere: (uid: string) => boolean;
-  /** The volumes of the pod were not attached in time, once again. */
+  /** Called each time the volumes of the pod were not attached in time. */
   readonly onMissing: (uid: string, volumes: readonly string[]) => void;
 }
 

@@ -76,7 +76,7 @@ describe('PodRunner', () => {
     assert.equal(scene.writes, 1);
     await scene.see(3, 'False');
     assert.equal(scene.writes, 2, 'it says that the pod is ready');
-    // The status is written as version 4 and contradicted in version 5, which the node learns of first.
+    // The status is written as version 4 and contradicted in version 5, which the node receives first.
     await scene.see(5, 'False');
     await scene.answer(4);
     assert.equal(scene.writes, 3);

@@ -4,7 +4,7 @@ import type { PodRunner } from './pod-runner.js';
 
 interface Counter {
   cpuSeconds: number;
-  /** When it was last brought up to date, in milliseconds since the epoch. */
+  /** When the counter was last brought up to date, in milliseconds since the epoch. */
   at: number;
 }
 

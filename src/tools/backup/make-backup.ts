@@ -25,7 +25,7 @@ export interface BackupDependencies {
   readonly sealedKinds: readonly string[];
   /** Whether to read the file and check it before it gets its name. */
   readonly verify: boolean;
-  /** The program and its version. */
+  /** The name and version of the program that writes the backup. */
   readonly program: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -21,13 +21,15 @@ export interface ClusterInfo {
   readonly authority: string;
 }
 
-/** Special behaviour of a server on one machine. */
+/** Options for publishing the cluster, which a server on one machine sets. */
 export interface PublishRules {
   /** Whether a published document may be replaced; by default any. */
   readonly replaces?: (document: string) => boolean;
   /** Whether the user of the server's client certificate for node agents gets the right to call them. */
   readonly grantsNodeAgents?: boolean;
-  /** Lets nodes join by bootstrap tokens, with what joining tools read for that. Default: not. */
+  /**
+   * Publishes the facts that joining tools read, which lets nodes join by bootstrap tokens. Default: nodes can't join.
+   */
   readonly joining?: JoiningFacts | undefined;
 }
 

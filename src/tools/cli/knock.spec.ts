@@ -57,7 +57,10 @@ describe('a wrong database URL', () => {
     return { lines: text.trimEnd().split('\n'), code };
   }
 
-  /** Runs a command, again when the machine was too busy to connect in time: the command reports that and waits. */
+  /**
+   * Runs a command, and runs it again when the machine was too busy to connect in time: the command reports that and
+   * waits.
+   */
   async function runInTime(command: string, url: string): Promise<{ lines: string[]; code: number | null }> {
     for (let tries = 1; ; tries++) {
       const end = await run(command, url);

@@ -20,7 +20,7 @@ export interface NodesToRun {
 /** The upstream release whose node agents the simulated ones imitate. */
 const agentVersion = 'v1.37.2';
 
-/** Starts the simulated nodes that the options ask for, and the volumes beside them. */
+/** Starts the simulated nodes that the options request, and the provisioner of their volumes. */
 export async function nodesOf(wanted: NodesToRun): Promise<Pick<RunningNodes, 'registered' | 'stop'>> {
   const nodes = await startNodes(wanted);
   const { access, names, logger, options } = wanted;

@@ -4,7 +4,7 @@ import { OptionsError } from '../../base/config/parse-options.js';
 export type VersionTexts = Readonly<Record<string, () => string | Promise<string>>>;
 
 /**
- * Removes `--version` from a command line; every command has it beside its own flags. The last one wins.
+ * Removes `--version` from a command line; every command has it besides its own flags. The last one wins.
  *
  * @throws OptionsError for a value that the command does not know
  */

@@ -119,7 +119,7 @@ class ConsoleServer {
 
   /** Sets the port and the origins. Before this call, every request is refused. */
   listens(port: number, origins: readonly string[]): void {
-    // Browsers give a cookie to every port of a host; consoles beside each other need names of their own.
+    // Browsers send a cookie to every port of a host; several consoles on one host need cookies of different names.
     this.cookieName = this.isSecure ? `__Host-plinth-console-${port}` : `plinth-console-${port}`;
     this.origins = new Origins(origins);
   }

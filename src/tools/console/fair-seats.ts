@@ -1,12 +1,12 @@
 /** Limits of a {@link FairSeats}. */
 export interface SeatLimits {
-  /** Seats in all. */
+  /** The total number of seats. */
   readonly seats: number;
-  /** How many of the seats one user has at most. */
+  /** The most seats of one user. */
   readonly seatsOfUser: number;
-  /** How many calls of one user may wait. */
+  /** The most waiting calls of one user. */
   readonly waitingOfUser: number;
-  /** How long a call waits at most. */
+  /** The longest wait of a call, in milliseconds. */
   readonly waitMs: number;
 }
 

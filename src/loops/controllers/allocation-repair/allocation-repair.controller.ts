@@ -70,7 +70,7 @@ export class AllocationRepairController implements ControlLoop {
     }
   }
 
-  /** Checks everything once. */
+  /** Checks all allocations and all objects once. */
   async round(signal: AbortSignal): Promise<void> {
     const suspicions = new Map<string, Suspicion>();
     const reported = new Set<string>();

@@ -2,7 +2,7 @@ import type { StoredPod } from '../frame/indexes.js';
 import type { LoopEvents } from '../frame/loop-events.js';
 import type { AttachableVolume } from './attachable-volume.js';
 
-/** Reports about at most this many volumes are remembered: pods that wait in vain may come and go forever. */
+/** The most volumes whose reports are remembered: pods that never start may come and go forever. */
 const mostRemembered = 4096;
 
 /** Reports to pods the state of their volumes, each state once. */

@@ -15,7 +15,7 @@ export interface AttachableVolume {
   readonly name: string;
   /** The CSI volume; undefined when attaching the volume needs no action. */
   readonly csi: CsiSource | undefined;
-  /** Whether it may be attached to several nodes. */
+  /** Whether the volume may be attached to several nodes. */
   readonly isShared: boolean;
 }
 

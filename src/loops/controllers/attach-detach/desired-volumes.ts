@@ -25,7 +25,7 @@ export class DesiredVolumes {
 
   constructor(private readonly dependencies: DesiredVolumesDependencies) {}
 
-  /** Forgets everything. */
+  /** Forgets the needs of all pods. */
   clear(): void {
     this.known.clear();
   }

@@ -18,7 +18,7 @@ export const longestUnmountMs = 360_000;
 export interface DetachDecision {
   /** `wait`: until the node has unmounted it. */
   readonly kind: 'wait' | 'safely' | 'by force';
-  /** Why it is detached without the node's consent. */
+  /** Why the volume is detached without the node's consent. */
   readonly reason?: ForcedDetachReason;
   /** When to decide again, in milliseconds, if nothing changes. */
   readonly againMs?: number;

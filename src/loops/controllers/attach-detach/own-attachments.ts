@@ -18,7 +18,7 @@ export class OwnAttachments {
     private readonly volumes: Pick<Informer<StoredVolume>, 'get'>,
   ) {}
 
-  /** Forgets everything. */
+  /** Forgets all attachments. */
   clear(): void {
     this.names.clear();
   }

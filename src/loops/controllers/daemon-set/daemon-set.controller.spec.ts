@@ -36,7 +36,7 @@ class Place {
     return new Place(scene, namespace);
   }
 
-  /** Creates the set. Its pods choose nodes that are labelled with the namespace, unless `podSpec` says otherwise. */
+  /** Creates the set. Its pods choose nodes that are labelled with the namespace, unless `podSpec` selects others. */
   create(spec: object = {}, podSpec: object = { nodeSelector: { of: this.namespace } }): Promise<StoredDaemonSet> {
     const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'img:1' }], ...podSpec } };
     return this.scene.create<StoredDaemonSet>(sets, {

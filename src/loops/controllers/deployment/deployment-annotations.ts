@@ -74,7 +74,7 @@ function order({ metadata: a }: StoredSet, { metadata: b }: StoredSet): number {
 export interface Sets {
   /** The replica set of the deployment's template. */
   readonly newSet: StoredSet | undefined;
-  /** All others. */
+  /** All other replica sets of the deployment. */
   readonly oldSets: readonly StoredSet[];
 }
 

@@ -17,7 +17,7 @@ export function isRolling({ spec }: StoredDeployment): boolean {
   return spec.strategy.type === 'RollingUpdate';
 }
 
-/** How many pods the deployment wants. */
+/** The desired number of pods of a deployment. */
 export function wantedOf({ spec }: StoredDeployment): number {
   return spec.replicas ?? 0;
 }

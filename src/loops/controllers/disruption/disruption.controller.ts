@@ -142,7 +142,7 @@ export class DisruptionController extends ReconcileLoop {
     return 'done';
   }
 
-  /** The keys of the budgets that a change of a pod concerns, and its own if it is about to be disrupted. */
+  /** The keys of the budgets that a change of a pod concerns, and the pod's own key if it is about to be disrupted. */
   private *keysOfPod(pod: StoredPod | undefined, old: StoredPod | undefined): Iterable<string> {
     if (pod !== undefined && staleInMs(pod, this.dependencies.timers.now()) !== undefined) yield podPrefix + keyOf(pod);
     if (pod !== undefined && old !== undefined && looksSame(pod, old)) return;
@@ -154,7 +154,7 @@ export class DisruptionController extends ReconcileLoop {
     }
   }
 
-  /** The keys of the budgets of a controller that wants another number of pods. */
+  /** The keys of the budgets of a controller whose desired number of pods changed. */
   private *keysOfController(object: Controller | undefined, old: Controller | undefined): Iterable<string> {
     if (object === undefined || old === undefined || object.spec.replicas === old.spec.replicas) return;
     const labels = object.spec.template?.metadata?.labels;

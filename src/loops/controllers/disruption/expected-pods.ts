@@ -19,7 +19,7 @@ export interface ControllerSources {
   readonly replicationControllers: Informer<ReplicationController & ApiObject>;
 }
 
-/** How many pods the controllers of some pods want. */
+/** The desired number of pods of the controllers of some pods. */
 export interface Expected {
   readonly count: number;
   /** Names of the pods that nobody controls. */
@@ -32,7 +32,7 @@ interface Wanted {
 }
 
 /**
- * How many pods the controllers of `pods` want together, each counted once.
+ * The total desired number of pods of the controllers of `pods`, each controller counted once.
  *
  * @throws Error when a controller is missing or does not specify a number
  */

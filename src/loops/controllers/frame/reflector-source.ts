@@ -11,8 +11,8 @@ export interface ReflectorSourceDependencies {
 }
 
 /**
- * A source of a loop that tracks a resource itself, for example only a part of each object. The sink queues keys
- * whenever it likes; work on them begins when the sink has been filled.
+ * A source of a loop that tracks a resource itself, for example only a part of each object. The sink may queue keys at
+ * any time; work on them begins when the sink has been filled.
  *
  * @param resource the name under which the objects are stored
  */

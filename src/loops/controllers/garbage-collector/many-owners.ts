@@ -9,7 +9,7 @@ const bitsOfOwner = 12;
 const bitsSet = 4;
 
 /**
- * The owners of an object that has very many: their compressed JSON, and a filter that says which uids may be among
+ * The owners of an object that has very many: their compressed JSON, and a filter that decides which uids may be among
  * them. Takes a small part of the memory that the single references and an index of them would.
  */
 export class ManyOwners {

@@ -10,7 +10,7 @@ export class IndexSet {
 
   private constructor(private readonly runs: readonly Run[]) {}
 
-  /** Any indexes, in any order. */
+  /** Makes a set of any indexes, in any order. */
   static of(indexes: Iterable<number>): IndexSet {
     const sorted = [...new Set(indexes)].sort((a, b) => a - b);
     return new IndexSet(joined(sorted.map((index) => [index, index])));

@@ -66,8 +66,8 @@ export class RateLimit {
   }
 
   /**
-   * 0 when an item may pass now, which is then counted; else the milliseconds until one may, or undefined when none
-   * ever may.
+   * Returns 0 when an item may pass now, which is then counted; otherwise the milliseconds until one may, or undefined
+   * when none ever may.
    */
   take(now: number, perSecond: number): number | undefined {
     this.tokens = Math.min(1, this.tokens + ((now - this.filledAt) / 1000) * perSecond);

@@ -25,7 +25,7 @@ import { chooseVolume, classOf, differsInMode, isAvailable, isMeantFor, mayHave,
 import { defaultClass, provisionerOf, type StoredClass } from './provisioning.js';
 import { reclaimFailure } from './reclaim.js';
 
-/** A claim that lost its volume, for good. */
+/** The state of a claim that lost its volume, which is final. */
 const lost = {
   reference: 'Bound claim has lost reference to PersistentVolume. Data on the volume is lost!',
   volume: 'Bound claim has lost its PersistentVolume. Data on the volume is lost!',

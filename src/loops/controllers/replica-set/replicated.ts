@@ -24,7 +24,7 @@ export interface ReplicatedKind {
   readonly selectorOf: (object: Replicated) => LabelSelector;
 }
 
-/** Replica sets. */
+/** The kind ReplicaSet. */
 export const replicaSets: ReplicatedKind = {
   account: 'replicaset-controller',
   group: 'apps',
@@ -37,7 +37,7 @@ export const replicaSets: ReplicatedKind = {
   }),
 };
 
-/** Replication controllers. */
+/** The kind ReplicationController. */
 export const replicationControllers: ReplicatedKind = {
   account: 'replication-controller',
   group: '',

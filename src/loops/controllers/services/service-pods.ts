@@ -91,7 +91,7 @@ export function isHeadless({ spec }: Service): boolean {
   return spec.clusterIP === undefined || spec.clusterIP === '' || spec.clusterIP === 'None';
 }
 
-/** The address families that a service wants; the first one is the main one. */
+/** The address families of a service; the first one is the main one. */
 export function familiesOf({ spec }: Service): readonly AddressFamily[] {
   const families = (spec.ipFamilies ?? []).filter((family): family is AddressFamily => family !== '');
   if (families.length > 0) return families;

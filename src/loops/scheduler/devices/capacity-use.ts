@@ -49,7 +49,7 @@ export function takenBy(
   return isAllowed ? taken : undefined;
 }
 
-/** Whether the amounts taken fit into a device beside the others taken from it. */
+/** Whether the amounts taken fit into a device together with the other amounts taken from it. */
 export function fitsBeside(
   { device }: PoolDevice,
   taken: CapacityAmounts,

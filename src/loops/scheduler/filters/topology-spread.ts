@@ -15,7 +15,7 @@ class Spread {
 
   constructor(
     readonly constraint: SpreadConstraint,
-    /** 1 when the pod itself counts. */
+    /** Whether the pod itself counts: 1 or 0. */
     readonly own: number,
   ) {}
 

@@ -12,7 +12,7 @@ export const formatVersion = 1;
 
 /** The longest line. An object of the API is much shorter. */
 export const mostLineBytes = 96 * 1024 * 1024;
-/** The longest object. */
+/** The most bytes of one object. */
 export const mostObjectBytes = 32 * 1024 * 1024;
 
 /** How the keys of sealed sections are derived from a passphrase or key file. */

@@ -22,7 +22,7 @@ export interface ImportOptions extends TakingOptions, KindNames {
   readonly withStatus: boolean;
   /** Whether only to plan, with every new object tried by the server. */
   readonly dryRun: boolean;
-  /** Requests at a time. */
+  /** The most requests at a time. */
   readonly parallel: number;
 }
 

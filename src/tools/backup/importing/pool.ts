@@ -5,7 +5,10 @@ export class Pool {
 
   constructor(private readonly most: number) {}
 
-  /** Starts a task as soon as there is a free place. Throws the error of an earlier task: nothing begins after that. */
+  /**
+   * Starts a task as soon as fewer tasks run than the limit. Throws the error of an earlier task: nothing begins after
+   * that.
+   */
   async add(task: () => Promise<void>): Promise<void> {
     while (this.running.size >= this.most) await Promise.race(this.running);
     this.check();

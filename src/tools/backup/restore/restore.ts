@@ -4,7 +4,7 @@ import { collectionPath } from '../cluster/kinds.js';
 import { objectPath } from './past.js';
 import { type RestorePlan, type RestoreStep, restoredObject } from './plan.js';
 
-/** How a step ended. `unchecked`: a dry run can't tell before an earlier step is done. */
+/** How a step ended. `unchecked`: a dry run can't check the step before an earlier one is done. */
 export interface StepResult {
   readonly step: RestoreStep;
   readonly outcome: 'done' | 'unchecked' | 'failed' | 'none';

@@ -3,7 +3,7 @@ export class ApiFault extends Error {
   constructor(
     readonly code: number,
     message: string,
-    /** Fields and their faults. */
+    /** The faults of single fields. */
     readonly causes: readonly string[] = [],
   ) {
     super(message);

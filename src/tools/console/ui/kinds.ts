@@ -2,7 +2,7 @@ import type { Api } from './api.js';
 
 /** A kind that the server serves, in the version that it prefers. */
 export interface Kind {
-  /** Empty for the core group. */
+  /** The API group; empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly resource: string;

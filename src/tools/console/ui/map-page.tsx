@@ -22,7 +22,7 @@ interface Loaded {
 
 const [cellWidth, cellHeight, boxWidth, boxHeight] = [240, 56, 190, 40];
 
-/** What belongs to what in a namespace: owners, selectors, routes. */
+/** The relations between the objects of a namespace: owners, selectors, routes. */
 export function MapPage({ namespace }: { readonly namespace: string }) {
   const shown = useSignal<Loaded | undefined>(undefined);
   const problem = useSignal('');

@@ -15,7 +15,7 @@ import {
 
 interface EditProps {
   readonly path: string;
-  /** The present state. */
+  /** The present state of the object. */
   readonly object: ApiObject;
   readonly isDeleted: boolean;
   readonly done: () => void;

@@ -110,7 +110,7 @@ export function branchOf(root: Known, objects: readonly Known[]): Branch {
     { branch: top, path: new Set([root.metadata.uid ?? '']) },
   ];
   let room = mostBranches;
-  // Level by level: what is near is shown first.
+  // The tree grows level by level, so that near dependents are shown first.
   for (const { branch, path } of growing) {
     // Owners in a circle are possible, if useless.
     const children = (byOwner.get(branch.known.metadata.uid ?? '') ?? []).filter(

@@ -221,7 +221,7 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     const second = await start({ directory });
     assert.deepEqual(await query(second, 'select n from kept'), [[9]]);
     await second.stop();
-    // A user who deletes the folder starts empty; the old data stay beside it.
+    // A user who deletes the folder starts with an empty database; the old data stay next to the new ones.
     await rm(join(directory, 'postgres.json'));
     const third = await start({ directory });
     assert.deepEqual(await query(third, "select to_regclass('kept')"), [[null]]);

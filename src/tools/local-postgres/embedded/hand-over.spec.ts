@@ -184,7 +184,7 @@ describe('folders for the user that runs Postgres', () => {
       [join(fallback, '0123456789abcdef')]: 'unknown',
     });
     rmSync(gone, { recursive: true });
-    // A user who deletes the folder starts empty; the old data stay beside it.
+    // A user who deletes the folder starts with an empty database; the old data stay next to the new ones.
     rmSync(join(kept, 'postgres.json'));
     await prepare(kept);
     const after = await states();

@@ -21,7 +21,7 @@ export interface LoopbackPortOptions {
   /** The port that the user asked for; undefined: the one from before, or any. */
   readonly wanted: number | undefined;
   readonly logger: Logger;
-  /** Where roles would log in. */
+  /** The address where other roles log in. */
   readonly address?: string;
 }
 

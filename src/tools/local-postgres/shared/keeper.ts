@@ -19,7 +19,7 @@ export interface KeeperOptions {
   readonly logger: Logger;
   /** How long the keeper stays after its last user, and waits for the first one. */
   readonly lingerMs: number;
-  /** Ends the keeper. */
+  /** Stops the keeper when it is aborted. */
   readonly signal: AbortSignal;
 }
 

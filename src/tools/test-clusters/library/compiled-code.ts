@@ -24,7 +24,7 @@ export function compiledCodeFolder(program: string): string | undefined {
     if (makeOne(folder)) removeOlder(parent, key);
     return folder;
   } catch {
-    // The server starts all the same.
+    // The server starts without the folder, too.
     return undefined;
   }
 }

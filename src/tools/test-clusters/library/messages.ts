@@ -2,7 +2,7 @@
 
 /** The settings with which the server is started. */
 export interface StartSettings {
-  /** A folder of its own, which it removes at its end. */
+  /** A folder of the server's own, which it removes when it exits. */
   readonly folder: string;
   /** The flags as on a command line. */
   readonly flags: readonly string[];

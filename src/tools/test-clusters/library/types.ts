@@ -4,8 +4,8 @@
  */
 export interface ClusterOptions {
   /**
-   * Flags of `plinth serve` and `plinth controllers` by name, without dashes. Neither flags from the environment nor files
-   * of the user have an effect. Access is decided by the modes Node and RBAC unless flags say otherwise.
+   * Flags of `plinth serve` and `plinth controllers` by name, without dashes. Neither flags from the environment nor
+   * files of the user have an effect. Access is decided by the modes Node and RBAC unless flags select others.
    */
   readonly flags?: Readonly<Record<string, FlagValue>>;
   /** Feature gates by name. */
@@ -116,7 +116,7 @@ export interface TestCluster extends Access, AsyncDisposable {
   readonly admin: Access;
   /** URL of the cluster's database; it can be read by SQL. */
   readonly databaseUrl: string;
-  /** Process number of the server. */
+  /** Process ID of the server. */
   readonly pid: number;
   /**
    * Applies objects as an administrator, by server-side apply. Definitions come first and are served when it resolves.

@@ -52,7 +52,7 @@ export class UserAccess implements Access {
       contexts: [{ name: context, cluster: clusterName, user: name }],
       currentContext: context,
     };
-    // JSON is YAML.
+    // A kubeconfig is YAML, and JSON is valid YAML.
     this.kubeconfig = `${JSON.stringify(
       {
         apiVersion: 'v1',
