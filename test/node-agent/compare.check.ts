@@ -83,6 +83,7 @@ const explained: readonly (readonly [RegExp, string])[] = [
     /^resources\.limits\.memory: "9007199254740988Ki"$/,
     'with cgroups v1 the other agent takes the largest number for a limit of pods that have none',
   ],
+  [/\.svc\.(\s\w+)?$|\.svc(\s\w+)?$/, 'without a cluster domain, names of pods end with a dot on the other agent'],
   [/^event \w+ \w+: \(combined from similar events\)/, 'the other agent counts similar events in one'],
 ];
 

@@ -22,7 +22,7 @@ export class GrpcError extends Error {
 
 /** Statuses of gRPC that the agent acts on. */
 export const grpcCodes = {
-  ...{ canceled: 1, deadlineExceeded: 4, notFound: 5, aborted: 10, unimplemented: 12, unavailable: 14 },
+  ...{ canceled: 1, unknown: 2, deadlineExceeded: 4, notFound: 5, aborted: 10, unimplemented: 12, unavailable: 14 },
 } as const;
 
 const reconnecting = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };

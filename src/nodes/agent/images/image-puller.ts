@@ -1,3 +1,4 @@
+import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Container, EphemeralContainer } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
@@ -6,6 +7,7 @@ import type { ObjectReader } from '../containers/environment.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import type { Image } from '../cri/image-messages.js';
 import type { SandboxConfig } from '../cri/sandbox-messages.js';
+import { GrpcError, grpcCodes } from '../grpc/grpc-connection.js';
 import { BackOff } from '../pods/back-off.js';
 import type { StartProblem } from '../pods/container-statuses.js';
 import { imageNameProblem, parseImageName } from './image-names.js';
@@ -110,11 +112,12 @@ export class ImagePuller {
       return { image, ref: image.id };
     } catch (error) {
       request.signal.throwIfAborted();
-      const message = `ErrImagePull: ${(error as Error).message}`;
-      event('Warning', 'Failed', `Failed to pull image "${name}": ${(error as Error).message}`);
+      const why = pullProblem(error);
+      const message = `ErrImagePull: ${why}`;
+      event('Warning', 'Failed', `Failed to pull image "${name}": ${why}`);
       this.backOff.next(key, this.timers.now());
       this.failures.set(key, { at: this.timers.now(), message });
-      throw new StartFailure({ reason: 'ErrImagePull', message: (error as Error).message }, this.timers.now());
+      throw new StartFailure({ reason: 'ErrImagePull', message: why }, this.timers.now());
     }
   }
 
@@ -151,6 +154,11 @@ export class ImagePuller {
     this.backOff.forget(`${uid} `);
     for (const key of this.failures.keys()) if (key.startsWith(`${uid} `)) this.failures.delete(key);
   }
+}
+
+/** A status that says nothing is left out. */
+function pullProblem(error: unknown): string {
+  return error instanceof GrpcError && error.code === grpcCodes.unknown ? error.detail : errorText(error);
 }
 
 function seconds(milliseconds: number): string {

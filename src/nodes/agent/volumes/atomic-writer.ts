@@ -122,7 +122,8 @@ async function linkNames(folder: string, payload: Payload, group: number | undef
   for (const name of wanted) {
     try {
       await fs.symlink(join(dataLink, name), join(folder, name));
-      const owner = payload.get(name)?.owner;
+      const [, first] = [...payload].find(([path]) => safeParts(path)[0] === name) ?? [];
+      const owner = first?.owner;
       if (owner !== undefined) await fs.lchown(join(folder, name), owner, group ?? 0);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

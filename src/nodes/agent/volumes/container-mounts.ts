@@ -62,7 +62,9 @@ async function pathOf(
   const wanted = subPathExpr === '' ? subPath : expandStrictly(subPathExpr, environment);
   if (wanted === '') return volume.path;
   try {
-    await using place = await openInside(volume.path, wanted, volume.isReadOnly ? undefined : { mode: 0o750 });
+    // What is made in a volume is for the same as the volume.
+    const mode = (await fs.stat(volume.path)).mode & 0o777;
+    await using place = await openInside(volume.path, wanted, volume.isReadOnly ? undefined : { mode });
     const target = folders.subPath(podUid(pod), name, container.name, index);
     if (await isMounted(target)) return target;
     await fs.mkdir(dirname(target), { recursive: true, mode: 0o750 });

@@ -1,10 +1,9 @@
-import { promises as fs } from 'node:fs';
+import { promises as fs, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { VolumeProblem } from './volume-sources.js';
 
 /** Checks that a path of the machine is what a pod wants there, and makes what may be made. @throws VolumeProblem */
 export async function prepareHostPath(path: string, type: string): Promise<void> {
-  const wrong = (text: string) => new VolumeProblem(`hostPath type check failed: ${path} ${text}`);
   if (type === '') return;
   if (type === 'DirectoryOrCreate') {
     await fs.mkdir(path, { recursive: true, mode: 0o755 });
@@ -12,6 +11,12 @@ export async function prepareHostPath(path: string, type: string): Promise<void>
     await (await fs.open(path, 'a', 0o644)).close().catch(() => undefined);
   }
   const found = await fs.stat(path).catch(() => undefined);
+  const wrong = (text: string) =>
+    new VolumeProblem(
+      found === undefined
+        ? `hostPath type check failed, ${path} ${text}, unable to determine its type: path "${path}" does not exist`
+        : `hostPath type check failed: ${path} ${text}, it's a ${typeOf(found)}`,
+    );
   switch (type) {
     case 'DirectoryOrCreate':
     case 'Directory':
@@ -33,4 +38,12 @@ export async function prepareHostPath(path: string, type: string): Promise<void>
     default:
       throw new VolumeProblem(`${type} is no type of host path; ${dirname(path)} was not touched`);
   }
+}
+
+/** The type of host path that something is. */
+function typeOf(found: Stats): string {
+  if (found.isDirectory()) return 'Directory';
+  if (found.isFile()) return 'File';
+  if (found.isSocket()) return 'Socket';
+  return found.isCharacterDevice() ? 'CharDevice' : 'BlockDevice';
 }
