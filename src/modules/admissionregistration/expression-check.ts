@@ -37,7 +37,7 @@ export class ExpressionCheck {
   private left = maxExpressionsText;
   private isOverWork = false;
   readonly work = new CompileWork(maxExpressionsParts);
-  /** Match conditions that were compiled: many webhooks have the same ones. */
+  /** The compiled match conditions, by expression: many webhooks have the same conditions. */
   private readonly compiledConditions = new Map<string, CompiledText>();
 
   constructor(

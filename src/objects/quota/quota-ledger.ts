@@ -162,7 +162,7 @@ export class QuotaLedger {
     }
   }
 
-  /** Makes a write that no quota counts separately, so that it does not fail with the others. */
+  /** Makes a write that no quota counts in a transaction of its own, so that it does not fail with the others. */
   private async writeFree({ write, resolve, reject }: Waiting): Promise<void> {
     try {
       const [answer] = await this.storage.writeTogether([write]);

@@ -46,7 +46,7 @@ export interface ExpressionCompiler {
   /** Counts work beyond the parts of the expression. */
   charge(parts: number): void;
   compile(expression: Expression, scope: VariableScope | undefined): Compiled;
-  /** Records a fault. The result stands for the faulty expression, so the others are still checked. */
+  /** Records a fault. The result stands for the faulty expression, so that the rest is still checked. */
   fault(at: number, message: string): Compiled;
   /** Records a fault unless the type is the expected one, or unknown. */
   expectType(compiled: Compiled, expected: CelType, at: number): void;

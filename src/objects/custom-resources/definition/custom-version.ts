@@ -195,7 +195,7 @@ class CustomVersion implements StoredResource {
     this.declared = customKind(source, version, () => this.schema);
   }
 
-  /** Gives the version a reference to the others; called once, before it is used. */
+  /** Sets the references to the other versions; called once, before the version is used. */
   join(
     versions: readonly [ServedVersion, ...ServedVersion[]],
     storage: CustomVersion,
