@@ -27,7 +27,7 @@ export interface ContainerEvent {
   readonly message: string;
 }
 
-/** After a run of this length, the next pause is the first one again. */
+/** After a run of at least this length, in milliseconds, the back-off starts again. */
 const steadyMs = 600_000;
 /** A failed attempt to fetch an image is shown for this long before the pause. */
 const pullFailedMs = 1000;
@@ -249,7 +249,7 @@ export class ContainerRun {
     return this.restartCount < failTimes ? exitCode || 1 : 0;
   }
 
-  /** Servers end with success when they are asked to stop; tasks are interrupted. */
+  /** The exit code after a stop: servers exit with 0 when they are asked to stop; tasks are interrupted. */
   private stopCode(killed: boolean): number {
     if (killed) return 137;
     return this.plan.restarts === 'Always' ? 0 : 143;

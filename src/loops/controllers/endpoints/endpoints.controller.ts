@@ -32,7 +32,7 @@ export class EndpointsController extends ServiceLoop {
 
   protected otherSources(): readonly Source[] {
     const { managedBy } = this.labels;
-    // Somebody may change this loop's objects, and the service may have gone while no loop ran.
+    // Somebody may change the controller's objects, and a service may be deleted while no controller runs.
     const keysOf = (object: StoredEndpoints | undefined, old: StoredEndpoints | undefined) =>
       [object, old].flatMap((one) => (one?.metadata.labels?.[managedBy] === this.name ? [keyOf(one)] : []));
     return [source(this.endpoints, keysOf)];

@@ -80,7 +80,7 @@ export class NamespaceController extends ReconcileLoop {
   protected sources(): readonly Source[] {
     return [
       source(this.informed, (namespace, old) => {
-        // Only the start of a termination is news: this loop itself handles what follows.
+        // Only the start of a termination needs work: this controller itself makes the changes that follow.
         if (namespace?.metadata.deletionTimestamp === undefined) return [];
         return old?.metadata.deletionTimestamp === undefined ? [namespace.metadata.name ?? ''] : [];
       }),

@@ -111,7 +111,7 @@ export function addressesOf({ status }: Pod, family: AddressFamily): string[] {
   return ips.filter((ip) => ip !== '' && familyOf(ip) === family);
 }
 
-/** Whether a pod may take part: it has an address and has not ended. */
+/** Whether a pod can be an endpoint: it has an address and has not finished. */
 export function hasPlace(pod: StoredPod): boolean {
   return !isPodFinished(pod) && ((pod.status.podIPs ?? []).length > 0 || Boolean(pod.status.podIP));
 }

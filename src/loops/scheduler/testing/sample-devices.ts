@@ -30,7 +30,7 @@ export function sampleClaim(name: string, requests: readonly object[], rest: obj
   return { metadata: { name, namespace: 'ns', uid: name }, spec: { devices: { requests, ...rest } }, status };
 }
 
-/** Devices in memory, of objects as the API shows them. */
+/** Device objects in memory, in the form in which the API returns them. */
 export function sampleDevices({ classes = {}, slices = [], claims = [], rules = [] }: SampleDevices): DeviceObjects {
   const allSlices = slices as readonly StoredSlice[];
   const allClaims = claims as readonly StoredDeviceClaim[];

@@ -195,7 +195,7 @@ export class BackupReader {
 
 const sectionStart = Buffer.from('["section",');
 
-/** Takes the lines of one section. */
+/** Reads the lines of one section. */
 class SectionReading {
   private pieces = 0;
   private isClosed: boolean;

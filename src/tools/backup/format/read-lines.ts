@@ -16,7 +16,7 @@ type Fields = Record<string, unknown>;
 
 const bracket = 0x5b;
 
-/** Whether a line is no object of the cluster. */
+/** Whether a line is a list that describes the backup, and not an object of the cluster. */
 export function isControlLine(line: Buffer): boolean {
   return line[0] === bracket;
 }

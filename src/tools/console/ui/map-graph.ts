@@ -144,7 +144,7 @@ function grouped(objects: readonly Selecting[], byId: ReadonlyMap<string, Select
   return groups;
 }
 
-/** Columns by the longest way from a start; rows so that neighbours are near each other. */
+/** Places the objects: columns by the longest path from a start; rows so that neighbours are near each other. */
 function placed(
   edges: readonly MapEdge[],
   groups: ReadonlyMap<string, string>,

@@ -169,7 +169,7 @@ export async function loadOwners(
   return owners;
 }
 
-/** The kind of an object, by its own type. */
+/** An object with its kind, which is found by `apiVersion` and `kind`; undefined for an unknown kind. */
 export function knownOf(
   kinds: readonly Kind[],
   apiVersion: string,

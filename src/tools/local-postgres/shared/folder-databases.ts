@@ -57,7 +57,7 @@ export async function dropUnnamed(adminUrl: string): Promise<void> {
   });
 }
 
-/** Drops databases that were left half made. Nobody makes any at the moment. */
+/** Drops databases whose creation was interrupted. Nobody creates any at the moment. */
 export async function dropHalfMade(adminUrl: string): Promise<void> {
   await withClient(adminUrl, async (admin) => {
     const { rows } = await admin.query<{ name: string }>(

@@ -128,7 +128,7 @@ class DataMark {
   }
 }
 
-/** Differs after a restart of the machine; empty where the system does not report it. */
+/** An identifier that differs after a restart of the machine; empty where the system does not report it. */
 async function bootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
 }
