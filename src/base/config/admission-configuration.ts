@@ -7,7 +7,7 @@ import { readYaml } from '../machinery/yaml/read-yaml.js';
 export interface PluginConfiguration {
   /** The document, as read; the plugin checks it. */
   readonly value: unknown;
-  /** Names the place in messages: the file, and the plugin if it is in the common file. */
+  /** The place to name in error messages: the file, and the plugin too if the configuration is in the common file. */
   readonly source: string;
   /** The folder that paths in the document are relative to. */
   readonly folder: string;
@@ -17,7 +17,7 @@ export interface PluginConfiguration {
 export interface AdmissionConfiguration {
   /** The configurations by the name of the plugin. */
   readonly plugins: Readonly<Record<string, PluginConfiguration>>;
-  /** All faults of the file and of those it names. */
+  /** All problems in the file and in the files that it names. */
   readonly problems: readonly string[];
 }
 
@@ -73,7 +73,7 @@ type Report = (problem: string) => void;
 
 function checkRoot(root: Entry, names: VendorNames, report: Report): void {
   const group = `apiserver.config.${names.suffix}`;
-  // The older name of the group still occurs in present files.
+  // Existing files still use the older name of the group.
   const versions = [`${group}/v1`, `apiserver.${names.suffix}/v1alpha1`];
   if (root.kind !== 'AdmissionConfiguration') report('must be of kind AdmissionConfiguration');
   if (!versions.some((version) => version === root.apiVersion)) report(`apiVersion must be ${versions.join(' or ')}`);

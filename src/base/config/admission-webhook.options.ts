@@ -14,8 +14,8 @@ export interface ServiceAddress {
 }
 
 /**
- * Addresses that no webhook legitimately has: link-local addresses, where clouds serve the credentials of the machine,
- * other addresses of those services, and unspecified, multicast and reserved addresses.
+ * Addresses that no legitimate webhook has: link-local and other addresses at which clouds serve the credentials of the
+ * machine, and unspecified, multicast and reserved addresses.
  */
 export const defaultDeniedCidrs: readonly string[] = Object.freeze([
   '169.254.0.0/16',

@@ -69,10 +69,10 @@ function namesProblem(values: readonly string[], siblings: Readonly<Record<strin
   return both.length === 0 ? undefined : `has ${both.join(', ')}, which the other of the two flags names as well`;
 }
 
-/** Announced for all deprecated plugins at once. */
+/** The deprecation notice that all deprecated plugins share. */
 const pluginsEnd = { since: '0.1', until: '0.4' };
 
-/** Why plugins are deprecated. */
+/** The reason why each deprecated plugin is deprecated. */
 const deprecations: ReadonlyMap<string, string> = new Map<AdmissionPluginName, string>([
   ['AlwaysAdmit', 'it does nothing'],
   ['AlwaysDeny', 'it is of no use'],
@@ -96,7 +96,7 @@ function secondsProblem(seconds: number): string | undefined {
   return seconds >= 0 ? undefined : 'must not be negative';
 }
 
-/** Checks and completions of objects before they are written. */
+/** Which admission plugins check and complete objects before they are written. */
 export class AdmissionOptions extends AdmissionWebhookOptions {
   @Flag({
     name: 'enable-admission-plugins',
@@ -148,7 +148,7 @@ export class AdmissionOptions extends AdmissionWebhookOptions {
   readonly admissionControlConfigFile: string | undefined = undefined;
 }
 
-/** Plugins that don't run without the feature of their name. */
+/** Plugins that run only when the feature gate of the same name is on. */
 const gated: ReadonlySet<string> = new Set(['PodSecurity', 'MutatingAdmissionPolicy'] satisfies FeatureName[]);
 
 /** The plugins that run, in order. */

@@ -22,7 +22,7 @@ function gracesProblem(graces: readonly string[]): string | undefined {
   return isGood ? undefined : `must be durations for ${signals}, such as memory.available=1m30s`;
 }
 
-/** Every soft threshold needs the time for which it may be passed. */
+/** Every soft eviction threshold needs a grace period for which it may be exceeded. */
 function softProblem(soft: readonly string[], options: Readonly<Record<string, unknown>>): string | undefined {
   const problem = amountsProblem('<')(soft);
   if (problem !== undefined) return problem;
@@ -39,7 +39,10 @@ function notNegative(value: number): string | undefined {
   return value >= 0 ? undefined : 'must not be negative';
 }
 
-/** What a node agent cleans up, and when it ends pods because the machine is short of something (specification 8). */
+/**
+ * What a node agent garbage-collects, and when it evicts pods because the machine runs short of a resource
+ * (specification 8).
+ */
 export class AgentHousekeepingOptions {
   @Flag({
     name: 'image-gc-high-threshold',

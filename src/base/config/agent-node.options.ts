@@ -23,7 +23,7 @@ function positive(value: number): string | undefined {
   return value > 0 ? undefined : 'must be more than 0';
 }
 
-/** The node that an agent makes of its machine (specification 8). */
+/** The Node object that an agent registers for its machine (specification 8). */
 export class AgentNodeOptions {
   @Flag({
     name: 'hostname-override',

@@ -22,7 +22,7 @@ function only(choice: string): (value: string) => string | undefined {
   return (value) => (value === choice ? undefined : `must be ${choice}, which is the only choice so far`);
 }
 
-/** The runtime of a node agent, and what pods get of their node (specification 8). */
+/** The container runtime of a node agent, and the resources of the node that pods may use (specification 8). */
 export class AgentPodsOptions {
   @Flag({
     name: 'container-runtime-endpoint',

@@ -13,7 +13,7 @@ function directivesProblem(directives: readonly string[]): string | undefined {
     : `has ${JSON.stringify(bad)}; allowed are max-age=<seconds>, includeSubDomains, preload`;
 }
 
-/** Limits and times of the API itself. */
+/** Limits and timeouts of the API itself. */
 export class ApiOptions {
   @Flag({
     name: 'request-timeout',

@@ -2,7 +2,7 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { declareIgnored, type FlagsWithoutEffect } from './ignored-flags.js';
 
-/** Flags of the usual store that have no meaning for a PostgreSQL that is shared and thrown away. */
+/** Flags of etcd that have no meaning for a shared and temporary PostgreSQL. */
 const ignoredEtcdFlags: FlagsWithoutEffect = {
   why: 'the store is PostgreSQL',
   flags: `
@@ -16,7 +16,7 @@ const ignoredEtcdFlags: FlagsWithoutEffect = {
   `,
 };
 
-/** When programs that a test suite has started end. */
+/** Controls whether programs started by a test suite outlive it. */
 export class AssetOptions {
   @Flag({
     name: 'outlive-parent',
@@ -34,7 +34,7 @@ function clientUrlsProblem(urls: readonly string[]): string | undefined {
   return unix === undefined ? undefined : `has ${unix}: sockets are not supported, use http://127.0.0.1:2379`;
 }
 
-/** The replacement for the usual store in test suites. */
+/** The replacement for etcd in test suites. */
 export class EtcdOptions {
   @Flag({ name: 'name', type: 'string', usage: 'Names the folder of the data when --data-dir is not set.' })
   readonly name: string = 'default';
@@ -57,11 +57,11 @@ export class EtcdOptions {
   readonly listenClientUrls: readonly string[] = ['http://localhost:2379'];
 }
 
-/** Flags of the usual store that are accepted for the sake of existing command lines. */
+/** Flags of etcd that are accepted so that existing command lines keep working. */
 export class IgnoredEtcdOptions {}
 declareIgnored(IgnoredEtcdOptions, [ignoredEtcdFlags]);
 
-/** Where a server of a test suite gets its database. */
+/** Where a test suite's server finds its database. */
 export class EtcdClientOptions {
   @Flag({
     name: 'etcd-servers',

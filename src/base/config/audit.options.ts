@@ -6,7 +6,7 @@ const logModes = ['batch', 'blocking', 'blocking-strict'] as const;
 const webhookModes = ['batch', 'blocking', 'blocking-strict'] as const;
 const logFormats = ['json', 'legacy'] as const;
 
-/** How events reach a backend: before the answer (blocking), or later, together with others (batch). */
+/** How events reach a backend: before the response is sent (blocking), or later, together with others (batch). */
 export type AuditMode = (typeof logModes)[number];
 
 const notNegative = { message: 'must not be negative' };

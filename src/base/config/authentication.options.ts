@@ -64,7 +64,7 @@ function algorithmsProblem(algorithms: readonly string[]): string | undefined {
   return algorithms.length === 0 ? `needs at least one of ${signingAlgorithms.join(', ')}` : undefined;
 }
 
-/** Header fields with a meaning in every request, which a proxy must not use to name users. */
+/** Header fields that have another meaning in every request, so a proxy must not use them to name users. */
 const reservedFields: readonly string[] = [
   'accept',
   'accept-encoding',
@@ -105,7 +105,7 @@ function needsProxyAuthority(list: readonly string[], all: Siblings): string | u
 function proxyAuthorityProblem(file: string, all: Siblings): string | undefined {
   const isEmpty = (list: unknown) => (list as readonly string[]).length === 0;
   if (isEmpty(all.requestheaderUsernameHeaders)) return 'needs --requestheader-username-headers as well';
-  // Every user's certificate would count as a proxy's, and every user could act as anybody.
+  // Every user's certificate would be accepted as a proxy's, and every user could impersonate anybody.
   return file === all.clientCaFile && isEmpty(all.requestheaderAllowedNames)
     ? 'is the file of --client-ca-file and needs --requestheader-allowed-names as well'
     : undefined;

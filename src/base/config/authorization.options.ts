@@ -12,7 +12,7 @@ const webhookVersions = ['v1beta1', 'v1'] as const;
 
 type Siblings = Readonly<Record<string, unknown>>;
 
-/** The option that a mode requires. */
+/** The options that modes require. */
 const neededBy: readonly (readonly [AuthorizationMode, string, string])[] = [
   ['ABAC', 'authorizationPolicyFile', 'authorization-policy-file'],
   ['Webhook', 'authorizationWebhookConfigFile', 'authorization-webhook-config-file'],

@@ -5,7 +5,7 @@ const positive = (ms: number): string | undefined => (ms > 0 ? undefined : 'must
 const notNegative = (value: number): string | undefined => (value >= 0 ? undefined : 'must not be negative');
 const prefix = 'horizontal-pod-autoscaler';
 
-/** How the autoscalers of pods work. */
+/** Settings of the pod autoscalers. */
 export class AutoscalerOptions {
   @Flag({
     name: `${prefix}-sync-period`,

@@ -1,6 +1,6 @@
 import { isBootstrapGroup } from '../machinery/bootstrap-token.js';
 
-/** The group of tokens with which nodes join, by the name that joining tools give it. */
+/** The group of the bootstrap tokens with which nodes join, named as joining tools expect. */
 export const joiningGroup = 'system:bootstrappers:kubeadm:default-node-token';
 
 /** The problem with the extra groups of a bootstrap token, or undefined. */

@@ -1,7 +1,7 @@
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
-/** A look at certificates, and their renewal. */
+/** Options for showing and renewing certificates. */
 export class CertsOptions {
   @Flag({
     name: 'cert-dir',

@@ -17,7 +17,7 @@ export function Check<Value>(
   });
 }
 
-/** A problem of {@link Check} for a file that is given without the other one of its pair, the option `other`. */
+/** Returns a function for {@link Check} that reports a file given without its counterpart, the option `other`. */
 export function pairProblem(other: string) {
   return (_file: string, all: Readonly<Record<string, unknown>>): string | undefined =>
     all[other] === undefined ? 'needs both certificate and key file' : undefined;

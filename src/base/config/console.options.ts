@@ -10,7 +10,7 @@ function addressProblem(address: string, all: Readonly<Record<string, unknown>>)
   const family = isIP(address);
   if (family === 0) return 'must be an IP address';
   if (loopback.check(address, family === 6 ? 'ipv6' : 'ipv4')) return undefined;
-  // An eavesdropper would have the credentials of all users.
+  // Without TLS, an eavesdropper could read the credentials of all users.
   if (all.tlsCertFile === undefined) return 'must be a loopback address, or needs --tls-cert-file';
   return undefined;
 }

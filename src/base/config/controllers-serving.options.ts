@@ -1,7 +1,7 @@
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
-/** Reads `127.0.0.1:10257`, `[::1]:10257` or `:10257` (all addresses); undefined when the text is none of these. */
+/** Reads `127.0.0.1:10257`, `[::1]:10257` or `:10257` (all addresses); undefined for any other string. */
 export function parseBindAddress(text: string): { readonly host: string; readonly port: number } | undefined {
   const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]*)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);

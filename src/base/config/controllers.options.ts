@@ -2,7 +2,7 @@ import { Check, pairProblem } from './check.js';
 import { Flag } from './flag.js';
 import { loopOfRelease, releaseLoopNames } from './release-loop-names.js';
 
-/** The control loops by their names in `--controllers`, and whether each runs by default. */
+/** The controllers by their names in `--controllers`, and whether each runs by default. */
 export const controllerDefaults = {
   eventttl: true,
   namespace: true,
@@ -57,7 +57,7 @@ export const controllerDefaults = {
   'kube-apiserver-serving-clustertrustbundle-publisher-controller': true,
   scheduler: true,
   bootstrapsigner: false,
-  /** Upstream's name for the same loop: it signs with the key that upstream's tools expect. */
+  /** Upstream's name for the bootstrap signer. Under this name it signs with the key that upstream's tools expect. */
   'bootstrap-signer-controller': false,
   tokencleaner: false,
 } as const;
@@ -66,7 +66,7 @@ export type ControllerName = keyof typeof controllerDefaults;
 
 const controllerNames = Object.keys(controllerDefaults) as ControllerName[];
 
-/** The loops that belong to the server itself: no controller manager from elsewhere does their work. */
+/** The controllers that belong to the server itself: no external controller manager does their work. */
 const serverLoops: ReadonlySet<ControllerName> = new Set<ControllerName>([
   'eventttl',
   'allocation-repair',
@@ -81,9 +81,9 @@ const serverLoops: ReadonlySet<ControllerName> = new Set<ControllerName>([
 ]);
 
 /**
- * The loops that a list such as `*,bootstrapsigner,-csrcleaner` selects: `*` stands for all that run by default, `-*` for
- * those that belong to the server itself; a name adds a loop, and a dash before it excludes the loop, whatever else the
- * list says.
+ * The controllers that a list such as `*,bootstrapsigner,-csrcleaner` selects: `*` stands for all that run by default,
+ * `-*` for those that belong to the server itself; a name adds a controller, and a dash before it excludes the
+ * controller, whatever else the list contains.
  */
 export function selectedControllers(list: readonly string[]): ReadonlySet<ControllerName> {
   const given = new Set(list.map(ownName));
@@ -92,13 +92,13 @@ export function selectedControllers(list: readonly string[]): ReadonlySet<Contro
   return new Set(controllerNames.filter((name) => !given.has(`-${name}`) && isMeant(name)));
 }
 
-/** An entry of the list with the name that the loop has here. */
+/** An entry of the list, with the controller's name in this program. */
 function ownName(entry: string): string {
   const [dash, name] = entry.startsWith('-') ? ['-', entry.slice(1)] : ['', entry];
   return `${dash}${Object.hasOwn(controllerDefaults, name) ? name : (loopOfRelease(name) ?? name)}`;
 }
 
-/** Named loops of the release that this program does not have. */
+/** One message for each controller of the release that the list names and this program does not have. */
 function missingLoops(list: readonly string[]): readonly string[] {
   const names = list.map((entry) => ownName(entry).replace(/^-/, ''));
   const missing = names.filter((name) => releaseLoopNames.includes(name) && !Object.hasOwn(controllerDefaults, name));
@@ -117,7 +117,7 @@ function controllersProblem(list: readonly string[]): string | undefined {
 const minDurationMs = 600_000;
 const pairUsage = 'Replaces the general one';
 
-/** The loops of a controllers process, and its authorities for signing certificates. */
+/** Which controllers a process runs, and with which authorities they sign certificates. */
 export class ControlLoopOptions {
   @Flag({
     name: 'controllers',

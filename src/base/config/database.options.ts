@@ -1,7 +1,7 @@
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 
-/** A database of a machine's own. */
+/** The database that runs on this machine. */
 export class DatabaseOptions {
   @Flag({
     name: 'data-dir',

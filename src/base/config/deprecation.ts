@@ -8,12 +8,15 @@ export interface Deprecation {
   readonly advice: string;
 }
 
-/** The end of a flag or value and the advice: the text after `is deprecated`, and in the help after `Deprecated`. */
+/**
+ * The deprecation notice with its advice: the text after `is deprecated` in warnings, and after `Deprecated` in the
+ * help.
+ */
 export function describeDeprecation({ since, until, advice }: Deprecation): string {
   return `${describeEnd({ since, until })}: ${advice}`;
 }
 
-/** The end of a flag or value: `since release 0.1, may be missing from release 0.4 on`. */
+/** The deprecation notice without advice: `since release 0.1, may be missing from release 0.4 on`. */
 export function describeEnd({ since, until }: Pick<Deprecation, 'since' | 'until'>): string {
   return `since release ${since}, may be missing from release ${until} on`;
 }

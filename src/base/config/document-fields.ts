@@ -5,7 +5,7 @@ import { readYaml } from '../machinery/yaml/read-yaml.js';
 /** Larger files are refused: reading one holds up the process. */
 const maxDocumentBytes = 512 * 1024;
 
-/** All faults of a configuration file, a line each: the path of the field and the problem. */
+/** All problems in a configuration file, one per line: the path of the field and the problem. */
 export class DocumentError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('; '));
@@ -18,8 +18,8 @@ type Entry = Readonly<Record<string, unknown>>;
 /**
  * The value of a YAML or JSON file.
  *
- * @throws DocumentError for a file that can't be read, is larger than 512 KiB or has other content. The message quotes
- *   nothing of the file, which may hold secrets.
+ * @throws DocumentError for a file that can't be read, is larger than 512 KiB or is neither YAML nor JSON. The message
+ * quotes nothing of the file, which may hold secrets.
  */
 export function readDocumentFile(file: string): unknown {
   let bytes: Buffer;
@@ -94,7 +94,7 @@ export class DocumentFields {
     return this.typed(name, 'a string', (value) => typeof value === 'string') ?? '';
   }
 
-  /** Like {@link text}; a missing or empty one is a problem. */
+  /** Like {@link text}; a missing or empty string is a problem. */
   requiredText(name: string, detail = ''): string {
     const text = this.text(name);
     const value = this.value(name);

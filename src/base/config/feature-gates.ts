@@ -9,12 +9,13 @@ interface FeatureDeclaration {
   /** The feature can no longer be switched. */
   readonly isLocked?: boolean;
   /**
-   * The effect of switching the feature off; for a locked one, its meaning. Unset for a gate that changes nothing here.
+   * What switching the feature off does; for a locked feature, what it means. Unset for a gate that changes nothing
+   * here.
    */
   readonly off?: string;
 }
 
-/** Announced for the gates of all settled features at once: naming them changes nothing. */
+/** The deprecation notice shared by the gates of all settled features: setting these gates changes nothing. */
 const settledEnd = { since: '0.1', until: '0.4' };
 
 const alpha = { stage: 'ALPHA', isOnByDefault: false } as const;
@@ -22,8 +23,8 @@ const beta = { stage: 'BETA', isOnByDefault: true } as const;
 const settled = { stage: 'GA', isOnByDefault: true, isLocked: true } as const;
 
 /**
- * The gates of `--feature-gates` (specification 9.8) that change something here, and those of settled features that newer
- * releases no longer know and command lines still name.
+ * The gates of `--feature-gates` (specification 9.8) that change something here, and gates of settled features that
+ * newer releases have removed but command lines still name.
  */
 const featureDeclarations = {
   AdmissionWebhookMatchConditions: { ...settled, off: 'match conditions of webhooks' },
@@ -72,7 +73,7 @@ const featureDeclarations = {
 /** A feature that can be queried. */
 export type FeatureName = keyof typeof featureDeclarations;
 
-/** The stage, the default and the lock of a gate of the release are those of the release. */
+/** For a gate of the release, the stage, the default and the lock come from the release. */
 const declarations: ReadonlyMap<string, FeatureDeclaration> = new Map([
   ...Object.entries<FeatureDeclaration>(featureDeclarations),
   ...releaseGates.flatMap(({ names, ...group }) =>
@@ -87,7 +88,7 @@ const needs: readonly (readonly [name: string, needed: readonly string[]])[] = r
   .split('\n')
   .map((line) => line.split(':'))
   .map(([name = '', needed = '']) => [name.trim(), words(needed)]);
-/** The gates of the release, which end with it and not by an announcement of ours. */
+/** Gates of the release. They are removed when the release removes them, not by a deprecation of ours. */
 const ofRelease: ReadonlySet<string> = new Set(releaseGates.flatMap(({ names }) => words(names)));
 const groups: ReadonlyMap<string, FeatureStage> = new Map([
   ['AllAlpha', 'ALPHA'],
@@ -196,7 +197,7 @@ function whyNoEffect(stage: FeatureStage, isOn: boolean): string {
   return stage === 'BETA' ? 'the feature cannot be switched off, or belongs to another program' : 'it is always on';
 }
 
-/** Every pair that can be given alone: not those that need another gate to be switched as well. */
+/** Every pair that is valid alone: pairs that require another gate to be switched too are left out. */
 export const featureGateTexts: readonly string[] = [
   ...[...declarations].filter(([, { isLocked }]) => isLocked !== true).map(([name]) => name),
   ...groups.keys(),
@@ -211,7 +212,7 @@ function standsAlone(name: string, value: 'true' | 'false'): boolean {
   return needs.every(([other, needed]) => other !== name || needed.every(isOnAlone));
 }
 
-/** The gates for `--help`, a few sentences. */
+/** Describes the gates for `--help` in a few sentences. */
 export function describeFeatureGates(): string {
   const sorted = [...declarations].sort(([a], [b]) => (a < b ? -1 : 1));
   const namesOf = (wanted: (declaration: FeatureDeclaration, name: string) => boolean) =>
@@ -235,7 +236,7 @@ function words(text: string): string[] {
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 const falseTexts: ReadonlySet<string> = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 
-/** A name may follow `kube:`, the component that these gates belong to. */
+/** A name may have the prefix `kube:`, the component that these gates belong to. */
 function readPair(pair: string): { readonly name: string; readonly value: boolean | undefined } {
   const equals = pair.indexOf('=');
   const name = (equals < 0 ? pair : pair.slice(0, equals)).trim().replace(/^kube:/, '');

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { FeatureGates } from './feature-gates.js';
 
-/** Shows which features are on: 1 or 0 for each gate. A settled one has an empty stage, as dashboards expect. */
+/** Shows which features are on: 1 or 0 for each gate. A settled feature has an empty stage, as dashboards expect. */
 export function featureMetrics(registry: Registry, features: FeatureGates): Gauge<'name' | 'stage'> {
   const gauge = new Gauge({
     name: 'kubernetes_feature_enabled',

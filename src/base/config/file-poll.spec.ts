@@ -8,7 +8,7 @@ import { LiveFiles } from './live-files.js';
 
 const intervalMs = 2_000;
 
-/** Waits that end when the test ends them. */
+/** Delays that last until the test ends them. */
 class ManualWait {
   readonly asked: number[] = [];
   private end: (() => void) | undefined;
@@ -77,7 +77,7 @@ describe('polled files', () => {
     await manual.look();
     await manual.look();
     assert.deepEqual(seen, ['1|3']);
-    // The same bytes distributed differently are another state.
+    // The same bytes, divided differently between the files, count as a change.
     write('a', '13');
     write('b', '');
     await manual.look();

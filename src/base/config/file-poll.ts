@@ -63,7 +63,7 @@ export class FilePoll {
       if (state === this.digest) return;
       await this.onChange(contents);
     } catch (error) {
-      // A refused state is not tried again. An unreadable one is reported once.
+      // Content that was refused is not tried again. An unreadable file is reported once.
       state ??= `unreadable ${(error as NodeJS.ErrnoException).code}`;
       if (state !== this.digest) this.onFault(error);
     }

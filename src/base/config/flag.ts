@@ -100,7 +100,7 @@ export function readFlagValue(flag: FlagDeclaration, texts: readonly string[]): 
   }
 }
 
-/** The text that would give this value, for `--help`; empty for an unset option. */
+/** The text that a user would write for this value, for `--help`; empty for an unset option. */
 export function showFlagValue(flag: FlagDeclaration, value: unknown): string {
   if (value === undefined) return '';
   if (flag.type === 'duration') return formatFlagDuration(value as number);

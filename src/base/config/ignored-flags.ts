@@ -4,7 +4,7 @@ import { Flag, type FlagType, flagsOf, type OptionsClass, readFlagValue } from '
 export interface FlagsWithoutEffect {
   /** The text after `has no effect: `. */
   readonly why: string;
-  /** A line for each type of values: `duration: first=5s second`, with the defaults of other programs. */
+  /** One line for each type of value: `duration: first=5s second`, with the defaults of other programs. */
   readonly flags: string;
 }
 

@@ -16,7 +16,7 @@ export const initPhases = [
   'token',
 ] as const;
 
-/** Certificates that are there are kept anyway, and all other phases need them. */
+/** The `certs` phase can't be skipped: it keeps existing certificates anyway, and all other phases need them. */
 const skippablePhases: readonly string[] = initPhases.filter((phase) => phase !== 'certs');
 
 const dayMs = 86_400_000;
@@ -36,7 +36,7 @@ function endpointProblem(text: string): string | undefined {
 const addressProblem = (text: string) => (isIP(text) === 0 ? 'must be an IP address' : undefined);
 const folderUsage = 'Default: /etc/plinth for root, ~/.plinth for others.';
 
-/** A control plane on this machine. Flags have the names that the usual set-up tool gives them. */
+/** Options for setting up a control plane on this machine. The flags are named as in kubeadm. */
 export class InitOptions {
   @Flag({
     name: 'config-dir',

@@ -19,7 +19,7 @@ function pinsProblem(pins: readonly string[]): string | undefined {
     : `has ${JSON.stringify(wrong)}, which is not sha256: and 64 hexadecimal digits`;
 }
 
-/** How this machine becomes a node. Flags have the names that the usual set-up tool gives them. */
+/** Options for joining this machine to a cluster as a node. The flags are named as in kubeadm. */
 export class JoinOptions {
   @Flag({
     name: 'token',

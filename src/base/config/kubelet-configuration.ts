@@ -4,7 +4,7 @@ import { isEmptySetting } from './is-empty-setting.js';
 
 type Defaults = Record<string, unknown>;
 
-/** Fields of the configuration file with the flags that they stand for, by the form of their values. */
+/** Fields of the configuration file and the flags that they set, grouped by the form of their values. */
 const durations: Readonly<Record<string, string>> = {
   fileCheckFrequency: 'file-check-frequency',
   httpCheckFrequency: 'http-check-frequency',
@@ -60,7 +60,9 @@ const booleans: Readonly<Record<string, string>> = {
   serverTLSBootstrap: 'rotate-server-certificates',
 };
 
-/** Fields of which only the default is supported: any other value would be a promise that nobody keeps. */
+/**
+ * Fields of which only the default is supported. Any other value is refused, because this agent would not honour it.
+ */
 const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   syncFrequency: ['1m0s'],
   readOnlyPort: [],
@@ -145,8 +147,8 @@ const defaultsOfFile: Defaults = {
 };
 
 /**
- * The defaults of flags by a KubeletConfiguration in v1beta1. Every field must be known, and must not ask for what this agent
- * can't do.
+ * Translates a v1beta1 KubeletConfiguration into defaults of flags. Unknown fields are problems, and so are values that
+ * this agent does not support.
  *
  * @throws DocumentError with all problems
  */

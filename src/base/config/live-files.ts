@@ -5,11 +5,14 @@ const pollMs = 2_000;
 
 export interface LiveFilesOptions<T> {
   readonly paths: readonly string[];
-  /** Makes the value from the current files; throws when they are unusable. */
+  /** Builds the value from the current files; throws when they are unusable. */
   readonly load: () => T;
-  /** Like `load`, in turns with other work, for files that take long; used when they have changed. Default: `load`. */
+  /**
+   * Like `load`, but gives way to other work between steps, for files that take long to load. Called when the files
+   * have changed. Default: `load`.
+   */
   readonly reload?: () => Promise<T>;
-  /** Receives every changed state of the files: whether it is in use. */
+  /** Called after every change of the files, with whether the new content is in use. */
   readonly outcome?: (status: 'success' | 'failure') => void;
   readonly logger: { info(text: string, fields?: object): void; error(text: string, fields?: object): void };
   /** The content of the files, for messages: `keys of service account tokens`. */

@@ -2,9 +2,9 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { type AddressRange, parseCidr } from './network.js';
 
-/** The length of the prefixes of nodes unless a flag sets it. */
+/** The default length of node prefixes, by IP family. */
 const defaultMask = { 4: 24, 6: 64 } as const;
-/** A range is divided into at most 2 to this power of ranges for nodes. */
+/** A range is divided into at most 2^n ranges for nodes, with this n by IP family. */
 const mostBits = { 4: 20, 6: 16 } as const;
 
 type Family = AddressRange['family'];
@@ -62,7 +62,7 @@ function allocateProblem(isOn: boolean, all: Values): string | undefined {
   return isOn && (all.clusterCidr as readonly string[]).length === 0 ? 'needs --cluster-cidr' : undefined;
 }
 
-/** How nodes get ranges of addresses for their pods. */
+/** How nodes are assigned address ranges for their pods. */
 export class NodeIpamOptions {
   @Flag({
     name: 'allocate-node-cidrs',
@@ -108,7 +108,10 @@ export interface NodeRanges {
   readonly mask: number;
 }
 
-/** The ranges from which nodes get theirs, in the order of `--cluster-cidr`; none when nodes get none. */
+/**
+ * The ranges from which nodes are assigned theirs, in the order of `--cluster-cidr`; empty when nodes are assigned
+ * none.
+ */
 export function nodeRangesOf(options: Readonly<NodeIpamOptions>): NodeRanges[] {
   if (!options.allocateNodeCidrs) return [];
   return rangesOf(options.clusterCidr).map((range) => {

@@ -5,7 +5,7 @@ import { Flag } from './flag.js';
 const positive = () => Check<number>('duration', (value) => (value > 0 ? undefined : 'must be more than 0'));
 const notNegative = { message: 'must not be negative' };
 
-/** How the control loops treat nodes. */
+/** How the node controllers treat nodes. */
 export class NodeLoopOptions {
   @Flag({
     name: 'node-monitor-grace-period',

@@ -6,7 +6,7 @@ export function originsProblem(patterns: readonly string[]): string | undefined 
     } catch {
       return `${JSON.stringify(pattern)} is no regular expression`;
     }
-    // A partial name would let in anyone who registers a longer one.
+    // A pattern without anchors would also match longer names, which anyone can register.
     const isAnchored = /^(\^|\/\/)/.test(pattern) && /[$:]\)*$/.test(pattern);
     if (!isAnchored) return `${JSON.stringify(pattern)} must begin with ^ or // and end with $ or a port`;
   }

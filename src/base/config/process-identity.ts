@@ -5,7 +5,7 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
 /**
  * The name of a serving process among those of the cluster. It stays the same after a restart, and differs by host,
- * port and, with several processes behind one port, by process. The name reveals nothing readable about them.
+ * port and, with several processes behind one port, by process. Host and port can't be read from the name.
  *
  * @param host default: this machine's name
  */

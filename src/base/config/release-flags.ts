@@ -2,7 +2,7 @@ import type { FlagsWithoutEffect } from './ignored-flags.js';
 
 /**
  * Flags of the programs of release 1.37 that are accepted here and change nothing, each with the reason, grouped by
- * topic. A line has a type of values and names, with their defaults there.
+ * topic. A line has a value type and flag names, with the flags' defaults in those programs.
  */
 export const releaseFlags = {
   /** Flags of all three programs. */
@@ -35,7 +35,7 @@ export const releaseFlags = {
       `,
     },
   ],
-  /** About the store of a server. */
+  /** Flags for the storage of a server. */
   store: [
     {
       why: 'the store is PostgreSQL; see --database-url',
@@ -60,7 +60,7 @@ export const releaseFlags = {
       `,
     },
   ],
-  /** About the store, for programs that do not get their database from these flags. */
+  /** Flags for the storage, for programs whose database is not set by these flags. */
   serve: [
     {
       why: 'the store is PostgreSQL; see --database-url',
@@ -76,7 +76,7 @@ export const releaseFlags = {
       `,
     },
   ],
-  /** About events, for servers whose control loops run in other processes. */
+  /** Flags for events, for servers whose controllers run in other processes. */
   events: [
     {
       why: 'the control loops delete events: give it to plinth controllers',
@@ -193,7 +193,7 @@ export const releaseFlags = {
       `,
     },
   ],
-  /** Flags of the control loops and the scheduler. */
+  /** Flags for the controllers and the scheduler. */
   loops: [
     {
       why: 'loops choose themselves how many objects they work on at one time',
@@ -280,7 +280,7 @@ export const releaseFlags = {
       `,
     },
   ],
-  /** About the port of processes that only run control loops. */
+  /** Flags for the port of processes that only run controllers. */
   loopServing: [
     {
       why: 'loops work on the database, not through the API',

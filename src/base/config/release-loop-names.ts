@@ -1,4 +1,4 @@
-/** The names of release 1.37's loops here, where they differ. */
+/** This program's names for the controllers of release 1.37, where the names differ. */
 const here: Readonly<Record<string, string>> = {
   'certificatesigningrequest-approving-controller': 'csrapproving',
   'certificatesigningrequest-cleaner-controller': 'csrcleaner',
@@ -35,7 +35,7 @@ const here: Readonly<Record<string, string>> = {
   'validatingadmissionpolicy-status-controller': 'validatingadmissionpolicy-status',
 };
 
-/** Loops that have the same name here, or do not exist here. */
+/** Controllers of the release that have the same name here, or do not exist here. */
 const others = `
   bootstrap-signer-controller device-taint-eviction-controller ephemeral-volume-controller
   kube-apiserver-serving-clustertrustbundle-publisher-controller legacy-serviceaccount-token-cleaner-controller
@@ -46,10 +46,10 @@ const others = `
   volumeattributesclass-protection-controller
 `;
 
-/** The names of all loops of release 1.37. */
+/** The names of all controllers of release 1.37. */
 export const releaseLoopNames: readonly string[] = [...Object.keys(here), ...others.trim().split(/\s+/)];
 
-/** The name here of a loop of release 1.37; undefined when it is the same. */
+/** This program's name for a controller of release 1.37; undefined when it is the same. */
 export function loopOfRelease(name: string): string | undefined {
   return Object.hasOwn(here, name) ? here[name] : undefined;
 }

@@ -36,7 +36,7 @@ export class ReplicaOptions {
   readonly replicaWithout: readonly string[] = Object.freeze([]);
 }
 
-/** PostgreSQL allows these in the name of a slot. */
+/** PostgreSQL allows only these names for a replication slot. */
 function replicaNameProblem(name: string): string | undefined {
   return /^[a-z0-9_]{1,63}$/.test(name) ? undefined : 'must have at most 63 characters of a-z, 0-9 and _';
 }

@@ -22,7 +22,7 @@ const keyPattern = new RegExp(`^(${label}(\\.${label})*/)?${version}(/[a-z0-9]+)
 
 interface VersionStanding {
   readonly isOffByDefault?: boolean | undefined;
-  /** Only a key with its name switches it on. */
+  /** The version or resource is on only if a key names it. */
   readonly isOnlyByName?: boolean | undefined;
 }
 
@@ -49,8 +49,8 @@ export class RuntimeConfig {
   /**
    * Whether a resource is served under a version.
    *
-   * @param standing for a version that is not alpha: whether it is off unless a key switches it on; and whether only a
-   *   key with its name does
+   * @param standing `isOffByDefault`, for a version that is not alpha: off unless a key switches it on; `isOnlyByName`:
+   * off unless a key names the version or the resource
    */
   readonly isServed = (
     { group, version, resource }: GroupVersionResource,

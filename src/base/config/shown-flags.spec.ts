@@ -7,9 +7,9 @@ import { controllerOptionGroups, serverOptionGroups } from './server-options.js'
 import { shownFlags } from './shown-flags.js';
 
 const word = 'Zq7-never-shown';
-/** Names that suggest secrets although their values are none. */
+/** Flags whose names suggest secrets although their values are none. */
 const harmless = new Set([
-  // Names of things, and addresses that anybody may know.
+  // Names, and addresses that anybody may know.
   'api-server-url',
   'authentication-token-webhook-version',
   'oidc-issuer-url',
@@ -22,7 +22,7 @@ function textFlags(groups: OptionGroups): BoundFlag[] {
     .filter(({ type }) => type === 'string' || type === 'list');
 }
 
-/** Options in which each flag of text has this value. */
+/** Options in which each text flag has this value. */
 function filled(groups: OptionGroups, value: string): Record<string, object> {
   return Object.fromEntries(
     Object.entries(groups).map(([group, optionsClass]) => [

@@ -5,8 +5,8 @@ import type { OptionGroups } from './parse-options.js';
 const classified = 'CLASSIFIED';
 
 /**
- * All flags with their values in effect, `name=value`, by name. Those of secret flags are left out, and the passwords
- * of URLs too.
+ * All flags with their values in effect, `name=value`, sorted by name. Secret flags and the passwords in URLs are left
+ * out.
  *
  * @param options the values of each group; groups may be missing
  */

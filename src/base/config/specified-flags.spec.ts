@@ -75,7 +75,7 @@ const servers: readonly Row[] = [
   ['max-connection-bytes-per-sec', '0'],
   ['http2-max-streams-per-connection', '0'],
   ['goaway-chance', '0'],
-  // Watch history and the life of continue tokens: five minutes.
+  // Five minutes: the watch history, and how long continue tokens stay valid.
   ['watch-history', '5m0s'],
   ['default-watch-cache-size', '100'],
   ['delete-collection-workers', '1'],
@@ -84,7 +84,7 @@ const servers: readonly Row[] = [
   ['kubelet-timeout', '5s'],
   ['audit-log-format', 'json'],
   ['audit-log-mode', 'blocking'],
-  // The default has the suffix of the vendor's groups.
+  // The default contains the suffix of the vendor's groups.
   ['audit-log-version', ''],
   ['audit-log-truncate-max-batch-size', '10485760'],
   ['audit-log-truncate-max-event-size', '102400'],

@@ -1,6 +1,6 @@
 /**
  * How SQL shows a resource: not at all, by a view over the stored objects, or by a view over rows with columns and
- * indexes; `indexed`: rows with an index on the whole object, too.
+ * indexes; `indexed` adds an index on the whole object to the rows.
  */
 export type SqlProjection = 'off' | 'views' | 'tables' | 'indexed';
 
@@ -8,7 +8,7 @@ export type SqlProjection = 'off' | 'views' | 'tables' | 'indexed';
 export interface SqlProjectionMode {
   /** @param resource `resource` or `resource.group` */
   of(resource: string): SqlProjection;
-  /** Whether any resource may have rows. */
+  /** Whether any resource may be projected into rows. */
   readonly hasTables: boolean;
 }
 
@@ -17,7 +17,7 @@ export const sqlProjectionModes: readonly string[] = ['off', 'views', 'tables', 
 const modes = sqlProjectionModes;
 const override = /^([a-z0-9]+(?:\.[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)?)=(.*)$/;
 
-/** Every resource by a view over the stored objects. */
+/** Shows every resource by a view over the stored objects. */
 export const onlyViews: SqlProjectionMode = Object.freeze({ of: () => 'views', hasTables: false });
 
 /** The problem with the value of `--sql-projection`, or undefined. */

@@ -3,7 +3,7 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { databaseUrlProblem } from './storage.options.js';
 
-/** What `plinth sql` shows of the past. */
+/** Which past state `plinth sql` shows. */
 export class SqlOptions {
   @Flag({
     name: 'database-url',

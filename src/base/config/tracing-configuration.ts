@@ -2,11 +2,11 @@ import { groupName, type VendorNames } from '../machinery/vendor.js';
 import { DocumentError, DocumentFields, DocumentProblems, readDocumentFile } from './document-fields.js';
 import { OptionsError } from './parse-options.js';
 
-/** Where traces go, and of how many requests. */
+/** Where traces are sent, and which share of requests is traced. */
 export interface TracingConfiguration {
   /** `host:port` of a receiver of OTLP over gRPC, or `unix:` and a path. */
   readonly endpoint: string;
-  /** Requests per million that begin a trace by themselves. */
+  /** Number of requests, per million, that start a trace although their client did not. */
   readonly samplingRatePerMillion: number;
 }
 
@@ -16,7 +16,7 @@ const versions = ['v1', 'v1beta1', 'v1alpha1'];
 /**
  * Reads the file of `--tracing-config-file`.
  *
- * @throws OptionsError with all its faults.
+ * @throws OptionsError with all problems in it.
  */
 export function readTracingConfiguration(file: string, names: VendorNames): TracingConfiguration {
   try {

@@ -1,6 +1,6 @@
 import type { MemoryLimits } from '../machinery/memory-limits.js';
 
-/** A cache that holds less is not worth its work. */
+/** A smaller cache would not be worth its cost. */
 export const leastCacheBytes = 1_048_576;
 const partOfHeap = 0.5;
 const partOfMachine = 0.25;

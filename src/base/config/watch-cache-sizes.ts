@@ -1,4 +1,7 @@
-/** How many recent changes of each resource the watch cache keeps at least; 0: the resource is not kept in memory. */
+/**
+ * The minimum number of recent changes that the watch cache keeps of each resource; 0: the resource is not kept in
+ * memory.
+ */
 export interface WatchCacheSizes {
   /** @param resource `resource` or `resource.group` */
   of(resource: string): number;

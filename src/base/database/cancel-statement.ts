@@ -9,9 +9,9 @@ const cancelCode = 80_877_102;
 const patienceMs = 10_000;
 
 /**
- * Requests that the server cancel the statement of a connection, on a connection of its own that is protected in the
- * same way: the number that is sent lets anybody cancel statements of that session. Resolves when the server has read
- * it, or can't be reached.
+ * Asks the server to cancel the statement of a connection. The request uses a connection of its own that is protected
+ * in the same way, because the number that it carries lets anybody cancel statements of that session. Resolves when the
+ * server has read the request, or can't be reached.
  */
 export async function cancelStatement({ client, protection, tls }: DatabaseConnection): Promise<void> {
   const { host, port, processID, secretKey } = client as unknown as {
@@ -35,6 +35,6 @@ export async function cancelStatement({ client, protection, tls }: DatabaseConne
     stream.end(request);
     await new Promise<void>((resolve) => stream.once('close', () => resolve()));
   } catch {
-    // The server then ends the statement by its time limit.
+    // The server then cancels the statement when its time limit is reached.
   }
 }

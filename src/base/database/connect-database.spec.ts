@@ -202,7 +202,7 @@ describe('the connection to the database', () => {
     await assert.rejects(guarded('?sslmode=disable&channel_binding=require'), /no pg_hba.conf entry/);
   });
 
-  /** An attacker in the place of the server. */
+  /** An attacker who poses as the server. */
   async function pretender(
     talk: (socket: Socket) => void,
   ): Promise<{ readonly at: string; readonly arrived: Buffer[] }> {
@@ -219,7 +219,7 @@ describe('the connection to the database', () => {
   const says = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text));
 
   it('takes no answer but one byte before TLS, and never goes on in the clear after it', async () => {
-    // Bytes that come with the answer would be read as if they had come over TLS.
+    // Bytes that arrive together with the response would be read as if they had come over TLS.
     for (const answer of ['SR\0\0\0\x08\0\0\0\0', 'NR\0\0\0\x08\0\0\0\0']) {
       for (const parameters of ['', '?sslmode=require']) {
         const { at, arrived } = await pretender(says(answer));
@@ -358,7 +358,7 @@ describe('the connection to the database', () => {
       .flat()
       .find((found) => found?.family === 'IPv4' && !found.internal)?.address;
     if (address !== undefined) {
-      // The address is reachable by others, though this connection stays here.
+      // Others can reach this address, though this connection stays on the machine.
       const relay = createServer((socket) => {
         const onward = dial(plain.port, '127.0.0.1');
         socket.on('error', () => onward.destroy()).pipe(onward);

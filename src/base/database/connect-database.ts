@@ -8,7 +8,7 @@ import type { TlsSettings } from './tls-settings.js';
 /** Where to connect, and for how long to try. */
 export interface ConnectOptions {
   readonly target: DatabaseTarget;
-  /** Everything but the host and the path to the server. */
+  /** All settings except the host and the path to the server. */
   readonly config: Omit<pg.ClientConfig, 'connectionString' | 'connectionTimeoutMillis' | 'ssl' | 'stream'>;
   /** Time limit of connection, handshake and authentication together. */
   readonly timeoutMs: number;
@@ -20,11 +20,11 @@ export interface DatabaseConnection {
   readonly client: pg.Client;
   readonly stream: Socket;
   readonly protection: Protection;
-  /** For the next connections to the same server. */
+  /** The TLS settings for further connections to the same server. */
   readonly tls: TlsSettings;
 }
 
-/** The parts of the driver's client that its types keep to themselves. */
+/** The parts of the driver's client that its types do not expose. */
 interface ClientParts {
   readonly host: string;
   readonly port: number;
@@ -34,7 +34,7 @@ interface ClientParts {
   };
 }
 
-/** The server takes no encrypted connections of this user (`hostnossl` in its pg_hba.conf). */
+/** The code of the error for a user who may not connect with encryption (`hostnossl` in pg_hba.conf). */
 const refusesUser = '28000';
 const unbound = 'the server does not bind the password to its certificate, which channel_binding=require asks for';
 
@@ -67,7 +67,7 @@ class Attempt {
   private readonly client: pg.Client;
   private readonly parts: ClientParts;
   private stream: Socket | undefined;
-  /** Whether the server asked for a password. */
+  /** Whether the server has requested a password. */
   wasAsked = false;
   private isBound = false;
 
@@ -116,7 +116,10 @@ class Attempt {
     }
   }
 
-  /** The driver connects its stream itself: this one is connected already, and reports that when requested. */
+  /**
+   * The driver connects its stream itself: this stream is connected already, and reports that when the driver connects
+   * it.
+   */
   private hand(stream: Socket): void {
     const { config } = this.options;
     if (config.keepAlive === true) stream.setKeepAlive(true, config.keepAliveInitialDelayMillis ?? 0);
@@ -137,7 +140,7 @@ class Attempt {
     this.parts.connection.stream = stream;
   }
 
-  /** Without channel binding, an attacker in the place of the server may pass the password on to the real one. */
+  /** Without channel binding, an attacker who poses as the server may pass the password on to the real one. */
   private watchPassword(): void {
     const { connection } = this.parts;
     const isRequired = this.tls.channelBinding === 'require';

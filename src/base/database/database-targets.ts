@@ -4,12 +4,12 @@ import { type TlsSettings, tlsSettings } from './tls-settings.js';
 
 /** One target that a connection URL names, and how to connect to it. */
 export interface DatabaseTarget {
-  /** For the driver, without the parameters that it reads differently from libpq. */
+  /** The URL for the driver, without the parameters that it reads differently from libpq. */
   readonly connectionString: string;
   readonly tls: TlsSettings;
 }
 
-/** This program needs a server that accepts writes. These values request one, and `any` leaves the choice to us. */
+/** The values of `target_session_attrs` that allow a server that accepts writes, which this program needs. */
 const writable: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
 const portEnd = /:(\d+)$/;
 

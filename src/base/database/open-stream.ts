@@ -13,13 +13,13 @@ export interface DatabaseAddress {
   readonly port: number;
 }
 
-/** The code of the message that asks for TLS; a server without it answers `N`. */
+/** The code of the message that requests TLS; a server without TLS replies `N`. */
 const tlsRequestCode = 80_877_103;
 
 /**
- * Connects, and encrypts as the settings require; unix sockets never. On the stream nothing but the TLS negotiation was
- * sent or read yet. Rejects with the error of the system or of the handshake, which never falls back to plain text: a
- * server that offers TLS and fails at it needs attention. An aborted `signal` destroys the stream.
+ * Connects, and encrypts as the settings require; unix sockets are never encrypted. On the returned stream, only the
+ * TLS negotiation has been sent and read. Rejects with the error of the system or of the handshake, and never falls
+ * back to plain text: a server that offers TLS and fails at it needs attention. Aborting `signal` destroys the stream.
  */
 export async function openStream(
   { host, port }: DatabaseAddress,
@@ -33,7 +33,7 @@ export async function openStream(
   // A file that can't be read is reported before anything is connected.
   const options = encrypt === 'never' ? undefined : await secureOptions(settings);
   const socket = new Socket();
-  // Errors between two steps also end the next step.
+  // An error between two steps also makes the next step fail.
   socket.on('error', () => undefined);
   const giveUp = (): void => void socket.destroy();
   signal.addEventListener('abort', giveUp, { once: true });
@@ -69,8 +69,8 @@ export async function openStream(
 }
 
 /**
- * Requests TLS. The answer is one byte, and no more may come before the handshake: bytes that an attacker adds would be
- * read as if the server had sent them over TLS.
+ * Requests TLS. The reply is one byte, and nothing more may arrive before the handshake: bytes that an attacker adds
+ * would be read as if the server had sent them over TLS.
  */
 async function offersTls(socket: Socket, signal: AbortSignal): Promise<boolean> {
   const request = Buffer.alloc(8);
@@ -101,7 +101,7 @@ function firstBytes(socket: Socket, signal: AbortSignal): Promise<Buffer> {
       done();
       reject(error);
     };
-    // Not read by `data` events, which would leave the stream flowing, or paused for good.
+    // `data` events are not used, since they would leave the stream either flowing or paused for good.
     const look = (): void => {
       const bytes: Buffer | null = socket.read();
       if (bytes === null) {

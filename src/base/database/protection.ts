@@ -19,7 +19,7 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 const mapped = /^::ffff:(?=\d+\.)/i;
 
-/** Inspects an open connection: its address counts, whatever the name of the host is. */
+/** Inspects an open connection: whether it is local depends on its address, not on the host name. */
 export function protectionOf(host: string, stream: Socket | TLSSocket, { verify }: TlsSettings): Protection {
   const protocol = 'getProtocol' in stream ? (stream.getProtocol() ?? undefined) : undefined;
   const address = (stream.remoteAddress ?? '').replace(mapped, '');
@@ -28,7 +28,7 @@ export function protectionOf(host: string, stream: Socket | TLSSocket, { verify 
   return { host, isLocal: host.startsWith('/') || isLoopback, protocol, verified };
 }
 
-/** What attackers on the network could do, and how to prevent it; undefined if nothing. */
+/** What an attacker on the network could do, and how to prevent it; undefined for a safe connection. */
 export function protectionProblem({ host, isLocal, protocol, verified }: Protection): string | undefined {
   if (isLocal || verified === 'name') return undefined;
   if (protocol === undefined) {

@@ -8,9 +8,9 @@ import {
 } from 'node:tls';
 import type { TlsSettings } from './tls-settings.js';
 
-/** Hundreds of certificates, which take some 10 ms to read. */
+/** The certificates of the store: hundreds, which take some 10 ms to read. */
 let store: string[] | undefined;
-/** The context of settings without files of their own, which is the same for every connection. */
+/** Contexts of settings that name no files; they are the same for every connection. */
 const withoutFiles = new Map<string, SecureContext>();
 
 /** Reads the files of the settings. Rejects with the system's error when one can't be read. */

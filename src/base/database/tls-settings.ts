@@ -28,7 +28,7 @@ export interface TlsSettings {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `no-verify` is a word of the driver: encrypted, and nothing is checked even with `sslrootcert`. */
+/** `no-verify` is a mode of the driver: encrypted, and nothing is verified even with `sslrootcert`. */
 const modes: ReadonlySet<string> = new Set([
   'disable',
   'allow',
@@ -44,7 +44,7 @@ const protocols: ReadonlyMap<string, SecureVersion> = new Map([
   ['tlsv1.2', 'TLSv1.2'],
   ['tlsv1.3', 'TLSv1.3'],
 ]);
-/** Parameters of libpq that we follow, and their variables. */
+/** The libpq parameters that are supported, and their environment variables. */
 const variables = {
   sslmode: 'PGSSLMODE',
   sslnegotiation: 'PGSSLNEGOTIATION',
@@ -62,7 +62,7 @@ const variables = {
 } as const;
 type Parameter = keyof typeof variables;
 /**
- * Parameters that protect a connection, or choose its server, in a way that we can't follow. Ignoring them would leave
+ * Parameters that protect a connection, or choose its server, in a way that is not supported. Ignoring them would leave
  * less protection than requested. The values here request nothing.
  */
 const refused: readonly (readonly [name: string, variable: string | undefined, harmless: readonly string[]])[] = [
@@ -126,7 +126,7 @@ function takeValues(parameters: URLSearchParams, environment: Environment): Valu
   return values as Values;
 }
 
-/** `ssl` is a word of the driver, which checks everything unless it is configured otherwise. */
+/** `ssl` is a parameter of the driver, which verifies everything unless it is configured otherwise. */
 function modeOf({ sslmode, ssl, sslnegotiation }: Values): string | undefined {
   if (sslmode !== undefined) return sslmode;
   if (ssl === 'true' || ssl === '1') return 'verify-full';
@@ -155,7 +155,7 @@ function protection(
     case 'require':
       return { encrypt: 'always', verify: roots === undefined ? 'nothing' : 'chain', rootCertificates: roots };
     case 'verify-ca':
-      // The authorities of a store sign for anybody: without checking names there would be no protection.
+      // The authorities of a store issue certificates to anybody: without checking names there would be no protection.
       if (roots === undefined) throw new DatabaseUrlError('sslmode=verify-ca needs sslrootcert');
       return { encrypt: 'always', verify: 'chain', rootCertificates: roots };
     case 'verify-full':
@@ -173,7 +173,7 @@ function clientCertificate(values: Values): Pick<TlsSettings, 'certificate' | 'k
   return { certificate, key: values.sslkey ?? usual('postgresql.key'), passphrase: values.sslpassword };
 }
 
-/** The file that libpq looks for when none is named. */
+/** The file that libpq reads when none is named. */
 function usual(name: string): string | undefined {
   const path = join(homedir(), '.postgresql', name);
   return existsSync(path) ? path : undefined;

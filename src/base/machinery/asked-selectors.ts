@@ -2,8 +2,8 @@ import { type FieldRequirement, parseFieldSelector } from './field-selector.js';
 import { type LabelRequirement, parseLabelSelector } from './label-selector.js';
 
 /**
- * The selectors that narrow an access to be decided, as text of a request or as requirements. Plain data, since it
- * travels between threads. Few modules use selectors, so the text is parsed where one does.
+ * The selectors of a request whose access is to be decided, as text or as requirements. Plain data, since it is sent
+ * between threads. Few authorization modules use selectors, so the text is parsed only where one does.
  */
 export interface AskedSelectors {
   readonly fields: string | readonly FieldRequirement[];
@@ -37,7 +37,7 @@ function requirementsOf<R>(
   try {
     return parse(asked).requirements;
   } catch {
-    // The handler answers a bad selector, after authorization.
+    // The request handler reports an invalid selector, after authorization.
     return [];
   }
 }

@@ -1,7 +1,9 @@
 import { type AskedSelectors, askedSelectors } from './asked-selectors.js';
 import type { RequestInfo, UserInfo } from './request-context.js';
 
-/** Members may do everything, whatever the modules say, so a broken policy can't lock everybody out. */
+/**
+ * Members may do everything, whatever the authorization modules decide, so a broken policy can't lock everybody out.
+ */
 export const privilegedGroup = 'system:masters';
 
 /** The access to decide on (specification 5.4): may this user do this to this resource or path? */
@@ -16,7 +18,7 @@ export interface AuthorizerAttributes {
   readonly subresource: string;
   readonly name: string;
   readonly path: string;
-  /** Undefined: the access concerns all objects. */
+  /** Undefined when the access concerns all objects. */
   readonly selectors?: AskedSelectors | undefined;
 }
 

@@ -13,7 +13,7 @@ export const bootstrapTokenKeys = {
   extraGroups: 'auth-extra-groups',
 } as const;
 
-/** The name of a token's secret is this prefix and the token's id. */
+/** The name of a token's secret is this prefix followed by the token's id. */
 export const bootstrapTokenSecretPrefix = 'bootstrap-token-';
 
 const idPattern = /^[a-z0-9]{6}$/;
@@ -33,7 +33,7 @@ export function isBootstrapGroup(text: string): boolean {
   return groupPattern.test(text);
 }
 
-/** When a token expires, in milliseconds since 1970; undefined for text that is not a time. */
+/** When a token expires, in milliseconds since 1970; undefined for a string that is not a time. */
 export function expirationTime(text: string): number | undefined {
   try {
     return parseTime(text);
@@ -54,12 +54,12 @@ export interface TokenSecret {
 export interface BootstrapToken {
   readonly id: string;
   readonly secret: string;
-  /** Milliseconds since 1970; infinite for a token that never expires. */
+  /** When the token expires, in milliseconds since 1970; infinite if it never does. */
   readonly expiresAt: number;
   readonly maySign: boolean;
 }
 
-/** One value of a secret as text; undefined if it is missing. */
+/** One value of a secret as a string; undefined if it is missing. */
 export function secretText({ data }: TokenSecret, key: string): string | undefined {
   const value = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
   return value === undefined || value === null ? undefined : Buffer.from(value, 'base64').toString('utf8');
@@ -83,10 +83,7 @@ export function readBootstrapToken(secret: TokenSecret, names: VendorNames): Boo
   };
 }
 
-/**
- * When a token secret expires: never if it has no expiration, and at the beginning of time if the expiration is
- * unreadable.
- */
+/** When a token secret expires: never if it has no expiration, and at the epoch if the expiration is unreadable. */
 export function tokenExpiration(secret: TokenSecret): number {
   const text = secretText(secret, bootstrapTokenKeys.expiration) ?? '';
   return text === '' ? Number.POSITIVE_INFINITY : (expirationTime(text) ?? Number.NEGATIVE_INFINITY);

@@ -18,7 +18,7 @@ it('computes each text once, and again after it had to forget', () => {
     assert.equal(memo.get('none'), null);
   }
   assert.deepEqual(computed, ['a', 'none']);
-  // Long texts and failures are not remembered.
+  // Results for long strings, and errors, are not cached.
   for (let i = 0; i < 2; i++) {
     assert.equal(memo.get('longer'), 'LONGER');
     assert.throws(() => memo.get('bad'), RangeError);

@@ -1,6 +1,6 @@
 /**
- * Remembers what was computed from short texts that recur in nearly every object. Forgets everything when it is full, so
- * texts that clients make up cost no more than a computation and a bounded amount of memory.
+ * Caches what was computed from short strings that recur in nearly every object. Empties itself when full, so strings
+ * that clients make up cost one computation each and a bounded amount of memory.
  */
 export class BoundedMemo<V> {
   private readonly known = new Map<string, V>();
@@ -15,7 +15,7 @@ export class BoundedMemo<V> {
     private readonly longest: number,
   ) {}
 
-  /** What is computed from the text; throws what the computation throws, each time. */
+  /** The result for the string, cached or computed. Errors of the computation are thrown and not cached. */
   get(text: string): V {
     const known = this.known.get(text);
     if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import { type LabelOperator, type LabelRequirement, labelRequirement } from './l
 import { isQualifiedName, isValidLabelValue } from './names.js';
 import { requirementError } from './selector-error.js';
 
-/** Throws a `SelectorError` for a text that can't be the key of a label. */
+/** Throws a `SelectorError` for a string that can't be the key of a label. */
 export function checkLabelKey(key: string): void {
   const errors = isQualifiedName(key);
   if (errors.length > 0) {

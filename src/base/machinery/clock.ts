@@ -15,7 +15,7 @@ let cachedText = '';
 /** RFC 3339 in UTC with second precision, the form of all API timestamps. */
 export function formatTime(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
-  // Most calls within one second need the same text.
+  // Most calls within one second return the same string.
   if (second !== cachedSecond) {
     cachedText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
     cachedSecond = second;

@@ -12,7 +12,7 @@ interface Waiting {
  */
 export class FairGate {
   private readonly waiting = new PartyQueue<Waiting>();
-  /** The next caller, which does not fit yet. */
+  /** The caller whose turn it is, while it does not fit yet. */
   private held: Waiting | undefined;
   private inside = 0;
 
@@ -49,12 +49,12 @@ export class FairGate {
 
   private admitNext(): void {
     for (;;) {
-      // A caller that is too heavy now still stays next: otherwise lighter ones would always enter before it.
+      // A caller that is too heavy now keeps its turn: otherwise lighter ones would always enter before it.
       this.held ??= this.waiting.take()?.item;
       const next = this.held;
       if (next === undefined || !this.hasRoomFor(next.weight)) return;
       this.held = undefined;
-      // The place is taken at once, before the waiting caller continues.
+      // The caller's weight is counted at once, before the caller continues.
       this.inside += next.weight;
       next.admit();
     }

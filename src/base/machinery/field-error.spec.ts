@@ -23,7 +23,7 @@ describe('errors that are collected in steps', () => {
         if (done === true) ended.push(value);
         return done !== true;
       });
-      // No check collects this error.
+      // This error is created outside any check, so nothing collects it.
       required(FieldPath.of('other'));
     }
     const [a, b] = ended as { errors: FieldError[]; hasMore: boolean }[];

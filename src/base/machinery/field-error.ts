@@ -68,13 +68,13 @@ export class FieldPath {
 /** The root of an object, printed as the reference prints a missing path. */
 export const rootPath = FieldPath.of('[]');
 
-/** The most characters of a message: a value may be as long as a body. */
+/** The most characters of a message: a value may be as long as a request body. */
 const maxMessageLength = 4096;
 
-/** Thrown by the first error beyond the limit: nobody wants to read more. */
+/** Thrown by the first error above the limit: nobody wants to read more. */
 class TooManyErrors extends Error {}
 
-/** The form in which messages show a wrong value, which is an object or a list. */
+/** Converts a wrong value, an object or a list, to the form that messages show. */
 export type ShownValue = (path: FieldPath, value: object) => unknown;
 
 interface Collection {
@@ -86,8 +86,8 @@ interface Collection {
 let collection: Collection | undefined;
 
 /**
- * The errors that `check` reports. Beyond `limit` the check is stopped, whatever the size of its object, and the result
- * shows that there are more. `check` must be synchronous.
+ * The errors that `check` reports. Above `limit` errors the check is stopped, whatever the size of its object, and the
+ * result shows that there are more. `check` must be synchronous.
  *
  * @param shown how messages show wrong values; default: as they are
  */
@@ -203,7 +203,7 @@ export function internal(path: FieldPath, detail: string): FieldError {
   return make('InternalError', path, withDetail('Internal error', detail));
 }
 
-/** The same violated rule at another place, for errors that were collected separately. */
+/** The error moved to another path, for errors that were collected separately. */
 export function relocated(error: FieldError, path: FieldPath): FieldError {
   return make(error.type, path, error.message);
 }

@@ -57,7 +57,7 @@ describe('parseFieldSelector', () => {
   it('knows the exact value a field must have', () => {
     assert.equal(parseFieldSelector('a!=x,metadata.name=n').requiresExact('metadata.name'), 'n');
     assert.equal(parseFieldSelector('metadata.name!=n').requiresExact('metadata.name'), undefined);
-    // The order in the text does not matter: a selector that requires two names is judged by the smaller one.
+    // The order in the selector does not matter: if it requires two names, the smaller one counts.
     assert.equal(parseFieldSelector('metadata.name=n2,metadata.name=n1').requiresExact('metadata.name'), 'n1');
     const many = Array.from({ length: 20 }, (_, i) => `f${i}=x`).join();
     assert.equal(parseFieldSelector(`metadata.name=b,${many},metadata.name=a`).requiresExact('metadata.name'), 'a');

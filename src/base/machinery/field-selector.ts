@@ -16,7 +16,7 @@ export interface FieldSelector {
   requiresExact(field: string): string | undefined;
 }
 
-/** The smallest of the values that the field must equal, which is the one that every other server takes. */
+/** The smallest of the values that the field must equal; the reference server takes the same one. */
 function exactValue(requirements: readonly FieldRequirement[], field: string): string | undefined {
   let found: string | undefined;
   for (const { equals, field: one, value } of requirements) {
@@ -71,12 +71,12 @@ class LongFieldSelector implements FieldSelector {
   }
 }
 
-/** More requirements are merged. */
+/** Above this many, requirements are merged by field before comparison. */
 const fewRequirements = 8;
 
 export const everyField: FieldSelector = new ParsedFieldSelector([]);
 
-/** Most different requirements of one selector. Programs send one or two. */
+/** The most distinct requirements in one selector. Real programs send one or two. */
 const mostRequirements = 1_000;
 
 /** Parses `a=b,c!=d,e==f` with backslash escapes of `\`, `,` and `=`. Throws {@link SelectorError}. */
@@ -102,7 +102,7 @@ export function fieldSelectorBytes({ requirements }: Pick<FieldSelector, 'requir
   return requirements.length * requirementBytes;
 }
 
-/** An object with three members, two of them texts cut out of a longer one, and its places in a list and a map. */
+/** Estimated memory of a requirement: the object with its two substrings, its list slot and its map entry. */
 const requirementBytes = 224;
 
 function splitUnescaped(text: string): string[] {
@@ -137,7 +137,7 @@ function parseTerm(term: string, whole: string): FieldRequirement {
 }
 
 function unescapeValue(value: string, whole: string): string {
-  // Text assembled from characters takes many times its length.
+  // A string built character by character takes many times the memory.
   if (!/[\\,=]/.test(value)) return value;
   let out = '';
   for (let i = 0; i < value.length; i++) {

@@ -30,8 +30,8 @@ export function withoutSpace(error: unknown): boolean {
 }
 
 /**
- * Whether opening the path waits for a writer, which holds up the whole process, so that it cannot even be stopped. A
- * path that names a descriptor is open already, as the pipes of `<(command)` in a shell.
+ * Whether opening the path would wait for a writer. That would block the whole process, so that it could not even be
+ * stopped. A path that names a descriptor is open already, such as the pipes of `<(command)` in a shell.
  */
 export function waitsForWriter(path: string, found: Stats): boolean {
   return found.isFIFO() && !/^\/(dev\/(stdin$|fd\/)|proc\/[^/]+\/fd\/)/.test(path);

@@ -12,8 +12,8 @@ export interface FileOwner {
 }
 
 /**
- * Writes a file whole or not at all, whatever stops the process. `mode` also applies when the file exists. Mode and
- * owner are those of the file from the start: nobody sees it with others, and no link can be put in its place
+ * Writes a file whole or not at all, whatever stops the process. `mode` also applies when the file exists. The file has
+ * its mode and owner from the start: nobody can open it before they are set, and no link can be put in its place
  * meanwhile.
  *
  * @throws StartupError that names the file and the reason why it can't be written
@@ -38,8 +38,8 @@ export async function writeFileAtomically(
 }
 
 /**
- * Makes sure that {@link writeFileAtomically} can write a file, before work is done that would be lost. Its folder is
- * made.
+ * Makes sure that {@link writeFileAtomically} can write a file, before any work is done that a failure would waste.
+ * Creates the file's folder.
  *
  * @throws StartupError like {@link writeFileAtomically}
  */
@@ -50,7 +50,10 @@ export async function checkWritable(path: string): Promise<void> {
   });
 }
 
-/** Only a file is replaced: a folder can't be, and replacing a device would take it away from everybody. */
+/**
+ * Refuses everything except files: a folder can't be replaced, and replacing a device would take it away from
+ * everybody.
+ */
 export async function refuseOtherThanFile(path: string): Promise<void> {
   const present = await stat(path).catch(() => undefined);
   if (present === undefined || present.isFile()) return;

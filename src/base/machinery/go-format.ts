@@ -11,10 +11,10 @@ export function formatGoValue(value: unknown): string {
     const shown = value.length > shownElements ? value.slice(0, shownElements) : value;
     return JSON.stringify(shown.map((v) => v.slice(0, shownLength)));
   }
-  // Go escapes the characters that are markup in HTML.
+  // Go's JSON encoder escapes the characters that are HTML markup.
   return JSON.stringify(value)?.replaceAll(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }
 
-/** The most characters of a text, and elements of a list, that a message shows. */
+/** The most characters of a string, and elements of a list, that a message shows. */
 const shownLength = 8192;
 const shownElements = 1000;

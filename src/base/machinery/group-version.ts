@@ -27,7 +27,7 @@ export function formatApiVersion(gv: { readonly group: string; readonly version:
   return gv.group === '' ? gv.version : `${gv.group}/${gv.version}`;
 }
 
-/** The reverse of {@link formatApiVersion}; undefined when the text has more than one slash. */
+/** The reverse of {@link formatApiVersion}; undefined when the string has more than one slash. */
 export function parseApiVersion(apiVersion: string): { group: string; version: string } | undefined {
   const parts = apiVersion.split('/');
   if (parts.length === 1) return { group: '', version: apiVersion };

@@ -1,7 +1,7 @@
 import { privilegedGroup } from './authorizer.js';
 import type { RequestContext, RequestInfo, UserInfo } from './request-context.js';
 
-/** The request info of work that no client requested, or whose request can't be read: neither a path nor a verb. */
+/** The request info of work that no client requested, or of a request that can't be read: neither a path nor a verb. */
 export const noRequest: RequestInfo = Object.freeze({
   isResourceRequest: false,
   path: '',

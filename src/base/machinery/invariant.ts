@@ -1,6 +1,6 @@
 /**
- * A promise that this program makes to itself does not hold: a fault of the program, never of a client or of the
- * database. Whoever catches it ends what relied on the promise, and logs it.
+ * An assumption of this program does not hold: a bug in the program, never a fault of a client or the database. The
+ * code that catches it stops whatever relied on the assumption, and logs the error.
  */
 export class InvariantError extends Error {
   constructor(promise: string, values: readonly unknown[]) {
@@ -11,8 +11,8 @@ export class InvariantError extends Error {
 }
 
 /**
- * Checks a promise that comments state, in production too. The check itself must be cheap. docs/development.md says when to use
- * it, and what ends.
+ * Checks an assumption that comments state, in production too. The check itself must be cheap. docs/development.md
+ * describes when to use it, and what stops when it fails.
  *
  * @param promise what holds at this place, as a sentence
  * @param values what contradicts it; no secrets, since they are logged

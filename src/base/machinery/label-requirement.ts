@@ -1,9 +1,9 @@
-/** How a requirement compares the label of its key. */
+/** How a requirement compares the value of a label. */
 export type LabelOperator = '=' | '!=' | 'in' | 'notin' | 'exists' | '!' | '>' | '<';
 
 /**
- * One requirement on one label key. A watch keeps thousands of them, so they hold no sets, and nothing that could be
- * shared.
+ * One requirement on one label key. A watch keeps thousands of requirements, so they contain no sets, and nothing that
+ * could be shared instead.
  */
 export interface LabelRequirement {
   readonly key: string;
@@ -25,12 +25,12 @@ export function labelRequirement(
   return { key, operator, values: values.length < 2 ? values : sortedValues(values) };
 }
 
-/** The values in the order in which {@link hasValue} looks them up. */
+/** The distinct values, in the order that {@link hasValue} needs. */
 export function sortedValues(values: Iterable<string>): readonly string[] {
   return [...new Set(values)].sort();
 }
 
-/** Whether the sorted values have this one. */
+/** Whether the sorted values contain this one. */
 export function hasValue(values: readonly string[], value: string): boolean {
   let from = 0;
   let to = values.length;

@@ -28,7 +28,7 @@ export function validateAnnotations(
   if (annotations === undefined) return errors;
   const keys = Object.keys(annotations);
   const isLong = isTooLong(keys, annotations, maxAnnotationBytes);
-  // An oversized map may have very many keys; nobody would read the errors of each one.
+  // An oversized map may have very many keys; nobody would read errors about each key.
   if (!isLong || keys.length <= maxCheckedKeys) {
     for (const key of keys) for (const m of isQualifiedName(key.toLowerCase())) errors.push(invalid(path, key, m));
   }

@@ -2,11 +2,13 @@ import { checkedRequirement, checkLabelKey } from './checked-requirement.js';
 import type { LabelOperator, LabelRequirement } from './label-requirement.js';
 import { requirementError, SelectorError } from './selector-error.js';
 
-/** Most requirements of one selector in a query. Programs send a handful. */
+/** The most requirements of one selector in a query. Real programs send a handful. */
 const mostRequirements = 1_000;
-/** Most values in the lists of one selector in a query: with names of usual length, no more fit into a request. */
+/**
+ * The most values in the lists of one selector in a query: with names of usual length, a request has no room for more.
+ */
 const mostValues = 5_000;
-/** Longer text is scanned before it is parsed, in characters. */
+/** Selectors longer than this, in characters, are scanned before they are parsed. */
 const longText = 2_048;
 const noValues: readonly string[] = Object.freeze([]);
 
@@ -14,7 +16,10 @@ function tooLong(most: string): SelectorError {
   return new SelectorError(`the label selector is too long: it may have at most ${most}`);
 }
 
-/** Counts the commas of a long text: this takes a hundredth of the time for parsing the allowed number. */
+/**
+ * Counts the commas of a long selector: this takes a hundredth of the time for parsing the allowed number of
+ * requirements.
+ */
 function refuseTooLong(text: string): void {
   let requirements = 1;
   let values = 0;
@@ -42,7 +47,10 @@ const end: Token = { kind: 'end', text: '' };
 /** The symbols `!=`, `==`, `=`, `>`, `<`, `!`, `(`, `)` and `,`, or a word. */
 const nextToken = /\s*(?:(!=|==|[=><!(),])|([^\s!=<>(),]+))/y;
 
-/** Parses the text form of label selectors. Throws a `SelectorError` for any other text, and for one that is too long. */
+/**
+ * Parses the text form of label selectors. Throws a `SelectorError` for anything else, and for a selector that is too
+ * long.
+ */
 export class LabelSelectorParser {
   private ahead: Token | undefined;
   private position = 0;
@@ -70,7 +78,7 @@ export class LabelSelectorParser {
     return symbol === undefined ? { kind: 'identifier', text: word } : { kind: 'symbol', text: symbol };
   }
 
-  /** Throws for most texts with too many requirements or values, at once; {@link parse} finds all of them. */
+  /** Throws at once for most selectors with too many requirements or values; {@link parse} finds the rest. */
   checkLength(): void {
     if (this.text.length > longText) refuseTooLong(this.text);
   }

@@ -137,7 +137,8 @@ describe('a long label selector', () => {
       const selectors: LabelSelector[] = [];
       const before = heapBytes();
       for (let i = 0; i < count; i++) selectors.push(parseLabelSelector(text(i)));
-      // The text itself stays as long as the request has it; it is counted with the head of the request.
+      // The memory of the selector's text is not counted here: the request keeps it, and it is counted with the request
+      // head.
       const texts = numbered(count, text).reduce((sum, { length }) => sum + length, 0);
       const taken = heapBytes() - before - texts;
       const accounted = selectors.reduce((sum, selector) => sum + selectorBytes(selector), 0);

@@ -28,9 +28,11 @@ class ShortSelector implements LabelSelector {
 export const everything: LabelSelector = new ShortSelector([]);
 export const nothing: LabelSelector = { requirements: [], matches: () => false };
 
-/** More requirements are merged by key before they are compared. */
+/** Above this many, requirements are merged by key before comparison. */
 const fewRequirements = 8;
-/** Selectors of this length and more are kept once for all users of the same text, in characters. */
+/**
+ * Selectors of at least this length, in characters, are stored once and shared by all requests with an equal selector.
+ */
 const sharedLength = 256;
 
 /** Builds a selector from already checked requirements. */
@@ -45,7 +47,7 @@ const sharedSelectors = new SharedValues<LabelSelector>();
 
 /**
  * Parses the text form used in queries: `a=b,c!=d,e in (f,g),h,!i,j>1`. Throws {@link SelectorError}, also for more
- * requirements or values than a query may have. Equal long texts get the same selector while somebody uses it.
+ * requirements or values than a query may have. Equal long strings return the same selector while it is in use.
  */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.trim() === '') return everything;
@@ -67,12 +69,12 @@ export function selectorBytes({ requirements }: Pick<LabelSelector, 'requirement
   return bytes;
 }
 
-/** An object with three members, its place in a list and its entry in a map by key. */
+/** Estimated memory of a requirement: the object, its list slot and its map entry. */
 const requirementBytes = 128;
 const listBytes = 48;
 const placeBytes = 8;
 
-/** A text cut out of a longer one shares its characters. */
+/** A substring of a longer string shares its characters. */
 function textBytes(text: string): number {
   return 32 + Math.min(text.length, 16);
 }

@@ -1,9 +1,9 @@
-/** A map with a million entries takes hundreds of milliseconds when it grows; one with a few thousand none. */
+/** A map with a million entries takes hundreds of milliseconds when it grows; one with a few thousand takes none. */
 const shardCount = 256;
 
 /**
- * A map by strings for very many entries, which grows in small steps. Entries come in no order. An iteration goes on while
- * the map changes: it shows every entry that was there all the time once, and may show others.
+ * A map with string keys for very many entries, which grows in small steps. Entries have no order. The map may change
+ * during an iteration: entries that exist throughout are visited exactly once; others may be.
  */
 export class LargeMap<V> {
   private readonly shards: Map<string, V>[] = Array.from({ length: shardCount }, () => new Map());
@@ -28,7 +28,7 @@ export class LargeMap<V> {
     this.count += shard.size - before;
   }
 
-  /** Whether there was such an entry. */
+  /** Returns whether the entry existed. */
   delete(key: string): boolean {
     const isGone = this.shardOf(key).delete(key);
     if (isGone) this.count -= 1;
@@ -48,7 +48,7 @@ export class LargeMap<V> {
   }
 }
 
-/** Names and identifiers differ most at their end. */
+/** Names and identifiers differ mostly at their end. */
 function shardIndex(key: string): number {
   const { length } = key;
   let hash = length;

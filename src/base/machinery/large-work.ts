@@ -9,13 +9,13 @@ export const largeLimits = {
   /** Text above this length is always large. */
   long: 1536 * 1024,
   /**
-   * Between the two limits the structure counts: one long string costs little, a thousand small values cost a lot. Text
-   * with more characters than this outside of strings, quotes included, is large; small text may contain as many.
+   * Between the two limits the structure decides: one long string costs little, a thousand small values cost a lot.
+   * Text with more characters than this outside of strings, quotes included, is large; small text may contain as many.
    */
   structure: 32 * 1024,
   /**
-   * A list with an object above this size is made in another thread. For objects a little smaller, moving the whole
-   * list would not pay.
+   * A list with an object above this size is assembled in another thread. For objects a little smaller, moving the
+   * whole list would not pay.
    */
   listItem: 256 * 1024,
   /** A list above this size, if written as one value, is written in another thread. */
@@ -46,7 +46,7 @@ export function throwAsCostly(context: Movable): void {
 /** Like {@link throwIfLarge}, for a request body. */
 export function throwIfLargeBody(context: Movable, body: Buffer): void {
   if (context.canMove !== true || body.length <= largeLimits.small) return;
-  // One character per byte suffices: all characters that matter are single bytes.
+  // One character per byte suffices: all characters that matter here are one byte long.
   if (context.isCostly === true || body.length > largeLimits.long || isLarge(body.toString('latin1'), false))
     throw new LargeWork();
 }

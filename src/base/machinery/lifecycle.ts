@@ -5,12 +5,12 @@ export interface Running {
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /**
- * npm passes on the signal of a Ctrl-C that the terminal has already sent to us. The same signal within this time
- * counts once.
+ * npm forwards the signal of a Ctrl-C that the terminal has already sent to this process. The same signal within this
+ * time counts once.
  */
 const repeatMs = 1000;
 
-/** Turns stop signals into one abort; a second signal ends the process at once. */
+/** Turns stop signals into one abort; a second signal exits the process at once. */
 export class StopSignals {
   private readonly controller = new AbortController();
   private firstAt = 0;
@@ -38,8 +38,8 @@ export class StopSignals {
   }
 
   /**
-   * Ends the process at once if it still runs after the given number of milliseconds. For the stop after the signal:
-   * each of its steps has a limit of its own, and this one covers everything else.
+   * Exits the process if it still runs after the given number of milliseconds. For the stop after the signal: each of
+   * its steps has a limit of its own, and this one covers everything else.
    */
   endWithin(ms: number): void {
     clearTimeout(this.limit);
@@ -65,8 +65,8 @@ export class StopSignals {
 const stopLimitMs = 90_000;
 
 /**
- * Longest time from a signal to the end of a process, in milliseconds. For a process that serves, it includes the delay
- * and the time limit of requests.
+ * Longest time from a signal to the exit of a process, in milliseconds. For a serving process, it includes the shutdown
+ * delay and the time limit of requests.
  */
 export function stopLimit(api?: { readonly shutdownDelayMs: number; readonly requestTimeoutMs: number }): number {
   return (api === undefined ? 0 : api.shutdownDelayMs + api.requestTimeoutMs) + stopLimitMs;

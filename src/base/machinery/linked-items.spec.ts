@@ -45,7 +45,8 @@ describe('LinkedItems', () => {
       }
     });
     observer.observe({ entryTypes: ['gc'] });
-    // 400 MB come and go, 64 at a time: enough for a dozen collections of everything if they were kept.
+    // 400 MB are added and removed, 64 items at a time: if removed items were kept, this would cause a dozen full
+    // collections.
     for (let i = 0; i < 100_000; i++) {
       places.push(items.add({ values: new Array(500).fill(i) }));
       if (places.length > 64) items.remove(places.shift() as Place<unknown>);

@@ -1,4 +1,4 @@
-/** The place of an item in {@link LinkedItems}, for its removal. */
+/** A handle on an item in {@link LinkedItems}, for removing it. */
 export interface Place<T> {
   /** Undefined once removed. */
   readonly item: T | undefined;
@@ -11,14 +11,14 @@ class Link<T> implements Place<T> {
 }
 
 /**
- * Items in the order in which they came, for items that come and go with each request. A Set or Map would serve as
- * well, but each time its table is full of removed entries, the engine makes another table and lets the old one point
- * to it. Once a table of that chain is an old object, collections of young objects keep all later tables alive with
- * everything in them, and every request is moved to the old objects, which costs five times as much as leaving it
- * behind.
+ * Items in the order in which they were added, for items that are added and removed with each request. A Set or Map
+ * would work too, but whenever its table is full of removed entries, the engine allocates another table and lets the
+ * old one point to it. Once a table of that chain has been promoted to the old generation, minor collections keep all
+ * later tables alive with everything in them, and every request is promoted too, which costs five times as much as
+ * collecting it young.
  */
 export class LinkedItems<T> implements Iterable<T> {
-  /** Before the first and after the last item. */
+  /** The sentinel before the first and after the last item. */
   private readonly end = new Link<T>();
   private count = 0;
 
@@ -26,7 +26,7 @@ export class LinkedItems<T> implements Iterable<T> {
     return this.count;
   }
 
-  /** The place of the item that came first. */
+  /** The handle of the oldest item. */
   get first(): Place<T> | undefined {
     return this.count === 0 ? undefined : this.end.next;
   }
@@ -49,18 +49,18 @@ export class LinkedItems<T> implements Iterable<T> {
     if (link.next === link) return;
     link.previous.next = link.next;
     link.next.previous = link.previous;
-    // A removed item must point to nothing younger.
+    // Unlink it: a removed item that still pointed to newer ones would keep them from being collected.
     link.previous = link;
     link.next = link;
     link.item = undefined;
     this.count--;
   }
 
-  /** The items may not change meanwhile; copy them otherwise. */
+  /** The items must not change during the iteration; copy them first if they might. */
   *[Symbol.iterator](): IterableIterator<T> {
     for (let link = this.end.next; link !== this.end; link = link.next) {
       yield link.item as T;
-      // The removed item has no successor any more.
+      // A removed item points to itself.
       if (link.next === link) throw new Error('an item was removed while the items were visited');
     }
   }

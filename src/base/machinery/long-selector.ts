@@ -1,16 +1,17 @@
 import { hasValue, type LabelRequirement, type Labels, requirementMatches, sortedValues } from './label-requirement.js';
 
 /**
- * Many requirements, compared in a few steps: those on one key are merged, an object that lacks a key ends the
- * comparison, and of the keys that an object must not have only those that it has are checked. So a comparison takes
- * about as many steps as the object has labels, whatever the number of requirements.
+ * Many requirements, compared in a few steps: requirements on one key are merged, the comparison stops at the first
+ * required key that the object lacks, and of the keys that the object must not have, only those that it has are
+ * checked. A comparison therefore takes about as many steps as the object has labels, whatever the number of
+ * requirements.
  */
 export class LongSelector {
   /** The requirements after the merge; equivalent to all requirements. */
   readonly requirements: readonly LabelRequirement[];
   /** Requirements that objects without their key don't meet. */
   private readonly needed: readonly LabelRequirement[];
-  /** Requirements that objects without their key meet, by key: one each. */
+  /** Requirements that objects without their key meet: one for each key. */
   private readonly avoided: ReadonlyMap<string, LabelRequirement>;
 
   constructor(requirements: readonly LabelRequirement[]) {
@@ -27,7 +28,7 @@ export class LongSelector {
   }
 
   matches(labels: Labels | undefined): boolean {
-    // All keys differ, apart from bounds: there are never more of them than the object has labels.
+    // All keys differ, except for `>` and `<`: so this visits no more requirements than the object has labels.
     for (const requirement of this.needed) if (!requirementMatches(requirement, labels)) return false;
     const { avoided } = this;
     if (avoided.size === 0 || labels === undefined) return true;
@@ -35,7 +36,7 @@ export class LongSelector {
     for (const key of Object.keys(labels)) {
       const requirement = avoided.get(key);
       if (requirement !== undefined && !requirementMatches(requirement, labels)) return false;
-      // An object with very many labels is compared the other way round.
+      // If the object has more labels than there are requirements, the requirements are looped over instead.
       if (--left < 0) break;
     }
     if (left >= 0) return true;
@@ -54,7 +55,7 @@ function byKey(requirements: readonly LabelRequirement[]): Map<string, LabelRequ
   return keys;
 }
 
-/** The combined `!`, `!=` and `notin` requirements on one key. */
+/** Merges the `!`, `!=` and `notin` requirements on one key. */
 function mergedAvoided(key: string, ofKey: readonly LabelRequirement[]): LabelRequirement | undefined {
   const absent = ofKey.find(({ operator }) => operator === '!');
   if (absent !== undefined) return absent;
@@ -63,7 +64,7 @@ function mergedAvoided(key: string, ofKey: readonly LabelRequirement[]): LabelRe
   return { key, operator: 'notin', values: sortedValues(found.flatMap(({ values }) => values)) };
 }
 
-/** The combined other requirements on one key. */
+/** Merges the other requirements on one key. */
 function mergedNeeded(key: string, ofKey: readonly LabelRequirement[]): LabelRequirement[] {
   const merged: LabelRequirement[] = [];
   const equal = ofKey.filter(({ operator }) => operator === '=' || operator === 'in');

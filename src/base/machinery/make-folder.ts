@@ -4,12 +4,12 @@ import { fileProblem } from './file-problem.js';
 import { errorCode, StartupError } from './startup-error.js';
 
 /**
- * Makes a folder and all its parents, if they do not exist; new ones get the mode. Waits for the disk, so it is for
- * starts and not for requests. Node's own `recursive` option loops forever where the system reports that the parent
+ * Creates a folder and all its missing parents; new folders have the given mode. Blocks on the disk, so use it at
+ * startup and not in requests. Node's own `recursive` option loops forever where the system reports that the parent
  * folder does not exist although it does, as in /proc.
  *
- * @returns whether the folder was made
- * @throws StartupError that names the folder, why it can't be made, and what helps
+ * @returns whether the folder was created
+ * @throws StartupError that names the folder, why it can't be created, and what helps
  */
 export function makeFolder(path: string, mode = 0o777): boolean {
   return make(resolve(path), mode);
@@ -28,13 +28,13 @@ function make(path: string, mode: number): boolean {
     mkdirSync(path, { mode });
     return true;
   } catch (error) {
-    // Another process was faster.
+    // Another process created it first.
     if (errorCode(error) === 'EEXIST') return stay(path);
     throw refusal(path, error);
   }
 }
 
-/** An existing entry of that name must be a folder, or lead to one. */
+/** An existing entry of that name must be a folder, or a link to one. */
 function stay(path: string): false {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory() === true) return false;

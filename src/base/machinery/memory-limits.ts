@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 
 /** The limits of a process's memory, in bytes. */
 export interface MemoryLimits {
-  /** The engine ends a process whose objects take more (`--max-old-space-size`). */
+  /** The engine aborts a process whose heap grows larger (`--max-old-space-size`). */
   readonly heap: number;
   /** The machine's memory, or less where the process may use only a part of it. */
   readonly machine: number;

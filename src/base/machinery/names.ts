@@ -18,7 +18,7 @@ const configKeyRegExp = /^[-._a-zA-Z0-9]+$/;
 const envVarNameRegExp = /^[ -<>-~]+$/;
 const portNameRegExp = /^[-a-z0-9]+$/;
 
-/** Longer text is refused for its length alone; its characters are not checked. */
+/** A longer string is refused for its length alone; its characters are not checked. */
 const longestTested = 4096;
 
 function breaks(format: RegExp, value: string): boolean {
@@ -28,7 +28,7 @@ function breaks(format: RegExp, value: string): boolean {
 export const maxSubdomainLength = 253;
 const maxLabelLength = 63;
 
-/** Messages about labels count the limit in bytes. */
+/** Messages about labels give the limit in bytes. */
 function maxBytes(length: number): string {
   return `must be no more than ${length} bytes`;
 }

@@ -1,6 +1,6 @@
 /** Measured use of a machine's resources. */
 export interface Usage {
-  /** Billionths of a processor. */
+  /** In billionths of a CPU. */
   readonly cpuNanoCores: number;
   readonly memoryBytes: number;
   /** End of the measurement, in milliseconds since the epoch. */
@@ -9,7 +9,7 @@ export interface Usage {
   readonly windowMs: number;
 }
 
-/** What is used on one node, as its agent reports it. */
+/** Resource usage on one node, as its agent reports it. */
 export interface MeasuredNode {
   readonly total: Usage | undefined;
   /** Containers by {@link containerKey}. The names come from the agent and are not checked. */
@@ -24,7 +24,7 @@ export interface MeasurableNode {
 
 /** Measures nodes on request. */
 export interface NodeUsage {
-  /** By the names of the nodes; those whose agents do not answer are left out. */
+  /** Usage by node name; nodes whose agents do not answer are left out. */
   of(nodes: readonly MeasurableNode[], signal: AbortSignal): Promise<ReadonlyMap<string, MeasuredNode>>;
 }
 

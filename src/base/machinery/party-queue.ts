@@ -1,17 +1,17 @@
 /**
- * The items of one party. The line itself decides the order of their turns; iteration may use another order. An item is
- * in it at most once.
+ * The waiting items of one party. The line itself decides the order of their turns; iteration may use another order. A
+ * line contains an item at most once.
  */
 export interface Line<T> extends Iterable<T> {
   readonly size: number;
   add(item: T): void;
-  /** Takes out the item whose turn it is; undefined when there is none. */
+  /** Removes and returns the item whose turn it is; undefined when the line is empty. */
   take(): T | undefined;
-  /** Whether the item was there. */
+  /** Returns whether the line contained the item. */
   remove(item: T): boolean;
 }
 
-/** A line whose items come out in the order in which they came. */
+/** A line whose items take their turns in the order in which they were added. */
 class FirstComeLine<T> implements Line<T> {
   private readonly items = new Set<T>();
 
@@ -40,11 +40,11 @@ class FirstComeLine<T> implements Line<T> {
 
 /**
  * Items of parties (namespaces, users) that take turns: after a party has had its turn, all other waiting parties come
- * before it. However much one party has waiting, an item added by another one waits for one turn of each. An item must
- * not be undefined, and waits at most once.
+ * before it. However many items one party has waiting, an item added by another party waits for one turn of each. An
+ * item must not be undefined, and waits at most once.
  */
 export class PartyQueue<T> {
-  /** The waiting items of each party that has some; the party whose turn is next comes first. */
+  /** The lines of the parties that have waiting items, in the order of their turns. */
   private readonly lines = new Map<string, Line<T>>();
   private count = 0;
 
@@ -55,17 +55,17 @@ export class PartyQueue<T> {
     return this.count;
   }
 
-  /** How many items of a party wait. */
+  /** The number of waiting items of a party. */
   sizeOf(party: string): number {
     return this.lines.get(party)?.size ?? 0;
   }
 
-  /** The parties that have something waiting, the one whose turn is next first. */
+  /** The parties with waiting items, in the order of their turns. */
   parties(): Iterable<string> {
     return this.lines.keys();
   }
 
-  /** The waiting items of a party: without a line of another kind, the oldest first. */
+  /** The waiting items of a party; with the default kind of line, the oldest first. */
   of(party: string): Iterable<T> {
     return this.lines.get(party) ?? [];
   }
@@ -81,13 +81,13 @@ export class PartyQueue<T> {
     this.count += line.size - before;
   }
 
-  /** Takes out the next item of the first party that may have its turn; undefined when there is none. */
+  /** Removes and returns the next item of the first party that may have its turn; undefined when there is none. */
   take(mayHave: (party: string) => boolean = () => true): { readonly party: string; readonly item: T } | undefined {
     for (const [party, line] of this.lines) {
       if (!mayHave(party)) continue;
       const item = line.take() as T;
       this.count -= 1;
-      // The next turn comes after those of all others.
+      // The party's next turn comes after those of all others.
       this.lines.delete(party);
       if (line.size > 0) this.lines.set(party, line);
       return { party, item };
@@ -95,7 +95,7 @@ export class PartyQueue<T> {
     return undefined;
   }
 
-  /** Takes out an item whose turn has not come; false when it does not wait. */
+  /** Removes an item before its turn; returns false when it is not waiting. */
   remove(party: string, item: T): boolean {
     const line = this.lines.get(party);
     if (line === undefined || !line.remove(item)) return false;

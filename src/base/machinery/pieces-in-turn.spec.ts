@@ -32,7 +32,7 @@ for (const [what, pieceMs, most] of [
       done,
       Array.from({ length: 3 * workers }, (_, i) => i % workers),
     );
-    // The turns begin again after a time without work.
+    // The turns begin again after an idle time.
     await round();
     await round();
     await work(0);

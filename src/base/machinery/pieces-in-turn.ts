@@ -9,9 +9,9 @@ const piecesOfRound = 8;
 const roundMs = 1;
 
 /**
- * Lets pieces of long work run one after the other: in each round of the event loop a few waiting pieces continue,
- * parties (tenants) taking turns, and within one party the longest waiting first. However many answers are written or
- * bodies are read at one time, everything else waits only for a moment.
+ * Runs pieces of long work one after the other: in each round of the event loop a few waiting pieces continue, parties
+ * (tenants) taking turns, and within one party the longest waiting first. However many responses are written or bodies
+ * are read at one time, everything else waits only for a moment.
  */
 export class PiecesInTurn {
   private readonly waiting = new PartyQueue<() => void>();
@@ -37,7 +37,7 @@ export class PiecesInTurn {
       this.isRunning = false;
       return;
     }
-    // Callbacks set up now run in the next round, and the work of each piece between two of these.
+    // Immediates set now run in the next round, and the work of each piece runs between two of them.
     setImmediate(this.first);
     for (let i = 1; i < count; i++) setImmediate(this.next);
     setImmediate(this.begin);
@@ -53,13 +53,13 @@ export class PiecesInTurn {
   };
 }
 
-/** The turns of all long answers and bodies of this thread. */
+/** The turns of all long responses and bodies of this thread. */
 export const longPieces = new PiecesInTurn();
 
 /**
- * Call it before work on a text that holds the event loop for as long as the text is long. Undefined for a short text.
- * Otherwise resolves when the work may begin. Without turns, texts that become ready in one round, such as bodies that
- * arrive together, would make all other work wait for all of them.
+ * Call it before work on a string that blocks the event loop in proportion to its length. Returns undefined for a short
+ * string. Otherwise resolves when the work may begin. Without turns, strings that become ready in one round, such as
+ * bodies that arrive together, would make all other work wait for all of them.
  */
 export function turnFor({ user }: Pick<RequestContext, 'user'>, characters: number): Promise<void> | undefined {
   return characters <= largeBytes ? undefined : longPieces.turn(tenantOf(user?.name ?? ''));

@@ -48,7 +48,7 @@ interface Listener {
   readonly address?: string;
 }
 
-/** The process that listens on a TCP port and so occupies an address; empty where the system does not report it. */
+/** The process that listens on a TCP port and so occupies the address; empty where the system does not report it. */
 async function findListener(address: string, port: number): Promise<Listener> {
   const inodes = new Map<string, string>();
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
@@ -77,7 +77,7 @@ function isAny(address: string): boolean {
   return address === '0.0.0.0' || address === '::';
 }
 
-/** An address as the kernel lists it: words of four bytes, each with its last byte first. */
+/** An address from the form in which the kernel lists it: four-byte words, each in little-endian order. */
 function addressOf(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => (word.match(/../g) ?? []).reverse());
   if (bytes.length === 4) return bytes.map((byte) => Number.parseInt(byte, 16)).join('.');

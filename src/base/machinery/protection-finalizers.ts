@@ -1,6 +1,9 @@
 import type { VendorNames } from './vendor.js';
 
-/** The finalizers that keep claims, volumes and attributes of volumes in use from disappearing. */
+/**
+ * The finalizers that protect PersistentVolumeClaims, PersistentVolumes and VolumeAttributesClasses in use from
+ * deletion.
+ */
 export function protectionFinalizers({ labelPrefix }: VendorNames): {
   readonly claim: string;
   readonly volume: string;

@@ -2,7 +2,7 @@ import type { Timers } from './timers.js';
 
 /**
  * Lets `burst` callers pass at once and then `perSecond` callers a second, in the order in which they came. A rate of 0
- * has no limit.
+ * means no limit.
  */
 export class RateLimiter {
   /** When the next caller may pass if the whole burst is used up. */

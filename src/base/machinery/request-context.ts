@@ -33,7 +33,7 @@ export interface RequestInfo {
   readonly resource: string;
   readonly subresource: string;
   readonly name: string;
-  /** Selectors of a list, a watch or a delete of a collection, as sent; authorization may depend on them. */
+  /** Selectors of a list, a watch or a deletecollection, as sent; authorization may depend on them. */
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
   /** Path segments after the group version (and namespace). */
@@ -58,17 +58,22 @@ export interface RequestContext {
   user: UserInfo | undefined;
   /** The sender of the request, if it continues as another user by impersonation. */
   impersonator?: UserInfo | undefined;
-  /** The verb that bounds what the sender may do as that user, if one does. */
+  /** The verb of constrained impersonation that limits what the sender may do as that user, if one applies. */
   impersonationConstraint?: string | undefined;
   /** Set while the request can still move to another thread: see `large/large-work.ts`. */
   canMove?: boolean;
-  /** Each character of the answer takes time to write, not only each value, because the answer is YAML. */
+  /**
+   * Whether each character of the response takes time to write, and not only each value, because the response is YAML.
+   */
   isCostly?: boolean;
-  /** Milliseconds that the request spent in calls of webhooks and in queues, which the server does not cause. */
+  /**
+   * Milliseconds that the request spent waiting for webhooks and in queues, which do not count as the server's own
+   * time.
+   */
   waitedMs?: number;
   /** Records that a phase of the request has ended, for finding slow phases. */
   mark?(phase: string): void;
-  /** Decides whether the request is traced, now that its user is known, if its client has requested that. */
+  /** Decides whether to trace the request if its client asked for a trace; called once the user is known. */
   decideTrace?(): void;
   /** Texts of `Warning` headers, in order, without duplicates. */
   readonly warnings: string[];
@@ -83,11 +88,11 @@ export function noteWait(context: Pick<RequestContext, 'waitedMs'>, begin: numbe
   context.waitedMs = (context.waitedMs ?? 0) + performance.now() - begin;
 }
 
-/** Once all warnings of an answer have more characters than this, each is cut: clients refuse long headers. */
+/** Once all warnings of a response have more characters than this, each is cut: clients refuse long headers. */
 const maxWarningsLength = 4096;
-/** The length to which each warning is cut then. */
+/** The length to which each warning is then cut. */
 const cutWarningLength = 256;
-/** The most warnings of an answer. Each is a header, and some clients refuse answers with a hundred of these. */
+/** The most warnings of a response. Each is a header, and some clients refuse responses with a hundred of them. */
 export const maxWarnings = 64;
 
 /**
@@ -108,7 +113,7 @@ export function addWarning({ warnings }: Pick<RequestContext, 'warnings'>, text:
   return true;
 }
 
-/** The beginning of a text, without half a character at its end. */
+/** The beginning of a string, never ending with half a character. */
 function cutText(text: string, length: number): string {
   return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -1,4 +1,7 @@
-/** Annotations whose values can only be names, kinds and addresses. The function `plinth.secret_annotations` has them too. */
+/**
+ * Annotations whose values can only be names, kinds and addresses. The SQL function `plinth.secret_annotations` has the
+ * same list.
+ */
 export const shownSecretAnnotations: ReadonlySet<string> = new Set([
   'meta.helm.sh/release-name',
   'meta.helm.sh/release-namespace',
@@ -17,8 +20,8 @@ export const shownSecretAnnotations: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether an annotation of a Secret may be shown to those who may not read Secrets. The content of all others is
- * unknown: clients keep whole manifests in them, packed and encoded in any way, and hashes of short values.
+ * Whether an annotation of a Secret may be shown to users who may not read Secrets. All other annotations may contain
+ * anything: clients keep whole manifests in them, packed and encoded in any way, and hashes of short values.
  */
 export function isShownSecretAnnotation(key: string): boolean {
   return shownSecretAnnotations.has(key) || /\/service-account\.(?:name|uid)$/.test(key);

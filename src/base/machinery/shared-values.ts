@@ -1,8 +1,10 @@
-/** Values by key, equal values under equal keys, each kept only as long as somebody else uses it. */
+/**
+ * A cache by key that keeps each value only as long as it is used elsewhere. Equal keys must stand for equal values.
+ */
 export class SharedValues<V extends object> {
   private readonly known = new Map<string, WeakRef<V>>();
   private readonly gone = new FinalizationRegistry<string>((key) => {
-    // Another value may have taken the place meanwhile.
+    // Another value may have been stored under the key meanwhile.
     if (this.known.get(key)?.deref() === undefined) this.known.delete(key);
   });
 
@@ -10,7 +12,7 @@ export class SharedValues<V extends object> {
     return this.known.size;
   }
 
-  /** The value of the key that is in use, or a new one. */
+  /** The value of the key if it is still in use, or a new one. */
   get(key: string, make: () => V): V {
     const known = this.known.get(key)?.deref();
     if (known !== undefined) return known;

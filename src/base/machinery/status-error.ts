@@ -17,7 +17,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** The body of every answer that is not an object: errors, and deletes that removed the object. */
+/** The body of every response that is not an object: errors, and deletes that removed the object. */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
@@ -62,15 +62,18 @@ export interface StatusErrorOptions {
   readonly page?: string;
 }
 
-/** An error with its own Status, which is the answer. The filter turns all other errors into an InternalError. */
+/**
+ * An error with its own Status, which becomes the response. The exception filter turns all other errors into an
+ * InternalError.
+ */
 export class StatusError extends Error {
   readonly reason: StatusReason | '';
   readonly code: number;
   readonly details: StatusDetails | undefined;
   readonly continueToken: string | undefined;
-  /** The server refuses the request to protect itself, whatever the request is for. */
+  /** The server refuses the request to protect itself, whatever the request asks for. */
   readonly isSelfDefence: boolean;
-  /** Text that is answered in place of the Status: pages outside the API have no kinds. */
+  /** Text that is sent instead of the Status: paths outside the API have no kinds. */
   readonly page: string | undefined;
 
   constructor(reason: StatusReason | '', message: string, options: StatusErrorOptions = {}) {
@@ -84,7 +87,7 @@ export class StatusError extends Error {
     this.page = options.page;
   }
 
-  /** Logs of an answer to a client need no stack: the place where the answer was made adds nothing. */
+  /** A client error needs no stack in the log: the place where it was created adds nothing. */
   get isExpected(): boolean {
     return this.code < 500;
   }
@@ -122,7 +125,7 @@ export function alreadyExistsError(gr: GroupResource, name: string, prefix = '')
   return new StatusError('AlreadyExists', message, { details: resourceDetails(gr, name) });
 }
 
-/** The name generator produced existing names too often; the client may try again. */
+/** The name generator produced existing names too often; the client may retry. */
 export function generateNameConflictError(gr: GroupResource, name: string): StatusError {
   const message = `${formatGroupResource(gr)} "${name}" already exists, the server was not able to generate a unique name for the object`;
   return new StatusError('AlreadyExists', message, { details: resourceDetails(gr, name, { retryAfterSeconds: 1 }) });
@@ -144,12 +147,12 @@ export function forbiddenError(gr: GroupResource, name: string, detail: string, 
   return new StatusError('Forbidden', message, { details: resourceDetails(gr, name, causes ? { causes } : {}) });
 }
 
-/** An answer must stay readable; without a limit it could be much larger than its object. */
+/** A response must stay readable; without a limit it could be much larger than its object. */
 const maxCauses = 1000;
 
 /**
- * A 422 with one cause per violated rule, in the order of reporting; equal messages are shown once. Beyond a thousand
- * causes, the message only says how many more there are; with `hasMore`, only that there are more.
+ * A 422 with one cause per violated rule, in the order of reporting; equal messages are shown once. Above a thousand
+ * causes, the message only gives the number of the rest; with `hasMore`, only that there are more.
  */
 export function invalidError(gk: GroupKind, name: string, errors: readonly FieldError[], hasMore = false): StatusError {
   const shown = withoutRepetitions(errors.slice(0, maxCauses));
@@ -167,7 +170,7 @@ export function invalidError(gk: GroupKind, name: string, errors: readonly Field
   });
 }
 
-/** Two checks may find the same fault; it is one cause. */
+/** Two checks may find the same problem; it is reported as one cause. */
 function withoutRepetitions(errors: readonly FieldError[]): FieldError[] {
   const seen = new Set<string>();
   return errors.filter(({ type, field, message }) => {
@@ -198,7 +201,7 @@ export function internalError(cause: unknown): StatusError {
   });
 }
 
-/** A 500 that is no fault of the server: its message is complete, and no cause has to be searched for. */
+/** A 500 that is not a bug in the server: its message is complete, and needs no further investigation. */
 export function statedError(detail: string): StatusError {
   return new StatusError('InternalError', `Internal error occurred: ${detail}`, {
     details: { causes: [{ message: detail }] },
@@ -221,7 +224,7 @@ export function methodNotAllowedError(
   return new StatusError('MethodNotAllowed', message, { details: {} });
 }
 
-/** The 406 for media types none of which is served. */
+/** The 406 for a request that accepts only media types that are not served. */
 export function noRepresentationError(available: readonly string[]): StatusError {
   const message = `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`;
   return new StatusError('NotAcceptable', message, { details: {} });

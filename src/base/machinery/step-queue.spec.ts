@@ -7,7 +7,7 @@ import type { Steps } from './turns.js';
 let now = 0;
 const elapsed = () => now;
 
-/** Work of steps that each take a whole turn. */
+/** Work whose steps each take a whole turn. */
 function* slow(name: string, steps: number, log: string[]): Steps<string> {
   for (let i = 0; i < steps; i++) {
     log.push(name);

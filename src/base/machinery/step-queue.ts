@@ -7,15 +7,15 @@ const turnMs = 5;
 /** The outcome of queued work. */
 export interface QueuedResult<T> {
   /**
-   * The result, as soon as it is available. Requesting it earlier puts the work before all work that nobody has
-   * requested. Throws or rejects with the error of the work.
+   * The result, as soon as it is available. Requesting it earlier moves the work ahead of all work whose result nobody
+   * has requested. Throws or rejects with the error of the work.
    */
   get(): T | Promise<T>;
 }
 
 /**
- * Does work in turns with everything else that a thread does: however much is queued, one round of the event loop has
- * one turn of it. Work begins in the order in which it came, except that awaited work goes first.
+ * Runs queued work in turns with everything else that a thread does: however much is queued, it gets one turn in each
+ * round of the event loop. Work begins in the order in which it was added, except that awaited work goes first.
  */
 export class StepQueue {
   private readonly waiting = new Set<Task>();

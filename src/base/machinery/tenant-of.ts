@@ -1,8 +1,8 @@
 const accountPrefix = 'system:serviceaccount:';
 
 /**
- * A party that takes turns with others: a user, or all service accounts of a namespace together, as anyone who may make
- * one account there can make thousands.
+ * The party that a user belongs to when parties take turns: the user itself, or all service accounts of a namespace
+ * together, since anyone who can create one service account there can create thousands.
  */
 export function tenantOf(user: string): string {
   if (!user.startsWith(accountPrefix)) return user;

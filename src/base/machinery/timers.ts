@@ -9,15 +9,18 @@ export interface Timers extends Clock {
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The timers of queues and caches, which must not wait for promises. No callback keeps the process alive. */
+/**
+ * The timers of queues and caches, which must not wait for promises. A pending callback does not keep the process
+ * alive.
+ */
 export interface CallbackTimers extends Pick<Timers, 'elapsed'> {
-  /** Calls back once after so many milliseconds; the returned function cancels the call. */
+  /** Calls back once after the given number of milliseconds; the returned function cancels the call. */
   after(milliseconds: number, callback: () => void): () => void;
   /** Calls back after everything that is due now has run. */
   soon(callback: () => void): void;
 }
 
-/** A timer of the runtime that is longer fires at once. */
+/** The longest delay of the runtime's timers: a longer one would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export const systemTimers: Timers & CallbackTimers = {

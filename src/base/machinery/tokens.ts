@@ -7,7 +7,7 @@ export type TokenReviewResult =
 
 /** Checks bearer tokens with all configured token methods. */
 export interface TokenReviewer {
-  /** `audiences` are the accepted ones; if empty, those of this server. Never throws for bad tokens. */
+  /** `audiences` are the accepted audiences; if empty, those of this server. Never throws for bad tokens. */
   review(token: string, audiences: readonly string[], signal: AbortSignal): Promise<TokenReviewResult>;
 }
 
@@ -19,7 +19,7 @@ export const closedTokens: TokenReviewer = Object.freeze({
   review: async () => ({ authenticated: false, error: 'not available' }) as const,
 });
 
-/** The object that a service account token is bound to: the token dies with it. */
+/** The object that a service account token is bound to: the token becomes invalid when the object is deleted. */
 export interface BoundObject {
   readonly kind: 'Pod' | 'Secret' | 'Node';
   readonly name: string;
@@ -31,7 +31,7 @@ export interface ServiceAccountTokenRequest {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Empty: the audiences of this server. */
+  /** The requested audiences; if empty, those of this server. */
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
   readonly bound?: BoundObject | undefined;

@@ -54,7 +54,7 @@ export function* setInSteps<T>(values: readonly T[]): Steps<Set<T>> {
   return set;
 }
 
-/** Reports to a loop that waits between its steps when other work should have its turn. */
+/** Makes a loop pause between its steps when other work should have its turn. */
 export class Turn {
   private began = performance.now();
 

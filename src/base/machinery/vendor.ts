@@ -8,7 +8,7 @@ export interface VendorNames {
   /** Prefix of the merge markers of schemas, e.g. `<prefix>list-type`. */
   readonly markerPrefix: string;
   readonly protobufMediaType: string;
-  /** All accepted spellings, starting with the one for messages; upstream's is always included. */
+  /** All accepted spellings; the first is the one used in messages. Upstream's spelling is always included. */
   readonly protobufMediaTypes: readonly string[];
   /** Prefix of built-in signer names, without the slash. */
   readonly signerPrefix: string;
@@ -17,13 +17,13 @@ export interface VendorNames {
   readonly serviceAccountNameAnnotation: string;
   readonly serviceAccountUidAnnotation: string;
   readonly serviceAccountMountPath: string;
-  /** Beginning of the names of the volumes through which pods get tokens. */
+  /** Name prefix of the volumes through which pods receive tokens. */
   readonly tokenVolumePrefix: string;
-  /** ConfigMap of every namespace with the authorities of the API's certificate. */
+  /** ConfigMap in every namespace with the CA certificates of the API server. */
   readonly rootAuthorityMap: string;
   /** Default issuer of service account tokens, which is also their audience. */
   readonly defaultTokenIssuer: string;
-  /** Claim of a service account token that names its account and bound objects. */
+  /** Claim of a service account token that names its service account and bound objects. */
   readonly tokenClaim: string;
   /** Issuer of the tokens kept in secrets; their claims start with `<tokenClaim>/serviceaccount/`. */
   readonly secretTokenIssuer: string;
@@ -33,10 +33,10 @@ export interface VendorNames {
   readonly secretTypePrefix: string;
   /** Prefix of well-known labels and annotations, e.g. `<prefix>/metadata.name`. */
   readonly labelPrefix: string;
-  /** Annotation in which the command-line client records the last applied configuration. */
+  /** Annotation in which kubectl records the last applied configuration. */
   readonly lastAppliedAnnotation: string;
   /**
-   * The secret that signs `cluster-info` for a bootstrap token: the whole token, or only its secret part as upstream's
+   * The key that signs `cluster-info` for a bootstrap token: the whole token, or only its secret part as upstream's
    * tools expect.
    */
   readonly clusterInfoKey: 'token' | 'secret';

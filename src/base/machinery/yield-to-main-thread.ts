@@ -1,13 +1,13 @@
 import { readlinkSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 
-/** When the main thread and this one compete for a processor, the main one gets three times as much. */
+/** When the main thread and this one compete for a CPU, the main one receives three times as much time. */
 const niceness = 5;
 const least = 19;
 
 /**
- * Called by a thread before long work: from now on it gives way to the main thread, for whose event loop all other
- * clients wait, when there are too few processors for both. Does nothing where threads have no priority of their own.
+ * Called by a thread before long work: from now on it gives way to the main thread, whose event loop serves all other
+ * clients, when there are too few CPUs for both. Does nothing where threads have no priority of their own.
  */
 export function yieldToMainThread(): void {
   try {

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** The history of the database, its log of changes, and how this process reads it. */
+/** Metrics of the history in the database, of its change log, and of how this process reads the log. */
 export class ChangeLogMetrics {
   private readAt = Date.now();
   private readonly found: Counter<'by'>;

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** Registers the metrics about changed encryption providers, and returns their counter. */
+/** Registers the metrics about reloads of changed encryption providers, and returns their counter. */
 export function encryptionReloads(registry: Registry): (outcome: 'success' | 'failure') => void {
   const labelNames = ['status'] as const;
   const reloads = new Counter({

@@ -1,10 +1,12 @@
 import type { Registry } from 'prom-client';
 import { type LatencySeries, SeriesHistogram } from './series-histogram.js';
 
-/** Exponential bounds in seconds: those of the release. */
+/** Exponential bucket bounds in seconds, the same as in the release. */
 const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** The time that the rules of custom resources take: to compile those of a schema, and to check one object. */
+/**
+ * Metrics of the time for validation rules of custom resources: to compile those of a schema, and to check one object.
+ */
 export class ExpressionMetrics {
   readonly compilations: LatencySeries;
   readonly evaluations: LatencySeries;

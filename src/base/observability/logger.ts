@@ -57,7 +57,7 @@ export class Logger {
   }
 }
 
-/** Chains of causes are short; one that leads back to itself must end somewhere. */
+/** The most causes that are followed; a chain of causes may be circular. */
 const mostCauses = 5;
 
 function plain(value: unknown, causes = mostCauses): unknown {
@@ -73,21 +73,22 @@ function asText(value: unknown): string {
   if (value instanceof Error) {
     if (isExpected(value)) return asText(messages(value));
     const cause = value.cause instanceof Error ? ` (cause: ${value.cause.message})` : '';
-    // A client may send lines that look like lines of the log; lines of a stack are indented, so they can't.
+    // A client may send text that looks like lines of the log. Stack lines are indented, so it can't be mistaken for
+    // them.
     return `${value.stack ?? value.message}${cause}`.replace(/\n\s*/g, '\n    ');
   }
   if (typeof value === 'string') return /^[\w./:@-]+$/.test(value) ? value : JSON.stringify(value);
   return typeof value === 'bigint' ? String(value) : safeJson(value);
 }
 
-/** No part of a line may control a terminal, or look like the end of the line to a reader of lines. */
+/** Escapes characters that would control a terminal, or that a reader of lines would take for a line break. */
 function harmless(line: string): string {
   return line.replace(/[^\P{Cc}\n]|[\u2028\u2029]/gu, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
 
-/** Texts in a line are cut after this many characters: texts from clients must not fill the disk. */
+/** The most characters of a string in a line: strings from clients must not fill the disk. */
 const mostCharacters = 16_384;
 
 function shortened(text: string): string {
@@ -99,7 +100,7 @@ function isExpected(error: Error, causes = mostCauses): boolean {
   return causes > 0 && error.cause instanceof Error && isExpected(error.cause, causes - 1);
 }
 
-/** The message with those of the causes, as far as they add something. */
+/** The message followed by those of the causes, as far as they add something. */
 function messages(error: Error, causes = mostCauses): string {
   const { message, cause } = error;
   if (causes === 0 || !(cause instanceof Error)) return message;
@@ -107,7 +108,7 @@ function messages(error: Error, causes = mostCauses): string {
   return message.includes(more) ? message : `${message} (cause: ${more})`;
 }
 
-/** Never throws: reports the fault, whatever value was thrown. */
+/** Never throws: returns a description of the error instead, whatever value was thrown. */
 function safeJson(value: unknown): string {
   try {
     return (
@@ -115,7 +116,7 @@ function safeJson(value: unknown): string {
       String(value)
     );
   } catch {
-    // The value has a cycle, or a getter that throws.
+    // The value is circular, or has a getter that throws.
     return JSON.stringify(inspect(value, { depth: 2, breakLength: Number.POSITIVE_INFINITY }));
   }
 }

@@ -1,4 +1,6 @@
-/** Names of metrics by the stability that release 1.37 gives them. Those of this program alone have none. */
+/**
+ * Names of metrics by the stability that release 1.37 gives them. Metrics that only this program has are not listed.
+ */
 const names = {
   STABLE: `
     apiserver_admission_controller_admission_duration_seconds
@@ -79,12 +81,12 @@ const stabilities: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The stability that the release gives a metric; undefined for those of this program alone. */
+/** The stability that the release gives a metric; undefined for metrics that only this program has. */
 export function stabilityOf(name: string): string | undefined {
   return stabilities.get(name);
 }
 
-/** The text of a scrape in which the help of each metric that the release has begins with its stability: `[STABLE]`. */
+/** The scrape with the stability, such as `[STABLE]`, at the start of the help of each metric that the release has. */
 export function markStability(text: string): string {
   return text.replaceAll(/^# HELP (\S+) /gm, (line, name: string) => {
     const stability = stabilityOf(name);

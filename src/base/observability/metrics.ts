@@ -25,7 +25,7 @@ interface GroupResourceKind {
   readonly kind: string;
 }
 
-/** How long the series of a resource that is gone are kept, in milliseconds. */
+/** How long the series of a resource that is no longer served are kept, in milliseconds. */
 const goneSeriesMs = 30_000;
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
 /** The pages of metrics: `/metrics` and `/metrics/slis`. */
@@ -34,7 +34,7 @@ export type MetricsPage = 'all' | 'slis';
 /** Only protobuf shows native histograms. */
 export type MetricsForm = 'text' | 'protobuf';
 
-/** The part of a worker that its metrics need. Several workers serve the same port. */
+/** What the metrics need to know of a worker. Several workers serve the same port. */
 export interface MetricsWorker {
   /** The number of the worker, which its series have as the label `worker`. */
   readonly index: number;
@@ -44,13 +44,13 @@ export interface MetricsWorker {
   gatherFlows(page: FlowPage): Promise<FlowTable | undefined>;
 }
 
-/** The text of a scrape over several processes. Their series differ by a label. */
+/** The scrape over several processes, whose series differ by a label. */
 export function mergeFamilies(processes: readonly MetricFamilies[]): Promise<string> {
   // Nothing is added up, as no two series have the same labels. Other ways of aggregating would leave some out.
   return summed(processes).metrics();
 }
 
-/** Adds up what was counted in several places under the same names and labels. */
+/** Adds up series with the same names and labels that were counted in several places. */
 export async function addUp(places: readonly MetricFamilies[]): Promise<MetricFamilies> {
   return (await summed(places).getMetricsAsJSON()) as unknown as MetricFamilies;
 }
@@ -61,32 +61,33 @@ function summed(places: readonly MetricFamilies[]): Registry {
 }
 
 /**
- * The metrics of one process, under the names that operators of such servers know.
+ * The metrics of one process, under the names that the reference server uses.
  *
- * A module registers metrics of its own in a class beside its code, which gets the {@link registry} of the injected
+ * A module registers metrics of its own in a class beside its code, which receives the {@link registry} of the injected
  * `Metrics` in its constructor, once per process: see `authentication/authentication-metrics.ts`. The rules: the name
- * and labels are those of the field if it has the metric, otherwise the name begins with `plinth_`; label values are
- * few and never what a client made up; series that begin to matter later exist from the start, so that a first failure
- * is a rise from 0; what is counted more than once per request uses {@link SeriesHistogram} or {@link CollectedMetric}
- * with plain numbers. Workers and threads need nothing more: each process has its own registry, and a scrape shows all
- * of them. Afterwards `npm run docs:metrics` brings docs/metrics.md up to date, and a test fails until it is.
+ * and labels are the established ones if the reference server has the metric, otherwise the name begins with `plinth_`;
+ * label values are few and never chosen by a client; series that may matter later exist from the start, so that a first
+ * failure is a rise from 0; what is counted more than once per request uses {@link SeriesHistogram} or {@link
+ * CollectedMetric} with plain numbers. Workers and threads need nothing more: each process has its own registry, and a
+ * scrape shows all of them. Afterwards `npm run docs:metrics` brings docs/metrics.md up to date, and a test fails until
+ * it is.
  */
 export class Metrics {
   readonly registry = new Registry();
   /** The outcomes of health checks, which have a page of their own. */
   readonly health = new HealthMetrics();
-  /** Calls of this process to others. */
+  /** Metrics of the calls that this process makes to other servers. */
   readonly outgoing: OutgoingMetrics;
-  /** The queues of this process. */
+  /** Metrics of the queues of this process. */
   readonly queues: QueueMetrics;
   /** Calls to the database. */
   readonly storage: StorageMetrics;
   readonly changeLog: ChangeLogMetrics;
-  /** The rules of custom resources. */
+  /** Metrics of the validation rules of custom resources. */
   readonly expressions: ExpressionMetrics;
   private readonly watchEvents: WatchMetrics;
   private readonly requests: RequestMetrics;
-  /** Read at each scrape: it changes twice with every request. */
+  /** Plain numbers that are read at each scrape, because they change twice with every request. */
   private readonly inFlight: Record<RequestKind, number> = { readOnly: 0, mutating: 0, unauthenticated: 0 };
   private readonly longRunning: Gauge<(typeof requestLabels)[number] | 'component'>;
   private readonly watchers: Gauge<'group' | 'version' | 'kind'>;
@@ -176,14 +177,14 @@ export class Metrics {
   }
 
   /**
-   * Adds counts of threads of this process under names that the process has as well. Nothing may be counted in both
-   * places.
+   * Adds the counts of this process's threads to the process's own counts of the same names. Nothing may be counted in
+   * both places.
    */
   addCounts(counts: () => readonly MetricFamilies[]): void {
     this.elsewhere.push(counts);
   }
 
-  /** The text of a scrape: of this process, or of all processes on the port, whichever of them received the request. */
+  /** The scrape of this process, or of all processes on the port, whichever of them received the request. */
   async scrape(page: MetricsPage = 'all'): Promise<{ readonly contentType: string; readonly text: string }> {
     const registry = this.pageOf(page);
     const text =
@@ -238,7 +239,7 @@ export class Metrics {
     this.requests.expect();
   }
 
-  /** Counts a request that has ended. */
+  /** Counts a finished request. */
   requestDone(labels: RequestLabels, outcome: RequestOutcome): void {
     this.requests.done(labels, outcome);
   }
@@ -247,7 +248,7 @@ export class Metrics {
     this.handshakeErrors.inc();
   }
 
-  /** The work on a request ended after its client had received the timeout. */
+  /** Counts a request whose work finished after its client had received the timeout. */
   endedAfterTimeout(status: 'ok' | 'error'): void {
     this.afterTimeout.inc({ source: 'rest-handler', status });
   }
@@ -266,18 +267,20 @@ export class Metrics {
     this.deprecated.set(labels, 1);
   }
 
-  /** A long-running request that is not a watch of this server began. The returned function reports its end. */
+  /**
+   * Counts a long-running request, other than a watch of this server, as begun. The returned function reports its end.
+   */
   longRunningStarted(labels: RequestLabels): () => void {
     this.longRunning.inc({ ...labels, component });
     return () => this.longRunning.dec({ ...labels, component });
   }
 
-  /** Where the events of the watches of a resource are counted. */
+  /** The counters for the watch events of a resource. */
   watchSeries({ group, resource }: Pick<RequestLabels, 'group' | 'resource'>, version: string): WatchSeries {
     return this.watchEvents.of({ group, version, resource });
   }
 
-  /** A watch that began with the objects of its list has sent them all. */
+  /** Counts the initial list of a watch, after all its objects have been sent. */
   watchListDone({ group, version, resource, scope }: RequestLabels, seconds: number): void {
     this.watchEvents.listDone({ group, version, resource, scope }, seconds);
   }
@@ -296,7 +299,7 @@ export class Metrics {
     this.endedWatches.inc({ group, kind, reason });
   }
 
-  /** The resource is not served any more: its counts are dropped a little later, when its last requests have ended. */
+  /** Drops the counts of a resource that is no longer served, a little later, when its last requests have finished. */
   resourceGone({ group, resource, kind }: GroupResourceKind & { readonly resource: string }): void {
     this.gone.set(`${group}/${resource}`, { group, resource, kind });
     this.sweep ??= setTimeout(() => {

@@ -1,7 +1,10 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from './logger.js';
 
-/** Writes the messages of Nest to our log: faults of hooks when an application stops, which it reports nowhere else. */
+/**
+ * Forwards the messages of Nest to the program's log: errors of hooks when an application stops, which Nest reports
+ * nowhere else.
+ */
 export class NestLog implements LoggerService {
   constructor(private readonly logger: Pick<Logger, 'debug' | 'warn' | 'error'>) {}
 

@@ -22,15 +22,13 @@ import {
 import { traceOutgoing } from './outgoing-traces.js';
 import type { RemoteSpan, RequestTracer, SpanAttributes, TraceBeginning, TraceSpan } from './trace-scope.js';
 
-/*
- * The only module that knows the libraries for traces; loaded only when traces are wanted.
- */
+/* The only module that imports the tracing libraries; loaded only when tracing is on. */
 
 export interface OtlpSettings {
   /** `host:port` or `unix:path` of the receiver, which is reached without TLS. */
   readonly endpoint: string;
   readonly samplingRatePerMillion: number;
-  /** Shown as the name of the service. */
+  /** The service name shown in traces. */
   readonly service: string;
   readonly version: string;
 }
@@ -38,12 +36,12 @@ export interface OtlpSettings {
 /** Finished spans are sent at least this often. */
 const sendEveryMs = 1000;
 const sendTimeoutMs = 10_000;
-/** Spans that wait for an unreachable receiver; further spans are dropped. */
+/** The most spans that are buffered for an unreachable receiver; further spans are dropped. */
 const maxWaiting = 4096;
 
 /**
- * Sends traces over OTLP. A request of a trusted client that traces it is traced as well; of the other requests, the
- * configured share is traced. Spans that can't be sent are dropped: no request waits for them.
+ * Sends traces over OTLP. A request that belongs to a trusted client's trace is traced as well; of the other requests,
+ * the configured share is traced. Spans that can't be sent are dropped: no request waits for them.
  */
 export class OtlpTracer implements RequestTracer {
   private readonly provider: TracerProvider;
@@ -96,7 +94,7 @@ export class OtlpTracer implements RequestTracer {
   }
 }
 
-/** The time of the clock at a time of `performance.now()`, near enough to now. The two drift apart over days. */
+/** The wall-clock time for a recent time of `performance.now()`. The two clocks drift apart over days. */
 function timeAt(elapsed: number): number {
   return Date.now() - performance.now() + elapsed;
 }

@@ -1,4 +1,4 @@
-/** The log in which an outage is reported. */
+/** The part of the log that {@link OutageLog} uses. */
 export interface OutageLogger {
   error(text: string, fields?: object): void;
   info(text: string, fields?: object): void;

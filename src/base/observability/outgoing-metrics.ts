@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** Hosts beyond this many share a label: addresses come from objects that users write. */
+/** Above this many, hosts share a label: addresses come from objects that users write. */
 const mostHosts = 256;
 
 interface Started {
@@ -58,7 +58,7 @@ export class OutgoingMetrics {
 
   private done(request: ClientRequest, code: string): void {
     const begun = this.begun.get(request);
-    // An error after the answer: the call has been counted already.
+    // An error after the response began: the call has been counted already.
     if (begun === undefined) return;
     this.begun.delete(request);
     const host = this.hostOf(request);

@@ -6,9 +6,9 @@ let users = 0;
 let stopTracing: (() => void) | undefined;
 
 /**
- * Gives the HTTP calls of traced requests a span, and sends the called server a reference to it (W3C Trace Context).
- * Node reports each call, whichever part of the program makes it. Returns the function that ends the tracing. A call
- * has one span, however many parts of the process send traces.
+ * Records a span for each HTTP call of a traced request, and sends the called server a reference to it (W3C Trace
+ * Context). Node reports each call, whichever part of the program makes it. Returns the function that stops the
+ * tracing. A call has one span, however many parts of the process send traces.
  */
 export function traceOutgoing(): () => void {
   users++;

@@ -17,7 +17,7 @@ export interface BuildInfo {
   readonly platform: string;
 }
 
-/** Metrics of the program itself, besides those of the library. */
+/** Registers metrics of the program itself, in addition to those of the library. */
 export function registerProcessMetrics(registry: Registry, build: BuildInfo): void {
   const registers = [registry];
   new Gauge({

@@ -58,7 +58,7 @@ export function flagsPage({ component, flags }: ProcessInfo): string {
   return [`${component} flags`, warning, '', ...flags, ''].join('\n');
 }
 
-/** The text of `/debug/pprof/goroutine`: what keeps the process busy or alive, by kind. */
+/** The body of `/debug/pprof/goroutine`: what keeps the process busy or alive, by kind. */
 export function activitiesPage(): string {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -66,7 +66,7 @@ export function activitiesPage(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The text of `/debug/pprof/`. */
+/** The body of `/debug/pprof/`. */
 export const profilesPage = [
   '<!doctype html>',
   '<title>/debug/pprof/</title>',
@@ -80,5 +80,5 @@ export const profilesPage = [
   '',
 ].join('\n');
 
-/** Flags that can be changed while the process runs. */
+/** The page that lists flags that can be changed while the process runs. */
 export const flagNamesPage = ['<!doctype html>', '<title>/debug/flags/</title>', '<p>v</p>', ''].join('\n');

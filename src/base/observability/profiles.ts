@@ -1,13 +1,13 @@
 import type { Session } from 'node:inspector/promises';
 
-/** What can be profiled: work of the processor, or the memory that was allocated meanwhile. */
+/** What can be profiled: CPU use, or the memory that was allocated meanwhile. */
 export type ProfileKind = 'profile' | 'heap' | 'allocs';
 
 export function isProfileKind(text: string): text is ProfileKind {
   return text === 'profile' || text === 'heap' || text === 'allocs';
 }
 
-/** The profiler is busy for another caller. */
+/** The profiler is already in use by another caller. */
 export class ProfilerBusyError extends Error {
   constructor() {
     super('another profile is being taken');
@@ -15,19 +15,19 @@ export class ProfilerBusyError extends Error {
   }
 }
 
-/** Bytes of allocations per sample on average. */
+/** Average number of allocated bytes between samples. */
 const samplingBytes = 64 * 1024;
-/** Microseconds between samples of the processor. */
+/** Microseconds between CPU samples. */
 const samplingUs = 1000;
 
 let isBusy = false;
 
 /**
- * Takes a profile of this process for a while, in the form that V8's tools open (`.cpuprofile`, `.heapprofile`). One at
- * a time. The process keeps working, a few per cent slower. Snapshots of the whole heap are not offered: the process
- * would stand still for seconds.
+ * Takes a profile of this process over some time, in the form that V8's tools open (`.cpuprofile`, `.heapprofile`).
+ * Only one profile at a time. The process keeps working, a few per cent slower. Heap snapshots are not offered: they
+ * would block the process for seconds.
  *
- * @param kind `heap` shows what was allocated meanwhile and is still in use, `allocs` also what is not
+ * @param kind `heap` shows what was allocated meanwhile and is still in use, `allocs` also what was freed
  * @param seconds how long the profile takes
  * @param signal ends the profile early, with the samples so far
  * @throws ProfilerBusyError

@@ -2,19 +2,22 @@ import type { Registry } from 'prom-client';
 import { Buckets, CollectedMetric, type SeriesValue } from './series.js';
 import { type RequestTracer, tracedAlone } from './trace-scope.js';
 
-/** Receives events of a queue. */
+/** Receives the events of a queue. */
 export interface QueueCounter {
   added(count?: number): void;
-  /** How many entries wait now. */
+  /** Sets the number of entries that are waiting. */
   depth(entries: number): void;
   retried(): void;
-  /** Work on an entry begins, with the time that it waited; the returned function is called at its end. */
+  /**
+   * Called when work on an entry begins, with the time that it waited; the returned function must be called when the
+   * work is done.
+   */
   began(waitedMs: number): () => void;
-  /** Does the work on an entry, as a trace of its own if it is sampled. */
+  /** Runs the work on an entry, as a trace of its own if it is sampled. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** From ten nanoseconds to a quarter of an hour, each ten times the one before. */
+/** Bucket bounds in seconds, in powers of ten. */
 const bounds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 
 /** One queue. */
@@ -24,7 +27,7 @@ class Queue implements QueueCounter {
   retries = 0;
   readonly waited = new Buckets(bounds);
   readonly worked = new Buckets(bounds);
-  /** When the work under way began. */
+  /** Start times of the work in progress. */
   readonly running = new Set<number>();
 
   constructor(
@@ -51,7 +54,7 @@ class Queue implements QueueCounter {
 
   began(waitedMs: number): () => void {
     this.waited.observe(waitedMs / 1000);
-    // The set holds one entry for each piece of work, even if several begin at the very same time.
+    // Each piece of work needs an entry of its own in the set, even if several begin at the very same time.
     let at = this.now();
     while (this.running.has(at)) at += 1e-6;
     this.running.add(at);
@@ -62,9 +65,9 @@ class Queue implements QueueCounter {
   }
 }
 
-/** The metrics of queues, under the names that operators of such programs know. */
+/** The metrics of queues, under the names that the reference programs use. */
 export class QueueMetrics {
-  /** Traces the work on entries; unset: nothing is traced. */
+  /** Traces the work on entries; if unset, nothing is traced. */
   tracer: RequestTracer | undefined;
   private readonly queues = new Map<string, Queue>();
 
@@ -89,7 +92,7 @@ export class QueueMetrics {
     this.addHistogram('work_duration_seconds', 'How long work on an entry took.', 'worked');
   }
 
-  /** The queue of this name, which is one of few: of a control loop, or of writes to the database. */
+  /** The counter of a queue by name. There are few names: those of controllers, and of writes to the database. */
   of(name: string): QueueCounter {
     let queue = this.queues.get(name);
     if (queue === undefined) {

@@ -5,7 +5,7 @@ import { stabilityOf } from './metric-stability.js';
 /** The value with which Linux reports that memory has no limit. */
 const unlimitedBytes = 2 ** 64;
 
-/** Metrics about metrics, and those of the operating system that the library leaves out. */
+/** Registers metrics about the registry, and operating system metrics that the library leaves out. */
 export function registerRegistryMetrics(registry: Registry): void {
   const registers = [registry];
   new Counter({
@@ -56,7 +56,7 @@ export function registerRegistryMetrics(registry: Registry): void {
   });
 }
 
-/** A column of the extended counters of IP. */
+/** A column of the kernel's extended IP counters. */
 function networkBytes(column: string): number | undefined {
   const [names, values] = readOwn('net/netstat')
     .split('\n')

@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** The outcome of reading a changed configuration file. */
 export type ReloadStatus = 'success' | 'failure';
 
-/** Counts how often a configuration file was read again, under the names that operators of such servers know. */
+/** Counts reloads of a configuration file, under the names that the reference server uses. */
 export class ReloadMetrics {
   private readonly reloads: Counter<'status' | 'apiserver_id_hash'>;
   private readonly lastReload: Gauge<'status' | 'apiserver_id_hash'>;

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { Buckets, CollectedMetric, type SeriesLabels, type SeriesValue } from './series.js';
 
-/** The labels of a request metric. Every value is one of few: never a text from a client. */
+/** The labels of a request metric. Every label has few possible values: never a string chosen by a client. */
 export interface RequestLabels {
   readonly verb: string;
   readonly group: string;
@@ -13,24 +13,27 @@ export interface RequestLabels {
 
 /** The outcome of a request. */
 export interface RequestOutcome {
-  /** The HTTP code; 499 when the client left before its answer. */
+  /** The HTTP code; 499 when the client left before the response. */
   readonly code: number;
   readonly dryRun: boolean;
-  /** From arrival to the end of the answer; undefined for a long-running request, whose length means nothing. */
+  /**
+   * Seconds from arrival to the end of the response; undefined for a long-running request, whose duration means
+   * nothing.
+   */
   readonly seconds: number | undefined;
-  /** The part of the duration spent in calls of webhooks and waiting for a seat. */
+  /** Seconds spent in webhook calls and waiting for a seat. */
   readonly waitedSeconds: number;
-  /** Bytes of the answer's body. */
+  /** Bytes of the response body. */
   readonly answerBytes: number;
   /** Bytes of the request's body; 0 if it had none or it was not read. */
   readonly bodyBytes: number;
-  /** The server refused or ended the request to protect itself: a 429, or a 504 of the time limit. */
+  /** The server refused or aborted the request to protect itself: a 429, or a 504 because of the time limit. */
   readonly isTerminated: boolean;
-  /** The answer had begun and was cut. */
+  /** The response had begun and was cut off. */
   readonly isAborted: boolean;
 }
 
-/** The name that operators' dashboards use for the program. */
+/** The value of the label `component` that operators' dashboards expect. */
 export const component = 'apiserver';
 
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
@@ -43,8 +46,8 @@ const bodyBounds = Array.from({ length: 31 }, (_, i) => 50_000 + i * 100_000);
 
 const failed = 500;
 /**
- * Resources that every cluster gets requests for. Dashboards add up reads of each scope: a sum with a missing term
- * shows nothing.
+ * Resources that are requested in every cluster. Dashboards add up reads of each scope: a sum with a missing term shows
+ * nothing.
  */
 const expected: readonly RequestLabels[] = (
   [
@@ -77,7 +80,7 @@ const names = {
   },
 } as const;
 
-/** The part that is counted separately for dry runs. */
+/** The series that are counted separately for dry runs. */
 class AnswerSeries {
   readonly codes: Map<number, number>;
   readonly latency = new Buckets(latencyBounds);
@@ -87,14 +90,14 @@ class AnswerSeries {
   }
 }
 
-/** Everything that is counted under one set of labels. */
+/** All counters of one set of labels. */
 class RequestSeries {
   /** A first failure must be a rise from 0: collectors do not notice a series that begins with it. */
   readonly real = new AnswerSeries([[failed, 0]]);
   dryRun: AnswerSeries | undefined = undefined;
   readonly terminations = new Map<number, number>();
   aborts = 0;
-  /** Shown even while there was no such request. */
+  /** Whether the series is shown even if there was no request for it. */
   isExpected = false;
   readonly sli = new Buckets(sliBounds);
   readonly answers = new Buckets(answerBounds);
@@ -114,7 +117,7 @@ interface BodySeries {
 type Append = (values: SeriesValue[], series: RequestSeries, labels: SeriesLabels) => void;
 
 /**
- * The metrics of requests, under the names, labels and buckets that operators' dashboards know. One lookup per request
+ * The request metrics, under the names, labels and buckets that operators' dashboards know. One lookup per request
  * finds all of its counters.
  */
 export class RequestMetrics {
@@ -150,12 +153,12 @@ export class RequestMetrics {
     });
   }
 
-  /** Makes the usual series, at 0, in a process that will answer requests. */
+  /** Creates the series that dashboards expect, at 0, in a process that will serve requests. */
   expect(): void {
     for (const labels of expected) this.seriesOf(labels).isExpected = true;
   }
 
-  /** Counts a request that has ended. */
+  /** Counts a finished request. */
   done(labels: RequestLabels, outcome: RequestOutcome): void {
     const { code, seconds } = outcome;
     const series = this.seriesOf(labels);

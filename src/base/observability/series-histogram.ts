@@ -7,7 +7,7 @@ export interface LatencySeries {
   observe(seconds: number): void;
 }
 
-/** A histogram whose series are made ahead, for what is observed in every request. */
+/** A histogram whose series are created in advance, for what is observed in every request. */
 export class SeriesHistogram {
   private readonly series: { readonly labels: SeriesLabels; readonly buckets: Buckets }[] = [];
 
@@ -28,7 +28,10 @@ export class SeriesHistogram {
     });
   }
 
-  /** Makes the series of these labels, which must differ from all others. It shows up once something is observed. */
+  /**
+   * Creates the series for these labels, which must differ from all others. It is shown once something has been
+   * observed.
+   */
   with(labels: SeriesLabels): LatencySeries {
     const buckets = new Buckets(this.bounds);
     this.series.push({ labels, buckets });

@@ -8,7 +8,7 @@ export type SeriesLabels = Readonly<Record<string, string>>;
 export interface SeriesValue {
   readonly value: number;
   readonly labels: SeriesLabels;
-  /** Only if it differs from the name of the metric, as with the buckets of a histogram. */
+  /** Set only if it differs from the name of the metric, as with the buckets of a histogram. */
   readonly metricName?: string;
   /** The same observations in finer buckets, beside the count of a histogram. */
   readonly native?: NativeHistogram | undefined;
@@ -22,8 +22,8 @@ export interface MetricHead {
 }
 
 /**
- * A metric whose values come from a function, in the form that the registry of the library collects. It is for values
- * that are counted in plain numbers, because they are counted in every request: the library's own counters look up the
+ * A metric whose values come from a function, in the form that the library's registry collects. It is for values that
+ * are counted in plain numbers, because they are counted in every request: the library's own counters look up the
  * labels in each call, which costs more than most of what is counted.
  */
 export class CollectedMetric {
@@ -42,7 +42,7 @@ export class CollectedMetric {
     this.name = name;
     this.help = help;
     this.labelNames = labelNames;
-    // Of a metric the registry only uses its name and get().
+    // The registry uses only the name and get() of a metric.
     registry.registerMetric(this as unknown as Metric);
   }
 
@@ -55,7 +55,7 @@ export class CollectedMetric {
     >);
   }
 
-  /** Part of the form that the registry knows: it has nothing to reset. */
+  /** Required by the registry; there is nothing to reset. */
   reset(): void {}
 }
 
@@ -77,7 +77,7 @@ class CountLine implements SeriesValue {
   }
 }
 
-/** Counts observations by size. Bounds ascend; the last count is of the observations above all bounds. */
+/** Counts observations by size. Bounds ascend; the last count is for observations above all bounds. */
 export class Buckets {
   readonly counts: number[];
   sum = 0;
@@ -98,7 +98,7 @@ export class Buckets {
     this.native.observe(value);
   }
 
-  /** Adds the lines of a scrape to `values`; while nothing was observed, only if `evenEmpty`. */
+  /** Adds the lines of a scrape to `values`; if nothing was observed, only if `evenEmpty`. */
   appendTo(values: SeriesValue[], name: string, labels: SeriesLabels, evenEmpty = false): void {
     const total = this.counts.reduce((sum, count) => sum + count, 0);
     if (total === 0 && !evenEmpty) return;

@@ -5,7 +5,7 @@ const fieldBuckets = [
 ];
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** The calls of this process to its database, and the batches of its writes. */
+/** Metrics of this process's database calls and of its write batches. */
 export class StorageMetrics {
   private readonly latency: Histogram<'operation'>;
   private readonly batchSize: Histogram<string>;
@@ -24,7 +24,7 @@ export class StorageMetrics {
       buckets: latencyBuckets,
       registers,
     });
-    // Dashboards query the store under the name of etcd.
+    // Dashboards query storage latency under the name of etcd.
     this.fieldLatency = new Histogram({
       name: 'etcd_request_duration_seconds',
       help: 'Time of storage calls by operation, under the name that dashboards ask for.',

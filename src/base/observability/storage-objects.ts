@@ -7,14 +7,14 @@ export interface StorageCensus {
   readonly bytes: number;
 }
 
-/** A scrape begins a new count when the last one is this old. */
+/** A scrape starts a new count when the last one is at least this old, in milliseconds. */
 const countEveryMs = 60_000;
 
 /**
- * The numbers of stored objects. The database counts them, at most once a minute and only while somebody scrapes; a
- * scrape never waits for it, and shows the count before.
+ * Registers the numbers of stored objects. The database counts them, at most once a minute and only while metrics are
+ * scraped; a scrape never waits for the count, and shows the previous one.
  *
- * @param take counts; a failure leaves the last count in place
+ * @param take counts the objects; after a failure the last count remains
  */
 export function registerStorageObjects(
   registry: Registry,

@@ -18,10 +18,10 @@ interface EpochReport {
   readonly missing: bigint;
 }
 
-/** How often the same loss with the same reason is logged. */
+/** How often a connection loss with the same reason is logged, in milliseconds. */
 const repeatMs = 60_000;
 
-/** Turns the reports of storage into metrics and log lines. */
+/** Turns the events that storage reports into metrics and log lines. */
 export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () => performance.now()) {
   const logged = new Map<string, { readonly reason: string; readonly at: number }>();
   const unprotected = new Set<string>();
@@ -43,13 +43,13 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
     connectionLost: (role: string, cause: unknown) => {
       const reason = reasonOf(cause);
       const last = logged.get(role);
-      // A process that retries twice a second would log it twice a second.
+      // Without this check, a process that retries twice a second would log the loss twice a second.
       if (last?.reason === reason && elapsed() - last.at < repeatMs) return;
       logged.set(role, { reason, at: elapsed() });
       logger.warn('no connection to the database', { role, reason });
     },
     unprotected: (problem: string) => {
-      // Every connection of the pool has the same problem.
+      // All connections of the pool report the same problem; it is logged once.
       if (unprotected.has(problem)) return;
       unprotected.add(problem);
       logger.warn(problem);
@@ -75,14 +75,14 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
       } else if (action === 'joined') logger.warn('the database continues in another history', fields);
     },
     backgroundError: (where: string, error: unknown) => {
-      // The stack of a system error is that of the runtime.
+      // The stack of a system error shows only code of the runtime.
       const isOfSystem = error instanceof Error && 'syscall' in error;
       logger.warn('background fault', { where, error: isOfSystem ? reasonOf(error) : error });
     },
   };
 }
 
-/** An error of connection attempts to several addresses contains their reasons. */
+/** An error about several addresses contains the reason for each of them. */
 function reasonOf(cause: unknown): string {
   if (cause === undefined) return 'the connection ended';
   if (cause instanceof AggregateError && cause.message === '') return cause.errors.map(reasonOf).join('; ');

@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Values that a span carries. */
+/** The attributes of a span. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** One timed piece of work of a request that is traced. */
+/** One timed piece of work in a traced request. */
 export interface TraceSpan {
   readonly traceId: string;
   /** The value of the header that passes this span on to another server (W3C Trace Context). */
   readonly traceparent: string;
-  /** The value of `tracestate`, as it came; empty: none. */
+  /** The value of `tracestate` as received; empty if there was none. */
   readonly tracestate: string;
   child(name: string, attributes?: SpanAttributes): TraceSpan;
   /** Adds a finished child. Times in milliseconds of `performance.now()`. */
@@ -18,12 +18,12 @@ export interface TraceSpan {
   end(): void;
 }
 
-/** The span that a client says a request belongs to. Ids are in hexadecimal. */
+/** The span that a client names as the parent of its request. Ids are in hexadecimal. */
 export interface RemoteSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly isSampled: boolean;
-  /** The value of `tracestate`; empty: none. */
+  /** The value of `tracestate`; empty if there was none. */
   readonly state: string;
 }
 
@@ -33,10 +33,10 @@ export interface TraceBeginning {
   readonly remote?: RemoteSpan;
   /**
    * Whether the other side may decide that the work is traced. Otherwise the work begins a trace of its own, or none,
-   * as if nobody had requested it, with a link to the span that it claims to belong to.
+   * as if no trace had been requested, with a link to the span that it claims to belong to.
    */
   readonly isTrusted?: boolean;
-  /** The work is no request, or part of one that has a span of this program already. */
+  /** The work is not a request, or is part of one that already has a span of this program. */
   readonly isInner?: boolean;
   /** Milliseconds of `performance.now()`; default: now. */
   readonly begunAt?: number;
@@ -48,7 +48,7 @@ export interface RequestTracer {
   begin(name: string, beginning?: TraceBeginning): TraceSpan | undefined;
 }
 
-/** Where the span of a request is looked up: the span may be created later than the request. */
+/** Holds the span of a request, which may be created later than the request. */
 export interface TraceHolder {
   readonly trace: TraceSpan | undefined;
 }
@@ -62,18 +62,18 @@ export function runInTrace(holder: TraceHolder, run: () => void): void {
   scope.run(holder, run);
 }
 
-/** The span of what runs at the moment; undefined when it is not traced. */
+/** The span of the code that is running; undefined when it is not traced. */
 export function currentSpan(): TraceSpan | undefined {
   return scope?.getStore()?.trace;
 }
 
-/** Does some work as a span of the current trace, if there is one. */
+/** Runs work as a span of the current trace, if there is one. */
 export function traced<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
   const parent = currentSpan();
   return parent === undefined ? work() : tracedIn(parent.child(name, attributes), work);
 }
 
-/** Does some work as a trace of its own, if the tracer samples it. */
+/** Runs work as a trace of its own, if the tracer samples it. */
 export function tracedAlone<T>(
   tracer: RequestTracer | undefined,
   name: string,
@@ -98,11 +98,11 @@ async function tracedIn<T>(span: TraceSpan, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** The parent as a client sends it (W3C Trace Context). */
+/** The form of the `traceparent` header (W3C Trace Context). */
 const parentForm = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 const maxStateLength = 512;
 
-/** The trace that a client claims for a request; undefined if its claim is missing or invalid. */
+/** The trace that a client names for a request; undefined if it is missing or invalid. */
 export function remoteSpanOf({
   traceparent,
   tracestate,

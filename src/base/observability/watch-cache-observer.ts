@@ -11,11 +11,12 @@ interface CacheStatistics {
 }
 
 /**
- * Turns the reports of watch caches into metrics and log lines.
+ * Turns the events that watch caches report into metrics and log lines.
  *
  * @param statistics called when metrics are collected
- * @param formBytes the memory of forms of objects, in bytes; called then, too
- * @param backlogCharacters the text of changes that watchers have not received yet; called then, too
+ * @param formBytes the memory of encoded objects, in bytes; called at the same time
+ * @param backlogCharacters the length of the changes that watchers have not received yet, in characters; called at the
+ * same time
  */
 export function watchCacheObserver(
   registry: Registry,
@@ -90,7 +91,8 @@ function addSizeGauges(registry: Registry, statistics: () => Iterable<CacheStati
       help: 'Objects held in memory, by resource.',
       labelNames: ['resource'],
       registers,
-      // The first of these gauges fills them all, because they are collected in the order of their registration.
+      // The first of these gauges sets the values of all, because they are collected in the order of their
+      // registration.
       collect: () => collect(),
     }),
     bytes: new Gauge({
@@ -145,7 +147,7 @@ function addEventMetrics(registry: Registry) {
   return { reads, fills, drops, slow };
 }
 
-/** The series of each cache under the names that operators of such servers know. */
+/** The series of each cache, under the names that the reference server uses. */
 function cacheSeries(registers: Registry[]) {
   const labelNames = ['group', 'resource'] as const;
   return {

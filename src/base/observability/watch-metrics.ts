@@ -9,12 +9,12 @@ export interface WatchLabels {
   readonly resource: string;
 }
 
-/** The labels of lists that watches begin with. */
+/** The labels of the initial lists of watches. */
 type WatchListLabels = WatchLabels & Pick<RequestLabels, 'scope'>;
 
 /** Counts the events of the watches of one resource. */
 export interface WatchSeries {
-  /** An event of this many bytes was sent. */
+  /** Counts a sent event of this many bytes. */
   sent(bytes: number): void;
 }
 
@@ -35,7 +35,7 @@ class EventSeries implements WatchSeries {
   }
 }
 
-/** The events of watches, under the names that operators' dashboards know. They are counted for each watcher. */
+/** Metrics of watch events, under the names that operators' dashboards know. Events are counted for each watcher. */
 export class WatchMetrics {
   private readonly series = new Map<string, EventSeries>();
   private readonly lists = new Map<string, { readonly labels: WatchListLabels; readonly durations: Buckets }>();
@@ -69,7 +69,7 @@ export class WatchMetrics {
     });
   }
 
-  /** The series of a resource; one for all of its watches. */
+  /** The series of a resource, shared by all of its watches. */
   of({ group, version, resource }: WatchLabels): WatchSeries {
     const key = `${group}\n${version}\n${resource}`;
     let series = this.series.get(key);
@@ -80,7 +80,7 @@ export class WatchMetrics {
     return series;
   }
 
-  /** Counts a list that a watch began with. */
+  /** Counts the initial list of a watch. */
   listDone(labels: WatchListLabels, seconds: number): void {
     const key = Object.values(labels).join('\n');
     let list = this.lists.get(key);

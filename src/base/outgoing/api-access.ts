@@ -2,7 +2,7 @@ import type { ClientTls } from './client-config.js';
 
 /** What a request shows. */
 export interface Credentials {
-  /** The same object until the certificates change. */
+  /** TLS settings; the same object until the certificates change. */
   readonly tls: ClientTls;
   /** The content of the Authorization header. */
   readonly authorization: string | undefined;
@@ -12,11 +12,11 @@ export interface Credentials {
 export interface ApiAccess {
   /** An https URL. */
   readonly server: string;
-  /** How to verify the server, and the client certificate, as they were when they were read first. */
+  /** How to verify the server, and the client certificate, as first read. */
   readonly tls: ClientTls;
-  /** What the next request shows. */
+  /** The credentials for the next request. */
   readonly present: () => Promise<Credentials>;
-  /** After a 401: whether there are other credentials now than those that were refused, so that a second try makes sense. */
+  /** After a 401: whether the current credentials differ from the refused ones, so that a retry makes sense. */
   readonly renew: (refused: Credentials) => Promise<boolean>;
 }
 

@@ -4,7 +4,7 @@ import { CallSeats } from './call-seats.js';
 
 const never = new AbortController().signal;
 
-/** A call that ends when the test decides. */
+/** A call that the test finishes by hand. */
 function call() {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let isRunning = false;

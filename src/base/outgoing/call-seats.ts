@@ -1,4 +1,4 @@
-/** The most calls at a time, and the most that wait for one of them to end. */
+/** The most concurrent calls, and the most calls that wait for a seat. */
 export interface SeatLimits {
   readonly calls: number;
   readonly waiting: number;
@@ -15,7 +15,7 @@ export class CallSeats {
   constructor(private readonly limits: SeatLimits) {}
 
   /**
-   * Runs a call when there is a seat for it. Undefined if too many wait already; throws the reason of the signal if that
+   * Runs a call when a seat is free. Returns undefined if too many calls wait already; throws the signal's reason if it
    * is aborted while the call waits.
    */
   take<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> | undefined {
@@ -31,7 +31,7 @@ export class CallSeats {
       return await call();
     } finally {
       const [next] = this.waiting;
-      // The seat passes to the next call without becoming free in between.
+      // The seat is handed to the next call without becoming free in between.
       if (next === undefined) this.taken--;
       else {
         this.waiting.delete(next);

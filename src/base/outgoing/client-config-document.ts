@@ -8,7 +8,7 @@ export class ClientConfigError extends Error {}
 /** An object of the file. */
 export type ClientConfigEntry = Readonly<Record<string, unknown>>;
 
-/** Makes the error for a fault in a file. */
+/** Creates the error for a problem in a file. */
 export type Problem = (text: string) => ClientConfigError;
 
 /** Reads the file. */
@@ -27,8 +27,8 @@ export function readClientConfigRoot(path: string, problem: Problem): ClientConf
 }
 
 /**
- * Like {@link readClientConfigRoot}, for text that a client sent: of duplicate keys the last one counts, as comparing
- * them all takes long.
+ * Like {@link readClientConfigRoot}, for a configuration that a client sent: of duplicate keys the last one counts,
+ * since comparing all keys would take long.
  */
 export function parseClientConfigRoot(content: string, problem: Problem): ClientConfigEntry {
   return rootOf(content, false, problem);
@@ -48,7 +48,7 @@ function rootOf(content: string, uniqueKeys: boolean, problem: Problem): ClientC
   return root;
 }
 
-/** The entry of the current context, or of the one that is named. */
+/** The entry of the named context, or of the current one. */
 export function currentContext(root: ClientConfigEntry, problem: Problem, named?: string): ClientConfigEntry {
   const name = named ?? textOf(root, 'current-context', problem);
   if (name === '') throw problem('current-context must be set');
@@ -72,7 +72,7 @@ export function namedEntry(
   return value;
 }
 
-/** A text field; empty when it is missing. */
+/** A string field; empty when it is missing. */
 export function textOf(entry: ClientConfigEntry, field: string, problem: Problem): string {
   const value = entry[field] ?? '';
   if (typeof value !== 'string') throw problem(`${field} must be a string`);

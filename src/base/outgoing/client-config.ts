@@ -15,7 +15,7 @@ import {
 } from './client-config-document.js';
 import { type ClusterExtras, type ExecPlugin, readClusterExtras, readExecPlugin } from './exec/exec-plugin.js';
 
-/** How to verify the other side, and the credentials of this side. All texts are PEM. */
+/** How to verify the other side, and the credentials of this side. All strings are PEM. */
 export interface ClientTls {
   /** Authorities for the server's certificate; undefined: those of the host. */
   readonly ca: string | undefined;
@@ -36,7 +36,7 @@ export type ClientAuth =
   | { readonly kind: 'bearer'; readonly token: string }
   | { readonly kind: 'bearerFile'; readonly path: string }
   | { readonly kind: 'basic'; readonly username: string; readonly password: string }
-  /** A program gives a token, a client certificate or both. */
+  /** The credentials come from a program: a token, a client certificate or both. */
   | { readonly kind: 'exec'; readonly plugin: ExecPlugin };
 
 /** One remote service and this side's credentials for it. */
@@ -45,15 +45,15 @@ export interface ClientConfig {
   readonly server: string;
   readonly tls: ClientTls;
   readonly auth: ClientAuth;
-  /** The files of `ca`, `cert` and `key`, if they are in files of their own. */
+  /** The paths of `ca`, `cert` and `key`, if they are in files of their own. */
   readonly files: ClientTlsFiles;
-  /** What the program of {@link ClientAuth} gets to know of the cluster besides its address. */
+  /** What the credential program of {@link ClientAuth} receives about the cluster besides its address. */
   readonly clusterExtras?: ClusterExtras | undefined;
 }
 
-/** What a reader of client configurations does with users whose credentials come from a program. */
+/** How users whose credentials come from a program are handled. */
 export interface UserPolicy {
-  /** Whether the program is run; otherwise such a user is a fault. */
+  /** Whether the program is run; otherwise the user is refused. */
   readonly runsPrograms: boolean;
 }
 
@@ -67,11 +67,11 @@ export interface ClientTlsFiles {
 }
 
 /**
- * Reads a client configuration (the format of kubectl's own file). The cluster of the current context, or of the one that
- * is named, is the remote service; its user is this process (specification 5.2). Paths in it are relative to the file.
+ * Reads a client configuration (the format of kubectl's own file). The cluster of the named context, or of the current
+ * one, is the remote service; its user is this process (specification 5.2). Paths in it are relative to the file.
  *
  * Throws {@link ClientConfigError} for an unusable configuration: an address that is not https, certificates that don't
- * belong together, or ways to get credentials that this program does not offer (proxies, impersonation, and programs
+ * belong together, or kinds of credentials that this program does not support (proxies, impersonation, and programs
  * unless the policy allows them).
  */
 export function loadClientConfig(path: string, contextName?: string, policy = noPrograms): ClientConfig {
@@ -95,8 +95,8 @@ export function loadClientConfig(path: string, contextName?: string, policy = no
 }
 
 /**
- * Reads the cluster of the current context: where it is and how to verify it, without anybody's credentials. The users of the
- * file are not looked at.
+ * Reads the cluster of the current context: where it is and how to verify it, without any credentials. The users of the
+ * file are ignored.
  *
  * @throws ClientConfigError as {@link loadClientConfig}
  */
@@ -134,7 +134,7 @@ function readCluster(
 /** The credentials of one user. */
 export type ClientUser = Pick<ClientConfig, 'tls' | 'auth' | 'files'>;
 
-/** Reads a user. Its `tls` trusts the authorities of the host. */
+/** Reads a user. Its `tls` trusts the CAs of the host. */
 export function readUser(
   user: ClientConfigEntry,
   folder: string,
@@ -161,7 +161,7 @@ export function readUser(
   }
   const plugin = isGiven(user.exec) ? readExecPlugin(user.exec, folder, problem) : undefined;
   const given = authOf(user, folder, problem);
-  // Credentials that are there make the program needless.
+  // If the user has other credentials, the program is not needed.
   const isComplete = plugin === undefined || tls.cert !== undefined || given.kind !== 'none';
   const auth: ClientAuth = isComplete ? given : { kind: 'exec', plugin };
   return Object.freeze({ tls: Object.freeze(tls), auth: Object.freeze(auth), files });
@@ -177,8 +177,8 @@ function addressOf(server: string, problem: Problem): string {
 }
 
 /**
- * The file that `<field>` names. Undefined when the field is missing, or when the text itself is given, which takes
- * precedence.
+ * The path in the field `<field>`. Undefined when the field is missing, or when the inline data, which takes
+ * precedence, is given.
  */
 function fileOf(entry: ClientConfigEntry, field: string, folder: string, problem: Problem): string | undefined {
   const file = textOf(entry, field, problem);
@@ -186,7 +186,7 @@ function fileOf(entry: ClientConfigEntry, field: string, folder: string, problem
   return isAbsolute(file) ? file : resolve(folder, file);
 }
 
-/** The PEM text of `<field>-data` in base64, or that of the file. */
+/** The PEM from `<field>-data` in base64, or from the file. */
 function material(
   entry: ClientConfigEntry,
   field: string,

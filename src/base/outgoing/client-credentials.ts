@@ -11,15 +11,15 @@ import {
 import { ClientConfigError } from './client-config-document.js';
 import { ExecCredentials } from './exec/exec-credentials.js';
 
-/** After this time, a call that needs the files checks them again. */
+/** Files older than this, in milliseconds, are checked again before the next call that needs them. */
 const fileAgeMs = 10_000;
 
-/** A user, and the address that a program which gives the credentials is told. */
+/** A user, and the server address that is passed to a credential program. */
 type CredentialsConfig = ClientUser & Partial<Pick<ClientConfig, 'server' | 'clusterExtras'>>;
 
 /**
  * The credentials that this side presents to a remote service. Certificates and tokens in files are read again while
- * the process runs. A program for credentials runs when they are needed first, when they have expired, and when they were
+ * the process runs. A credential program runs on first use, when its credentials have expired, and when they were
  * refused.
  */
 export class ClientCredentials {
@@ -41,29 +41,29 @@ export class ClientCredentials {
   }
 
   /**
-   * What the next request shows.
+   * The credentials for the next request.
    *
-   * @throws ExecPluginError when a program gives no credentials; the fault of a token file that was never readable
+   * @throws ExecPluginError when a program returns no credentials; the error of a token file that was never readable
    */
   async present(): Promise<Credentials> {
     const tls = await this.tls();
     return this.exec?.present(tls) ?? { tls, authorization: await this.authorization() };
   }
 
-  /** After a 401: whether there are other credentials now than those that were refused. */
+  /** After a 401: whether the current credentials differ from the refused ones. */
   async renew(refused: Credentials): Promise<boolean> {
     return this.exec?.renew(refused) ?? false;
   }
 
   /**
-   * The certificates of files to use now; the same object until they change. If the files hold something that can't be used (a
-   * key that is ahead of its certificate), the old ones stay until the next check.
+   * The current certificates from the files; the same object until they change. If the files hold something that can't
+   * be used (a key that is ahead of its certificate), the old ones stay until the next check.
    */
   async tls(): Promise<ClientTls> {
     const { ca, cert, key } = this.config.files;
     const now = this.clock.now();
     if ((ca ?? cert ?? key) === undefined || now < this.tlsReadAt + fileAgeMs) return this.ownTls;
-    // Calls that come meanwhile use the present certificates.
+    // Calls that arrive meanwhile use the current certificates.
     this.tlsReadAt = now;
     const read = async (path: string | undefined, known: string | undefined) =>
       path === undefined ? known : await readFile(path, 'utf8');
@@ -79,14 +79,14 @@ export class ClientCredentials {
       checkClientTls(tls, (problem) => new ClientConfigError(problem));
       this.ownTls = tls;
     } catch {
-      // The old certificates stay. A connection that fails because of them reports the reason.
+      // The old certificates stay. If a connection fails because of them, its error gives the reason.
     }
     return this.ownTls;
   }
 
   /**
-   * The content of the Authorization header, if there is one that needs no program. Throws when a token file was never
-   * readable.
+   * The content of the Authorization header, unless it comes from a program or there is none. Throws when a token file
+   * was never readable.
    */
   async authorization(): Promise<string | undefined> {
     const auth: ClientAuth = this.config.auth;
@@ -112,7 +112,7 @@ export class ClientCredentials {
       this.tokenOfFile = { header, until: now + fileAgeMs };
       return header;
     } catch (error) {
-      // The last readable token is used for as long as it is accepted.
+      // If the file is unreadable now, the last readable token is used.
       if (known !== undefined) return known.header;
       throw error;
     }

@@ -3,17 +3,17 @@ import { type ClientUser, readUser } from './client-config.js';
 import { ClientConfigError, isEntry, namedEntry, readClientConfigRoot, textOf } from './client-config-document.js';
 
 /**
- * Credentials by the host that they are for. The names of the users in the file are patterns: `host:port`, `host` for
- * port 443, `*.example.com` for the hosts below a domain, with or without a port, and `*` for all others.
+ * Credentials by the host that they are for. The user names in the file are patterns: `host:port`, `host` for port 443,
+ * `*.example.com` for the hosts below a domain, with or without a port, and `*` for all others.
  */
 export class ClientUsers {
   constructor(
     private readonly users: ReadonlyMap<string, ClientUser>,
-    /** For hosts that no pattern matches: the user of the current context. */
+    /** The user of the current context, for hosts that no pattern matches. */
     private readonly otherwise: ClientUser | undefined,
   ) {}
 
-  /** The most specific user for a host; undefined: no credentials. */
+  /** The most specific user for a host; undefined if no user matches. */
   for(host: string, port: number): ClientUser | undefined {
     const found = this.find(`${host}:${port}`) ?? (port === 443 ? this.find(host) : undefined);
     return found ?? this.users.get('*') ?? this.otherwise;

@@ -14,7 +14,7 @@ const tlsReasons: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: outdated,
 };
 
-/** Why there was no answer, in the words that operators of such servers look for. */
+/** Why there was no response, in the words that operators search for. */
 export function connectionReason(
   error: NodeJS.ErrnoException & { address?: string; port?: number; errors?: Error[] },
 ): string {
@@ -26,7 +26,7 @@ export function connectionReason(
   if (code === 'ECONNREFUSED') return `dial tcp${where}: connect: connection refused`;
   if (code === 'EHOSTUNREACH') return `dial tcp${where}: connect: no route to host`;
   if (code === 'ENOTFOUND') return `dial tcp: lookup ${(error as { hostname?: string }).hostname}: no such host`;
-  // The other side ended the connection where an answer was expected.
+  // The other side closed the connection where a response was expected.
   if (message === 'socket hang up') return 'EOF';
   if (code === 'ECONNRESET') return 'read: connection reset by peer';
   return tlsReasons[code] ?? message;

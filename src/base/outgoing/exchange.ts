@@ -8,9 +8,9 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
 
-/** One request to another server whose answer is passed on. */
+/** One request to another server whose response is passed on. */
 export interface Exchange {
-  /** An agent of `node:https` makes the connection encrypted. */
+  /** With an agent of `node:https` the connection is encrypted. */
   readonly agent: Agent;
   /** A name or an address, without brackets. */
   readonly host: string;
@@ -19,13 +19,13 @@ export interface Exchange {
   /** The path with the query, as it is sent. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
-  /** Streamed as it comes; undefined: no body. */
+  /** Streamed as it arrives; undefined for no body. */
   readonly body?: Readable | undefined;
-  /** Ends the request and its answer. */
+  /** Aborts the request and its response. */
   readonly signal: AbortSignal;
   /** How long a new connection may take, in milliseconds. */
   readonly connectLimitMs: number;
-  /** How long the head of the answer may take after that, in milliseconds; undefined: as long as the client waits. */
+  /** How long the head of the response may take after that, in milliseconds; undefined: as long as the client waits. */
   readonly headLimitMs?: number | undefined;
   /** Whether the other side may switch to the protocol that the headers request. */
   readonly mayUpgrade?: boolean | undefined;
@@ -37,11 +37,11 @@ export type ExchangeAnswer =
       readonly kind: 'upgrade';
       readonly response: IncomingMessage;
       readonly socket: Duplex;
-      /** The first bytes of the other protocol. */
+      /** The first bytes of the protocol after the switch. */
       readonly head: Buffer;
     };
 
-/** Why a request got no usable answer. The message may be shown to clients. */
+/** Why a request received no usable response. The message may be shown to clients. */
 export class ExchangeFault extends Error {}
 
 /** A request that did not reach the other side. */
@@ -52,11 +52,11 @@ export class Unsent extends Error {
 }
 
 const maxHeadBytes = 64 * 1024;
-/** Servers send a few informational answers at most. */
+/** The most informational responses that are accepted; servers send a few at most. */
 const maxInformational = 32;
 
 /**
- * Sends a request and resolves with the beginning of the answer, whatever its status. Redirects are not followed.
+ * Sends a request and resolves with the beginning of the response, whatever its status. Redirects are not followed.
  *
  * @throws Unsent when the request surely had no effect; otherwise {@link ExchangeFault} or what the connection threw
  */
@@ -81,8 +81,8 @@ export function exchange(call: Exchange): Promise<ExchangeAnswer> {
       clearTimeout(limit);
       body?.unpipe(sent);
       sent.destroy();
-      // The other side may have closed a kept connection just when it was used. A request without a body was not
-      // consumed, and reads have no effects.
+      // The other side may have closed a kept-alive connection just when it was used. A request without a body can be
+      // repeated, and reads have no effects.
       const isStale = sent.reusedSocket && isReset(error) && body === undefined && isRead(method);
       reject(isBegun && !isStale ? error : new Unsent(error));
     };
@@ -99,7 +99,7 @@ export function exchange(call: Exchange): Promise<ExchangeAnswer> {
       clearTimeout(limit);
       resolve(answer);
     };
-    // Also after the answer: a broken connection then shows in the answer's stream.
+    // Also listens after the response began: a broken connection then shows in the response stream.
     sent.on('error', fail);
     sent.once('socket', (socket: Duplex) => {
       if (sent.reusedSocket) begin();
@@ -123,8 +123,8 @@ export function exchange(call: Exchange): Promise<ExchangeAnswer> {
 }
 
 /**
- * Without a length or chunks, Node still sends the body of a GET or DELETE: the other side would take it for the next
- * request.
+ * Without a length or chunked encoding, Node still sends the body of a GET or DELETE: the other side would take it for
+ * the next request.
  */
 function framed(headers: OutgoingHttpHeaders, body: Readable | undefined): OutgoingHttpHeaders {
   if (body === undefined) return headers;

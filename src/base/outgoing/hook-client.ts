@@ -20,30 +20,33 @@ export interface HookAddress {
         readonly port?: number | undefined;
       }
     | undefined;
-  /** PEM in base64; empty: the authorities of the system. */
+  /** PEM in base64; if empty, the CAs of the system are trusted. */
   readonly caBundle?: string | undefined;
 }
 
-/** What all hooks of a process share. */
+/** Settings shared by all hooks of a process. */
 export interface HookTransport {
   readonly services: ServiceResolver;
   readonly denied: DeniedAddresses;
-  /** Credentials by host; undefined: none for any. */
+  /** Credentials by host; undefined if there are none. */
   readonly users: ClientUsers | undefined;
 }
 
-/** As many calls to one hook as connections; few enough waiting requests to leave room for those of other hooks. */
+/**
+ * As many concurrent calls to one hook as it has connections; few enough waiting requests to leave room for those of
+ * other hooks.
+ */
 const seatLimits = { calls: 64, waiting: 64 };
 
 const mostRedirects = 10;
 
 export interface HookSettings {
   readonly userAgent: string;
-  /** Longer answers are faults. */
+  /** Longer responses are faults. */
   readonly maxAnswerBytes: number;
 }
 
-/** Large enough for a patch of the largest object in base64, and the rest of the answer. */
+/** Large enough for a patch of the largest object in base64, and the rest of the response. */
 const admissionSettings: HookSettings = {
   userAgent: 'plinth-admission',
   maxAnswerBytes: 4 * 1024 * 1024 + 256 * 1024,
@@ -98,12 +101,12 @@ export class HookClient {
   }
 
   /**
-   * Sends a review and returns the text of the answer.
+   * Sends a review and returns the body of the response.
    *
-   * @param write makes the body, once a connection is available
-   * @param signal of the request; ends the call
-   * @throws HookFault when there is no usable answer; a StatusError of the request (429 when too many requests wait for
-   * this hook, 504 when the request has no time left)
+   * @param write builds the request body, once a connection is available
+   * @param signal the request's signal; aborts the call
+   * @throws HookFault when there is no usable response; a StatusError of the request (429 when too many requests wait
+   * for this hook, 504 when the request has no time left)
    */
   async ask(write: () => Buffer, timeoutMs: number, signal: AbortSignal): Promise<string> {
     const limit = AbortSignal.timeout(timeoutMs);
@@ -165,8 +168,8 @@ export class HookClient {
 }
 
 /**
- * Where the same review goes next: another path of the same server. Servers use such redirects to clean up paths such
- * as `//hook`. A review never goes where nobody configured it to go.
+ * The redirect target to which the review is sent again: another path of the same server. Servers use such redirects to
+ * clean up paths such as `//hook`. A review never goes to a server that nobody configured.
  */
 function redirectedOf({ status, location }: PostAnswer, from: URL): URL | undefined {
   if ((status !== 307 && status !== 308) || location === undefined || !URL.canParse(location, from)) return undefined;

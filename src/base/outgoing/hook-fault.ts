@@ -1,8 +1,8 @@
-/** The reason why a call of a hook gave no usable answer. The hook's failure policy decides what follows. */
+/** The reason why a call of a hook returned no usable response. The hook's failure policy decides what follows. */
 export class HookFault extends Error {
   constructor(
     message: string,
-    /** The HTTP status of the answer; 0: there was none, or it was no error. */
+    /** The HTTP status of the response; 0 if there was none, or it was not an error. */
     readonly status = 0,
     cause?: unknown,
   ) {

@@ -27,9 +27,9 @@ export interface Posting {
   readonly url: URL;
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
-  /** Ends the call, with its reason. */
+  /** Aborts the call; the call fails with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Longer answers fail with {@link AnswerSizeError}. */
+  /** Longer responses fail with {@link AnswerSizeError}. */
   readonly maxAnswerBytes: number;
 }
 
@@ -38,11 +38,11 @@ export interface PostAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
-  /** Where the answer redirects to. */
+  /** The target of a redirect. */
   readonly location: string | undefined;
 }
 
-/** An answer that is longer than the caller takes. */
+/** A response that is longer than the caller accepts. */
 export class AnswerSizeError extends Error {
   constructor(
     readonly status: number,
@@ -120,7 +120,7 @@ export class HttpsConnections {
     this.agent = new GuardedAgent(tls, settings);
   }
 
-  /** Sends one body and returns the answer. Throws what the connection threw, or the reason of the signal. */
+  /** Sends one body and returns the response. Throws what the connection threw, or the reason of the signal. */
   async post(posting: Posting): Promise<PostAnswer> {
     posting.signal.throwIfAborted();
     try {
@@ -161,13 +161,13 @@ export class HttpsConnections {
           resolve({ status, contentType, text: Buffer.concat(chunks).toString('utf8'), location });
         });
       });
-      // An upgrade that was not requested ends the request without a response or an error unless somebody listens.
+      // Without a listener, an upgrade that was not requested ends the request without a response or an error.
       sent.on('upgrade', (response, socket) => {
         socket.destroy();
         resolve({ status: response.statusCode ?? 0, contentType: '', text: '', location: undefined });
       });
       sent.on('error', (error: NodeJS.ErrnoException) => {
-        // The other side closed the kept connection just when it was used, which says nothing about its state.
+        // The other side closed the kept-alive connection just when it was used, which does not mean that it is down.
         if (mayRepeat && !isAnswered && sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted) {
           this.send(posting, false).then(resolve, reject);
         } else reject(error);

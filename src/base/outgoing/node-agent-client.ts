@@ -10,9 +10,9 @@ import { GuardedAgent, type Target } from './https-connections.js';
 const pseudonym = 'plinth-to-node-agent';
 
 /**
- * Whether a request is one that this program meant for a node agent, by its field `Via` (RFC 9110 section 7.6.3). A
- * node that claims its agent to be at an address of this program would let its clients act here with this program's own
- * certificate.
+ * Whether a request is one that this program meant for a node agent, by its header field `Via` (RFC 9110 section
+ * 7.6.3). If a node claims that its agent is at an address of this program, requests for the agent would otherwise be
+ * executed here with this program's own certificate.
  */
 export function isForNodeAgent(via: string | undefined): boolean {
   return via?.includes(pseudonym) === true;
@@ -27,7 +27,7 @@ export class NodeAgentFault extends Error {
 }
 
 export interface NodeAgentSettings {
-  /** Certificates to use; without authorities any server is trusted. */
+  /** Certificates to use; without a CA any server is trusted. */
   readonly credentials: ClientCredentials;
   /** How long connecting to an agent may take, in milliseconds, and how long the agent may take to begin a log. */
   readonly timeoutMs: number;
@@ -49,8 +49,8 @@ export class NodeAgentClient {
   constructor(private readonly settings: NodeAgentSettings) {}
 
   /**
-   * Sends a GET and resolves with the beginning of the answer, whatever its status; the caller reads or destroys it.
-   * Ends with the signal.
+   * Sends a GET and resolves with the beginning of the response, whatever its status; the caller reads or destroys it.
+   * Aborted by the signal.
    *
    * @param path with the query
    * @param skipVerify trusts any server
@@ -64,7 +64,7 @@ export class NodeAgentClient {
   }
 
   /**
-   * Sends a request and resolves with the beginning of the answer, whatever its status.
+   * Sends a request and resolves with the beginning of the response, whatever its status.
    *
    * @throws NodeAgentFault; the reason of the signal when it is aborted
    */
@@ -79,7 +79,7 @@ export class NodeAgentClient {
       } catch (error) {
         call.signal.throwIfAborted();
         const reason = error instanceof Unsent ? error.reason : (error as Error);
-        // A kept connection that the agent closed just then.
+        // A kept-alive connection that the agent closed at that moment.
         const isStale = error instanceof Unsent && (reason as NodeJS.ErrnoException).code === 'ECONNRESET';
         if (isStale && attempt === 1 && call.body === undefined) continue;
         const isLate = reason instanceof ExchangeFault && reason.message.startsWith('timeout awaiting');
@@ -93,21 +93,21 @@ export class NodeAgentClient {
     this.unverified?.destroy();
   }
 
-  /** Uses certificates that changed in their files for new connections. */
+  /** If certificates changed in their files, uses them for new connections. */
   private async refresh(): Promise<void> {
     const tls = await this.settings.credentials.tls();
     if (tls === this.tls) return;
     this.tls = tls;
     for (const agent of [this.agent, this.unverified]) if (agent !== undefined) agent.maxFreeSockets = 0;
     const { denied } = this.settings;
-    // The seats of streams limit the connections; with a limit here, readers of logs would wait for each other.
+    // Seats already limit the streams; with a connection limit, readers of logs would wait for each other.
     const settings = { denied, maxSockets: Number.POSITIVE_INFINITY };
     this.agent = new GuardedAgent(tls, settings);
     this.unverified = new GuardedAgent({ ...tls, ca: undefined, insecureSkipVerify: true }, settings);
   }
 }
 
-/** Host and port as a URL has them. */
+/** Host and port in the form of a URL. */
 export function authorityOf({ host, port }: Target): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -9,8 +9,8 @@ export class ProxyFault extends Error {}
 const connectLimitMs = 10_000;
 
 /**
- * Connections to the servers in pods and on nodes that clients reach through this one. These servers have no certificates
- * that anybody here could check, and get none of this server's. Addresses that are denied are never connected to.
+ * Connections to the servers in pods and on nodes that clients reach through this one. These servers' certificates
+ * can't be verified, and they are never sent this server's own. Addresses that are denied are never connected to.
  */
 export class ProxyConnections {
   private readonly plain: GuardedPlainAgent;
@@ -23,7 +23,7 @@ export class ProxyConnections {
   }
 
   /**
-   * Sends a request and resolves with the beginning of the answer, whatever its status.
+   * Sends a request and resolves with the beginning of the response, whatever its status.
    *
    * @throws ProxyFault; the reason of the signal when it is aborted
    */
@@ -39,7 +39,7 @@ export class ProxyConnections {
       } catch (error) {
         call.signal.throwIfAborted();
         const reason = error instanceof Unsent ? error.reason : (error as Error);
-        // A kept connection that the other side closed just then.
+        // A kept-alive connection that the other side closed at that moment.
         const isStale = error instanceof Unsent && (reason as NodeJS.ErrnoException).code === 'ECONNRESET';
         if (isStale && attempt === 1 && call.body === undefined) continue;
         throw new ProxyFault(connectionReason(reason), { cause: reason });

@@ -23,7 +23,7 @@ export class ServiceFault extends Error {
   }
 }
 
-/** Memory of services and their endpoints. */
+/** Cached services and their endpoints. */
 export interface ServiceMemory {
   of<V>(
     resource: GroupResource,
@@ -34,7 +34,7 @@ export interface ServiceMemory {
   };
 }
 
-/** Finds the service of a webhook or of an extension server. */
+/** Resolves the service of a webhook or of an extension server to an address. */
 export interface ServiceResolver {
   /** An address for a new connection. Throws {@link ServiceFault}. */
   resolve(namespace: string, name: string, port: number): Target;
@@ -61,7 +61,7 @@ export function serviceResolver(
 
 const resolvers = new WeakMap<object, ServiceResolver>();
 
-/** {@link serviceResolver}, once for all parts of a process that share the listers: it keeps services in memory. */
+/** {@link serviceResolver}, once for all parts of a process that share the listers, since it caches services. */
 export function sharedServiceResolver(...args: Parameters<typeof serviceResolver>): ServiceResolver {
   const listers = args[2];
   const known = resolvers.get(listers);
@@ -124,7 +124,7 @@ function portOf(service: KnownService, name: string, port: number): ServicePort 
   return found;
 }
 
-/** Connects to the cluster address of the service: for servers that reach the cluster's network. */
+/** Connects to the cluster IP of the service: for servers that reach the cluster's network. */
 class ClusterAddressResolver implements ServiceResolver {
   private readonly services: { get(namespace: string, name: string): KnownService | undefined };
 
@@ -143,9 +143,9 @@ class ClusterAddressResolver implements ServiceResolver {
   }
 }
 
-/** Where ready endpoints of one slice listen, by the name of the service's port. */
+/** Where the ready endpoints of one slice listen, by the name of the service port. */
 interface KnownEndpoints {
-  /** The name of the service; empty: the object has that name. */
+  /** The name of the service; if empty, the object's own name. */
   readonly service: string;
   readonly sets: readonly { readonly addresses: readonly string[]; readonly ports: ReadonlyMap<string, number> }[];
 }
@@ -172,7 +172,7 @@ class EndpointsResolver implements ServiceResolver {
     }
     const { name: portName } = portOf(service, name, port);
     const own = [...this.slices.inNamespace(namespace)].filter((slice) => slice.service === name);
-    // Clusters without slices have objects of the older kind, under the name of the service.
+    // Clusters without EndpointSlices have Endpoints objects, named like the service.
     const known = own.length > 0 ? own : [this.endpoints.get(namespace, name)].filter((one) => one !== undefined);
     const targets = known.flatMap((one) => targetsOf(one, portName));
     const chosen = targets[Math.floor(Math.random() * targets.length)];

@@ -74,7 +74,7 @@ describe('the client of webhooks', () => {
     assert.equal(await clientSeen(), 'server-1');
     write('client.crt', second.cert);
     assert.equal(await clientSeen(), 'server-1');
-    // The key still belongs to the first certificate.
+    // The new certificate is there, but the key still belongs to the first one.
     time += 10_000;
     assert.equal(await clientSeen(), 'server-1');
     write('client.key', second.key);

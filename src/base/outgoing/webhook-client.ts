@@ -8,17 +8,17 @@ import { AnswerSizeError, HttpsConnections, type PostAnswer } from './https-conn
 
 /** Time limits and retries of a client. Times are in milliseconds. */
 export interface WebhookPolicy {
-  /** Limit of one attempt, from the connection to the end of the answer. */
+  /** Limit of one attempt, from the connection to the end of the response. */
   readonly timeoutMs: number;
-  /** How many attempts a call gets in all; 1: no retry. */
+  /** The number of attempts of a call in all; 1 means no retry. */
   readonly attempts: number;
-  /** Wait before the second attempt; each further wait is half as long again, give or take a fifth. */
+  /** Wait before the second attempt; each further wait is half as long again, with 20% jitter. */
   readonly firstRetryMs: number;
-  /** Longer answers count as failures. */
+  /** Longer responses count as failures. */
   readonly maxAnswerBytes: number;
 }
 
-/** For reviews: short calls that hold up a request. */
+/** For reviews: short calls that a request waits for. */
 export const reviewPolicy: WebhookPolicy = Object.freeze({
   timeoutMs: 30_000,
   attempts: 5,
@@ -26,10 +26,10 @@ export const reviewPolicy: WebhookPolicy = Object.freeze({
   maxAnswerBytes: 1024 * 1024,
 });
 
-/** Replaceable parts; the defaults are those of the process. */
+/** Dependencies that tests replace; the defaults are those of the process. */
 export interface WebhookDependencies {
   readonly clock: Clock;
-  /** Rejects as soon as the signal is aborted. */
+  /** Waits; rejects as soon as the signal is aborted. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** At least 0, less than 1. */
   readonly random: () => number;
@@ -41,11 +41,11 @@ const systemParts: WebhookDependencies = {
   random: Math.random,
 };
 
-/** A call without a usable answer. The message names the address and never contains the sent value. */
+/** A call without a usable response. The message names the address and never contains the sent value. */
 export class WebhookError extends Error {
   constructor(
     message: string,
-    /** The HTTP status, if there was an answer. */
+    /** The HTTP status, if there was a response. */
     readonly status: number | undefined,
     /** Whether another attempt may succeed. */
     readonly isTransient: boolean,
@@ -59,8 +59,9 @@ export class WebhookError extends Error {
 const backOffFactor = 1.5;
 const jitter = 0.2;
 /**
- * Posts JSON to one remote service over https, on connections that are kept open. Connection errors and the answers 429
- * and 5xx are retried with growing waits. Redirects are not followed, since they could lead credentials astray.
+ * Posts JSON to one remote service over https, on connections that are kept open. Connection errors and the responses
+ * 429 and 5xx are retried with growing waits. Redirects are not followed, since they could send credentials to another
+ * server.
  */
 export class WebhookClient {
   private readonly credentials: ClientCredentials;
@@ -81,13 +82,13 @@ export class WebhookClient {
   }
 
   /**
-   * Sends a value and returns the JSON value of a 2xx answer. Throws {@link WebhookError} when all attempts fail, and
+   * Sends a value and returns the JSON value of a 2xx response. Throws {@link WebhookError} when all attempts fail, and
    * the reason of `signal` when that is aborted.
    */
   async post(value: unknown, signal: AbortSignal): Promise<unknown> {
     return this.persist(Buffer.from(JSON.stringify(value)), signal, (text) => {
       try {
-        // JSON.parse would change numbers that JavaScript does not have, such as 1e400.
+        // JSON.parse would change numbers that JavaScript can't represent, such as 1e400.
         return parseJson(text);
       } catch (error) {
         throw new WebhookError(`${this.where} does not answer with JSON`, undefined, false, error);
@@ -95,7 +96,7 @@ export class WebhookClient {
     });
   }
 
-  /** Sends JSON. Any 2xx answer will do, whatever its body; otherwise as {@link post}. */
+  /** Sends JSON. Any 2xx response is accepted, whatever its body; otherwise as {@link post}. */
   async send(json: Buffer, signal: AbortSignal): Promise<void> {
     await this.persist(json, signal, () => undefined);
   }
@@ -112,13 +113,13 @@ export class WebhookClient {
         if (!(error instanceof WebhookError) || !error.isTransient || attempt >= this.policy.attempts) throw error;
       }
       const waited = this.dependencies.wait(waitMs * (1 - jitter + 2 * jitter * this.dependencies.random()), either);
-      // An abort ends the wait; its own reason is thrown above.
+      // An abort ends the wait; the abort's own reason is thrown above.
       await waited.catch(() => undefined);
       waitMs *= backOffFactor;
     }
   }
 
-  /** Ends calls under way and closes all connections. */
+  /** Aborts calls in progress and closes all connections. */
   stop(): void {
     this.stopping.abort(new WebhookError(`${this.where}: the client has been stopped`, undefined, false));
     this.connections.stop();
@@ -156,7 +157,7 @@ export class WebhookClient {
     }
   }
 
-  /** Uses certificates that changed in their files for new connections. Calls under way keep the old ones. */
+  /** If certificates changed in their files, uses them for new connections. Calls in progress keep the old ones. */
   private async refreshTls(): Promise<void> {
     const tls = await this.credentials.tls();
     if (tls === this.tls) return;

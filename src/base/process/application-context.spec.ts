@@ -4,10 +4,10 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { Logger } from '../observability/logger.js';
 import { openApplicationContext } from './application-context.js';
 
-/** A module that notes its hooks, and fails in one of them on request. */
+/** A module that records calls of its hooks, and fails in one of them on request. */
 function noting(log: string[], name: string, imports: DynamicModule[], fails?: string): DynamicModule {
   const note = (hook: string) => async () => {
-    // Without an await for each call, the hooks would not finish in the order of the calls.
+    // Unless each call is awaited, the hooks do not finish in the order of the calls.
     await new Promise((resolve) => setImmediate(resolve));
     log.push(`${hook} ${name}`);
     if (hook === fails) throw new Error(`${name} fails`);
@@ -23,7 +23,7 @@ function noting(log: string[], name: string, imports: DynamicModule[], fails?: s
   return { module: NotingModule, imports };
 }
 
-/** The shape of a process: a root over endpoints over access over storage, which all of them import. */
+/** The module structure of a process: a root over endpoints over access over storage, which all of them import. */
 function processOf(log: string[], fails?: string): DynamicModule {
   const storage = noting(log, 'storage', []);
   const access = noting(log, 'access', [storage], fails);

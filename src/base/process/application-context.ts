@@ -9,7 +9,7 @@ import { ModulesContainer, NestFactory } from '@nestjs/core';
 import type { Logger } from '../observability/logger.js';
 import { NestLog } from '../observability/nest-log.js';
 
-/** Nest logs nothing while an application starts, and never ends the process. */
+/** Nest logs nothing while an application starts, and never exits the process. */
 export const quietly = { logger: false, abortOnError: false } as const;
 
 /**
@@ -37,8 +37,8 @@ export async function openApplicationContext(module: DynamicModule, logger: Logg
 }
 
 /**
- * Nest does not hand out an application that failed to start. This provider knows its modules and stops them as Nest
- * would.
+ * Nest does not return an application that failed to start. This provider has access to its modules and stops them as
+ * Nest would.
  */
 @Injectable()
 class HeldModules {

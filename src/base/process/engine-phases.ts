@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 
 /*
- * Flags of the engine that make starts and first requests cheaper. Compiled code depends on them, so the defaults are
- * restored when code is kept.
+ * Engine flags that make starts and first requests cheaper. Compiled code depends on the flags, so the defaults are
+ * restored when code is cached.
  */
 
 /** Values of flags, by name. */
@@ -15,11 +15,11 @@ const defaults: Flags = {
 };
 
 /**
- * The space for young objects does not grow. It would reach its full size, although little of it is used afterwards,
- * and an idle process frees it only ten seconds later.
+ * Keeps the space for young objects from growing. It would reach its full size, although little of it is used
+ * afterwards, and an idle process frees it only ten seconds later.
  */
 const starting: Flags = { 'semi-space-growth-factor': 1 };
-/** A command that takes more processor time than this does more than start, in milliseconds. */
+/** A command that has used more CPU time than this, in milliseconds, does more than start. */
 const startMs = 2_000;
 
 /**
@@ -31,7 +31,7 @@ const warmingUp: Flags = {
   'invocation-count-for-maglev': 100,
   'minimum-invocations-after-ic-update': 100,
 };
-/** A server is warm after this much processor time, in milliseconds. */
+/** A server is warm after this much CPU time, in milliseconds. */
 const warmMs = 20_000;
 
 const lookMs = 1_000;
@@ -42,7 +42,7 @@ export function beginStart(): void {
   set(starting);
 }
 
-/** Ends the start phase when the process turns out to do more than start: after this much more processor time. */
+/** Ends the start phase when the process turns out to do more than start: after this much more CPU time. */
 export function limitStart(ms = startMs): void {
   resetAfter(ms);
 }
@@ -72,7 +72,7 @@ function resetAfter(ms: number): void {
   look.unref();
 }
 
-/** Processor time that this process has used, all threads together. */
+/** CPU time that this process has used, all threads together. */
 function usedMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -26,7 +26,7 @@ afterEach(() => {
 
 const functions = ['first', 'second', 'third'] as const;
 
-/** Runs a script whose code is kept, calls some of its functions, and uses `workMs` of processor time. */
+/** Runs a script whose code is cached, calls some of its functions, and uses `workMs` of CPU time. */
 function run(calls: readonly (typeof functions)[number][], workMs: number, command = 'spec'): void {
   const file = join(folder, 'script.cjs');
   const program = `
@@ -55,7 +55,7 @@ function run(calls: readonly (typeof functions)[number][], workMs: number, comma
   assert.equal(status, 0, stderr);
 }
 
-/** Which file has the kept code, its size, and the processor time of the process that wrote it. */
+/** The file with the cached code, its size, and the CPU time of the process that wrote it. */
 function kept() {
   const [name] = readdirSync(folder).filter((file) => file.endsWith('.plinth-code'));
   const path = join(folder, name as string);

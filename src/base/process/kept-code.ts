@@ -20,14 +20,16 @@ import type { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { resetEngine } from './engine-phases.js';
 
-/** A process that worked for less may not have called all functions of its work; in milliseconds of processor time. */
+/**
+ * A process that used less CPU time than this, in milliseconds, may not have called all functions that its work needs.
+ */
 const enoughWorkMs = 60_000;
-/** A process that worked this many times as long as the last writer, and a second more, writes the code again. */
+/** A process writes the code again if it used this many times the CPU time of the last writer, plus a second. */
 const worthTimes = 2;
-/** Files of other builds, commands or versions of Node that stay beside the newest one: those that were used last. */
+/** Files of other builds, commands or versions of Node that are kept beside the newest one: the most recently used. */
 const mostFiles = 24;
 const suffix = '.plinth-code';
-/** Checksum of the rest, and the processor time of the process that wrote it, in milliseconds. */
+/** The head of a file: the checksum of the rest, and the CPU time of the process that wrote it, in milliseconds. */
 const headBytes = 8;
 
 /** The code to keep. */
@@ -35,7 +37,7 @@ export interface KeptCodeOf {
   readonly folder: string;
   readonly file: string;
   /**
-   * The content of the file. Its time and length may be those of another build, and the engine compares only the
+   * The content of the script. Another build may have the same time and length, and the engine compares only the
    * length.
    */
   readonly bytes: Uint8Array;
@@ -43,20 +45,20 @@ export interface KeptCodeOf {
 }
 
 /**
- * The compiled code of a file, with all functions that were called when it was written: by the first process that ends,
- * and again by one that worked clearly more, as long as none has worked for a minute. What counts is processor time: a
- * server that was up for hours without requests has only the code of a start. Code that is written again includes the
- * code kept before. A damaged file, or one of another build, version of Node or set of engine flags, counts as missing.
- * Nothing about it can fail a start.
+ * A cache of the compiled code of a file, with all functions that had been called when it was written: by the first
+ * process that exits, and again by one that worked clearly more, as long as none has worked for a minute. Work is
+ * measured in CPU time: a server that was up for hours without requests has only the code of a start. Code that is
+ * written again includes the code cached before. A damaged file, or one of another build, version of Node or set of
+ * engine flags, counts as missing. Errors of the cache never make a start fail.
  */
 export class KeptCode {
-  /** How long a process has to work to write better code than the existing one, in milliseconds. */
+  /** How much CPU time a process must use to write better code than the existing one, in milliseconds. */
   private readonly worthMs: number;
 
   private constructor(
     private readonly path: string,
     private readonly tag: number,
-    /** Undefined if there is none. */
+    /** The cached code; undefined if there is none. */
     readonly data: Buffer<ArrayBuffer> | undefined,
     workedMs: number,
   ) {
@@ -65,8 +67,8 @@ export class KeptCode {
   }
 
   /**
-   * Undefined where code can't be kept, or where others could write it: anyone who writes it can make the program do
-   * anything.
+   * Opens the cache. Undefined where code can't be stored, or where other users could write it: they could make the
+   * program do anything.
    */
   static open({ folder, file, bytes, name }: KeptCodeOf): KeptCode | undefined {
     try {
@@ -82,18 +84,18 @@ export class KeptCode {
     }
   }
 
-  /** Frees the memory of the data, which the engine has read by then; idle processes would keep it for hours. */
+  /** Frees the memory of the cached code, which the engine has read by then; idle processes would keep it for hours. */
   release(): void {
     if (this.data !== undefined && this.data.buffer.byteLength === this.data.length + headBytes)
       this.data.buffer.transfer(0);
   }
 
-  /** Writes the script's code when the process ends, if that is worth it. */
+  /** Writes the script's code when the process exits, if that is worth it. */
   keepFrom(script: Script): void {
     const isRefused = script.cachedDataRejected === true;
     const worthMs = isRefused ? 0 : this.worthMs;
     if (worthMs === Infinity) return;
-    // The engine drops the code of functions that were not called for a while, such as all of the start.
+    // Otherwise the engine drops the code of functions that were not called for a while, such as all of the start.
     setFlagsFromString('--no-flush-bytecode');
     process.on('exit', () => {
       setFlagsFromString('--flush-bytecode');
@@ -119,7 +121,7 @@ export class KeptCode {
   }
 }
 
-/** Processor time that this process has used, all threads together. */
+/** CPU time that this process has used, all threads together. */
 function workedMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -138,7 +140,8 @@ function readIfThere(path: string): { readonly data: Buffer<ArrayBuffer>; readon
 }
 
 /**
- * Undefined where others may have written it: they may have had the folder before, or reach the file by another path.
+ * Reads the file. Undefined if other users may have written it: they may have had access to the folder before, or reach
+ * the file by another path.
  */
 function readOwn(path: string): Buffer<ArrayBuffer> | undefined {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

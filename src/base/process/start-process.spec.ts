@@ -103,7 +103,7 @@ describe('startProcess', { skip: process.platform === 'win32' }, () => {
       run(folder);
       assert.deepEqual(keptIn(folder), [], mode.toString(8));
     }
-    // Other users can't enter the parent folder now.
+    // Now other users can't enter the parent folder.
     chmodSync(folder, 0o700);
     run(folder);
     assert.equal(keptIn(folder).length, 1);

@@ -6,9 +6,9 @@ import { beginStart } from './engine-phases.js';
 import { KeptCode } from './kept-code.js';
 
 /**
- * Runs a process of the program's one file. Where Node keeps compiled code, the file's is kept as well, but with all
- * functions that a process has called, not only with those that every start calls first: the next process compiles none
- * of them again. With source maps on, Node loads the file itself, since it maps only what it loads.
+ * Runs a process from the program's single bundle file. Where Node caches compiled code, this file's code is cached as
+ * well, but with all functions that a process has called, not only those that every start calls first: the next process
+ * compiles none of them again. With source maps on, Node loads the file itself, since it maps only what it loads.
  *
  * @param file path of the bundle
  * @param name of the process, a key of `processes`
@@ -21,7 +21,7 @@ export function startProcess(file: string, name: string): void {
   }
   const bytes = readFileSync(file);
   const folder = getCompileCacheDir();
-  // Each command runs other parts of the file.
+  // The name is part of the cache key: each command runs other parts of the file.
   const kept =
     folder === undefined ? undefined : KeptCode.open({ folder, file, bytes, name: `${name}-${process.argv[2] ?? ''}` });
   // The build checks that the file has only ASCII characters; reading it as Latin-1 costs least.
@@ -33,7 +33,7 @@ export function startProcess(file: string, name: string): void {
   kept?.release();
   beginStart();
   const module = { exports: {} };
-  // Where there is no `module`, the file is run as every CommonJS module is: as a function of these parameters.
+  // Without `module`, the file is run like every CommonJS module: as a function of these parameters.
   script.runInThisContext()(module.exports, requireFrom, module, file, dirname(file));
   run(module.exports, name);
 }

@@ -10,9 +10,9 @@ export { CborError } from './cbor-error.js';
 const maxInt64 = 2n ** 63n - 1n;
 /** Strings up to this length are read byte by byte, which is faster than a call. */
 const shortString = 24;
-/** Characters of a key in a message. */
+/** The most characters of a key that a message shows. */
 const shownKey = 64;
-/** From here on, a double is written with an exponent, which no whole number is. */
+/** From this value on, a double is written with an exponent, so it is never mistaken for a whole number. */
 const exponentFrom = 1e21;
 
 /**
@@ -110,7 +110,7 @@ class CborReader {
     this.at += length;
   }
 
-  /** The number of a head that counts bytes or items, of which each has at least a byte. */
+  /** The length of a string, list or map from its head; each byte or item takes at least one byte of the input. */
   private size(info: number): number {
     const count = this.argument(info);
     if (count > this.length - this.at) throw endsEarly();
@@ -145,7 +145,10 @@ class CborReader {
     return this.bytes.toString('utf8', start, end);
   }
 
-  /** A string of indefinite length: strings of the same kind, each of them complete. There may be very many, of few bytes. */
+  /**
+   * A string of indefinite length: a sequence of complete strings of the same type. There may be very many, of few
+   * bytes each.
+   */
   private chunks(major: typeof Major.bytes | typeof Major.text): string {
     const starts = this.at;
     this.scratch ??= Buffer.allocUnsafe(this.length);
@@ -231,7 +234,7 @@ class CborReader {
         throw new CborError('numbers of arbitrary size (bignum) are not accepted');
       case Tag.laterBase64Url:
       case Tag.laterBase16:
-        // As text it would be mistaken for the base64 that fields with bytes have in JSON.
+        // As plain text it would be mistaken for base64, the form of byte fields in JSON.
         throw new CborError(`tag number ${tag} is not accepted`);
       case Tag.laterBase64: {
         const outer = this.isBase64;
@@ -290,7 +293,7 @@ function fitting(value: bigint): number | bigint {
   return Number.isSafeInteger(number) ? number : value;
 }
 
-/** A floating-point number. A whole one keeps its point, which distinguishes it from an integer. */
+/** A floating-point number. A whole number keeps its decimal point, which distinguishes it from an integer. */
 function floating(value: number): unknown {
   if (!Number.isFinite(value)) throw new CborError('floating-point NaN and infinity are not accepted');
   if (Object.is(value, -0)) return new ExactNumber('-0.0');

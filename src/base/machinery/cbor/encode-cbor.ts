@@ -2,21 +2,21 @@ import { ExactNumber } from '../json/exact-numbers.js';
 import { Info, Major, Tag } from './initial-byte.js';
 import type { CborShape } from './shape.js';
 
-/** Begins everything that is sent: the tag that only marks CBOR (RFC 8949 section 3.4.6). */
+/** The first bytes of everything that is sent: the tag that only marks the data as CBOR (RFC 8949 section 3.4.6). */
 export const selfDescribed: Uint8Array = Uint8Array.of(0xd9, 0xd9, 0xf7);
 
 const maxInt64 = 2n ** 63n - 1n;
-/** A head and the number that follows it. */
+/** The size of a head and the number that follows it. */
 const headBytes = 9;
 /** Strings up to this length are written byte by byte, which is faster than a call. */
 const shortString = 64;
-/** Spare capacity kept between calls. */
+/** Spare capacity kept between calls, in bytes. */
 const keptBytes = 64 * 1024;
 
 /**
- * The CBOR item of a value as JSON.stringify would write it: without undefined members. Strings and keys are byte
- * strings, as Kubernetes' own encoder writes them; values that `shape` marks as base64 become the bytes, after the tag
- * for that.
+ * Encodes a value as one CBOR item, with the content that JSON.stringify would write: without undefined members.
+ * Strings and keys are written as byte strings, as Kubernetes' own encoder does; strings that `shape` marks as base64
+ * become the bytes they encode, after the tag for that.
  */
 export function encodeCbor(value: unknown, shape?: CborShape): Buffer {
   try {
@@ -41,7 +41,7 @@ class CborWriter {
   private bytes = Buffer.allocUnsafeSlow(keptBytes);
   private at = 0;
 
-  /** A copy of what was written. */
+  /** A copy of the bytes written so far. */
   taken(): Buffer {
     const taken = Buffer.allocUnsafe(this.at);
     this.bytes.copy(taken, 0, 0, this.at);
@@ -76,7 +76,7 @@ class CborWriter {
         else this.map(value as Record<string, unknown>, shape);
         return;
       default:
-        // JSON.stringify does the same in arrays.
+        // JSON.stringify writes null as well for undefined elements of arrays.
         this.simple(Info.null);
     }
   }
@@ -175,7 +175,7 @@ class CborWriter {
 
   private number(value: number): void {
     if (Number.isSafeInteger(value)) this.integer(value);
-    // JSON does not distinguish such a number from an integer.
+    // JSON does not distinguish a float with a whole value from an integer.
     else if (Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63) this.bigint(BigInt(value));
     else if (Number.isFinite(value)) this.float(value);
     else this.simple(Info.null);
@@ -198,12 +198,15 @@ class CborWriter {
   }
 
   private exactNumber(value: ExactNumber): void {
-    // Only `-0` has neither point nor exponent, or a number with too many digits for a 64-bit integer.
+    // A number without point and exponent is `-0`, or has too many digits for a 64-bit integer.
     if (value.text === '-0') this.integer(0);
     else this.float(value.valueOf());
   }
 
-  /** Writes the number in the fewest bytes that keep its value. A number beyond all doubles becomes the largest one. */
+  /**
+   * Writes the number in the fewest bytes that keep its value. A number too large for a double becomes the largest
+   * double.
+   */
   private float(value: number): void {
     const finite = Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE);
     this.ensureCapacity(headBytes);

@@ -5,7 +5,9 @@ import { CborError } from './cbor-error.js';
 const nanosPerSecond = 1_000_000_000;
 const yearStarts = { first: -62_167_219_200, afterLast: 253_402_300_800 };
 
-/** RFC 3339 text after the tag for it, in its one spelling: with the fraction it needs, and Z for no offset. */
+/**
+ * The tag for RFC 3339 text followed by the text in canonical form: no trailing zeros in the fraction, and Z for UTC.
+ */
 export function taggedTimeText(text: string): string {
   try {
     parseTime(text);

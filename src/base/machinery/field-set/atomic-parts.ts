@@ -3,8 +3,8 @@ import { memberView } from './compare.js';
 import type { TypeView } from './type-view.js';
 
 /**
- * Paths of the lists, maps and structs in an applied object that have one owner as a whole: merging them would replace what
- * others put there.
+ * Paths of the lists, maps and structs in an applied object that are owned as a whole: applying them would replace what
+ * other owners put there.
  */
 export function atomicParts(view: TypeView, applied: unknown, path = ''): string[] {
   switch (view.kind) {

@@ -15,7 +15,7 @@ export function formFaults(view: StructView, object: JsonObject, allowUndeclared
   return faults;
 }
 
-/** More faults than this help nobody. */
+/** Reporting more problems than this helps nobody. */
 const maxFaults = 1000;
 
 interface CheckRun {
@@ -83,7 +83,7 @@ function keyFault(view: KeyedView, item: unknown): string | undefined {
   return undefined;
 }
 
-/** The expected form, if the value has another. */
+/** The expected form, if the value does not have it. */
 function leafFault(expected: LeafForm, value: unknown): string | undefined {
   switch (expected) {
     case 'string':

@@ -33,7 +33,7 @@ export function memberView(view: ObjectView, name: string): TypeView {
   return view.kind === 'map' ? view.value : anyView;
 }
 
-/** Each method leaves its result in `changed` and `removed`: a node relative to the compared place, or undefined. */
+/** Each method stores its result in `changed` and `removed`: a node relative to the compared place, or undefined. */
 class ComparisonWalk {
   changed: FieldSet | undefined = undefined;
   removed: FieldSet | undefined = undefined;
@@ -194,7 +194,7 @@ function itemSet(view: ListView, item: unknown): FieldSet {
   return view.kind === 'set' || item instanceof Duplicates ? leaf : wholeSet(view.element, item);
 }
 
-/** A value with everything below it, including structs, maps and elements. A node, not a root. */
+/** The set of a value and everything below it, including structs, maps and elements. Returns a node, not a root. */
 function wholeSet(view: TypeView, value: unknown): FieldSet {
   if (view.kind === 'keyed' || view.kind === 'set') {
     if (!Array.isArray(value) || value.length === 0) return leaf;
@@ -207,7 +207,7 @@ function wholeSet(view: TypeView, value: unknown): FieldSet {
   if (view.kind === 'leaf' || view.kind === 'untracked' || !isObject(value)) return leaf;
   const names: string[] = [];
   for (const name in value) if (value[name] !== undefined) names.push(name);
-  // Builds the node in the order of sets, with itself as the first member, so that it need not be rebuilt.
+  // Builds the node in the order of sets, with the node itself as the first member, so that it need not be rebuilt.
   let node: Children | undefined;
   for (const name of inOrder(names)) {
     const member = memberView(view, name);
@@ -218,7 +218,7 @@ function wholeSet(view: TypeView, value: unknown): FieldSet {
   return node ?? leaf;
 }
 
-/** Most objects have few fields, for which an insertion sort is faster than the general one. */
+/** Most objects have few fields, for which an insertion sort is faster than the built-in sort. */
 const fewNames = 12;
 
 function inOrder(names: string[]): string[] {
@@ -232,7 +232,7 @@ function inOrder(names: string[]): string[] {
   return names;
 }
 
-/** Adds the elements of a new list in their order to a node; undefined for a list that needs more care. */
+/** Adds the elements of a new list in their order to a node; undefined for a list that needs the slower way. */
 function addItems(view: ListView, items: readonly unknown[], node: Children): FieldSet | undefined {
   if (view.kind !== 'keyed' || items.length === 0) return undefined;
   const ordered = inElementOrder(view, items);

@@ -6,7 +6,7 @@ export interface FieldPattern {
   readonly [element: string]: FieldPattern | 'all';
 }
 
-/** The members of a set on the way to what a pattern describes, and below it. */
+/** The members of a set that are on a path of the pattern, or below the end of a path. */
 export function matchingFields(set: FieldSet, pattern: FieldPattern): FieldSet {
   const kept: Record<string, FieldSet> = {};
   for (const element in set) {

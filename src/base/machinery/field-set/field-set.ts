@@ -26,7 +26,7 @@ export function isMember(node: FieldSet): boolean {
   return self in node || isEmptySet(node);
 }
 
-/** The same node as a member, with its children. */
+/** The node as a member of the set, with its children. */
 export function asMember(node: FieldSet | undefined): FieldSet {
   if (node === undefined) return leaf;
   return isMember(node) ? node : { [self]: leaf, ...node };

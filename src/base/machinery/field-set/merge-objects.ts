@@ -39,7 +39,7 @@ function mergeValues(view: TypeView, live: unknown, applied: unknown): unknown {
       return Array.isArray(applied) ? mergeLists(view, live, applied) : live;
     default:
       if (isObject(live) && isObject(applied)) return mergeMembers(view, live, applied);
-      // Null says nothing about members, but in free-form values it is an ordinary value.
+      // An applied null leaves the members of an object alone, but in free-form values it is an ordinary value.
       return applied === null && view.kind !== 'any' && isObject(live) && Object.keys(live).length > 0 ? live : applied;
   }
 }
@@ -73,7 +73,7 @@ function mergeLists(view: ListView, live: readonly unknown[], applied: readonly 
         s++;
         continue;
       }
-      // The element comes when its turn in the applied order does.
+      // The element is inserted when its turn in the applied order comes.
       if (isApplied.has(liveElement) && s < shared.length && shared[s] !== liveElement) {
         l++;
         continue;

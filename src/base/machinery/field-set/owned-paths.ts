@@ -46,7 +46,7 @@ function isBlank(value: unknown): boolean {
   return value === null || (isObject(value) && Object.keys(value).length === 0);
 }
 
-/** The set plus every declared field on the path to a member. */
+/** The set, plus every declared field on the paths to its members. */
 export function withFieldsOnTheWay(view: TypeView, set: FieldSet): FieldSet {
   const result: Children = {};
   for (const element in set) {

@@ -11,7 +11,7 @@ export const self: PathElement = '.';
 /** The elements of declared fields, so that they need not be built for every object. */
 const declaredElements = new Map<string, PathElement>();
 
-/** Records that a name is that of a declared field: only these are few. */
+/** Records that a name is that of a declared field. Only declared names are cached, since they are few. */
 export function declareField(name: string): void {
   declaredElements.set(name, `f:${name}`);
 }

@@ -36,7 +36,7 @@ export type LeafForm = 'string' | 'number' | 'boolean' | 'scalar' | 'list' | 'ma
 export interface StructView {
   readonly kind: 'struct';
   readonly fields: Pick<ReadonlyMap<string, TypeView>, 'get' | 'has'>;
-  /** The view of fields that are not declared but belong there all the same. */
+  /** The view of fields that are not declared but allowed. */
   readonly others?: TypeView | undefined;
 }
 
@@ -179,7 +179,7 @@ function ownershipView(ownership: CustomOwnership): TypeView {
   }
 }
 
-/** The views of the fields that were requested. */
+/** The views of the fields, built when they are first requested. */
 class OwnedFields {
   private readonly known = new Map<string, TypeView>();
 
@@ -193,7 +193,7 @@ class OwnedFields {
     const known = this.known.get(name);
     if (known !== undefined) return known;
     const ownership = this.ownershipOf(name);
-    // Names that are not declared are not kept: any object may have others.
+    // Views of undeclared names are not cached: any object may have others.
     if (ownership === undefined) return undefined;
     const view = ownershipView(ownership);
     this.known.set(name, view);

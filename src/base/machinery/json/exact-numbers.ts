@@ -6,7 +6,7 @@ import { checkNesting } from './nesting.js';
  * becomes an {@link ExactNumber}. JSON.stringify writes both in their original spelling.
  */
 
-/** JSON.rawJSON, which the compiler's library does not know yet. */
+/** JSON.rawJSON, which the compiler's type library does not include yet. */
 const rawJson = (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON;
 
 let exactNumbersWritten = 0;

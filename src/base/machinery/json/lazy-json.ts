@@ -1,6 +1,6 @@
 /**
- * A JSON value that is made when it is written: one level at a time, where deeper values are lazy, too. Code that
- * writes JSON in steps need not make all of a long value at once; JSON.stringify writes it like any other value.
+ * A JSON value that is built when it is written: one level at a time, and deeper values may be lazy, too. Code that
+ * writes JSON in steps need not build all of a long value at once; JSON.stringify writes it like any other value.
  */
 export class LazyJson {
   constructor(private readonly make: () => unknown) {}
@@ -11,7 +11,7 @@ export class LazyJson {
   }
 }
 
-/** A lazy object, whose members a stepwise writer makes one after the other: there may be very many. */
+/** A lazy object whose members a stepwise writer builds one after the other: there may be very many. */
 export class LazyMembers extends LazyJson {
   constructor(readonly members: () => Iterable<readonly [name: string, value: unknown]>) {
     super(() => Object.fromEntries(members()));

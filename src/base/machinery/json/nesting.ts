@@ -1,7 +1,7 @@
 /** The deepest nesting of an object, far below what exhausts the stack of recursive code. */
 export const maxDepth = 1000;
 
-/** JSON text is nested more deeply than any object may be. */
+/** Error for JSON text that is nested more deeply than any object may be. */
 export class NestingError extends SyntaxError {
   constructor() {
     super('exceeded max depth');
@@ -16,7 +16,7 @@ const backslash = 0x5c;
  * Invalid JSON may pass.
  */
 export function checkNesting(text: string): void {
-  // Complete text of this length can't be nested more deeply.
+  // Complete JSON of this length can't be nested more deeply.
   if (text.length <= 2 * maxDepth) return;
   let depth = 0;
   for (let i = 0; i < text.length; i++) {

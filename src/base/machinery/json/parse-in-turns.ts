@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { parseExactJson } from './exact-numbers.js';
 import { endOfString } from './nesting.js';
 
-/** Tokens that are read before other work gets its turn. */
+/** The most tokens that are read before other work gets its turn. */
 const atOnce = 10_000;
-/** How long they may take, in milliseconds: long tokens, or a slow machine, end the turn earlier. */
+/** The longest time for one turn, in milliseconds: long tokens, or a slow machine, end the turn earlier. */
 const turnMs = 5;
-/** Tokens that are read before the clock is checked. */
+/** Tokens that are read before the clock is checked again. */
 const unclocked = 500;
 
 const openBrace = 0x7b;
@@ -20,7 +20,7 @@ const skipped: ReadonlySet<number> = new Set([0x3a, 0x20, 0x09, 0x0a, 0x0d]);
 const literal = /[^\s,\]}]*/y;
 
 /**
- * Parses valid JSON like JSON.parse, several times slower, but in turns with other work: for large text that nobody
+ * Parses valid JSON like JSON.parse, several times slower, but in turns with other work: for large text that no request
  * waits for. For invalid JSON it may return anything or throw a SyntaxError.
  *
  * @param exact preserves the spelling of numbers, as parseExactJson does

@@ -2,19 +2,20 @@ import { ValueFormatError } from '../values/value-format-error.js';
 import { ExactNumber } from './exact-numbers.js';
 
 /**
- * JSON as every client reads it. Clients in Go read a whole number as an integer of 64 bits where it fits, any other
- * number as a double, and refuse numbers beyond all doubles; their strings are UTF-8, so a lone surrogate is U+FFFD to
- * them. Stored values are written that way: whole numbers in digits, other numbers in the shortest form of the double.
+ * Converts JSON to a form that every client reads alike. Clients in Go read a whole number as a 64-bit integer where it
+ * fits, any other number as a double, and refuse numbers too large for a double; their strings are UTF-8, so they read
+ * a lone surrogate as U+FFFD. Stored values are written that way: whole numbers in digits, other numbers in the
+ * shortest form of the double.
  */
 
-/** The treatment of a number beyond all doubles: refused, or the largest double. */
+/** The treatment of a number too large for a double: refused, or replaced by the largest double. */
 export type BeyondDoubles = 'refuse' | 'clamp';
 
 /**
- * A copy of a JSON value that every client reads, with numbers that JSON.stringify writes as others read them.
- * Unchanged parts are shared with the input. Of two keys that become the same, the last counts.
+ * A copy of a JSON value that every client reads alike, with numbers that JSON.stringify writes as others read them.
+ * Unchanged parts are shared with the input. If two keys become the same, the last one counts.
  *
- * @throws ValueFormatError for a number beyond all doubles, if those are refused
+ * @throws ValueFormatError for a number too large for a double, if such numbers are refused
  */
 export function plainJson(value: unknown, beyond: BeyondDoubles = 'refuse'): unknown {
   switch (typeof value) {
@@ -32,12 +33,12 @@ export function plainJson(value: unknown, beyond: BeyondDoubles = 'refuse'): unk
   return value;
 }
 
-/** {@link plainJson} of a value that is no object and no list. */
+/** {@link plainJson} of a value that is neither an object nor a list. */
 export function plainScalar(value: unknown): unknown {
   return typeof value === 'object' && !(value instanceof ExactNumber) ? value : plainJson(value);
 }
 
-/** A string as every client reads it. */
+/** A string in the form that every client reads alike. */
 export function plainText(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }
@@ -55,7 +56,7 @@ function plainNumber(value: ExactNumber, beyond: BeyondDoubles): number {
   return number === 0 ? 0 : number;
 }
 
-/** Characters of a number that a message shows. */
+/** The most digits of a number that a message shows. */
 const shownDigits = 100;
 
 function beyondDoubles(value: number, text: string, beyond: BeyondDoubles): number {
@@ -85,13 +86,11 @@ function plainObject(object: Record<string, unknown>, beyond: BeyondDoubles): Re
     if (name !== key || !Object.is(plain, member)) differs = true;
     members.push([name, plain]);
   }
-  // Unlike an assignment, this also makes a member of the key `__proto__`.
+  // Unlike an assignment, this also creates a member for the key `__proto__`.
   return differs ? Object.fromEntries(members) : object;
 }
 
-/**
- * Whether JSON text may have an escape of a surrogate. JSON.stringify writes such an escape for lone surrogates only.
- */
+/** Matches an escaped surrogate in JSON text. JSON.stringify escapes only lone surrogates. */
 const surrogateEscape = /(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]/;
 
 export function hasSurrogateEscape(text: string): boolean {

@@ -1,10 +1,10 @@
 import { endOfString } from './nesting.js';
 
-/** A top-level member up to this length is taken whole. */
+/** A top-level member up to this length, in characters, is kept whole. */
 const wholeMember = 64 * 1024;
-/** A value one level below is taken up to this length. */
+/** In a longer member, values one level below are kept up to this length. */
 const wholeValue = 16 * 1024;
-/** How many of those values are considered. */
+/** The most values one level below that are considered. */
 const mostValues = 1000;
 
 /**
@@ -17,9 +17,9 @@ export function skimObject(text: string, always: readonly string[]): Record<stri
 }
 
 /**
- * The text of a member of the object that begins at `start`; undefined when there is none of that name. Everything
- * before it is skipped without parsing. The text must be JSON as JSON.stringify writes it, and the name must need no
- * escapes.
+ * The text of a member of the object that begins at `start`; undefined when the object has no member of that name.
+ * Everything before it is skipped without parsing. The text must be JSON as JSON.stringify writes it, and the name must
+ * need no escapes.
  */
 export function memberText(text: string, start: number, name: string): string | undefined {
   const found = findMember(text, start, name);
@@ -35,7 +35,10 @@ export function withoutMember(text: string, start: number, name: string): string
   return text.slice(0, isFirst ? found.key : found.key - 1) + text.slice(found.end);
 }
 
-/** Where a member is in a text: the quote of its name, the beginning of its value, and the index after that. */
+/**
+ * Where a member is in a text: the index of its name's opening quote, the beginning of its value, and the index after
+ * the value.
+ */
 interface MemberPlace {
   readonly key: number;
   readonly value: number;

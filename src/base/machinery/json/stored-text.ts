@@ -2,14 +2,14 @@ import { parseExactJson, stringifyNoting } from './exact-numbers.js';
 import { hasSurrogateEscape, plainJson } from './plain-json.js';
 
 /**
- * Ends stored text with numbers that need care in parsing, so that no reader has to look for them. White space after an
- * object has no meaning in JSON, and the store keeps text unchanged.
+ * Suffix of stored text with numbers that need care in parsing, so that no reader has to search for them. White space
+ * after an object has no meaning in JSON, and the store keeps text unchanged.
  */
 const exactNumbersMark = ' ';
 
 /**
- * Ends such text when its numbers are in the form that every client reads. Texts of earlier releases, which kept
- * numbers as they were sent, have only the mark above.
+ * The suffix instead if those numbers are in the form that every client reads alike. Text stored by earlier releases,
+ * which kept numbers as they were sent, has only the suffix above.
  */
 const checkedNumbersMark = `\n${exactNumbersMark}`;
 
@@ -19,10 +19,10 @@ export function needsExactParsing(text: string): boolean {
 }
 
 /**
- * Text of an object for the store, as every client reads it: see {@link plainJson}. Values that need no change, which
- * are almost all, cost one scan of the text.
+ * Text of an object for the store, in the form that every client reads alike: see {@link plainJson}. Objects that need
+ * no change, which are almost all, cost one scan of the text.
  *
- * @throws ValueFormatError for a number beyond all doubles
+ * @throws ValueFormatError for a number too large for a double
  */
 export function toStoredText(object: object): string {
   let { text, hasExactNumbers } = stringifyNoting(object);
@@ -33,10 +33,10 @@ export function toStoredText(object: object): string {
 }
 
 /**
- * Stored text as it would be written today. Earlier releases stored numbers as they were sent (`1e400`, `1.0`) and lone
- * surrogates, which some clients refuse: one object with them ended every list. For text without them, which is almost
- * all, this costs a check of its end and a search for escapes of surrogates. Numbers beyond all doubles become the
- * largest.
+ * Converts stored text to what this release would have stored. Earlier releases stored numbers as they were sent
+ * (`1e400`, `1.0`) and lone surrogates, which some clients refuse: one object with them made every list fail. For text
+ * without them, which is almost all, this costs a check of its end and a search for escaped surrogates. Numbers too
+ * large for a double become the largest double.
  */
 export function readableStoredText(text: string): string {
   const isUnchecked = text.endsWith(exactNumbersMark) && !text.endsWith(checkedNumbersMark);
@@ -45,12 +45,12 @@ export function readableStoredText(text: string): string {
   try {
     value = parseExactJson(text);
   } catch (error) {
-    // Readers of the text report invalid JSON.
+    // Invalid JSON is reported by the code that parses the text.
     if (error instanceof SyntaxError) return text;
     throw error;
   }
   const { text: plain, hasExactNumbers } = stringifyNoting(plainJson(value, 'clamp'));
-  // The white space at the beginning shows by which schema or defaults the text was completed.
+  // The white space at the beginning encodes which schema or defaults the text was completed with.
   const start = /^\{?[ \t\n\r]*/.exec(text)?.[0] ?? '';
   return start + plain.slice(start.startsWith('{') ? 1 : 0) + (hasExactNumbers ? checkedNumbersMark : '');
 }

@@ -3,14 +3,14 @@ import { LazyJson, LazyMembers, madeJson } from './lazy-json.js';
 
 /** Values with at most this many parts are written at once. */
 const partsAtOnce = 200;
-/** Characters that count as one part. */
+/** This many characters count as one part. */
 const charactersOfPart = 1000;
-/** Parts of the text are joined up to this many characters. */
+/** Pieces of text are joined up to this many characters. */
 const pieceCharacters = 64 * 1024;
 
 /**
- * Writes a JSON value as JSON.stringify does, in several steps if it is long: `write` gets the pieces of the text in
- * their order. No piece ends within a string. Nothing is written for undefined.
+ * Writes a JSON value as JSON.stringify does, in several steps if it is long: `write` receives the pieces of the text
+ * in their order. No piece ends within a string. Nothing is written for undefined.
  */
 export function* stringifyInSteps(value: unknown, write: (piece: string) => void): Steps {
   let piece = '';
@@ -60,7 +60,9 @@ function* putValue(lazy: unknown, put: (text: string) => void, long: Set<unknown
   put(isList ? ']' : '}');
 }
 
-/** Reads only a few parts of a value, however many it has. Listing the members of a large object takes time, too. */
+/**
+ * Checks only a few parts of a value, however many it has, since even listing the members of a large object takes time.
+ */
 function isLong(value: unknown, long: Set<unknown>): value is object {
   let left = partsAtOnce;
   const count = (part: unknown): void => {

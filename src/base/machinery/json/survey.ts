@@ -1,7 +1,7 @@
 import { ExactNumber } from './exact-numbers.js';
 import { maxDepth, NestingError } from './nesting.js';
 
-/** What one pass over the bytes of JSON text shows before it is parsed. */
+/** What a single pass over the bytes of JSON text finds before the text is parsed. */
 export interface JsonSurvey {
   /** The number of keys in all objects, duplicates included. */
   readonly keys: number;
@@ -51,7 +51,7 @@ export function surveyJson(bytes: Uint8Array): JsonSurvey {
       depth--;
     } else if (byte === minus || (byte >= zero && byte <= nine)) {
       const end = endOfNumber(bytes, i);
-      // A number that belongs to no array or object is rejected by the caller.
+      // A number outside of any array or object needs no check: the caller rejects it.
       if (depth > 0 && needsCare(bytes, i, end)) mayHaveExactNumbers = true;
       i = end - 1;
     }

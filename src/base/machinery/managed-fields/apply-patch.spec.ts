@@ -19,7 +19,7 @@ function freeze<T>(value: T): T {
   return value;
 }
 
-/** One object of a kind, written by several managers the way the server does it. */
+/** An object of a kind, written by several managers in the way the server does it. */
 class Subject {
   live: ApiObject | undefined;
 
@@ -240,7 +240,7 @@ test('elements follow the applied order, those of others keep their places', () 
 });
 
 test('an applier that reorders its elements leaves an unchanged apply of another one nothing to change', () => {
-  // The orders are those of the newest release.
+  // The expected orders are those of the newest release.
   const cases: readonly (readonly [live: string, mine: string, theirs: string, merged: string])[] = [
     ['abx', 'ab', 'ba', 'bxa'],
     ['axb', 'ab', 'ba', 'xba'],

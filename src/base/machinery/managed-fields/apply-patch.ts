@@ -50,7 +50,7 @@ export type ApplyResult =
   | { readonly kind: 'applied'; readonly object: ApiObject }
   | { readonly kind: 'conflicts'; readonly conflicts: readonly FieldConflict[] };
 
-/** Owner of all fields that an object had at its first apply. */
+/** Manager of all fields that an object had before its first apply. */
 const firstManager = 'before-first-apply';
 
 /**
@@ -121,7 +121,7 @@ function applyChecked(
   return { kind: 'applied', object: withManagedFields(object, after) };
 }
 
-/** The owners of the live object. An untracked object belongs entirely to a manager of its own. */
+/** The owners of the live object. All fields of an untracked object belong to one special manager. */
 function startingOwners(type: KindType, live: ApiObject | undefined, options: ApplyOptions): readonly OwnerEntry[] {
   if (live === undefined) return [];
   const owners = ownersBefore(live.metadata.managedFields, undefined);
@@ -152,7 +152,9 @@ function droppedPaths(view: StructView, before: FieldSet, owned: readonly FieldS
   return difference(gone, lasting);
 }
 
-/** Metadata as a whole and the server's own fields: they stay, even if an applier claimed their ownership. */
+/**
+ * Metadata itself and the fields that the server sets: they are never removed, even if an applier claimed to own them.
+ */
 const lasting: FieldSet = {
   'f:apiVersion': {},
   'f:kind': {},

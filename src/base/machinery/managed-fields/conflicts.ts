@@ -6,14 +6,16 @@ export interface FieldConflict {
   readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
   readonly subresource: string;
-  /** In the form of messages: `.spec.ports[port=80].name`. */
+  /** The path as messages show it: `.spec.ports[port=80].name`. */
   readonly path: string;
 }
 
-/** An answer must stay readable. */
+/** The most conflicts listed, so that a response stays readable. */
 const maxShown = 1000;
 
-/** The 409 that lists the conflicting fields and their owners; beyond a thousand, only the number of the rest. */
+/**
+ * The 409 that lists the conflicting fields and their owners; above a thousand, it gives only the number of the rest.
+ */
 export function conflictsError(conflicts: readonly FieldConflict[]): StatusError {
   const count = `${conflicts.length} conflict${conflicts.length === 1 ? '' : 's'}`;
   const shown = conflicts.length > maxShown ? conflicts.slice(0, maxShown) : conflicts;

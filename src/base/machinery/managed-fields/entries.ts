@@ -14,7 +14,7 @@ export interface OwnerEntry {
   readonly subresource: string;
   readonly time: string | undefined;
   readonly fields: FieldSet;
-  /** The original entry, while nothing differs: it is then written back unchanged. */
+  /** The original entry, as long as it is unchanged: it is then written back as it was. */
   readonly stored: ManagedFieldsEntry | undefined;
 }
 
@@ -42,7 +42,7 @@ export function ownersBefore(live: Entries, sent: Entries): OwnerEntry[] {
   return (live ?? []).map(trusted);
 }
 
-/** An entry from the store: its set was checked when it was written. */
+/** Reads an entry from the store without checks: its set was checked when it was written. */
 function trusted(entry: ManagedFieldsEntry): OwnerEntry {
   return {
     manager: entry.manager ?? '',
@@ -63,7 +63,7 @@ function parseSent(sent: readonly ManagedFieldsEntry[]): OwnerEntry[] | undefine
     if (fields === undefined || (operation !== 'Apply' && operation !== 'Update')) return undefined;
     if (!apiVersion || entry.fieldsType !== 'FieldsV1') return undefined;
     const owner = { ...trusted(entry), fields, stored: undefined };
-    // The last entry of an owner counts, with the fields of all its entries.
+    // The last entry of an owner is kept, with the fields of all its entries.
     const key = ownerKey(owner);
     const sets = owners.get(key)?.sets ?? [];
     sets.push(fields);
@@ -90,7 +90,7 @@ function unionOf(sets: readonly FieldSet[]): FieldSet {
 
 export type Identity = Pick<OwnerEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
 
-/** Whether two entries have the same owner. An applier is the same whatever version it applies. */
+/** Whether two entries have the same owner. An applier is the same owner in every version. */
 export function sameOwner(a: Identity, b: Identity): boolean {
   if (a.manager !== b.manager || a.operation !== b.operation || a.subresource !== b.subresource) return false;
   return a.operation === 'Apply' || a.apiVersion === b.apiVersion;
@@ -101,11 +101,13 @@ export function withFields(owner: OwnerEntry, fields: FieldSet): OwnerEntry {
   return fields === owner.fields ? owner : { ...owner, fields, stored: undefined };
 }
 
-/** The number of updaters that an object remembers individually. */
+/** The number of updaters that an object records individually. */
 const maxUpdaters = 10;
 const ancientManager = 'ancient-changes';
 
-/** Entries in stored form: without owners of nothing, with at most ten updaters, in the order that clients expect. */
+/**
+ * Entries in stored form: without owners that own nothing, with at most ten updaters, in the order that clients expect.
+ */
 export function encodeOwners(owners: readonly OwnerEntry[]): ManagedFieldsEntry[] {
   const owning = capUpdaters(owners.filter((owner) => !isEmptySet(owner.fields)));
   return owning.sort(compareOwners).map(encodeOwner);
@@ -148,7 +150,7 @@ function capUpdaters(owners: OwnerEntry[]): OwnerEntry[] {
     const bucket = buckets.get(apiVersion);
     gone.add(owner);
     if (bucket === undefined) {
-      // The first of its version: on its own it stays unchanged.
+      // The only entry of its version stays unchanged.
       buckets.set(apiVersion, { owner, sets: [owner.fields] });
       continue;
     }

@@ -19,8 +19,8 @@ import { prepareApplied } from './applied-config.js';
 export const clientSideManager = 'kubectl';
 
 /**
- * The fields that the last client-side apply set and nobody has changed since; none if its record is missing or
- * unusable.
+ * The fields that the last client-side apply set and that nobody has changed since; none if the annotation is missing
+ * or unusable.
  */
 export function allowedConflicts(type: KindType, live: ApiObject, annotation: string): FieldSet {
   const text = getOwn(live.metadata.annotations ?? {}, annotation);

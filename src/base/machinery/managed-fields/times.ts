@@ -2,8 +2,8 @@ import type { ApiObject, ManagedFieldsEntry } from '../api-object.js';
 import { deepEqual } from '../patch/json-value.js';
 
 /**
- * The managedFields to store: those of the live object, if the final new object differs from it only in the times of
- * entries. So a write that defaults or the kind's rules undid has no effect.
+ * The managedFields to store: those of the live object if the final new object differs from it only in the times of
+ * entries. A write that was undone by defaults or by the kind's rules thus has no effect.
  */
 export function withoutTimeChanges(live: ApiObject, next: ApiObject): ManagedFieldsEntry[] | undefined {
   const before = live.metadata.managedFields;
@@ -13,7 +13,7 @@ export function withoutTimeChanges(live: ApiObject, next: ApiObject): ManagedFie
   return deepEqual(timeless(live), timeless(next)) ? before : after;
 }
 
-/** Leaves out versions too: the store compares those. */
+/** Leaves out resource versions too: the store compares those. */
 function timeless(object: ApiObject): unknown {
   const { resourceVersion: _version, managedFields, ...metadata } = object.metadata;
   const entries = (managedFields ?? []).map(({ time: _time, ...entry }) => entry).sort(byOwner);

@@ -52,7 +52,7 @@ export interface ManagedFieldsOptions extends OwnershipRules {
   /** Recorded in the entry; separates the entries of different subresources. */
   readonly subresource?: string;
   /**
-   * Converts the object to the version of another entry. Undefined if nobody knows that version, and the entry is then
+   * Converts the object to the version of another entry. Undefined if that version is unknown: the entry is then
    * dropped. Without this option, all entries are assumed to use the written version.
    */
   readonly versions?: (apiVersion: string) => VersionView | undefined;
@@ -120,7 +120,7 @@ export function ownersAfterUpdate(
       writerSeen = true;
       const kept = withFields(owner, difference(owner.fields, comparison.removed));
       const fields = union(kept.fields, comparison.changed);
-      // A change by the writer itself means a field that it sets, not one that it removes.
+      // The writer itself counts as having changed only what it set, not what it removed.
       const active = !isEmptySet(comparison.changed);
       after.push(active ? { ...kept, fields, time: options.time, stored: undefined } : kept);
       continue;
@@ -132,7 +132,7 @@ export function ownersAfterUpdate(
   return after;
 }
 
-/** The changes of a write in each version that entries use; undefined for a version that nobody knows. */
+/** The changes of a write, in each version that the entries use; undefined for an unknown version. */
 export function comparisonsByVersion(
   live: ApiObject | undefined,
   next: ApiObject,

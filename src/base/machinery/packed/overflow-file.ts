@@ -4,27 +4,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pooledRandomBytes } from '../pooled-random-bytes.js';
 
-/** Places in the file are multiples of this, and so are their sizes: 4, 8, 16 KiB and so on. */
+/**
+ * Places in the file start at multiples of this many bytes. Their sizes are this, twice this and so on: 4, 8, 16 KiB.
+ */
 const smallestPlace = 4096;
 const algorithm = 'aes-256-gcm';
 const nonceSize = 12;
 const tagSize = 16;
 
-/** Where bytes are in the file. */
+/** The place of data in the file. */
 export interface FilePlace {
   readonly offset: number;
   readonly size: number;
 }
 
 /**
- * A file for data that does not fit into memory. Nobody else can read it: it has no name once it is open, it disappears
- * with the process, and its content is encrypted with a key that only the process has.
+ * A file for data that does not fit into memory. No other process can read it: it has no name once it is open, it
+ * disappears with the process, and its content is encrypted with a key that only the process has.
  */
 export class OverflowFile {
   private readonly file: number;
   private readonly key = randomBytes(32);
   private end = 0;
-  /** Places that were given back, by their size. */
+  /** Offsets of released places, by their size. */
   private readonly free = new Map<number, number[]>();
 
   /** @throws Error when no file can be made in the folder */
@@ -71,7 +73,7 @@ export class OverflowFile {
     return Buffer.concat([decipher.update(content.subarray(nonceSize, size - tagSize)), decipher.final()]);
   }
 
-  /** Gives a place back; its content may be overwritten. */
+  /** Releases a place; its content may be overwritten. */
   release({ offset, size }: FilePlace): void {
     const place = placeOf(size);
     const places = this.free.get(place);

@@ -4,28 +4,31 @@ import { ExactNumber } from '../json/exact-numbers.js';
 import { deepEqual } from '../patch/json-value.js';
 import { PackedPart, PackedParts } from './packed-parts.js';
 
-/** Parts above this size are packed, if the object is. */
+/** Parts above this size, in bytes, are packed if the object is packed. */
 const heavyPart = 4 * 1024;
-/** The approximate size of the unpacked rest of a packed object; the second value applies if the heap is half full. */
+/**
+ * The approximate size of the unpacked rest of a packed object, in bytes; the second value applies if the heap is half
+ * full.
+ */
 const mostPlain = 32 * 1024;
 const tightPlain = 8 * 1024;
-/** A value with more entries is packed as a whole: a part for each entry would cost more than it saves. */
+/** A value with more entries than this is packed as a whole: a part for each entry would cost more than it saves. */
 const mostEntries = 64;
-/** The cost of the place of a packed part. */
+/** The memory that a packed part costs in its object, in bytes. */
 const placeSize = 512;
 /** Objects with text above this size are packed; above the second limit if the heap is half full. */
 const usualLimit = 16 * 1024;
 const tightLimit = 4 * 1024;
 const tightHeap = 0.5;
-/** Objects between two checks of the heap. */
+/** The heap is checked once per this many objects. */
 const unlooked = 64;
 
 type Container = Record<string, unknown> | unknown[];
 
 /**
- * Keeps large objects small: their large parts, wherever they are, become properties that read compressed text on
- * demand. Nothing else changes for readers of the object. Equal parts, such as those of pods from one template, are
- * kept once.
+ * Reduces the memory of large objects: their large parts, at any depth, become properties that read compressed text on
+ * demand. Readers of the object notice no other difference. Equal parts, such as those of pods from one template, are
+ * stored once.
  */
 export class ObjectPacker {
   private looked = 0;
@@ -34,9 +37,9 @@ export class ObjectPacker {
   constructor(readonly parts = new PackedParts()) {}
 
   /**
-   * The object as it should be kept. It may change the object, which must be the caller's own.
+   * The object in the form in which it should be kept. May change the object, which must belong to the caller.
    *
-   * @param size of its text
+   * @param size of the object's text
    */
   packed<T extends ApiObject>(object: T, size: number): T | Promise<T> {
     if (this.looked++ % unlooked === 0) {
@@ -45,7 +48,7 @@ export class ObjectPacker {
     }
     if (size <= this.limit) return object;
     const pending: Promise<void>[] = [];
-    // The parts that every reader uses come first: they stay unpacked if anything does.
+    // The parts that every reader uses are measured first, so that they are the last to be packed.
     const { metadata } = object;
     const room = { left: this.limit === tightLimit ? tightPlain : mostPlain };
     this.packEntries(metadata as unknown as Container, room, pending);
@@ -71,7 +74,7 @@ export class ObjectPacker {
     else pending.push(part.then(put));
   }
 
-  /** Packs the large entries, if the rest is then small enough. */
+  /** Packs the large entries, if that makes the rest small enough. */
   private packEntries(container: Container, room: { left: number }, pending: Promise<void>[]): boolean {
     const entries = Object.entries(container);
     if (entries.length > mostEntries) return false;
@@ -113,12 +116,12 @@ export function sizeOfField(holder: object, key: string, most: number): number {
   return packedPart(holder, key)?.size ?? sizeOf((holder as Record<string, unknown>)[key], most);
 }
 
-/** What comparisons of two different parts have found. */
+/** Results of earlier comparisons of two different parts. */
 const compared = new WeakMap<PackedPart, WeakMap<PackedPart, boolean>>();
 
 /**
- * {@link deepEqual} for values that may have packed parts: equal parts are one instance, so most parts are not read,
- * and two different parts are read for one comparison only.
+ * {@link deepEqual} for values that may have packed parts. Equal parts are one instance, so most parts need not be
+ * read; two different parts are compared only once.
  */
 export function packedEqual(a: unknown, b: unknown): boolean {
   if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return deepEqual(a, b);

@@ -7,14 +7,16 @@ import { memoryLimits } from '../memory-limits.js';
 import { type FilePlace, OverflowFile } from './overflow-file.js';
 
 const deflate = promisify(deflateRaw);
-/** The fastest level: texts of many equal words become small anyway. */
+/** The fastest level suffices: the repetitive text compresses well anyway. */
 const level = { level: 1 };
 /** Text above this size is compressed in another thread. */
 const mostAtOnce = 64 * 1024;
-/** The share of the heap for recently read values, measured as text: the parsed values take several times as much. */
+/**
+ * The share of the heap for recently read values, measured by their text: the parsed values take several times as much.
+ */
 const recentPart = 1 / 128;
 
-/** The share of the memory besides the heap that the parts may use, and the minimum. */
+/** The share of the memory outside the heap that the parts may use, and the minimum in bytes. */
 const partOfRest = 1 / 4;
 const leastBudget = 32 * 1024 * 1024;
 /** How long to wait before the file is tried again after its disk was full. */
@@ -24,14 +26,14 @@ const retryMs = 60_000;
 export class PackedPart {
   constructor(
     private readonly parts: PackedParts,
-    /** The compressed text, or where it is in the file. */
+    /** The compressed text, or its place in the file. */
     private readonly content: Buffer | FilePlace,
     /** Characters of the text. */
     readonly size: number,
     private readonly isExact: boolean,
   ) {}
 
-  /** The parsed value of the text. Shared by all its readers: nobody may change it. */
+  /** The parsed value of the text. All readers share it, so it must not be changed. */
   get value(): unknown {
     return this.parts.recent(this, () => {
       const text = inflateRawSync(this.parts.bytesOf(this.content)).toString('utf8');
@@ -40,7 +42,7 @@ export class PackedPart {
   }
 }
 
-/** What a part leaves behind when nobody references it any more. */
+/** What to clean up when a part is no longer referenced. */
 interface Left {
   readonly digest: string;
   readonly content: number | FilePlace;
@@ -50,13 +52,13 @@ interface Left {
 export interface PackedUsage {
   readonly memory: number;
   readonly file: number;
-  /** The most bytes that the parts may use in memory. */
+  /** The most memory that the parts may use, in bytes. */
   readonly budget: number;
 }
 
 /**
- * Keeps large parts of objects as compressed text, each once, for as long as an object has them. Parts beyond the
- * budget go to a file and are read from there, slowly, on each access.
+ * Keeps large parts of objects as compressed text, each once, for as long as an object references them. Parts above the
+ * memory budget are written to a file and read from it, slowly, on each access.
  */
 export class PackedParts {
   private readonly known = new Map<string, WeakRef<PackedPart>>();
@@ -69,11 +71,11 @@ export class PackedParts {
     if (this.known.get(digest)?.deref() === undefined) this.known.delete(digest);
   });
   private file: OverflowFile | undefined;
-  /** When the file is tried again after it could not be opened or its disk was full. */
+  /** When the file may be tried again after it could not be opened or its disk was full. */
   private fileFrom = 0;
   private inFile = 0;
   private onOverflow: (problem: unknown) => void = () => undefined;
-  /** Recently read values, the latest last. */
+  /** Recently read values, the most recently read one last. */
   private readonly values = new Map<PackedPart, unknown>();
   private valuesSize = 0;
   private held = 0;
@@ -119,7 +121,7 @@ export class PackedParts {
     return text.length > mostAtOnce ? deflate(text, level).then(keep) : keep(deflateRawSync(text, level));
   }
 
-  /** The value of a part, made if it was not read lately. */
+  /** The cached value of a part, or a newly made one. */
   recent(part: PackedPart, make: () => unknown): unknown {
     const isKnown = this.values.has(part);
     const value = isKnown ? this.values.get(part) : make();

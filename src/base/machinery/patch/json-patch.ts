@@ -11,12 +11,12 @@ const maxShown = 200;
 
 /**
  * Applies an RFC 6902 patch and returns the new document; changes neither argument and shares unchanged parts with
- * them. Clients of this API rely on three deviations: `replace` adds a member that is absent, `test` for `null` succeeds
- * for it, and indexes of lists may be negative (-1 is the last element, and for `add` the end). Throws a
- * {@link PatchError}: `Invalid` when an operation fails (none takes effect then), `BadRequest` for invalid operations,
- * `RequestEntityTooLarge` above 10,000 operations or 3 MiB of copied data.
+ * them. Clients of this API rely on three deviations: `replace` adds a member that is absent, `test` for `null`
+ * succeeds if the member is absent, and indexes of lists may be negative (-1 is the last element, and for `add` the
+ * end). Throws a {@link PatchError}: `Invalid` when an operation fails (none takes effect then), `BadRequest` for
+ * invalid operations, `RequestEntityTooLarge` above 10,000 operations or 3 MiB of copied data.
  *
- * @param onLong called as soon as the patch turns out to take noticeable time; may throw to end it
+ * @param onLong called as soon as the patch turns out to take noticeable time; may throw to stop it
  */
 export function applyJsonPatch(document: unknown, patch: readonly unknown[], onLong: () => void = () => {}): unknown {
   if (patch.length > maxOperations) {
@@ -34,10 +34,7 @@ export function applyJsonPatch(document: unknown, patch: readonly unknown[], onL
 
 type Container = unknown[] | Record<string, unknown>;
 
-/**
- * One application of a patch. Containers are copied before their first change; `owned` records which are copies
- * already.
- */
+/** One application of a patch. Containers are copied before their first change; `owned` holds the copies. */
 class JsonPatchRun {
   document: unknown;
   private readonly owned = new Set<object>();
@@ -81,7 +78,7 @@ class JsonPatchRun {
     if (path.length > from.length && from.every((part, i) => part === path[i])) {
       throw fail(`cannot move ${show(from)} into itself`);
     }
-    // The root stays in place; any other value is removed first.
+    // Moving the root to itself changes nothing; any other value is removed first.
     if (from.length > 0) this.add(path, this.remove(from));
   }
 
@@ -220,7 +217,7 @@ function arrayIndex(part: string, end: number, path: readonly string[]): number 
   return index;
 }
 
-/** A part of the patch for a message, cut where it gets too long. */
+/** A part of the patch for a message, cut if it is too long. */
 function show(value: unknown): string {
   const text = JSON.stringify(Array.isArray(value) ? `/${value.join('/')}` : (value ?? null));
   return text.length > maxShown ? `${text.slice(0, maxShown)}...` : text;

@@ -3,7 +3,7 @@ import { isObject } from './json-value.js';
 /** Identifies an element of a list: by the value of the merge key, or by the element itself in a list of scalars. */
 export type ElementKey = (element: unknown) => unknown;
 
-/** The identity of objects with a merge key. */
+/** Returns the function that identifies objects by a merge key. */
 export function keyOf(mergeKey: string | undefined): ElementKey {
   return mergeKey === undefined
     ? (element) => element

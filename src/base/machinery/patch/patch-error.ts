@@ -6,9 +6,9 @@ export type PatchErrorReason = 'BadRequest' | 'Invalid' | 'RequestEntityTooLarge
 /** The message for a well-formed JSON patch that does not fit the object; clients compare it whole. */
 export const unprocessablePatchMessage = 'the server rejected our request due to an error in our request';
 
-/** A patch that can't be applied; the object is unchanged. It is answered like any status error. */
+/** A patch that can't be applied; the object is unchanged. Sent to the client like any status error. */
 export class PatchError extends StatusError {
-  /** A `test` of a JSON patch found another value: the author of the patch did not want it to be applied. */
+  /** Whether a `test` of a JSON patch found another value: its author then did not want the patch to be applied. */
   isFailedTest = false;
   override readonly reason: PatchErrorReason;
 

@@ -3,7 +3,7 @@ import type { Field, SchemaType, StructType } from './types.js';
 /** A declaration with lazy references resolved. */
 export type ResolvedType = Exclude<SchemaType, { readonly type: 'lazy' }>;
 
-/** The declaration behind lazy references. */
+/** The declaration that a lazy reference stands for; other declarations unchanged. */
 export function resolveType(type: SchemaType): ResolvedType {
   return type.type === 'lazy' ? type.resolve() : type;
 }

@@ -9,7 +9,7 @@ import type { CustomKindForm, CustomType, Field, SchemaType, StructType, Variant
 export interface DecodeState {
   /** Some struct had an unknown field. */
   hasUnknown: boolean;
-  /** The nesting of types that contain themselves. */
+  /** The current nesting depth of types that contain themselves. */
   depth: number;
   /** See {@link DecodeOptions}. */
   readonly keepsNulls: boolean;
@@ -170,7 +170,7 @@ function compileFields(type: StructType): Decoder {
     const source = asObject(input);
     const output: JsonObject = {};
     if (isKind) decodeTypeMeta(source, output);
-    // Most objects have few of their fields: only those are processed, and the fields that are shown in any case.
+    // Most objects have few of their fields: only those are processed, and the fields that are always present.
     const visited = shown.copy();
     for (const name in source) {
       const place = places.get(name);
@@ -221,7 +221,7 @@ class Places {
     return copy;
   }
 
-  /** The first position after another one; -1: there is none. */
+  /** The first position after the given one; -1 if there is none. */
   after(place: number): number {
     const next = place + 1;
     if (next < bitsOfPart) {
@@ -271,8 +271,8 @@ function isZero(value: unknown): boolean {
 }
 
 /**
- * Whether an always-present list or map is shown as null when empty: protobuf can't distinguish empty from absent. The
- * items of a list of objects are its content and stay.
+ * Whether an always-present list or map becomes null when empty: protobuf can't distinguish empty from absent. The
+ * `items` of a list object stay an empty list.
  */
 function showsNullWhenEmpty({ name, type, presence }: Field): boolean {
   if (presence !== 'required' && presence !== 'always') return false;

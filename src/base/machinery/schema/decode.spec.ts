@@ -201,7 +201,7 @@ test('wrong values are refused with their path, the expected form and the found 
   );
   assertRefused({ replicas: 1.5 }, 'replicas', /whole number/);
   assertRefused({ replicas: 2 ** 31 }, 'replicas', /32 bits/);
-  // A number of this size may have lost digits already; parsed text has a bigint here.
+  // A number of this size may have lost digits already; the JSON parser would have produced a bigint.
   assertRefused({ count: 2 ** 53 }, 'count', /64 bits/);
   assertRefused({ count: 2n ** 63n }, 'count', /64 bits/);
   assertRefused({ count: 1e30 }, 'count', /64 bits/);

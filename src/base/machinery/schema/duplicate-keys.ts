@@ -5,9 +5,9 @@ interface Level {
   current: string | number;
 }
 
-/** More duplicates than this help nobody. */
+/** Reporting more duplicates than this helps nobody. */
 const maxDuplicates = 100;
-/** Each path takes time to write, even a known one; these limits keep the total small. */
+/** Building a path takes time, even if the path is already known; these limits keep the total small. */
 const maxTries = 1000;
 const maxLevels = 1000;
 
@@ -30,15 +30,15 @@ export function findDuplicateKeys(text: string): string[] {
   return [...paths];
 }
 
-/** A field of a JSON text that strict clients don't want to send. */
+/** A field of a JSON text that clients with strict validation want to be warned of. */
 export interface FieldFault {
   readonly path: string;
   readonly fault: 'unknown' | 'duplicate';
 }
 
 /**
- * The unknown and the duplicate fields of a JSON text in the order in which a reader meets them; fields that are not
- * found soon come last. An unknown field is skipped whole, so duplicates inside it are not reported.
+ * The unknown and the duplicate fields of a JSON text, in the order of the text; fields that are not found within the
+ * limits come last. An unknown field is skipped whole, so duplicates inside it are not reported.
  */
 export function faultsInOrder(
   text: string,

@@ -11,12 +11,12 @@ export interface Inspection {
   readonly unknownFields: readonly string[];
 }
 
-/** More unknown fields than this help nobody, and all of them might not fit into an answer. */
+/** Reporting more unknown fields than this helps nobody, and all of them might not fit into a response. */
 const maxUnknownFields = 100;
 
 interface Walk {
   readonly unknownFields: string[];
-  /** The nesting of types that contain themselves. */
+  /** The current nesting depth of types that contain themselves. */
   depth: number;
 }
 
@@ -27,7 +27,7 @@ class Fault {
   ) {}
 }
 
-/** Walks a value along its type to locate the faults. Slow; meant for values that have some. */
+/** Walks a value along its type to locate the problems. Slow; meant for values that have some. */
 export function inspect(type: SchemaType, input: unknown): Inspection {
   const unknownFields: string[] = [];
   try {

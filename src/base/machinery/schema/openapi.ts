@@ -33,7 +33,7 @@ export interface PublishedFacts {
   readonly enumValues: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** The required fields of types whose declarations differ. */
   readonly requiredFields: Readonly<Record<string, readonly string[]>>;
-  /** Types of which at most one member is set. */
+  /** Types of which at most one member may be set. */
   readonly unions: Readonly<Record<string, { readonly members: readonly string[]; readonly discriminator?: string }>>;
   /** Versions, separated by spaces, of the groups whose requests can contain options and events of watches. */
   readonly optionGroups: Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ export interface OpenApiOptions {
   readonly published?: PublishedFacts;
 }
 
-/** Kinds of every group, whose declarations name the core group alone. */
+/** Kinds that every group has, although their declarations name only the core group. */
 const kindsOfEveryGroup: ReadonlySet<string> = new Set(['meta.v1.DeleteOptions', 'meta.v1.WatchEvent']);
 
 /** Packages of types that are declared outside `<domain>.api`. */
@@ -72,7 +72,7 @@ const sharedScalars: Partial<Record<ScalarName, string>> = {
   anyJson: 'apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON',
 };
 
-/** Replaces a definition that was taken. */
+/** Stands for a definition that {@link OpenApiBuilder.takeDefinitions} has returned. */
 const takenSchema: OpenApiSchema = {};
 
 /**
@@ -82,7 +82,7 @@ const takenSchema: OpenApiSchema = {};
 export class OpenApiBuilder {
   /** Schemas by definition name, in the order of their first use. */
   readonly definitions: Record<string, OpenApiSchema> = {};
-  /** Names of the definitions that have not been taken. */
+  /** Names of the definitions that were added since the last call of {@link takeDefinitions}. */
   private fresh: string[] = [];
   private readonly prefix: string;
   private readonly refPrefix: string;
@@ -216,8 +216,8 @@ export class OpenApiBuilder {
   }
 
   /**
-   * Adds the fields of a struct, which is the root or inline in it. Inline structs are expanded; the struct that declares a
-   * field describes it, the root has its values.
+   * Adds the fields of a struct, which is the root or inline in it. Inline structs are expanded; descriptions come from
+   * the struct that declares a field, published values from the root.
    */
   private addFields(
     root: StructType,
@@ -246,7 +246,7 @@ export class OpenApiBuilder {
     const values = enumValues?.[owner.name]?.[field.name] ?? enumValues?.[versionlessName(owner.name)]?.[field.name];
     if (values !== undefined) (schema.items ?? schema.additionalProperties ?? schema).enum = values.split('|');
     const extras = fieldExtras(owner, field, description);
-    // Documents of version 2 have no defaults of declared types.
+    // In version 2, fields of declared types have no defaults.
     const preset =
       this.options.version === 2 || owner.custom !== undefined ? undefined : (field.default ?? zeroDefault(field));
     if (preset !== undefined) extras.default = preset;
@@ -317,14 +317,14 @@ function fieldExtras(owner: StructType, field: Field, description: string | unde
   if (field.mapType !== undefined) extras['x-kubernetes-map-type'] = field.mapType;
   const resolved = resolveType(field.type);
   const isList = resolved.type === 'list';
-  // Lists of kinds are made by the server, and verbs are a type of their own: they are never applied.
+  // Lists of kinds are never applied: the server makes them. Neither are verbs, a type of their own.
   const isApplied = isList && resolved.wrapper === undefined && !(owner.kind !== undefined && field.name === 'items');
   const listType = field.listType ?? (isApplied ? 'atomic' : undefined);
   if (listType !== undefined) extras['x-kubernetes-list-type'] = listType;
   if (field.listKeys !== undefined) extras['x-kubernetes-list-map-keys'] = [...field.listKeys];
   if (field.patch !== undefined) {
     const { strategy, key, retainKeys } = field.patch;
-    // A struct is always merged, so this needs no mention.
+    // Structs are always merged, so a lone `merge` strategy is not mentioned.
     const strategies = retainKeys === true ? (isList ? [strategy, 'retainKeys'] : ['retainKeys']) : [strategy];
     extras['x-kubernetes-patch-strategy'] = strategies.join(',');
     if (key !== undefined) extras['x-kubernetes-patch-merge-key'] = key;

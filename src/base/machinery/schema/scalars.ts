@@ -42,8 +42,9 @@ function decodeInt32(input: unknown): number {
 }
 
 /**
- * A value that a number can't represent exactly becomes a bigint, although the static type of these fields is number. A
- * bigint compares and serializes like a number, and almost no object contains one. Arithmetic needs `Number(value)`.
+ * A number that JavaScript can't represent exactly becomes a bigint, although the static type of these fields is
+ * number. A bigint compares and serializes like a number, and almost no object contains one. Arithmetic needs
+ * `Number(value)`.
  */
 function decodeInt64(input: unknown): number {
   const value = typeof input === 'object' ? nearestNumber(input) : input;
@@ -98,7 +99,7 @@ function decodeAny(input: unknown): unknown {
   return plainJson(input);
 }
 
-/** Decoders of scalars. Raw values are copied only where clients would read them otherwise, see `plainJson`. */
+/** Decoders of scalars. Raw values are copied only where clients would read them differently, see `plainJson`. */
 export const scalarDecoders: Readonly<Record<ScalarName, ScalarDecoder>> = {
   string: decodeString,
   int32: decodeInt32,
@@ -116,7 +117,7 @@ export const scalarDecoders: Readonly<Record<ScalarName, ScalarDecoder>> = {
   anyJson: decodeAny,
 };
 
-/** The value of a scalar that was not given, as Go's zero values. */
+/** The value of a scalar that was not given: Go's zero value. */
 export const scalarZeros: Readonly<Record<ScalarName, string | number | boolean | null>> = {
   string: '',
   int32: 0,

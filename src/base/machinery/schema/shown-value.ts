@@ -3,11 +3,13 @@ import { jsonFields, type ResolvedType, resolveType } from './access.js';
 import { structForm } from './struct-form.js';
 import type { KindType, SchemaType } from './types.js';
 
-/** How messages about the fields of a kind show wrong values: in the form of {@link structForm}, where it has one. */
+/**
+ * How messages about the fields of a kind show wrong values: in the form of {@link structForm}, if the value has one.
+ */
 export function shownValue(kind: KindType): ShownValue {
   return (path, value) => {
     const [parent, own] = typesAt(kind, path).slice(-2);
-    // A message about a field may show the struct that the field is in, or one element of a list.
+    // A message about a field may show the struct that contains the field, or one element of a list.
     const element = own?.type === 'list' ? own.element : undefined;
     for (const type of [own, parent, element]) {
       if (type === undefined || isSimple(type)) continue;
@@ -18,13 +20,13 @@ export function shownValue(kind: KindType): ShownValue {
   };
 }
 
-/** Whether a type has no form of its own: any value would pass for it. */
+/** Whether a type has no struct form of its own: any value would be accepted as one. */
 function isSimple(type: SchemaType): boolean {
   const { type: resolved } = resolveType(type);
   return resolved === 'scalar' || resolved === 'enum';
 }
 
-/** The declarations on the way to a place, that of the place last; none where the path leads to no declared place. */
+/** The declarations along a path, that of its end last; none if the path leads to no declared field. */
 function typesAt(kind: KindType, path: FieldPath): ResolvedType[] {
   const types: ResolvedType[] = [kind];
   for (const { name, isKey } of path.segments()) {

@@ -1,12 +1,12 @@
 import { structForm } from './struct-form.js';
 import type { SchemaType } from './types.js';
 
-/** Lines that stay the same around a change. */
+/** Number of unchanged lines that are shown around a change. */
 const context = 3;
-/** Longer changed parts are shown as replaced in whole: comparing them line by line takes too long. */
+/** Changed parts above this size are shown as replaced entirely: comparing them line by line takes too long. */
 const maxCompared = 250_000;
 
-/** Equal lines at two places; between them everything was replaced. */
+/** Equal lines at two places; everything between two matches was replaced. */
 interface Match {
   readonly before: number;
   readonly after: number;
@@ -14,8 +14,9 @@ interface Match {
 }
 
 /**
- * What differs between two values of a type, as messages of the API's release show it: a unified diff of their indented
- * JSON in the form of {@link structForm}, each line ended. Empty when nothing differs, or the values have no such form.
+ * The differences between two values of a type, as messages of the API's release show them: a unified diff of their
+ * indented JSON in the form of {@link structForm}, each line with a line break. Empty when nothing differs, or the
+ * values have no such form.
  */
 export function structDiff(type: SchemaType, before: unknown, after: unknown): string {
   const forms = [structForm(type, before), structForm(type, after)];
@@ -78,7 +79,7 @@ function changesOf(old: readonly string[], now: readonly string[]): Change[] {
   return changes;
 }
 
-/** Changes whose surroundings meet are shown together. */
+/** Groups changes whose surrounding lines overlap: they are shown together. */
 function groupsOf(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   for (const change of changes) {
@@ -108,7 +109,7 @@ function matchesOf(old: readonly string[], now: readonly string[]): Match[] {
   ];
 }
 
-/** The longest series of lines that both have in the same order. */
+/** The longest common subsequence of lines. */
 function commonLines(old: readonly string[], now: readonly string[]): { before: number; after: number }[] {
   const width = now.length + 1;
   if ((old.length + 1) * width > maxCompared) return [];

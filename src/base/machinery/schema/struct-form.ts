@@ -2,9 +2,9 @@ import { jsonFields, resolveType } from './access.js';
 import type { Field, SchemaType, StructType } from './types.js';
 
 /**
- * A value as messages of the API's release show it: a struct with every field in declared order, absent ones as null or
- * zero, by the names of the release's own types (`AppProtocol`, `IP`). Types of metadata keep their JSON form. Undefined
- * for a value that is not of the type.
+ * The form of a value in messages of the API's release: a struct with every field in declared order, absent ones as
+ * null or zero, by the names of the release's own types (`AppProtocol`, `IP`). Metadata types keep their JSON form.
+ * Undefined for a value that is not of the type.
  */
 export function structForm(type: SchemaType, value: unknown): unknown {
   const resolved = resolveType(type);
@@ -50,14 +50,14 @@ function fieldsForm(type: StructType, value: unknown): unknown {
   for (const field of fields.values()) {
     const form = given[field.name] === undefined ? absentForm(field) : structForm(field.type, given[field.name]);
     if (form === undefined) return undefined;
-    // Metadata is embedded there: its fields are fields of the object.
+    // The release's types embed metadata: its fields appear as fields of the object.
     if (field.name === 'metadata') Object.assign(forms, form);
     else forms[ownNames[field.name] ?? exportedName(field.name)] = form;
   }
   return forms;
 }
 
-/** An object that is part of another one shows neither kind nor apiVersion. */
+/** Neither kind nor apiVersion is shown for an object inside another one. */
 const ofKinds: ReadonlySet<string> = new Set(['kind', 'apiVersion']);
 
 function absentForm({ presence, nullable, type }: Field): unknown {
@@ -92,7 +92,7 @@ function withoutNulls(given: Readonly<Record<string, unknown>>): Record<string, 
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** Names that follow no rule. */
+/** Names that follow none of the rules below. */
 const ownNames: Readonly<Record<string, string>> = {
   serviceAccount: 'DeprecatedServiceAccount',
   storageos: 'StorageOS',
@@ -101,7 +101,7 @@ const ownNames: Readonly<Record<string, string>> = {
   targetWWNs: 'TargetWWNs',
 };
 
-/** Abbreviations that JSON names begin with in small letters, the longer ones first. */
+/** Abbreviations that begin JSON names in lower case, the longer ones first. */
 const abbreviations =
   /^(iscsi|cidrs|https|gmsa|grpc|http|json|uids|aws|api|csi|dns|gce|ips|nfs|qos|rbd|tcp|tls|ttl|tty|uid|uri|url|cidr|ca|fc|fs|id|ip|os|pd|se)(?=[A-Z]|$)/;
 

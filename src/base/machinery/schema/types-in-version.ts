@@ -1,11 +1,11 @@
 import type { Field, SchemaType, StructType } from './types.js';
 
 /**
- * Makes the types of a version that are the same as those of another one: every struct of the package gets a twin with the
- * name of this version. Structs of other packages are shared.
+ * Derives the types of a version from those of another version that has the same ones: every struct of the package gets
+ * a twin with the name of this version. Structs of other packages are shared.
  *
- * @param own types of the version that differ, by short name (`Device`); they take the place of twins. May be filled
- * after this call, as they consist of twins themselves.
+ * @param own types of the version that differ, by short name (`Device`); they replace twins. May be filled after this
+ * call, since they consist of twins themselves.
  */
 export function typesInVersion(
   version: string,

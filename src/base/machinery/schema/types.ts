@@ -121,32 +121,32 @@ export interface CustomForm {
   readonly decode: (input: unknown, onUnknown: (path: string) => void, options?: DecodeOptions) => unknown;
   /** How the value is owned, for server-side apply. */
   readonly ownership: () => CustomOwnership;
-  /** The JSON shape of the value, for the check of expressions about it. */
+  /** The JSON shape of the value, for type-checking expressions about it. */
   readonly shape: () => CustomShape;
   /** The published schema, which the caller may change. */
   readonly openApi: PublishCustom;
-  /** How a query language shows the value. */
+  /** The column type of the value in SQL. */
   readonly column: 'jsonb' | 'text' | 'time';
 }
 
 /**
- * Makes the published schema of a custom value for a version of OpenAPI. `reference` refers to the schema of a declared
- * type.
+ * Builds the published schema of a custom value for a version of OpenAPI. `reference` refers to the schema of a
+ * declared type.
  */
 export type PublishCustom = (
   version: 2 | 3,
   reference: (type: StructType) => Readonly<Record<string, unknown>>,
 ) => Record<string, unknown>;
 
-/** How the owners of fields look at a custom value (see `TypeView` of `machinery/field-set`). */
+/** How field ownership treats a custom value (see `TypeView` of `machinery/field-set`). */
 export type CustomOwnership =
   | { readonly kind: 'leaf'; readonly expected: 'string' | 'number' | 'boolean' | 'scalar' | 'list' | 'map' }
   | { readonly kind: 'any' }
   | {
       readonly kind: 'object';
-      /** For a declared field, made on demand: there may be very many. */
+      /** The ownership of a declared field, built on demand: there may be very many fields. */
       readonly field: (name: string) => CustomOwnership | undefined;
-      /** For fields that are not declared; undefined: they don't belong there. */
+      /** The ownership of undeclared fields; undefined if they are not allowed. */
       readonly others: CustomOwnership | undefined;
     }
   | { readonly kind: 'map'; readonly value: CustomOwnership }
@@ -164,7 +164,7 @@ export type CustomShape =
   | { readonly kind: 'map'; readonly value: CustomShape }
   | {
       readonly kind: 'object';
-      /** For a declared field, made on demand: there may be very many. */
+      /** The shape of a declared field, built on demand: there may be very many fields. */
       readonly field: (name: string) => CustomShape | undefined;
       /** Whether there may be other fields. */
       readonly isOpen: boolean;
@@ -180,25 +180,25 @@ export interface CustomType extends Typed<unknown, null> {
 export interface CustomKindForm {
   /**
    * The canonical form of an object: a copy without unknown fields, sorted, in which kind, apiVersion and metadata are
-   * untouched. `onUnknown` gets the path of each dropped field (`spec.containers[0].foo`).
+   * untouched. `onUnknown` receives the path of each dropped field (`spec.containers[0].foo`).
    *
-   * @throws DecodeError for parts that have to be objects of other kinds, and are none.
+   * @throws DecodeError for parts that must be objects of other kinds, but are not.
    */
   readonly decode: (
     input: Readonly<Record<string, unknown>>,
     onUnknown: (path: string) => void,
     options?: DecodeOptions,
   ) => Readonly<Record<string, unknown>>;
-  /** For fields that are not declared, for server-side apply; undefined: they don't belong there. */
+  /** The ownership of undeclared fields, for server-side apply; undefined if they are not allowed. */
   readonly others: CustomOwnership | undefined;
   /**
-   * Reads a long schema in turns with other work before it is published; undefined when there is nothing to wait for. As
-   * long as somebody keeps the result, publishing the kind and its fields takes little time at once.
+   * Prepares a long schema for publishing, in turns with other work; undefined when nothing needs to be prepared. As
+   * long as the result is referenced, publishing the kind and its fields takes little time at once.
    */
   readonly published: () => Promise<unknown> | undefined;
   /** The published schema of the kind, its fields aside, which the caller may change. */
   readonly openApi: PublishCustom;
-  /** Whether the fields are published. Where they are not, readers would treat all other fields as unknown. */
+  /** Whether the fields are published. If they are not, readers would treat all other fields as unknown. */
   readonly publishesFields: (version: 2 | 3) => boolean;
 }
 
@@ -252,8 +252,8 @@ export interface FieldOptions {
   /** Static default in the published schema (merge keys need it); the kind's defaulting applies it. */
   readonly default?: string | number | boolean;
   /**
-   * The field belongs to a feature of the release that is off by default and that this server does not have: it is known
-   * and published, and what clients send is dropped. The presence must be `optional` or `pointer`.
+   * The field belongs to a feature of the release that is off by default and that this server does not have: it is
+   * known and published, but dropped from what clients send. The presence must be `optional` or `pointer`.
    */
   readonly dropped?: true;
   readonly doc?: string;
@@ -306,7 +306,7 @@ export type InferFields<F extends FieldMap> = {
   -readonly [K in keyof F as F[K]['presence'] extends 'optional' | 'pointer' ? K : never]?: F[K][typeof valueType];
 } & InlineFields<F>;
 
-/** The fields before those of a kind. A type, not an interface: only a type makes kinds count as `ApiObject`s. */
+/** The fields that precede those of a kind. A type, not an interface: only a type makes kinds count as `ApiObject`s. */
 export type TypeMeta = {
   kind?: string;
   apiVersion?: string;

@@ -18,8 +18,8 @@ const values =
   'publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.';
 
 /**
- * The dictionary that both sides of SPDY/3 know before the first header: words with their lengths, then usual values
- * without lengths.
+ * The dictionary that both sides of SPDY/3 know before the first header: words preceded by their lengths, then common
+ * values without lengths.
  */
 export const spdyDictionary: Buffer = Buffer.concat([
   ...words

@@ -3,7 +3,7 @@ export class SpdyError extends Error {}
 
 /** A frame from the other side of a connection. Frames that need no reaction are left out. */
 export type SpdyEvent =
-  /** A piece of a stream's data. `isLast`: the sender adds nothing more to the stream. */
+  /** A piece of a stream's data. `isLast`: the sender sends nothing more on the stream. */
   | { readonly type: 'data'; readonly stream: number; readonly bytes: Buffer; readonly isLast: boolean }
   | { readonly type: 'open'; readonly stream: number; readonly headers: Buffer; readonly isLast: boolean }
   | { readonly type: 'reply'; readonly stream: number; readonly isLast: boolean }
@@ -14,17 +14,17 @@ export type SpdyEvent =
 const version = 3;
 const fin = 1;
 const headBytes = 8;
-/** Longer frames with headers are not from a peer of ours. Stream data is passed on in pieces of any length. */
+/** No known peer sends longer control frames. Stream data is passed on in pieces of any length. */
 const maxControlBytes = 64 * 1024;
 const kinds = { open: 1, reply: 2, reset: 3, ping: 6, goaway: 7 } as const;
 const nothing = Buffer.alloc(0);
 
 /**
- * Parses a connection (SPDY/3.1 without its flow control, as the agents of nodes and their clients use it). It keeps no
- * more than one control frame.
+ * Parses a connection (SPDY/3.1 without its flow control, as node agents and their clients use it). It buffers no more
+ * than one control frame.
  */
 export class SpdyReader {
-  /** The beginning of a control frame, or of the head of a frame. */
+  /** The incomplete control frame or frame head received so far. */
   private held: Buffer = nothing;
   /** The data frame that is being read. */
   private data: { readonly stream: number; left: number; readonly isLast: boolean } | undefined;
@@ -90,7 +90,7 @@ function eventOf(kind: number, flags: number, body: Buffer): SpdyEvent | undefin
   }
 }
 
-/** Begins a stream. Those of clients have odd numbers, in ascending order. */
+/** Opens a stream. Streams opened by clients have odd numbers, in ascending order. */
 export function openFrame(stream: number, headers: Buffer): Buffer {
   return control(kinds.open, [stream, 0], Buffer.concat([Buffer.alloc(2), headers]));
 }
@@ -100,18 +100,18 @@ export function replyFrame(stream: number, headers: Buffer): Buffer {
   return control(kinds.reply, [stream], headers);
 }
 
-/** Ends a stream at once, in both directions. */
+/** Resets a stream: closes it at once, in both directions. */
 export function resetFrame(stream: number): Buffer {
   const cancel = 5;
   return control(kinds.reset, [stream, cancel]);
 }
 
-/** Also the answer to a ping: it has the same id. */
+/** A ping, or the reply to one, which has the same id. */
 export function pingFrame(id: number): Buffer {
   return control(kinds.ping, [id]);
 }
 
-/** The head of a piece of a stream. The piece has less than 16 MiB and follows the head. */
+/** The head of a piece of a stream. The piece, which must be shorter than 16 MiB, follows the head. */
 export function dataHead(stream: number, length: number, isLast: boolean): Buffer {
   const head = Buffer.alloc(headBytes);
   head.writeUInt32BE(stream & 0x7fffffff, 0);

@@ -4,7 +4,7 @@ import { SpdyError } from './spdy-frames.js';
 
 /** Much more than the names and values of a stream need. */
 const maxHeaderBytes = 64 * 1024;
-/** Begins a compressed stream without a dictionary (RFC 1950 section 2.2). */
+/** The first bytes of a compressed stream without a dictionary (RFC 1950 section 2.2). */
 const zlibHead = Buffer.from([0x78, 0x01]);
 /** An empty block: readers process the data they have before they look for the next block. */
 const flush = Buffer.from([0, 0, 0, 0xff, 0xff]);

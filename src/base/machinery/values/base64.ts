@@ -3,7 +3,7 @@ import { ValueFormatError } from './value-format-error.js';
 const alphabet = /^[A-Za-z0-9+/]*={0,2}$/;
 const lineBreaks = /[\r\n]/g;
 
-/** Where readers stop: at a letter that does not belong there, or at the beginning of an incomplete group. */
+/** The index at which Go's decoder fails: at an illegal character, or at the beginning of an incomplete group. */
 function illegalByte(text: string): number {
   const letter = text.search(/[^A-Za-z0-9+/=]|=(?!=?$)/);
   return letter >= 0 ? letter : text.length - (text.length % 4);

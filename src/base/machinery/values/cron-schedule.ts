@@ -1,7 +1,7 @@
 import { parseDuration } from './duration.js';
 import { ValueFormatError } from './value-format-error.js';
 
-/** When something is due: at set times of the clock, or repeatedly after a fixed interval. */
+/** When a job is due: at set times of the clock, or repeatedly after a fixed interval. */
 export type CronSchedule =
   | {
       readonly kind: 'clock';
@@ -47,7 +47,7 @@ const descriptors: Readonly<Record<string, string>> = {
 };
 const everyPrefix = '@every ';
 
-/** The fault in a cron schedule of five fields or a descriptor such as `@daily`; undefined for a valid one. */
+/** The error in a cron schedule of five fields or a descriptor such as `@daily`; undefined for a valid schedule. */
 export function scheduleError(schedule: string): string | undefined {
   try {
     parseSchedule(schedule);
@@ -61,7 +61,7 @@ export function scheduleError(schedule: string): string | undefined {
 /**
  * Parses a cron schedule of five fields or a descriptor.
  *
- * @throws {ValueFormatError} which describes the fault
+ * @throws {ValueFormatError} that describes the error
  */
 export function parseSchedule(schedule: string): CronSchedule {
   if (schedule.includes('TZ')) throw fault('cannot use TZ or CRON_TZ in schedule, use timeZone field instead');

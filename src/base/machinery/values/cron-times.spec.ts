@@ -17,7 +17,7 @@ const cases: readonly (readonly [string, string, string, readonly string[]])[] =
   ['@every 90m', 'UTC', '2030-01-01T00:00:10Z', ['2030-01-01T01:30:10Z', '2030-01-01T03:00:10Z']],
   ['@every 100ms', 'UTC', '2030-01-01T00:00:10Z', ['2030-01-01T00:00:11Z']],
   ['0 12 29 2 *', 'UTC', '2029-01-01T00:00:00Z', ['2032-02-29T12:00:00Z']],
-  // The 13th and every Friday; a field with a star leaves the choice to the other one.
+  // The 13th and every Friday: without a star in either day field, one match is enough. With a star, both must match.
   [
     '0 0 13 * FRI',
     'UTC',

@@ -4,9 +4,9 @@ import type { TimeZone } from './time-zone.js';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** A schedule without a time in this many days has none: 31 February, say. */
+/** A schedule with no time in this many days never has one, such as one for 31 February. */
 const longestSearchDays = 5 * 366;
-/** Between these instants around midnight in UTC lies a day in every zone. */
+/** In every zone, a day lies between these offsets from its midnight in UTC, in milliseconds. */
 const earliestMs = -14 * hourMs;
 const latestMs = 38 * hourMs;
 
@@ -14,7 +14,7 @@ type ClockSchedule = Extract<CronSchedule, { kind: 'clock' }>;
 
 /**
  * The first instant after `after` at which the clock of the zone shows a time of the schedule; all in milliseconds.
- * Times that the clock skips are left out, and those that it shows twice are due twice. Undefined: there is none.
+ * Times that the clock skips are left out, and those that it shows twice are due twice. Undefined if there is none.
  */
 export function nextTime(schedule: CronSchedule, zone: TimeZone, after: number): number | undefined {
   if (schedule.kind === 'every') return Math.floor(after / 1000) * 1000 + schedule.ms;
@@ -71,7 +71,7 @@ function timesOf({ hours, minutes }: ClockSchedule, zone: TimeZone, day: number)
   return times.sort((a, b) => a - b);
 }
 
-/** The parts of the time around a day in which the offset of the zone stays the same: one, or two. */
+/** Splits the time around a day into parts in which the zone's offset stays the same: one or two. */
 function partsAround(midnight: number, zone: TimeZone) {
   let low = midnight + earliestMs;
   let high = midnight + latestMs;

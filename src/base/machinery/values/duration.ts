@@ -18,10 +18,10 @@ const largest = (1n << 63n) - 1n;
 const maxLength = 200;
 
 /**
- * Parses duration text such as `1h30m`, `1.5s` or `-2ms` into nanoseconds. Days (`7d`) are for people only: fields of
+ * Parses a duration such as `1h30m`, `1.5s` or `-2ms` into nanoseconds. Days (`7d`) are for people only: fields of
  * objects don't accept them.
  *
- * @throws {ValueFormatError} for other text and for durations beyond 64 bits.
+ * @throws {ValueFormatError} for other strings and for durations that exceed 64 bits.
  */
 export function parseDuration(text: string, { days = false } = {}): bigint {
   if (text === '0' || text === '+0' || text === '-0') return 0n;

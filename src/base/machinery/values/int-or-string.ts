@@ -1,4 +1,4 @@
-/** A number or text. Depending on the field, the text is a name or a percentage. */
+/** A number or a string. Depending on the field, the string is a name or a percentage. */
 export type IntOrString = number | string;
 
 const percentage = /^(\d+)%$/;
@@ -10,7 +10,7 @@ export function parsePercentage(value: IntOrString): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-/** A number, or that percentage of `total` rounded up or down; 0 for other text. */
+/** The number itself, or that percentage of `total` rounded up or down; 0 for other strings. */
 export function shareOf(value: IntOrString, total: number, rounding: 'up' | 'down'): number {
   if (typeof value === 'number') return value;
   const share = ((parsePercentage(value) ?? 0) * total) / 100;

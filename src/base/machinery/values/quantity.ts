@@ -33,7 +33,7 @@ const canonicalShort = /^[1-9]\d{0,2}(?:[numkMGTPE]|[KMGTP]i)?$/;
 /** The finest resolution; smaller parts are rounded away from zero. */
 const finestScale = -9;
 const largest = (1n << 63n) - 1n;
-/** Beyond any real use; prevents huge numbers from hostile input. */
+/** Far above any real use; guards against huge numbers from hostile input. */
 const maxDigits = 1000;
 const maxExponent = 999;
 
@@ -183,7 +183,7 @@ function toQuantity(value: Quantity | string): Quantity {
   return typeof value === 'string' ? knownQuantities.get(value) : value;
 }
 
-/** The same few quantities appear in most objects, and rules read each of them several times. */
+/** A cache, since the same few quantities appear in most objects, and rules read each of them several times. */
 const knownQuantities = new BoundedMemo(parseQuantity, 1000, 32);
 
 function aligned(a: Quantity, b: Quantity): { readonly a: bigint; readonly b: bigint; readonly scale: number } {

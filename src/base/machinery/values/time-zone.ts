@@ -23,7 +23,7 @@ export class TimeZone {
     });
   }
 
-  /** What the clock shows at an instant, less UTC, in milliseconds; whole minutes. */
+  /** The offset of the zone's clock from UTC at an instant, in milliseconds; whole minutes. */
   offsetAt(instant: number): number {
     const value = new Map(this.parts.formatToParts(instant).map((part) => [part.type, Number(part.value)]));
     const part = (type: Intl.DateTimeFormatPartTypes) => value.get(type) ?? 0;

@@ -10,7 +10,7 @@ interface Instant {
   readonly microseconds: number;
 }
 
-/** The instant that means no time, in milliseconds: 1 January of the year 1. */
+/** The zero time (no time), in milliseconds: 1 January of the year 1. */
 const zeroMilliseconds = -62_135_596_800_000;
 
 function parseInstant(text: string): Instant {
@@ -68,7 +68,7 @@ export function canonicalTime(text: string): string | null {
   return canonicalTimes.get(text);
 }
 
-/** An object has the same few times in many places, and its next version has them again. */
+/** A cache: an object contains the same few times in many places, and its next version has them again. */
 const canonicalTimes = new BoundedMemo(toCanonicalTime, 1000, 32);
 
 function toCanonicalTime(text: string): string | null {

@@ -1,4 +1,4 @@
-/** Protocols whose frames can be told apart without reading them. */
+/** Protocols whose frame boundaries can be found without parsing the frames. */
 export type FramedProtocol = 'spdy' | 'websocket';
 
 const spdyHeadBytes = 8;
@@ -12,14 +12,14 @@ export function framedProtocol(upgrade: string): FramedProtocol | undefined {
 }
 
 /**
- * Follows one direction of a connection from frame to frame, so that a frame may be inserted. It keeps nothing but the
- * head of a frame, and checks nothing.
+ * Tracks the frame boundaries in one direction of a connection, so that a frame may be inserted. It buffers only the
+ * head of a frame, and validates nothing.
  */
 export class FrameEnds {
   /** The beginning of a head. */
   private readonly head = Buffer.alloc(14);
   private headBytes = 0;
-  /** The remaining length of the frame after its head. */
+  /** The number of bytes of the frame that are still to come. */
   private left = 0;
   private isClosing = false;
 
@@ -47,7 +47,7 @@ export class FrameEnds {
     }
   }
 
-  /** The length of the head as far as it is known: the first two bytes of a WebSocket frame determine it. */
+  /** The length of the head, as far as it is known: the first two bytes of a WebSocket frame determine it. */
   private headLength(): number {
     if (this.protocol === 'spdy') return spdyHeadBytes;
     if (this.headBytes < 2) return 2;

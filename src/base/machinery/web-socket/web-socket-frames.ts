@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Bytes that no WebSocket client sends. `code` is for the closing frame (RFC 6455 section 7.4.1). */
+/** Bytes that no valid WebSocket client sends. `code` is for the closing frame (RFC 6455 section 7.4.1). */
 export class WebSocketError extends Error {
   constructor(
     message: string,
@@ -41,8 +41,8 @@ interface Frame {
 }
 
 /**
- * Parses what a WebSocket client sends. Messages come in pieces as they arrive and are never collected, so a long one
- * takes no memory.
+ * Parses what a WebSocket client sends. Messages are passed on in pieces as they arrive and are never collected, so a
+ * long message takes no memory.
  */
 export class WebSocketReader {
   private held: Buffer = nothing;
@@ -151,7 +151,7 @@ export function frameHead(opcode: number, length: number): Buffer {
   return head;
 }
 
-/** A closing frame with its reason, which is cut to what fits. */
+/** A closing frame with its reason, cut to the length that fits. */
 export function closeFrame(code: number, reason: string): Buffer {
   let text = Buffer.from(reason, 'utf8');
   if (text.length > maxControlBytes - 2)

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Writes pieces as one. Resolves when the other side can take more, or when nothing can be written any longer. */
+/** Writes pieces as one. Resolves when the other side can take more, or when writing is no longer possible. */
 export function writeFully(socket: Duplex, pieces: readonly Buffer[]): Promise<void> {
   if (socket.destroyed || socket.writableEnded) return Promise.resolve();
   socket.cork();

@@ -73,7 +73,7 @@ interface SignatureMethod {
 
 /** Signs certificates (RFC 5280, version 3) with an RSA, ECDSA or Ed25519 key. */
 export class CertificateAuthority {
-  /** When the authority's certificate expires: nothing that it signs should be valid longer. */
+  /** When the authority's certificate expires: no certificate that it signs should be valid longer. */
   readonly notAfter: number;
   private readonly method: SignatureMethod;
 
@@ -95,7 +95,7 @@ export class CertificateAuthority {
   }
 
   /**
-   * Creates an authority from PEM texts; the first certificate counts.
+   * Creates an authority from PEM; the first certificate counts.
    *
    * @throws CertificateAuthorityError when they can't be read, do not match or do not belong to an authority.
    */

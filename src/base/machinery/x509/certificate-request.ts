@@ -71,7 +71,7 @@ const signatureHashes: Readonly<Record<string, { readonly key: 'rsa' | 'ec'; rea
 };
 
 /**
- * Reads the first PEM block of a request and verifies that its maker holds the private key.
+ * Reads the first PEM block of a request and verifies that the requester holds the private key.
  *
  * @throws CertificateRequestError
  */
@@ -153,7 +153,7 @@ function pssHash(parameters: Asn1 | undefined): { key: 'rsa'; hash: string } | u
 
 function readSubject(subject: Asn1): Pick<CertificateRequest, 'commonName' | 'organizations'> {
   const { commonNames, organizations } = readName(subject);
-  // Readers differ in which one they use.
+  // Programs differ in which common name they use.
   if (commonNames.length > 1) throw new CertificateRequestError('x509: the subject has more than one common name');
   return { commonName: commonNames[0] ?? '', organizations };
 }

@@ -1,6 +1,6 @@
 import { Asn1Error } from './asn1.js';
 
-/** One value in DER: its tag byte and its place in the bytes. */
+/** One DER value: its tag byte and its place in the bytes. */
 export interface DerValue {
   /** The whole tag byte: class, constructed bit and number. */
   readonly tag: number;
@@ -12,7 +12,7 @@ export interface DerValue {
 }
 
 /**
- * Steps over the values of a constructed value without making a tree of them, for documents of many thousand values.
+ * Steps over the values of a constructed value without building a tree, for documents with many thousand values.
  * Lengths must have their shortest form.
  */
 export class DerCursor {
@@ -62,7 +62,7 @@ export class DerCursor {
     return this.nextTag === tag ? this.next(tag) : undefined;
   }
 
-  /** A cursor over the values in a value. */
+  /** A cursor over the values inside a value. */
   inside({ content, end }: DerValue): DerCursor {
     return new DerCursor(this.bytes, content, end);
   }
@@ -71,7 +71,7 @@ export class DerCursor {
     return this.bytes.subarray(content, end);
   }
 
-  /** A value with its tag and length. */
+  /** The bytes of a value with its tag and length. */
   wholeOf({ start, end }: DerValue): Buffer {
     return this.bytes.subarray(start, end);
   }

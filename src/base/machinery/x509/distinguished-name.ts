@@ -17,13 +17,13 @@ const oids = { commonName: '2.5.4.3', organization: '2.5.4.10' };
 
 /** The identity in the subject of a certificate, in the order of the name. */
 export interface SubjectNames {
-  /** Several common names identify nobody with certainty; the reader must refuse them. */
+  /** With several common names the identity is ambiguous; the caller must refuse them. */
   readonly commonNames: readonly string[];
   readonly organizations: readonly string[];
 }
 
 /**
- * Reads a name, whether its attributes share one part or have one each.
+ * Reads a name, whether its attributes share one RDN or have one each.
  *
  * @throws Asn1Error when any attribute, of any type, is not text that all readers interpret alike.
  */

@@ -3,7 +3,7 @@ import { type Asn1, Asn1Error, contentOf, isUniversal, oidOf, sequenceOf, tags }
 /**
  * The values of a list of extensions (RFC 5280, 4.1.2.9) by object identifier.
  *
- * @throws Asn1Error when an extension is repeated: readers differ in which one they use.
+ * @throws Asn1Error when an extension is repeated: programs differ in which one they use.
  */
 export function readExtensions(list: Asn1 | undefined): ReadonlyMap<string, Buffer> {
   const values = new Map<string, Buffer>();

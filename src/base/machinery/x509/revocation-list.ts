@@ -25,7 +25,10 @@ const algorithms: ReadonlyMap<string, { readonly keys: readonly string[]; readon
   ['2b6571', { keys: ['ed448'], hash: null }],
 ]);
 
-/** Extensions of a list that change nothing for whole lists: authority key, alternative name, number, freshest list, access. */
+/**
+ * Extensions of a list that do not change its meaning if it is complete: authority key, alternative name, number,
+ * freshest list, access.
+ */
 const harmless: ReadonlySet<string> = new Set(['551d23', '551d12', '551d14', '551d2e', '2b06010505070101']);
 
 /** A certificate revocation list (RFC 5280, 5.1), read but not verified. Times are milliseconds since the epoch. */
@@ -33,7 +36,7 @@ export interface RevocationList {
   /** The issuer's name in DER. */
   readonly issuer: Buffer;
   readonly thisUpdate: number;
-  /** When there will be a newer list at the latest; undefined when the list doesn't say. */
+  /** The latest time at which a newer list will be published; undefined when the list gives none. */
   readonly nextUpdate: number | undefined;
   /** Serial numbers in lower-case hex, without leading zeros. */
   readonly serials: ReadonlySet<string>;

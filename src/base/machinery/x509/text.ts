@@ -14,8 +14,8 @@ const asciiTypes: ReadonlyMap<number, RegExp> = new Map([
 
 /**
  * The text of a name (RFC 5280, 4.1.2.4), of any string type. All parts of this program read names with it. It succeeds
- * only if all verifiers elsewhere read the same text: no NUL, where some readers stop, no surrogates, and no bytes
- * outside the type. A VisibleString is refused, as TLS libraries refuse it.
+ * only if other programs would read the same text: no NUL, where some readers stop, no surrogates, and no bytes outside
+ * the type. A VisibleString is refused, as TLS libraries refuse it.
  *
  * @throws Asn1Error for other text.
  */

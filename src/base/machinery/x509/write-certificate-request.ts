@@ -10,9 +10,9 @@ const extensionRequest = '1.2.840.113549.1.9.14';
 const subjectAltName = '2.5.29.17';
 
 /**
- * Makes a PKCS#10 request (RFC 2986) in PEM for an identity, signed with its ECDSA P-256 key.
+ * Creates a PKCS#10 request (RFC 2986) in PEM for an identity, signed with its ECDSA P-256 key.
  *
- * @param names further names of the holder, as servers need them
+ * @param names additional names of the holder, as servers need them
  */
 export function writeCertificateRequest(
   identity: { readonly commonName: string; readonly organizations: readonly string[] },

@@ -2,7 +2,7 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node, Scalar } fro
 import { keyText } from './key-text.js';
 import { type ResolvedScalar, resolveScalar, ScalarError } from './resolve-scalar.js';
 
-/** Options of the parser for documents that {@link documentValue} reads: its nodes keep their text. */
+/** Parser options for documents that {@link documentValue} reads: scalars keep their source text. */
 export const documentOptions = {
   schema: 'failsafe',
   resolveKnownTags: false,
@@ -14,21 +14,21 @@ export const documentOptions = {
 
 /**
  * The JSON value of a YAML document, as other servers of this API read it: see {@link resolveScalar}. The key `<<`
- * includes the members of the maps that it names, in the order of the document: they replace those above and are
- * replaced by those below. Of equal keys, the last counts. Values behind an alias are shared, not copied.
+ * includes the members of the maps that it names, in the order of the document: they replace earlier members and are
+ * replaced by later ones. Of equal keys, the last counts. Values behind an alias are shared, not copied.
  *
- * @param maxAliases how often a value may be repeated by aliases, including those inside it
- * @throws ScalarError whose message suits a client
+ * @param maxAliases how often a value may be repeated by aliases, including the aliases inside it
+ * @throws ScalarError whose message is safe to show to clients
  */
 export function documentValue(document: Document.Parsed, maxAliases: number): unknown {
   return new Reader(maxAliases).value(document.contents);
 }
 
 interface Anchor {
-  /** Undefined while the value is being read, which then contains the alias. */
+  /** Undefined while the value is being read: an alias found then is inside the value that it names. */
   readonly value: { readonly of: unknown } | undefined;
   readonly node: Node;
-  /** Aliases in the value, each counted with those behind it. */
+  /** Number of aliases in the value, including those inside the aliased values. */
   readonly inside: number;
   uses: number;
 }

@@ -1,10 +1,10 @@
 import { type ResolvedScalar, ScalarError } from './resolve-scalar.js';
 
 /**
- * The key of a JSON object for the key of a YAML map, as other servers of this API write it: numbers and booleans as text,
- * fractions in the precision of 32 bits.
+ * The key of a JSON object for the key of a YAML map, as other servers of this API write it: numbers and booleans as
+ * strings, fractions with 32-bit precision.
  *
- * @throws ScalarError for null and for whole numbers beyond 64 bits with a sign
+ * @throws ScalarError for null and for whole numbers that exceed a signed 64-bit integer
  */
 export function keyText({ tag, value }: ResolvedScalar): string {
   switch (typeof value) {
@@ -35,7 +35,7 @@ function floatText(value: number): string {
 /** This many digits always distinguish two 32-bit numbers. */
 const mostDigits = 9;
 
-/** The fewest digits that give the same number of 32 bits, with an exponent. */
+/** The shortest decimal form, with an exponent, that reads as the same 32-bit number. */
 function shortest(value: number): string {
   for (let digits = 0; digits < mostDigits - 1; digits++) {
     const text = value.toExponential(digits);

@@ -2,11 +2,11 @@ import { parseDocument } from 'yaml';
 import { documentOptions, documentValue } from './document-value.js';
 
 /**
- * The value of a configuration file, read as YAML bodies of requests are: see {@link documentValue}. Such files have no
- * aliases.
+ * The value of a configuration file, read in the same way as YAML request bodies: see {@link documentValue}. Aliases
+ * are refused.
  *
- * @param uniqueKeys whether a key that an object has twice is a fault
- * @throws an Error for text that is no YAML; its message may quote the text
+ * @param uniqueKeys whether a duplicate key of an object is an error
+ * @throws an Error for invalid YAML; its message may quote the file
  */
 export function readYaml(text: string, uniqueKeys = true): unknown {
   const document = parseDocument(text, { ...documentOptions, uniqueKeys, prettyErrors: true });

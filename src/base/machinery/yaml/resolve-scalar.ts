@@ -1,12 +1,12 @@
-/** A scalar has a value or a tag that can't be read. The message is fit for clients. */
+/** A scalar has a value or a tag that can't be read. The message is safe to show to clients. */
 export class ScalarError extends Error {
   override readonly name = 'ScalarError';
 }
 
-/** `merge` is the kind of the key `<<`. */
+/** `merge` is the tag of the key `<<`. */
 type Tag = 'null' | 'bool' | 'int' | 'float' | 'str' | 'binary' | 'timestamp' | 'merge';
 
-/** The kind of a scalar. Its value is null, a boolean, a number, a whole number as a bigint, or text. */
+/** A scalar and its tag. Its value is null, a boolean, a number, a whole number as a bigint, or a string. */
 export interface ResolvedScalar {
   readonly tag: Tag;
   readonly value: unknown;
@@ -29,14 +29,14 @@ function entries(tag: Tag, value: unknown, texts: readonly string[]): [string, R
 }
 
 /**
- * The value of a scalar as other servers of this API read YAML: by the rules of version 1.1, without its times (which
- * stay text) and its base-60 numbers. Whole numbers with a leading zero are octal; `yes`, `on` and `y` are true. Whole
+ * The value of a scalar as other servers of this API read YAML: by the rules of version 1.1, but times stay strings and
+ * base-60 numbers are not supported. Whole numbers with a leading zero are octal; `yes`, `on` and `y` are true. Whole
  * numbers up to 64 bits, signed or not, are exact; longer ones and fractions are doubles. Infinities and NaN are
  * returned as such.
  *
  * @param tag the tag in full, if the scalar has one
  * @param isPlain whether the scalar is neither quoted nor a block
- * @throws ScalarError for text that its tag does not fit
+ * @throws ScalarError for text that does not fit its tag
  */
 export function resolveScalar(text: string, tag: string | undefined, isPlain: boolean): ResolvedScalar {
   if (tag === undefined && isPlain) return resolvePlain(text);
@@ -53,7 +53,7 @@ export function resolveScalar(text: string, tag: string | undefined, isPlain: bo
     case 'merge':
       return { tag: 'merge', value: text };
     default:
-      // A time stays text, as do values with tags that have no meaning here.
+      // A time stays a string, as do values with unknown tags.
       return asText(text);
   }
   const resolved = resolvePlain(text);
@@ -65,7 +65,7 @@ function asText(text: string): ResolvedScalar {
   return { tag: 'str', value: text };
 }
 
-/** Characters of a text that a message shows. */
+/** The most characters of a scalar that a message shows. */
 const maxShown = 64;
 
 function fromBase64(text: string): string {
@@ -92,16 +92,19 @@ function resolveNumber(text: string): ResolvedScalar | undefined {
   if (whole !== undefined) return { tag: 'int', value: whole };
   if (!decimalFloat.test(plain)) return undefined;
   const value = Number(plain);
-  // A value beyond all doubles is not a number.
+  // A number too large for a double is read as a string.
   return Number.isFinite(value) ? { tag: 'float', value } : undefined;
 }
 
-/** Longer texts are no 64-bit integers, except with very many leading zeros, which nobody writes. */
+/** Longer strings are no 64-bit integers, except with very many leading zeros, which nobody writes. */
 const maxDigits = 80;
 const maxUnsigned = 2n ** 64n - 1n;
 const minSigned = -(2n ** 63n);
 
-/** Reads a whole number in base 16, 8, 2 or 10, by its prefix. Undefined for other text and for more than 64 bits. */
+/**
+ * Reads a whole number in base 16, 8, 2 or 10, by its prefix. Undefined for other strings and for numbers that exceed
+ * 64 bits.
+ */
 function wholeNumber(text: string): number | bigint | undefined {
   if (text.length > maxDigits) return undefined;
   const match = /^([-+]?)(?:(0[xX][0-9a-fA-F]+)|(0[bB][01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))$/.exec(text);

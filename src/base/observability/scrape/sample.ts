@@ -61,7 +61,7 @@ export class Span {
     return started.length === 0 ? 1 : Math.max(1, Date.now() / 1000 - Math.min(...started));
   }
 
-  /** A counter's growth. A counter that fell was restarted. */
+  /** The growth of a counter. A counter that fell was reset by a restart. */
   grown(name: string, fits?: (labels: ScrapedSeries['labels']) => boolean): number {
     const now = this.now.sum(name, fits);
     const before = this.before?.sum(name, fits) ?? 0;
@@ -72,7 +72,9 @@ export class Span {
     return this.grown(name, fits) / this.seconds;
   }
 
-  /** The bound of the bucket below which this part of the observations lies; undefined if there were none. */
+  /**
+   * The bucket bound at this quantile of the observations, given from 0 to 1; undefined if there were no observations.
+   */
   quantile(name: string, part: number, fits: (labels: ScrapedSeries['labels']) => boolean = () => true) {
     const bucket = `${name}_bucket`;
     const bounds = [...new Set(this.now.of(bucket).map(({ labels }) => labels.le ?? ''))]

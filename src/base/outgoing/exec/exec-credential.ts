@@ -12,7 +12,7 @@ export interface ExecCredential {
   /** PEM of the client certificate and its key; both or none. */
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** Milliseconds since the epoch; undefined: no end. */
+  /** Milliseconds since the epoch; undefined if the credentials do not expire. */
   readonly expiresAt: number | undefined;
 }
 
@@ -22,7 +22,7 @@ const tokenForm = /^[\x21-\x7e]+$/;
 /**
  * Reads the `ExecCredential` that a plugin printed.
  *
- * @throws ExecPluginError that names what is wrong, and never quotes the text: it holds secrets
+ * @throws ExecPluginError that describes the problem, and never quotes the output: it holds secrets
  */
 export function readExecCredential(text: string, plugin: ExecPlugin): ExecCredential {
   const problem = (fault: string) => new ExecPluginError(plugin, fault);

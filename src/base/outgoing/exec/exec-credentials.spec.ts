@@ -11,7 +11,9 @@ import { ExecPluginError } from './exec-plugin-error.js';
 
 const v1 = 'client.authentication.k8s.io/v1';
 const v1beta1 = 'client.authentication.k8s.io/v1beta1';
-/** Records that it ran and what it was asked, and prints the next line of its answers; the last one for ever. */
+/**
+ * A plugin that records each run and its input, and prints the next line of its prepared outputs; the last one forever.
+ */
 const program = `
 const { appendFileSync, readFileSync } = require('node:fs');
 const [folder, ...rest] = process.argv.slice(2);
@@ -40,7 +42,10 @@ interface Run {
   readonly input?: string;
 }
 
-/** A kubeconfig in a folder of its own whose user has this `exec`, with the script and these answers. */
+/**
+ * The plugin of a kubeconfig, in a folder of its own, whose user has this `exec`, with the script and these prepared
+ * outputs.
+ */
 function pluginOf(answers: readonly unknown[], exec: object = {}, cluster: object = {}, deps: PluginDependencies = {}) {
   const folder = join(directory, `case-${count++}`);
   mkdirSync(folder);

@@ -7,7 +7,7 @@ import type { ClusterExtras, ExecPlugin } from './exec-plugin.js';
 import { ExecPluginError } from './exec-plugin-error.js';
 import { runPlugin } from './run-plugin.js';
 
-/** The cluster that a plugin gives credentials for. */
+/** The cluster for which a plugin returns credentials. */
 export interface PluginCluster {
   /** An https URL. */
   readonly server: string;
@@ -22,10 +22,10 @@ export interface PluginDependencies {
 
 /** A plugin may wait for a person who logs in with a browser. */
 const usualLimitMs = 5 * 60_000;
-/** The variable that plugins find out what is wanted by. */
+/** The environment variable through which plugins receive the request. */
 const infoVariable = 'KUBERNETES_EXEC_INFO';
 
-/** What the plugin gave, and the credentials made of it. */
+/** What the plugin returned, and the credentials built from it. */
 interface Shown {
   readonly obtained: ExecCredential;
   readonly base: ClientTls;
@@ -51,10 +51,10 @@ export class ExecCredentials {
   }
 
   /**
-   * What the next request shows; the same object until it changes.
+   * The credentials for the next request; the same object until they change.
    *
    * @param base how to verify the server
-   * @throws ExecPluginError when the plugin gives none
+   * @throws ExecPluginError when the plugin returns none
    */
   async present(base: ClientTls): Promise<Credentials> {
     const obtained = await this.obtain(base);
@@ -66,10 +66,9 @@ export class ExecCredentials {
   }
 
   /**
-   * After a 401: whether there are other credentials than those that were refused. Runs the plugin unless that happened
-   * already.
+   * After a 401: whether the current credentials differ from the refused ones. Runs the plugin unless it has run since.
    *
-   * @throws ExecPluginError when the plugin gives none
+   * @throws ExecPluginError when the plugin returns no credentials
    */
   async renew(refused: Credentials): Promise<boolean> {
     if (this.shown?.credentials !== refused) return true;
@@ -108,7 +107,7 @@ export class ExecCredentials {
     return isTerminal;
   }
 
-  /** The `ExecCredential` that asks for credentials. */
+  /** The `ExecCredential` that is passed to the plugin to request credentials. */
   private infoFor({ ca, serverName, insecureSkipVerify }: ClientTls, interactive: boolean): string {
     const { plugin, cluster } = this;
     const info = {
@@ -122,7 +121,7 @@ export class ExecCredentials {
     return JSON.stringify({ kind: 'ExecCredential', apiVersion: plugin.apiVersion, spec });
   }
 
-  /** The same object as before, if nothing in it changes. */
+  /** The TLS settings with these credentials; the same object as before if nothing in it changes. */
   private tlsWith(base: ClientTls, { cert, key }: ExecCredential): ClientTls {
     const before = this.shown;
     const isSame = before?.base === base && before.obtained.cert === cert && before.obtained.key === key;

@@ -1,27 +1,27 @@
 import { isAbsolute, resolve, sep } from 'node:path';
 import { type ClientConfigEntry, flagOf, isEntry, type Problem, textOf } from '../client-config-document.js';
 
-/** The versions of `ExecCredential` that a plugin may speak. */
+/** The versions of `ExecCredential` that a plugin may use. */
 export const execVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'] as const;
 
 const interactiveModes = ['Never', 'IfAvailable', 'Always'] as const;
 
-/** Name of the extension of a cluster whose content plugins get. */
+/** Name of the cluster extension whose content is passed to plugins. */
 const clusterExtension = 'client.authentication.k8s.io/exec';
 
-/** A program that gives the credentials of a user (specification 5.2), as a kubeconfig names it. */
+/** A program that provides the credentials of a user (specification 5.2), as named by a kubeconfig. */
 export interface ExecPlugin {
   readonly apiVersion: (typeof execVersions)[number];
-  /** A path, or a name that is looked for where programs are. */
+  /** A path, or a name that is looked up in `PATH`. */
   readonly command: string;
   readonly args: readonly string[];
   /** Variables in addition to those of this process. */
   readonly env: Readonly<Record<string, string>>;
-  /** How to get the program; may be empty. */
+  /** How to install the program; may be empty. */
   readonly installHint: string;
-  /** Whether it reads standard input: never, if there is a terminal, or not without one. */
+  /** Whether the plugin reads standard input: never, if there is a terminal, or not without one. */
   readonly interactiveMode: (typeof interactiveModes)[number];
-  /** Whether it gets to know the cluster that the credentials are for. */
+  /** Whether the plugin receives the cluster that the credentials are for. */
   readonly provideClusterInfo: boolean;
 }
 
@@ -44,10 +44,10 @@ export function readExecPlugin(exec: unknown, folder: string, problem: Problem):
   });
 }
 
-/** What a plugin gets to know of its cluster that only the file says. */
+/** What a plugin receives about its cluster that only the kubeconfig contains. */
 export type ClusterExtras = Readonly<Record<'disable-compression' | 'config', unknown>>;
 
-/** Reads them from the cluster of the file. */
+/** Reads the {@link ClusterExtras} from the cluster entry of the kubeconfig. */
 export function readClusterExtras(cluster: ClientConfigEntry, problem: Problem): ClusterExtras {
   const extensions: readonly unknown[] = Array.isArray(cluster.extensions) ? cluster.extensions : [];
   const found = extensions.find((entry) => isEntry(entry) && entry.name === clusterExtension);
@@ -63,7 +63,7 @@ function modeOf(
   problem: Problem,
 ): ExecPlugin['interactiveMode'] {
   const given = textOf(exec, 'interactiveMode', problem);
-  // Only the older version has a default.
+  // Only the older version has a default interactive mode.
   if (given === '' && apiVersion === 'client.authentication.k8s.io/v1beta1') return 'IfAvailable';
   const mode = interactiveModes.find((each) => each === given);
   if (mode === undefined) throw problem(`interactiveMode must be ${interactiveModes.join(', ')}`);

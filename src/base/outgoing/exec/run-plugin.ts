@@ -3,22 +3,22 @@ import { errorCode, errorText } from '../../machinery/startup-error.js';
 import type { ExecPlugin } from './exec-plugin.js';
 import { ExecPluginError } from './exec-plugin-error.js';
 
-/** How one run of a plugin goes. */
+/** The settings of one run of a plugin. */
 export interface PluginRun {
-  /** All variables that it gets. */
+  /** All environment variables of the plugin. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether it gets the standard input of this process; otherwise it reads nothing. */
+  /** Whether the plugin inherits the standard input of this process; otherwise its input is empty. */
   readonly isInteractive: boolean;
-  /** It is ended after this time. */
+  /** The plugin is killed after this many milliseconds. */
   readonly limitMs: number;
 }
 
-/** Longer output is no credential. */
+/** The most output that is accepted, in bytes: longer output is no credential. */
 const mostOutputBytes = 1024 * 1024;
 
 /**
- * Runs a plugin and returns what it printed. What it writes to standard error goes to that of this process, and the plugin
- * ends with this process.
+ * Runs a plugin and returns what it printed. Its standard error is that of this process, and the plugin is killed when
+ * this process exits.
  *
  * @throws ExecPluginError when it can't be run, fails, takes too long or prints too much
  */
@@ -46,7 +46,7 @@ export async function runPlugin(plugin: ExecPlugin, run: PluginRun): Promise<str
     clearTimeout(timer);
     process.off('exit', end);
     end();
-    // A process that it left behind may hold the pipe open.
+    // A process that the plugin left behind may hold the pipe open.
     child.stdout?.destroy();
   }
 }

@@ -85,7 +85,7 @@ const volume = struct('sample.Volume', {
 });
 
 const podSpec = struct('sample.PodSpec', {
-  // The list has no list type; it is merged by key because patches merge it so.
+  // The field has no list type; it is merged by key because its patch strategy says so.
   volumes: optional(1, list(volume), { patch: { strategy: 'merge', key: 'name', retainKeys: true } }),
   containers: required(2, list(container), {
     listType: 'map',

@@ -9,7 +9,7 @@ import { WireType } from './wire-type.js';
 type Writer = protobuf.Writer;
 type Write = (writer: Writer, value: unknown) => void;
 
-/** How a value is written after its tag. */
+/** Writes a tag and the value after it. */
 interface ValueWriter {
   readonly wireType: WireType;
   readonly write: Write;

@@ -28,7 +28,7 @@ export function encodeEnvelope(apiVersion: string, kind: string, raw: Uint8Array
   return Buffer.concat([magic, writer.finish()]);
 }
 
-/** The part before a message of `rawLength` bytes; followed by the message, it forms a complete body. */
+/** The part of a body before a message of `rawLength` bytes; followed by the message, it forms a complete body. */
 export function encodeEnvelopeHead(apiVersion: string, kind: string, rawLength: number): Buffer {
   const writer = protobuf.Writer.create();
   writer.uint32(lengthDelimited(1)).fork();
@@ -37,7 +37,7 @@ export function encodeEnvelopeHead(apiVersion: string, kind: string, rawLength: 
   return Buffer.concat([magic, writer.finish()]);
 }
 
-/** What comes before an element of a repeated field of messages. */
+/** The bytes before an element of a repeated field of messages. */
 export function repeatedHead(number: number, length: number): Uint8Array {
   return protobuf.Writer.create().uint32(lengthDelimited(number)).uint32(length).finish();
 }
@@ -107,7 +107,7 @@ const fieldLength = (length: number) => 1 + varintLength(length) + length;
 /** Two empty fields at the end of an envelope: its encoding and its content type. */
 const envelopeEnd = Buffer.from([lengthDelimited(3), 0, lengthDelimited(4), 0]);
 
-/** Writes the frames of {@link encodeWatchFrame} around ready messages of one kind, in one go. */
+/** Writes the frames of {@link encodeWatchFrame} around already encoded messages of one kind, in one step. */
 export class WatchFrames {
   private readonly type: Buffer;
   private readonly kind: Buffer;

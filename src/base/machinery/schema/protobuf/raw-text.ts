@@ -4,9 +4,10 @@ const indexKey = /"\d+":/;
 const index = /^\d+$/;
 
 /**
- * The JSON text of a raw value, spelled as it most likely was. Clients compare such texts byte by byte: upstream's
- * controller manager looks for its revisions in this way, and makes new ones forever if it does not find them. Its
- * texts come from maps, so their keys are sorted, and characters that could end a script in a page are escaped.
+ * The JSON text of a raw value, with its most likely original spelling. Clients compare this text byte by byte:
+ * upstream's controller manager searches for its revisions in this way, and creates new ones forever if it does not
+ * find them. It writes the text from maps, so keys are sorted, and characters that could end a script in a page are
+ * escaped.
  */
 export function rawText(value: unknown): string {
   const text = JSON.stringify(value);
@@ -21,7 +22,7 @@ function sortedText(value: unknown): string {
   }
   const members = value as Readonly<Record<string, unknown>>;
   const names = Object.keys(members);
-  // Other objects keep the order in which their keys came.
+  // Objects without index keys keep the order in which their keys came.
   if (index.test(names[0] ?? '')) names.sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${sortedText(members[name])}`).join()}}`;
 }
