@@ -44,14 +44,14 @@ export interface AppDependencies {
   readonly openDatabase?: OpenDatabase | undefined;
   /** Runs the control loops in this process as well. */
   readonly controllers?: ControllersSettings | undefined;
-  /** Ends waiting for a database that is not ready. */
+  /** When aborted, the start stops waiting for a database that is not ready. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * A process that serves the API. A request passes the hooks of `endpoints/request-info` (registered on Fastify before
- * routing), the four guards in this order, and the handler of the verb. Every
- * error ends in the filter.
+ * routing), the four guards in the order below, and the handler of the verb. Every error is turned into a response by
+ * the filter.
  */
 @Module({
   imports: [

@@ -29,7 +29,7 @@ const groups = {
   nodeAgents: NodeAgentOptions,
 } as const;
 
-/** The control loops as a process of their own, with the authorization they need for their checks. */
+/** The controllers as a process of their own, with the authorization that their checks need. */
 @Module({})
 export class ControllersAppModule {
   static of(

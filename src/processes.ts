@@ -1,6 +1,6 @@
 /**
- * The processes that the program's one file (scripts/bundle.js) can run, by the name of the file that starts each. Each
- * is loaded when it is called.
+ * The processes that the program's bundle (scripts/bundle.js) can run, by the name of the file that starts each. Each
+ * file is loaded when its function is called.
  */
 export const processes: Readonly<Record<string, () => Promise<unknown>>> = {
   main: () => import('./main.js'),

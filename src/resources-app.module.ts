@@ -15,7 +15,7 @@ import { StartModule } from './storage/start.module.js';
 import { StorageModule } from './storage/storage.module.js';
 
 /**
- * Storage and every built-in resource, for work inside the program. There are no requests here, so authorization allows
+ * Storage and every built-in resource, for work inside the program. It serves no requests, so authorization allows
  * nothing.
  */
 @Module({})

@@ -29,7 +29,7 @@ export interface RunningServer extends Pick<INestApplicationContext, 'get'> {
   stop(): Promise<void>;
 }
 
-/** What the process gives to its server. */
+/** What a process passes to its server. */
 export interface ServerDependencies extends Omit<AppDependencies, 'tls'> {
   /** Answers health checks on the port from the beginning. Only for a process that has the port to itself until it serves. */
   readonly answersWhileStarting: boolean;

@@ -1,10 +1,10 @@
 import type { AttributeSource, ObjectAttributes } from './selection-predicate.js';
 import type { Change } from './storage.interface.js';
 
-/** The attributes that selections compare, of both states of a change. */
+/** The attributes that selections compare, for the object before and after a change. */
 export interface ChangeAttributes {
   readonly after: ObjectAttributes;
-  /** Unset when the object did not exist before. */
+  /** The attributes before the change; undefined when the object did not exist. */
   readonly before: ObjectAttributes | undefined;
 }
 
@@ -16,12 +16,12 @@ interface State {
 const known = new WeakMap<Change, ChangeAttributes>();
 const states = new WeakMap<Change, { readonly before: State | undefined; readonly after: State | undefined }>();
 
-/** Records where the attributes of a change are kept, so that nobody has to read its text again. */
+/** Records the states whose attributes belong to a change, so that its text need not be read again. */
 export function noteStates(change: Change, before: State | undefined, after: State | undefined): void {
   states.set(change, { before, after });
 }
 
-/** The attributes of a change: read once, then shared by all callers. */
+/** The attributes of a change: extracted once, then shared by all callers. */
 export function attributesOfChange(change: Change, source: AttributeSource): ChangeAttributes {
   const found = known.get(change);
   if (found !== undefined && found.after.source === source) return found;

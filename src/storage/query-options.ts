@@ -9,16 +9,16 @@ const PATIENCE_MS = 3_000;
 const STEP_MS = 50;
 const SCAN_ROWS = 500;
 const MOST_SCAN_ROWS = 2_500;
-/** After this many objects we roughly know how many of them are wanted. */
+/** After this many objects, the share of selected objects is roughly known. */
 const LOOKED_ROWS = 2_000;
-/** If more than one in this many objects is wanted, reading page by page is the best way. */
+/** If more than one in this many objects is selected, reading page by page is the best method. */
 const RARELY = 8;
 
 /** The objects of a search, in pages in the order of their keys. */
 export interface Search {
-  /** The last key that the search covered. */
+  /** The last key that the search has covered. */
   readonly after: ListPosition | undefined;
-  /** About this many objects that may be wanted; undefined when the search can't go on. */
+  /** Returns about `count` candidates; undefined when the search can't continue. */
   next(count: number): Promise<ListPage | undefined>;
 }
 
@@ -26,14 +26,14 @@ export interface Search {
 export interface PageSource {
   list(query: ListQuery): Promise<ListPage>;
   /**
-   * A page of `limit` objects, without most of those whose text has none of the words; the last object is included in
-   * any case. Undefined when the store can't search for words at that version.
+   * A page of `limit` objects, without most of those whose text contains none of the words; the last object is included
+   * in any case. Undefined when the store can't search for words at that version.
    */
   find?(query: ListQuery & { readonly limit: number }, words: readonly string[]): Promise<ListPage | undefined>;
   /**
-   * Searches all objects at once instead of page by page. `expected`: how many objects pages would probably have to
-   * read, or undefined to use only an earlier search. Undefined when a search would not pay or is impossible at that
-   * version.
+   * Searches all objects at once instead of page by page. `expected`: how many objects would probably have to be read
+   * in pages, or undefined to use only an earlier search. Undefined when a search would not pay or is impossible at
+   * that version.
    */
   search?(query: ListQuery, test: TextTest, expected: number | undefined): Promise<Search | undefined>;
   head(): Promise<bigint>;
@@ -71,7 +71,7 @@ export async function listPages(source: PageSource, query: ListQuery): Promise<L
       const found = words === undefined ? undefined : await source.find?.(scan, words);
       page = found ?? (await source.list({ ...scan, limit: SCAN_ROWS }));
       looked += found === undefined ? SCAN_ROWS : rows;
-      // When most objects are not wanted, larger pages can be read.
+      // When fewer than half of the objects are candidates, larger pages can be read.
       if (found !== undefined && found.items.length * 2 < rows) rows = Math.min(MOST_SCAN_ROWS, rows * 2);
       after = page.items.at(-1)?.key;
     }
@@ -82,7 +82,7 @@ export async function listPages(source: PageSource, query: ListQuery): Promise<L
   }
 }
 
-/** Adds selected objects until there are as many as wanted. Returns how many objects it did not check. */
+/** Adds selected objects until the requested number is reached. Returns how many objects it did not check. */
 function* addSelected(
   items: StoredObject[],
   from: readonly StoredObject[],
@@ -118,8 +118,8 @@ function least(a: number | undefined, b: number | undefined): number | undefined
 }
 
 /**
- * Words of which every selected object's text contains one; undefined if there are none or too many. Labels appear in
- * the text as JSON.stringify writes them. The values of fields need not be strings in the text.
+ * Words of which every selected object's text contains at least one; undefined if there are none or too many. Labels
+ * appear in the text as JSON.stringify writes them. The values of fields need not be strings in the text.
  */
 function wordsOf({ labels }: SelectionPredicate): readonly string[] | undefined {
   let best: readonly string[] | undefined;

@@ -7,7 +7,7 @@ import type { StorageKey } from './storage-key.js';
  * attributes may share them.
  */
 export interface ObjectAttributes {
-  /** The source that extracted them; attributes of another source mean nothing. */
+  /** The source that extracted the attributes; attributes of another source must not be used. */
   readonly source: AttributeSource;
   readonly labels: Labels | undefined;
   /** Values of the selectable fields of the kind. Name and namespace are in the key. */
@@ -17,8 +17,8 @@ export interface ObjectAttributes {
 /** Extracts attributes from the stored text of one kind. One instance per kind, so that its results can be kept. */
 export interface AttributeSource {
   /**
-   * Prefixes of texts whose selectable fields have exactly the values that the text contains: a value that is a string
-   * is a string in the text as well. Undefined if nothing is known about fields.
+   * Prefix of texts whose selectable fields have exactly the values that the text contains: a value that is a string is
+   * a string in the text as well. Undefined if nothing is known about fields.
    */
   readonly presentPrefix?: string | undefined;
   extract(json: string): ObjectAttributes;
@@ -31,7 +31,7 @@ export interface SelectionPredicate {
   readonly fields: FieldSelector;
 }
 
-/** Whether the object of that key is wanted, with these attributes. */
+/** Whether the object with that key and these attributes is selected. */
 export function selects(
   { labels, fields }: SelectionPredicate,
   attributes: ObjectAttributes,

@@ -1,7 +1,7 @@
 import type { Logger } from '../base/observability/logger.js';
 import { isNotReadyYet, untilReady } from './until-ready.js';
 
-/** Injection token of the signal that ends the wait of a start, because the process has to stop. */
+/** Injection token of the signal that ends a start's wait for the database because the process must stop. */
 export const START_SIGNAL = Symbol('StartSignal');
 
 /**
@@ -12,14 +12,14 @@ export class StartPatience {
   constructor(
     private readonly signal: AbortSignal,
     private readonly logger: Pick<Logger, 'warn'>,
-    /** Errors that pass with time, besides those of storage. */
+    /** Decides which errors, besides those of storage, will pass with time. */
     private readonly passes: (error: unknown) => boolean = () => false,
   ) {}
 
   /**
    * Repeats a step until the database is ready for it. A failed attempt may have done part of the step.
    *
-   * @throws an error that waiting can't fix, at once; the last error when the start is given up.
+   * @throws an error that waiting can't fix, at once; the last error when the start is aborted.
    */
   until<T>(step: () => Promise<T>): Promise<T> {
     return untilReady(step, {
@@ -29,7 +29,7 @@ export class StartPatience {
     });
   }
 
-  /** Runs a step that itself waits until `stop` is aborted; giving up the start aborts it. */
+  /** Runs a step that itself waits until `stop` is aborted; aborting the start aborts `stop`. */
   async abortable(stop: AbortController, step: () => Promise<void>): Promise<void> {
     const giveUp = () => stop.abort();
     if (this.signal.aborted) giveUp();

@@ -3,7 +3,7 @@ import { StatusError } from '../base/machinery/status-error.js';
 import { Logger } from '../base/observability/logger.js';
 import { START_SIGNAL, StartPatience } from './start-patience.js';
 
-/** How long a starting process waits for its database. */
+/** Provides the {@link StartPatience} with which a starting process waits for its database. */
 @Module({})
 export class StartModule {
   /** @param signal ends the wait; default: nothing does */
@@ -24,7 +24,7 @@ export class StartModule {
   }
 }
 
-/** Whether an error of a store is one that passes with time, as storage errors are. */
+/** Whether a store's error will pass with time, as storage errors may. */
 function isPassing(error: unknown): boolean {
   return error instanceof StatusError && [503, 504].includes(error.code);
 }

@@ -5,9 +5,9 @@ import type { StorageKey } from './storage-key.js';
  *
  * - `KeyExists`: create found a live object under the key.
  * - `KeyNotFound`: get, update or delete found no object.
- * - `NoNamespace`: the object may only be made in an existing namespace that is not being deleted.
- * - `NoDefinition`: the object may only be made while the definition of its kind exists and its clean-up has not begun,
- *   and in a namespace as above if the caller requested that too.
+ * - `NoNamespace`: the object may only be created in an existing namespace that is not being deleted.
+ * - `NoDefinition`: the object may only be created while the definition of its kind exists and its clean-up has not
+ * begun, and in a namespace as above if the caller requested that too.
  * - `Conflict`: the object changed between read and write (retryable by reading again).
  * - `PreconditionFailed`: the caller's own uid or resourceVersion precondition does not hold.
  * - `Expired`: the requested version lies below the compact revision.
@@ -15,7 +15,7 @@ import type { StorageKey } from './storage-key.js';
  * - `Invalid`: the key or the text can't be stored (not JSON, a NUL character, too long); nothing was written.
  * - `Unavailable`: the database did not accept the call; nothing was written.
  * - `Unreadable`: the stored text can't be decrypted by this process.
- * - `UnknownOutcome`: the connection broke while a write was under way and its fate could not be learned in time.
+ * - `UnknownOutcome`: the connection broke during a write, and whether it was committed could not be found out in time.
  * - `SlowConsumer`: a change subscription fell behind its buffer and was ended.
  * - `Closed`: storage is shutting down.
  */
@@ -39,7 +39,7 @@ export interface StorageErrorDetails {
   readonly key?: StorageKey;
   readonly resourceVersion?: bigint;
   readonly cause?: unknown;
-  /** The reason in words for clients, without hosts, users or statements. */
+  /** The reason, in words that clients may see: without hosts, users or statements. */
   readonly reason?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export class StorageError extends Error {
     this.reason = details.reason;
   }
 
-  /** Logs of an outage need no stack: the place where the outage was noticed adds nothing. */
+  /** An outage needs no stack in the log: the place where it was noticed adds nothing. */
   get isExpected(): boolean {
     return this.code === 'Unavailable' || this.code === 'UnknownOutcome' || this.code === 'Closed';
   }

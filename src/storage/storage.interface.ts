@@ -3,21 +3,21 @@ import type { StorageError } from './storage-error.js';
 import type { StorageKey } from './storage-key.js';
 
 /**
- * One object at one version. `json` is exactly the text that was written (never re-encoded) and carries no
- * resourceVersion: the property `resourceVersion` has it.
+ * One object at one version. `json` is exactly the text that was written (never re-encoded) and contains no
+ * resourceVersion, which is in the property `resourceVersion`.
  */
 export interface StoredObject {
   readonly key: StorageKey;
   readonly uid: string;
   readonly resourceVersion: bigint;
   readonly json: string;
-  /** Set when the object is stored with an encryption other than the one it would get today. */
+  /** Set when the object's encryption is not the one that a write would use now. */
   readonly isOutdated?: true;
 }
 
 /**
- * A plain copy of the object: objects of the watch cache compute some properties, which spreading them or sending them
- * to threads would lose.
+ * A plain copy of the object. Objects of the watch cache compute some properties, which spreading the objects or
+ * sending them to threads would lose.
  */
 export function plainObject({ key, uid, resourceVersion, json }: StoredObject): StoredObject {
   return { key, uid, resourceVersion, json };
@@ -60,20 +60,20 @@ export interface ListQuery extends ListScope {
   /** Exact version to list at. Unset: the newest committed version when the query runs. */
   readonly at?: bigint | undefined;
   /**
-   * Without `at`: any version from this one on will do, and the store answers with the version it has at hand (0: any
-   * version). Unset: the answer is no older than the newest version at the time of the call. A future version is waited
-   * for, then refused with `TooLargeVersion`.
+   * Without `at`: the store may answer with any version from this one on that it has at hand (0: any version). Unset:
+   * the page is no older than the newest version at the time of the call. A future version is waited for, then refused
+   * with `TooLargeVersion`.
    */
   readonly notOlderThan?: bigint | undefined;
   readonly after?: ListPosition | undefined;
   /** Most objects to return; unset: all. */
   readonly limit?: number | undefined;
-  /** A store that has to fetch objects may end the page after this many; a store that holds them in memory need not. */
+  /** A store that must fetch objects may end the page after this many; a store that holds them in memory need not. */
   readonly pageSize?: number | undefined;
   /**
-   * A store that has to fetch objects ends the page with the object whose text exceeds this many bytes: for readers
-   * that keep little of each object, and must not run out of memory over a page of large ones. `more` says whether
-   * objects follow.
+   * A store that must fetch objects ends the page with the object at which the texts exceed this many bytes: for
+   * readers that keep little of each object, and must not run out of memory over a page of large ones. `more` reports
+   * whether objects follow.
    */
   readonly pageBytes?: number | undefined;
   /**
@@ -95,15 +95,15 @@ export interface ByteRange {
 }
 
 /**
- * Kept forms of objects in memory that were made from their texts, such as protobuf, so that the next list need not
- * parse the texts again. A form is found by its identity and must follow from the state of the object alone.
+ * A cache of encoded forms of objects in memory, such as protobuf, so that the next list need not parse the texts
+ * again. A form is found by its identity and must depend on the state of the object alone.
  */
 export interface KeptForms {
-  /** The form of an object that {@link keep} kept, if it is still there. */
+  /** Returns a form of the object that {@link keep} stored, if it is still cached. */
   find(object: StoredObject, form: object): ByteRange | undefined;
   /**
-   * Keeps a copy of a form. The object must be one that other requests receive as well, or nobody would find the form.
-   * Undefined when the form is too long or memory is short.
+   * Stores a copy of a form. The object must be one that other requests receive as well, otherwise the form is never
+   * found. Returns undefined when the form is too long or memory is short.
    */
   keep(object: StoredObject, form: object, bytes: Uint8Array): ByteRange | undefined;
 }
@@ -117,26 +117,27 @@ export interface ListPage {
   readonly more: boolean;
   /** How many objects follow, if requested. */
   readonly remaining?: number | undefined;
-  /** Set when the items are objects in memory, the same in every list, so that forms made from them can be kept. */
+  /** Set when the items are objects in memory that other lists share, so that forms made from them can be cached. */
   readonly forms?: KeptForms | undefined;
 }
 
-/** The object that defines a kind, as it was when objects of the kind were made. */
+/** The object that defines a kind, as it was when objects of the kind were created. */
 export interface Definer {
-  /** Storage name of the kind of the definition, which has no namespace. */
+  /** Storage name of the resource of the definition, which has no namespace. */
   readonly resource: string;
   readonly name: string;
   readonly uid: string;
 }
 
 /**
- * Where the clean-up of a definition records that it has begun: one object named after the definition's uid. From then
- * on no object can be created under the definition. No API shows this record.
+ * The resource in which the clean-up of a definition records that it has begun: one object named after the definition's
+ * uid. From then on no object can be created under the definition. No API shows this record.
  */
 export const endedDefinitions = 'endeddefinitions.internal';
 
 /**
- * A single change under its own precondition: `expected` is the version the object must have; null: it must be absent.
+ * A single change with its own precondition: `expected` is the version that the object must have; null: the object must
+ * not exist.
  */
 export interface Write {
   readonly op: 'create' | 'update' | 'delete';
@@ -144,33 +145,32 @@ export interface Write {
   readonly uid: string;
   readonly expected: bigint | null;
   readonly json: string;
-  /** Text of the object at the version `expected`, if the writer has it. */
+  /** Text of the object at the version `expected`, if the writer knows it. */
   readonly previousJson: string | undefined;
-  /** A create also needs a namespace that exists and is not being deleted. */
+  /** Whether a create also needs a namespace that exists and is not being deleted. */
   readonly inLiveNamespace?: boolean | undefined;
-  /** A create also needs this definition, and that its clean-up has not begun. */
+  /** A definition that a create also needs; its clean-up must not have begun. */
   readonly definedBy?: Definer | undefined;
 }
 
-/** The new version, or the committed state that contradicted the precondition. */
+/** The new version, or the committed state that violated the precondition. */
 export type WriteAnswer =
   | { readonly kind: 'written'; readonly resourceVersion: bigint }
   | { readonly kind: 'refused'; readonly current: StoredObject | undefined };
 
 /**
- * The answer to one of several writes that go together: `withdrawn` was not made because another one was refused. Its
- * own precondition held, or was not checked.
+ * The result of one of several writes that are made together: `withdrawn` was not made because another one was refused.
+ * Its own precondition held, or was not checked.
  */
 export type TiedWriteAnswer = WriteAnswer | { readonly kind: 'withdrawn' };
 
-/** Most writes that can go together. */
+/** The most writes that can be made together. */
 export const mostTiedWrites = 250;
 
 /**
  * The decision of an update function. `write` with no live object creates it; `delete` removes the object and logs
- * `json` as its last state; `unchanged` writes nothing and answers with the live object. `written` means that the
- * function itself has just written the object, together with others; `again` means that it tried to and lost to
- * `current`.
+ * `json` as its last state; `unchanged` writes nothing and returns the live object. `written` means that the function
+ * itself has just written the object, together with others; `again` means that it tried to write and lost to `current`.
  */
 export type UpdateDecision =
   | { readonly kind: 'write'; readonly json: string; readonly uid: string }
@@ -181,13 +181,13 @@ export type UpdateDecision =
 
 export interface StorageCreateOptions {
   /**
-   * Whether the namespace of the key must exist and not be deleted, checked in the transaction of the write. So the
-   * process that empties a terminating namespace can't miss an object.
+   * Whether the namespace of the key must exist and not be in deletion. This is checked in the transaction of the
+   * write, so the process that empties a terminating namespace can't miss an object.
    */
   readonly inLiveNamespace?: boolean | undefined;
   /**
-   * The definition of the kind, which must exist with its clean-up not begun, checked in the same way. So the clean-up
-   * finds every object.
+   * The definition of the kind, which must exist with its clean-up not begun. This is checked in the same way, so the
+   * clean-up finds every object.
    */
   readonly definedBy?: Definer | undefined;
 }
@@ -217,7 +217,9 @@ export interface Change {
   readonly json: string;
   /** State before the change; unset for a create. */
   readonly previousJson: string | undefined;
-  /** Set when the states can't be decrypted: they are missing, and subscriptions of the resource end with this error. */
+  /**
+   * Set when the states can't be decrypted: they are missing, and subscriptions to the resource end with this error.
+   */
   readonly unreadable?: StorageError;
 }
 
@@ -238,14 +240,14 @@ export interface ChangeSubscription {
    */
   next(): Promise<ChangeBatch | undefined>;
   /**
-   * Gives every batch to `take` from now on, instead of {@link next}: many subscriptions cost less that way. Resolves
+   * Passes every batch to `take` from now on, instead of {@link next}: many subscriptions cost less that way. Resolves
    * after `close()`, rejects with the error that ends the stream or that `take` throws. Where this method is missing,
    * use `next` for the same purpose; see {@link followChanges}.
    */
   follow?(take: TakeBatch): Promise<void>;
   /**
-   * The version up to which the stream is complete with all its changes fetched; undefined while changes are on their
-   * way. {@link next} reports a position without changes only after a while.
+   * The version up to which the stream is complete and all its changes have been fetched; undefined while changes are
+   * pending. {@link next} reports a position without changes only after a while.
    */
   readonly quietPosition?: bigint | undefined;
   /** Makes the stream report positions without delay until `version` is reached. */
@@ -255,7 +257,7 @@ export interface ChangeSubscription {
   close(): void;
 }
 
-/** Takes a batch. Nothing more is given while the promise it returns is pending. */
+/** Receives a batch. The next batch follows when the returned promise has resolved. */
 export type TakeBatch = (batch: ChangeBatch) => Promise<void> | undefined;
 
 /** See `ChangeSubscription.follow`. */
@@ -268,41 +270,44 @@ export async function followChanges(subscription: ChangeSubscription, take: Take
   }
 }
 
-/** Looks for objects that have not been written for a while. */
+/** A query for objects that have not been written for a while. */
 export interface AgedQuery {
   readonly resource: string;
   /** Only objects whose last write is at least this old, in milliseconds by the clock of the database. */
   readonly ageMs: number;
-  /** The end of an earlier page. */
+  /** Where to continue: the `next` of the previous page. */
   readonly after?: ListPosition | undefined;
-  /** The most objects to read; limits the work of one call, however many objects it finds. */
+  /** The most objects to read: limits the work of one call, however many objects match. */
   readonly scan: number;
 }
 
 export interface AgedPage {
-  /** In (namespace, name) byte order. An object that is due may be missing for up to two rounds of log upkeep. */
+  /**
+   * The matching objects, in (namespace, name) byte order. An object that is due may be missing for up to two rounds of
+   * log upkeep.
+   */
   readonly items: readonly StoredObject[];
   /** Where to continue; undefined after the last object of the resource. */
   readonly next: ListPosition | undefined;
 }
 
 /**
- * Versions that may have been handed out but no longer belong to the history: those strictly between the two. A
- * fail-over to a standby that lagged leaves such a gap. Nothing can be read or watched from a version in it.
+ * Versions that may have been assigned but no longer belong to the history: those strictly between the two. A fail-over
+ * to a standby that lagged leaves such a gap. Nothing can be read or watched from a version in it.
  */
 export interface LostVersions {
   readonly after: bigint;
   readonly until: bigint;
 }
 
-/** Estimates about a resource from memory. */
+/** Estimates about a resource, taken from memory. */
 export interface StorageUsage {
   /**
    * How many objects are in the namespace of the key ('' for all), if the cache has them. Otherwise how many the
    * resource had when they were last counted; undefined if they never were.
    */
   readonly objects: number | undefined;
-  /** Whether memory answers its lists. */
+  /** Whether its lists are served from memory. */
   readonly isInMemory: boolean;
   /** Open watches that receive a change of the object. */
   readonly watchers: number;
@@ -317,13 +322,13 @@ export const STORAGE = Symbol('Storage');
  */
 export interface Storage {
   /**
-   * Writes a new object. `KeyExists` when the key has one; `NoNamespace` or `NoDefinition` when the options ask for a
-   * live namespace or a definition and there is none.
+   * Writes a new object. `KeyExists` when the key has an object already; `NoNamespace` or `NoDefinition` when the
+   * options require a live namespace or a definition and there is none.
    */
   create(key: StorageKey, uid: string, json: string, options?: StorageCreateOptions): Promise<StoredObject>;
 
   /**
-   * The newest committed state, no older than the commits before the call began; undefined when the object does not
+   * The newest committed state, including every write committed before the call; undefined when the object does not
    * exist. `notOlderThan` allows an older state, as in a list.
    */
   get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined>;
@@ -333,7 +338,7 @@ export interface Storage {
 
   /**
    * Reads the live object, calls `tryUpdate` to decide what to do with it, and writes the result under the version it
-   * was read at. Starts over when another writer came in between. `tryUpdate` may be called several times and must not
+   * was read at. Retries when another write happened in between. `tryUpdate` may be called several times and must not
    * keep state. Its errors end the update and are rethrown unchanged.
    */
   guaranteedUpdate(
@@ -343,8 +348,8 @@ export interface Storage {
   ): Promise<UpdateResult>;
 
   /**
-   * Makes all of the writes in one transaction, under versions in their order, or none of them. Returns an answer for
-   * each. At most {@link mostTiedWrites}, each of another key.
+   * Makes all of the writes in one transaction, under versions in their order, or none of them. Returns a result for
+   * each. At most {@link mostTiedWrites}, each with another key.
    */
   writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]>;
 
@@ -364,17 +369,18 @@ export interface Storage {
   aged(query: AgedQuery): Promise<AgedPage>;
 
   /**
-   * The newest gap of versions that this process knows. A caller that resumes from memory must refuse a version in it.
+   * The newest gap of versions that this process knows. A caller that resumes from memory must refuse a version inside
+   * the gap.
    */
   lostVersions(): LostVersions | undefined;
 
   /**
-   * Estimates about a resource from memory, without I/O. An empty namespace or name in the key stands for all
+   * Estimates about a resource, taken from memory without I/O. An empty namespace or name in the key stands for all
    * namespaces or an unknown name.
    */
   usage?(key: StorageKey): StorageUsage;
 
-  /** Frees the memory held for a resource that is not served any more. Its open watches continue from the log. */
+  /** Frees the memory held for a resource that is no longer served. Its open watches continue from the log. */
   forget?(resource: string): void;
 
   /** Cheap probe of the database; throws `Unavailable` when it does not answer or no write gets through. */

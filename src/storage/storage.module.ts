@@ -25,7 +25,7 @@ import { STORAGE, type Storage } from './storage.interface.js';
 import { watchBacklogCharacters } from './watch-backlog-characters.js';
 import { WAY_TO_DATABASE } from './way-to-database.module.js';
 
-/** How long a stopping process lets the cache's reads continue. */
+/** How long a stopping process waits for reads of the cache. */
 const cachePatienceMs = 5_000;
 
 /**
@@ -91,15 +91,19 @@ export class StorageModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(StartPatience) private readonly patience: StartPatience,
   ) {}
 
-  /** Waits for the database. @throws MigrationError for a schema of another version, StorageError when the database can't be used. */
+  /**
+   * Waits for the database.
+   *
+   * @throws MigrationError for a schema of another version, StorageError when the database can't be used.
+   */
   async onModuleInit(): Promise<void> {
     await this.encryption.start();
     await this.patience.until(() => this.database.start());
   }
 
-  /** Ends all watches, lets writes under way finish, closes every connection. */
+  /** Ends all watches, waits for writes in progress, and closes every connection. */
   async onApplicationShutdown(): Promise<void> {
-    // The cache waits for its current reads.
+    // The cache waits for its reads in progress.
     const late = setTimeout(() => this.database.giveUp(), cachePatienceMs);
     try {
       if (this.storage instanceof CachedStorage) await this.storage.stop();

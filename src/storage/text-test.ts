@@ -1,19 +1,19 @@
 import type { SelectionPredicate } from './selection-predicate.js';
 
 /**
- * A test of an object's stored text without parsing it: the text of every selected object does not begin with `prefix`,
- * or contains all `words` and one of `any`. Many other texts pass too.
+ * A test of an object's stored text without parsing it: the text of every selected object either does not begin with
+ * `prefix`, or contains all `words` and one of `any`. Texts of many other objects also pass.
  */
 export interface TextTest {
   readonly prefix: string;
-  /** At least one and at most {@link mostWords}; the longest first. */
+  /** At least one word and at most {@link mostWords}; the longest first. */
   readonly words: readonly string[];
   readonly any: readonly string[] | undefined;
 }
 
-/** Searching a text for more words takes longer than sending it. */
+/** The most words: searching a text for more words takes longer than sending it. */
 export const mostWords = 8;
-/** Texts that are not encrypted are JSON objects. */
+/** Texts that are not encrypted are JSON objects, so they begin with a brace. */
 const plainPrefix = '{';
 
 /**
@@ -34,7 +34,7 @@ export function textTestOf({ labels, fields, source }: SelectionPredicate): Text
     words.push(`${start}"`);
     if (operator === 'in' && values.length <= mostWords) any ??= values.map((value) => start + JSON.stringify(value));
   }
-  // A text in an older form is completed before its fields are read: the value may be missing from the text.
+  // A text in an older form is completed before its fields are read, so the value may be missing from the text.
   const { presentPrefix } = source;
   let prefix = plainPrefix;
   for (const { field, equals, value } of fields.requirements) {

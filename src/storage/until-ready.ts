@@ -8,9 +8,9 @@ import { StorageError, type StorageErrorCode } from './storage-error.js';
 export interface UntilReadyOptions {
   /** Ends the wait. */
   readonly signal: AbortSignal;
-  /** Receives the reason why the step has to wait, once for each reason. */
+  /** Receives the reason why the step must wait, once for each reason. */
   readonly onWait: (error: unknown) => void;
-  /** Decides which errors pass with time; default: `isNotReadyYet`. */
+  /** Decides which errors will pass with time; default: `isNotReadyYet`. */
   readonly passes?: (error: unknown) => boolean;
 }
 
@@ -44,7 +44,7 @@ export function isHopeless(error: unknown): boolean {
   return false;
 }
 
-/** Whether a storage error only means that the database is not there yet, is busy, or is behind. */
+/** Whether a storage error only means that the database is not up yet, is busy, or is behind. */
 export function isNotReadyYet(error: unknown): boolean {
   if (isHopeless(error)) return false;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

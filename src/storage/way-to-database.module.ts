@@ -2,12 +2,11 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { OpenDatabase } from './postgres/postgres-storage.js';
 
 /**
- * Injection token of the {@link OpenDatabase} of the process; undefined or missing: the process makes its own
- * connections.
+ * Injection token of the process's {@link OpenDatabase}; undefined or missing if the process opens its own connections.
  */
 export const WAY_TO_DATABASE = Symbol('WayToDatabase');
 
-/** How the store of this process reaches the database. */
+/** Provides the way in which this process's store connects to the database. */
 @Module({})
 export class WayToDatabaseModule {
   static of(open: OpenDatabase | undefined): DynamicModule {

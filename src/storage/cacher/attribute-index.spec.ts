@@ -45,7 +45,7 @@ describe('the terms of an index', () => {
   it('are not for the first who ask for some: one that is asked for again takes the place of the oldest', () => {
     const scene = new Scene();
     for (let i = 0; i < 16; i++) assert.deepEqual(scene.find(`l${i}=v1`), ['n-1']);
-    // All terms but the second one are in use.
+    // Uses all terms but the second one.
     for (let i = 0; i < 16; i++) if (i !== 1) assert.deepEqual(scene.find(`l${i}=v2`), ['n-2']);
     assert.equal(scene.find('l20=v3'), undefined);
     assert.deepEqual(scene.find('l20=v3'), ['n-3']);

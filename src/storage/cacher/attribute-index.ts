@@ -2,33 +2,33 @@ import type { Steps } from '../../base/machinery/turns.js';
 import type { AttributeSource, ObjectAttributes, SelectionPredicate } from '../selection-predicate.js';
 import type { CacheEntry } from './cache-entry.js';
 
-/** A single entry needs no set of its own. Labels that identify single objects are frequent. */
+/** The entries with one value. A single entry needs no set: labels that identify single objects are frequent. */
 type Postings = CacheEntry | Set<CacheEntry>;
 
-/** A label or field, and the values of which it must equal one. */
+/** A label or field, and the values of which an object must have one. */
 export interface Term {
   readonly id: string;
   readonly values: readonly string[];
 }
 
-/** Most indexed labels and fields of a resource; those that are not indexed are answered by a scan. */
+/** The most indexed labels and fields of a resource; selections by others need a scan. */
 const MOST_TERMS = 16;
-/** Most terms that are indexed for one request. */
+/** The most terms that are indexed for one request. */
 const MOST_NEW_TERMS = 4;
-/** How many terms are remembered that requests asked for and that are not indexed; the latest ones stay. */
+/** How many unindexed terms are remembered because a request could have used them; the latest ones stay. */
 const MOST_WANTED = 64;
 
 interface IndexedTerm {
   readonly byValue: Map<string, Postings>;
-  /** The term does not have all entries yet. */
+  /** Whether the index of the term is still being built. */
   isUnfinished: boolean;
-  /** The number of the last request that the term answered. */
+  /** The number of the last request that used the term. */
   usedAt: number;
 }
 
 /**
- * Entries by the values of labels and fields that clients select by. A term is indexed when a client first asks for it,
- * and kept up to date from then on. A resource without selections costs nothing.
+ * Finds entries by the values of labels and fields that clients select by. A term is indexed when a client first uses
+ * it, and kept up to date from then on. A resource without selections costs nothing.
  *
  * When there are too many terms, a term that is requested a second time replaces the one that has been unused for
  * longest: no client can keep others out, and terms that are requested once displace nothing.
@@ -59,7 +59,7 @@ export class AttributeIndex {
     const terms = termsOf(predicate);
     this.requests++;
     for (const { id } of this.newTerms(terms)) yield* this.build(id, some);
-    // No pause from here on: the candidates are those of one moment.
+    // No pause from here on: the candidates must all be from one moment.
     let best: readonly Postings[] | undefined;
     let used: IndexedTerm | undefined;
     let bestSize = Number.POSITIVE_INFINITY;
@@ -89,12 +89,12 @@ export class AttributeIndex {
     }
   }
 
-  /** The terms of a request that have to be indexed for it. */
+  /** The terms of a request that must be indexed for it. */
   private newTerms(terms: readonly Term[]): Term[] {
     const found = terms.filter(({ id }) => !this.terms.has(id)).slice(0, MOST_NEW_TERMS);
     const free = MOST_TERMS - this.terms.size;
     if (found.length <= free) return found;
-    // At most one more than there are free places: indexing takes as long as a scan.
+    // At most one term above the free slots is indexed: indexing takes as long as a scan.
     const further = found.slice(free).find(({ id }) => this.isWantedAgain(id));
     return [...found.slice(0, free), ...(further === undefined ? [] : [further])];
   }
@@ -107,9 +107,9 @@ export class AttributeIndex {
     return false;
   }
 
-  /** Changes are followed from the first step on, so an entry may be added twice. */
+  /** The index receives changes from the first step on, so an entry may be added twice. */
   private *build(id: string, some: (visit: (entry: CacheEntry) => void) => Steps): Steps {
-    // Another request may have indexed the term, or taken the place.
+    // Another request may have indexed the term meanwhile, or taken the slot.
     if (this.terms.has(id) || (this.terms.size >= MOST_TERMS && !this.dropOldest())) return;
     const source = this.source as AttributeSource;
     const term: IndexedTerm = { byValue: new Map(), isUnfinished: true, usedAt: this.requests };
@@ -118,7 +118,7 @@ export class AttributeIndex {
     term.isUnfinished = false;
   }
 
-  /** False if all terms are being built. */
+  /** Frees the slot of the term that was unused for longest; returns false if all terms are still being built. */
   private dropOldest(): boolean {
     let oldest: string | undefined;
     let usedAt = Number.POSITIVE_INFINITY;
@@ -131,20 +131,20 @@ export class AttributeIndex {
   }
 }
 
-/** The equalities that every selected object must satisfy. */
+/** The values of labels and fields that every selected object must have. */
 export function termsOf({ labels, fields }: SelectionPredicate): Term[] {
   const terms: Term[] = [];
   for (const { key, operator, values } of labels.requirements) {
     if (operator === '=' || operator === 'in') terms.push({ id: `label ${key}`, values });
   }
   for (const { field, equals, value } of fields.requirements) {
-    // The key order already answers selections by name and namespace. An absent field counts as an empty one.
+    // Selections by name and namespace already use the key order. An absent field counts as an empty one.
     if (equals && !field.startsWith('metadata.')) terms.push({ id: `field ${field}`, values: [value] });
   }
   return terms;
 }
 
-/** The value of a term; undefined when an object has no such label. */
+/** The value of a term; undefined when an object does not have the label. */
 export function indexedValue(id: string, { labels, fields }: ObjectAttributes): string | undefined {
   if (id.startsWith('field ')) return fields[id.slice(6)] ?? '';
   const key = id.slice(6);

@@ -3,8 +3,8 @@ import type { StoredObject } from '../storage.interface.js';
 import type { StorageKey } from '../storage-key.js';
 
 /**
- * Bytes of an entry besides its text: its fields, name and version, its place in the order and in indexes, and what the
- * engine keeps free. Measured by bench/watch-cache.ts.
+ * Memory of an entry besides its text, in bytes: its fields, name and version, its slots in the order and in indexes,
+ * and what the engine keeps free. Measured by bench/watch-cache.ts.
  */
 const OVERHEAD_BYTES = 300;
 
@@ -22,7 +22,7 @@ export class CacheEntry implements StoredObject {
   /** Estimated memory in bytes. */
   readonly bytes: number;
   private readonly shelf: Shelf;
-  /** Where the uid is in the text: the position, and in the lowest byte the length. */
+  /** Where the uid is in the text: the position, with the length in the lowest byte. */
   private readonly uidPlace: number | string;
   private knownAttributes: ObjectAttributes | undefined;
 

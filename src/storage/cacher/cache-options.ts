@@ -3,38 +3,38 @@ import type { BufferLimits } from '../feed/subscription.js';
 import type { WindowLimits } from './event-window.js';
 import { type OpenMemoryBudget, unlimitedBudget } from './memory-budget.js';
 
-/** Receives what caches report. Calls are synchronous: count and return. */
+/** Receives events of caches. Calls are synchronous: count and return. */
 export interface CacheObserver {
-  /** A read was answered from memory (true) or had to go to the database (false). */
+  /** A read was served from memory (true) or had to go to the database (false). */
   read(resource: string, fromCache: boolean): void;
   filled(resource: string, objects: number, durationMs: number): void;
   dropped(resource: string, reason: DropReason): void;
-  /** Changes of the database reached the cache of the resource, which shows everything up to `position` now. */
+  /** Changes of the database reached the cache of the resource, which is now complete up to `position`. */
   received(resource: string, changes: number, position: bigint): void;
   /** A watch was ended because it fell behind. */
   slowConsumer(resource: string): void;
-  /** The resource is not served any more; no more calls about it will come. */
+  /** The resource is no longer served; no more calls about it will come. */
   gone(resource: string): void;
   backgroundError(where: string, error: unknown): void;
 }
 
 /**
- * Why a cache was dropped: nobody read it, it needed too much memory, the feed ended, versions went back, or its resource
- * is gone.
+ * Why a cache was dropped: nobody read it, it needed too much memory, the feed ended, versions went back, or its
+ * resource is no longer served.
  */
 export type DropReason = 'idle' | 'budget' | 'feed' | 'epoch' | 'gone';
 
 export interface CacheOptions {
   /** Memory for all caches together, in bytes. Resources that do not fit are read from the database. */
   readonly maxBytes: number;
-  /** The budget of the process: caches stay within both limits. */
+  /** The memory budget of the process: caches stay within both limits. */
   readonly room: OpenMemoryBudget;
-  /** A cache that nobody has read or watched for this long is dropped, in milliseconds. */
+  /** A cache that has not been read or watched for this long, in milliseconds, is dropped. */
   readonly idleMs: number;
   /**
-   * Longest wait in milliseconds. Watches and lists of everything wait this long for a cache that is being filled
-   * before they go to the database. Watches wait this long for a database that does not answer before they go on from
-   * memory.
+   * The longest wait in milliseconds. Watches and lists of a whole resource wait this long for a cache that is being
+   * filled before they use the database. Watches wait this long for a database that does not answer before they
+   * continue from memory.
    */
   readonly fillWaitMs: number;
   /**
@@ -47,11 +47,11 @@ export interface CacheOptions {
   /** Shortest time between two positions that a watch without changes receives, in milliseconds. */
   readonly quietMs: number;
   readonly window: WindowLimits;
-  /** The least number of newest changes kept of a resource; 0: its objects are not kept. */
+  /** The minimum number of recent changes kept of a resource; 0: its objects are not cached. */
   readonly leastChanges: (resource: string) => number;
-  /** Lists of the newest state may come from memory. */
+  /** Whether lists of the newest state may be served from memory. */
   readonly consistentLists: boolean;
-  /** Lists of an exact version may come from memory. */
+  /** Whether lists of an exact version may be served from memory. */
   readonly pastLists: boolean;
   readonly buffer: BufferLimits;
   /** The largest backlog of all watchers together, in UTF-16 units of JSON; above it the slowest watches are ended. */

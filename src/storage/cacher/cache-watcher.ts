@@ -8,7 +8,7 @@ import type { DeliveryTurn, DueWatcher } from './delivery.js';
 export interface SizedBatch extends ChangeBatch {
   /** UTF-16 units of the JSON of its changes. */
   readonly characters: number;
-  /** How many watchers have the batch in their queues. */
+  /** The number of watchers that have the batch in their queues. */
   holders: number;
 }
 
@@ -34,12 +34,12 @@ export interface WatcherHome {
   turn(watcher: CacheWatcher): void;
 }
 
-/** Passes on changes as they come, see `ChangeSubscription.follow`. */
+/** A consumer to which changes are pushed as they come, see `ChangeSubscription.follow`. */
 interface Follower {
   readonly take: TakeBatch;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
-  /** Set while the consumer works on a batch, or the next batch comes from the log. */
+  /** Set while the consumer works on a batch, or the next batch is read from the log. */
   isBusy: boolean;
 }
 
@@ -49,10 +49,10 @@ const JOINED_CHARACTERS = 128 * 1024;
 /**
  * One watch of a cached resource. In state `log` it reads the log through a subscription of its own, until the cache
  * goes back far enough to take it over. In state `live` it receives the changes of the cache through a bounded buffer.
- * A dropped cache sends its watchers back to `log`, after the last change that they received. So no change is skipped
+ * A dropped cache moves its watchers back to `log`, after the last change that they received. So no change is skipped
  * or doubled.
  *
- * Watchers of the same scope share batches: never change one, except the count of its holders.
+ * Watchers of the same scope share batches: never change a batch, except for its number of holders.
  */
 export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher {
   readonly scope: WatchScope;
@@ -74,8 +74,8 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   private follower: Follower | undefined;
 
   /**
-   * `from`: the last version that the consumer has. `log`: a subscription that follows it, for when the cache can't
-   * serve it.
+   * @param from the last version that the consumer has
+   * @param log a subscription that continues from there, for when the cache can't
    */
   constructor(
     scope: WatchScope,
@@ -100,7 +100,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     return this.characters;
   }
 
-  /** Takes the changes that the cache has after the position; false when the cache does not go back that far. */
+  /** Receives the changes after the position from the cache; false when the cache does not go back that far. */
   tryJoin(): boolean {
     const missed = this.home.join(this, this.position);
     if (missed === undefined) return false;
@@ -150,8 +150,8 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   }
 
   /**
-   * Offers the next changes of the scope. `due`: the follower receives them at its next turn. `slow`: the consumer is
-   * too far behind to take any more.
+   * Offers the next changes of the scope. Returns `due` if the follower receives them at its next turn, `slow` if the
+   * consumer is too far behind to accept any more.
    */
   offer(batch: SizedBatch): 'taken' | 'due' | 'slow' {
     if (this.closed || this.failure !== undefined || batch.position <= this.position) return 'taken';
@@ -175,7 +175,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     else if (this.queue.length === 0) this.hand();
   }
 
-  /** Hands the follower everything that it can take. */
+  /** Passes everything to the follower that it can accept now. */
   hand(): void {
     const { follower } = this;
     if (follower === undefined || follower.isBusy) return;
@@ -196,7 +196,10 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     }
   }
 
-  /** Leaves a dropped cache: everything up to `position` was offered; later changes come from the log. */
+  /**
+   * Moves the watcher from a dropped cache to the log: everything up to `position` was offered; later changes come from
+   * the log.
+   */
   rehome(position: bigint): void {
     if (position > this.position) this.position = position;
     this.isLive = false;
@@ -284,7 +287,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     if (this.queue.length === 1) backlog.add(this);
   }
 
-  /** The consumer took the batches, or no longer wants them. */
+  /** Releases batches that the consumer has received, or no longer wants. */
   private release(batches: readonly SizedBatch[]): void {
     const { backlog } = this.home;
     for (const batch of batches) if (--batch.holders === 0) backlog.release(batch.changes);
@@ -299,7 +302,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     this.release(queue);
   }
 
-  /** Gives the next batch to the consumer that waits for it. */
+  /** Passes the next batch to a consumer that is waiting for it. */
   private settle(): void {
     const waiting = this.waiting;
     if (waiting === undefined) return;
@@ -322,7 +325,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     return { changes: [], position: this.position };
   }
 
-  /** Takes the first batches of the queue as one joined batch, which watchers with the same queue share. */
+  /** Removes the first batches of the queue as one joined batch, which watchers with the same queue share. */
   private joined(): SizedBatch | undefined {
     const { queue } = this;
     const first = queue[0];
@@ -342,7 +345,10 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   }
 }
 
-/** The batches joined last and the result: watchers whose turns follow each other mostly have the same batches. */
+/**
+ * The batches that were joined last, and the result: watchers whose turns follow each other mostly have the same
+ * batches.
+ */
 let lastJoined: { readonly batches: readonly SizedBatch[]; readonly batch: SizedBatch } | undefined;
 
 function join(batches: readonly SizedBatch[]): SizedBatch {

@@ -38,7 +38,7 @@ describe('CachedStorage', () => {
           for (let step = 0; step < 150; step++) {
             await writeSomething(random, random.pick([cached, other]), other, resource);
             const query = randomQuery(random, resource);
-            // The answer must have every commit of the other process before the call.
+            // The list must include every commit that the other process made before the call.
             const [mine, theirs] = [await cached.list(query), await other.list(query)];
             assert.deepEqual(mine.items.map(plain), theirs.items, JSON.stringify(query));
             assert.equal(mine.remaining, theirs.remaining);
@@ -50,7 +50,7 @@ describe('CachedStorage', () => {
             assert.equal(past.remaining, expected.remaining);
             assert.equal(past.resourceVersion, at);
           }
-          // Only reads of versions that the window had lost may have gone to the database.
+          // Only reads of versions that the window no longer had may have gone to the database.
           assert.ok(reads.hit > 200, `${reads.hit} of ${reads.hit + reads.miss - missesBefore} from memory`);
         } finally {
           await stop();

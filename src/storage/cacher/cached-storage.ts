@@ -28,7 +28,7 @@ import type { MemoryBudget } from './memory-budget.js';
 import { RecentObjects } from './recent-objects.js';
 import type { WatchCache } from './watch-cache.js';
 
-/** The share of the memory for all caches that forms made from cached objects may use. */
+/** Cached forms of objects may use at most one part in this many of the memory for all caches. */
 const FORMS_PART = 8;
 
 /** How often to check for idle caches and for caches that are too large, in milliseconds. */
@@ -46,11 +46,11 @@ export interface CacheStatistics {
 }
 
 /**
- * A store that answers lists and watches from memory where memory gives the same answer as the store behind it.
+ * A store that serves lists and watches from memory where the result is the same as from the store behind it.
  * Everything else comes from that store. Writes and reads of single objects pass through.
  *
  * A list without a version first reads the newest version from the database, and waits until the cache has reached it.
- * So the answer includes every write that was committed before the call, by any process.
+ * So the list includes every write that was committed before the call, by any process.
  */
 export class CachedStorage implements Storage, SharedAmongCaches {
   readonly backlog: WatchBacklog;
@@ -64,7 +64,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   private cancelSweep: (() => void) | undefined;
   private stopped = false;
 
-  /** Neither starts nor stops the store behind it. */
+  /** @param inner the store behind the cache, which is neither started nor stopped here */
   constructor(inner: Storage, options: Partial<CacheOptions> = {}) {
     this.inner = inner;
     this.options = { ...defaultCacheOptions, ...options };
@@ -78,14 +78,14 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     this.scheduleSweep();
   }
 
-  /** Caches that can be read at the moment. */
+  /** The sizes of the caches that can be read at the moment. */
   *statistics(): Generator<CacheStatistics> {
     for (const { resource, cache, watchers } of this.cachers.values()) {
       if (cache !== undefined) yield { resource, objects: cache.objects, bytes: cache.bytes, watchers };
     }
   }
 
-  /** Memory of the forms that lists are made of, in bytes; an estimate. */
+  /** Estimated memory of the cached forms of objects, in bytes. */
   get formBytes(): number {
     return this.forms.bytes;
   }
@@ -205,20 +205,20 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     return this.options.leastChanges(resource) > 0;
   }
 
-  /** Whether lists of this kind may come from memory. */
+  /** Whether lists of this kind may be served from memory. */
   private mayAnswer({ resource, at, notOlderThan }: ListQuery): boolean {
     if (!this.keeps(resource)) return false;
     if (at !== undefined) return this.options.pastLists;
     return notOlderThan !== undefined || this.options.consistentLists;
   }
 
-  /** Remembers an object for the update that may follow, unless the cache of its resource has it. */
+  /** Stores an object for the update that may follow, unless the cache of its resource has it. */
   private noted(object: StoredObject): StoredObject {
     if (this.cachers.get(object.key.resource)?.cache === undefined) this.recent.note(object);
     return object;
   }
 
-  /** The cache once it is new enough for the query; undefined when the database has to answer. */
+  /** The cache once it is new enough for the query; undefined when the database must be queried. */
   private async cacheFor(cacher: Cacher, query: ListQuery): Promise<WatchCache | undefined> {
     if (query.at !== undefined) return (await cacher.isReadable(query.at)) ? cacher.cache : undefined;
     if (query.notOlderThan !== undefined) {
@@ -241,7 +241,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     const head = await this.inner.head();
     if (await cacher.reached(version, this.options.futureWaitMs)) return;
     if (cacher.cache === undefined) return;
-    // The version is committed, but the feed does not bring it: the database has to answer.
+    // The version is committed, but the feed does not deliver it: the database must be queried.
     if (head >= version) return cacher.drop('feed');
     const message = `version ${version} is too large; the newest is ${head}`;
     throw new StorageError('TooLargeVersion', message, { resourceVersion: head });
@@ -264,14 +264,14 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     void cacher.retire().finally(() => this.options.observer.gone(resource));
   }
 
-  /** Bytes of all caches, also of those that are being filled. */
+  /** Bytes of all caches, including caches that are being filled. */
   private get bytes(): number {
     let sum = 0;
     for (const { bytes } of this.cachers.values()) sum += bytes;
     return sum;
   }
 
-  /** The most that all caches may use together. */
+  /** The most bytes that all caches together may use. */
   private get most(): number {
     return Math.min(this.options.maxBytes, this.room.most);
   }
@@ -295,8 +295,8 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   }
 
   /**
-   * Forms get the memory that objects leave, and not much of it: objects are worth more, as a missing one costs a read
-   * of the database.
+   * Forms may use the memory that objects leave free, up to a small limit: objects are worth more, as a missing one
+   * costs a database read.
    */
   private roomForForms(): number {
     const { most } = this;
@@ -318,7 +318,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     others.sort((a, b) => watched(a) - watched(b) || a.usedAt - b.usedAt || b.bytes - a.bytes);
     for (const cacher of others) {
       if (total <= most) break;
-      // A cache that is being filled gives way to a watched one.
+      // A cache that is being filled does not displace a watched one.
       if (filling !== undefined && watched(cacher) === 1) return false;
       total -= cacher.bytes;
       cacher.drop('budget');

@@ -106,7 +106,8 @@ describe('watches of CachedStorage', () => {
         return got.flatMap((changes, i) => (changes.length > 0 ? [i] : []));
       };
       assert.deepEqual(await heard(nodes), [3]);
-      // Watchers whose label is not among the indexed terms receive changes they do not want, but none misses a change.
+      // Watchers whose label is not among the indexed terms receive changes that they did not select, but none misses a
+      // change.
       const got = await heard(early);
       for (const i of [0, 1, 11]) assert.ok(got.includes(i));
       assert.ok(got.length < 12, 'most have their place');
@@ -137,7 +138,8 @@ describe('watches of CachedStorage', () => {
       const usual = [{}, { namespace: 'a' }, { name: 'x' }, { namespace: 'a', name: 'x' }];
       const labelled = { namespace: 'a', select: select('app=app-1') };
       for (const further of [[], many]) {
-        // The first watcher of a group decides what the group receives, so the odd scopes come first.
+        // The first watcher of a group decides what the group receives, so watchers with the odd scopes are opened
+        // first.
         const oddOnes = await Promise.all(odd.map((scope) => cached.watch({ resource, ...scope }, from)));
         const others = await Promise.all(further.map((scope) => cached.watch({ resource, ...scope }, from)));
         const heard = await Promise.all(
@@ -310,7 +312,7 @@ describe('watches of CachedStorage', () => {
         await readOn();
         assert.deepEqual(watchers(), [1]);
         for (let i = 40; i < 45; i++) await cached.create(key(i), 'u', json);
-        // The next memory check finds too much memory in use. Changes that wait for the watch must not get lost.
+        // The next memory check finds too much memory in use. Changes that are queued for the watch must not get lost.
         timers.pass(5_000);
         assert.deepEqual([drops, watchers()], [['things budget'], []]);
         for (let i = 45; i < 50; i++) await cached.create(key(i), 'u', json);
@@ -345,7 +347,7 @@ describe('watches of CachedStorage', () => {
       const closing = await cached.watch({ resource }, from);
       const other = await cached.watch({ resource }, from);
       const fault = new Error('a fault');
-      // We listen from the start: the watches may end before the create does.
+      // Listens from the start: the watches may end before the create does.
       const ends = Promise.allSettled([
         followChanges(faulty, () => {
           throw fault;
@@ -389,8 +391,9 @@ describe('watches of CachedStorage', () => {
 });
 
 /**
- * Creates objects until the promise resolves, and returns how many. More than one buffer's content is needed: an empty
- * buffer accepts a batch, however large, and several creates are one if the process reads them from the log together.
+ * Creates objects until the promise resolves, and returns how many. The objects must exceed the content of one buffer:
+ * an empty buffer accepts a batch of any size, and several creates form one batch if the process reads them from the
+ * log together.
  */
 async function createUntil(storage: CachedStorage, resource: string, ended: Promise<void>): Promise<number> {
   let hasEnded = false;
@@ -407,12 +410,12 @@ async function createUntil(storage: CachedStorage, resource: string, ended: Prom
   return created;
 }
 
-/** Reads a subscription up to a version, batch by batch. */
+/** Reads a subscription up to a version with `next`, batch by batch. */
 function asking(subscription: ChangeSubscription): (version: bigint) => Promise<Change[]> {
   return (version) => collectUpTo(subscription, version);
 }
 
-/** Like {@link asking}, with each batch pushed as it comes; `slowly`: the consumer needs time for each batch. */
+/** Like {@link asking}, but each batch is pushed as it comes; `slowly`: the consumer needs time for each batch. */
 function following(subscription: ChangeSubscription, slowly: boolean): (version: bigint) => Promise<Change[]> {
   let changes: Change[] = [];
   let position = 0n;

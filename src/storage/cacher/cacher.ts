@@ -10,14 +10,16 @@ import { Delivery } from './delivery.js';
 import { WatchCache } from './watch-cache.js';
 import { WatcherGroups } from './watcher-groups.js';
 
-/** A cache is filled if this share of its expected size fits: the estimate may come from the largest objects. */
+/**
+ * A cache is filled if at least this share of its expected size fits: the estimate may be based on the largest objects.
+ */
 const CERTAIN_PART = 0.6;
 
-/** The memory that a cache may take. */
+/** Limits the memory that a cache may use. */
 export interface CacheBudget {
-  /** The most bytes that the cache could have if all other caches were dropped. */
+  /** The most bytes that the cache could use if all other caches were dropped. */
   most(): number;
-  /** Whether a cache that has grown to this many bytes still fits. Other caches may be dropped for it. */
+  /** Whether a cache that has grown to this many bytes still fits. Other caches may be dropped to make room. */
   admits(bytes: number): boolean;
 }
 
@@ -26,10 +28,10 @@ interface Waiter {
   readonly settle: (reached: boolean) => void;
 }
 
-/** What the caches of all resources share. */
+/** State that the caches of all resources share. */
 export interface SharedAmongCaches {
   readonly backlog: WatchBacklog;
-  /** Whether the cache of the change's resource keeps the change. */
+  /** Whether the cache of the change's resource retains the change anyway. */
   isKept(change: Change): boolean;
 }
 
@@ -60,7 +62,7 @@ interface Live {
 /**
  * The cache of one resource through its life: `cold`, `filling` from one snapshot, `live` while its subscription to the
  * change feed lasts, and cold again when the subscription ends or the cache is dropped. Watches outlive the cache and
- * continue from the log. Only an `Expired` of the feed ends them too.
+ * continue from the log. Only an `Expired` of the feed ends them as well.
  */
 export class Cacher implements WatcherHome {
   readonly resource: string;
@@ -73,17 +75,17 @@ export class Cacher implements WatcherHome {
   private readonly delivery: Delivery;
   private readonly waiters = new LinkedItems<Waiter>();
   private state: Cold | Filling | Live = { kind: 'cold', until: 0 };
-  /** Retired: the cache stays cold. Stopped: the watches end, too. */
+  /** `retired`: the cache stays cold. `stopped`: the watches end as well. */
   private end: 'retired' | 'stopped' | undefined;
   private following: Promise<void> | undefined;
   private countedObjects: number | undefined;
   private lastUsedAt: number;
   /** The oldest readable version, as the database last reported it. */
   private compactRevision = 0n;
-  /** The position that watchers without changes received last, and when, by the clock of the timers. */
+  /** The position that was last sent to watchers without changes, and the time, by the clock of the timers. */
   private sentPosition = 0n;
   private sentAt = Number.NEGATIVE_INFINITY;
-  /** Set while positions are due to be sent. */
+  /** Cancels the scheduled sending of positions; undefined when none is scheduled. */
   private cancelSend: (() => void) | undefined;
 
   constructor(resource: string, inner: Storage, options: CacheOptions, budget: CacheBudget, shared: SharedAmongCaches) {
@@ -110,7 +112,7 @@ export class Cacher implements WatcherHome {
     return cache;
   }
 
-  /** Bytes held, including those of a cache that is being filled. */
+  /** Bytes in use, including those of a cache that is being filled. */
   get bytes(): number {
     const { state } = this;
     if (state.kind === 'live') return state.cache.bytes;
@@ -122,8 +124,8 @@ export class Cacher implements WatcherHome {
   }
 
   /**
-   * The number of objects in a namespace ('' for all) while the cache is live. Otherwise the number of all when they
-   * were last counted; undefined if they never were.
+   * The number of objects in a namespace ('' for all) while the cache is live. Otherwise the number of all objects when
+   * they were last counted; undefined if they never were.
    */
   knownObjects(namespace: string): number | undefined {
     return this.live?.cache.objectsIn(namespace) ?? this.countedObjects;
@@ -203,8 +205,8 @@ export class Cacher implements WatcherHome {
   }
 
   /**
-   * Whether the database too would let the version be read. The cache may hold older versions, but all processes must
-   * give the same answer. And a version of a lost history must not be found in memory.
+   * Whether the database would still serve the version. The cache may hold older versions, but all processes must give
+   * the same answer. Also, a version of a lost history must not be found in memory.
    */
   async isReadable(version: bigint): Promise<boolean> {
     const compactRevision = await this.inner.compactRevision();
@@ -214,7 +216,7 @@ export class Cacher implements WatcherHome {
 
   /**
    * Like {@link isReadable} for a watch, which need not wait for a database that is down. The existing watches continue
-   * from memory as well. If the database comes back without the versions they saw, all of them end with `Expired`.
+   * from memory as well. If the database comes back without the versions that they saw, all of them end with `Expired`.
    */
   private async isResumable(from: bigint): Promise<boolean> {
     const inMemory = (): boolean => {
@@ -248,7 +250,7 @@ export class Cacher implements WatcherHome {
     const cache = await this.ready(fillWaitMs);
     if (!(await this.isResumable(from))) return this.inner.watch(scope, from);
     if (cache !== undefined && from > cache.position) {
-      // A read of the head also makes the feed look for newer versions.
+      // Reading the head also makes the feed look for newer versions.
       await this.inner.head();
       if (!(await this.reached(from, futureWaitMs)) && this.cache !== undefined) {
         const resourceVersion = this.cache.position;
@@ -283,7 +285,7 @@ export class Cacher implements WatcherHome {
     this.touch();
   }
 
-  /** Drops the cache for good, also one that is being filled. Its watches continue from the log. */
+  /** Drops the cache permanently, even if it is being filled. Its watches continue from the log. */
   async retire(): Promise<void> {
     this.end ??= 'retired';
     this.drop('gone');
@@ -291,7 +293,7 @@ export class Cacher implements WatcherHome {
     this.drop('gone');
   }
 
-  /** Releases everything; watches end as those of the feed do. */
+  /** Releases everything and ends all watches with `Closed`. */
   async stop(): Promise<void> {
     this.end = 'stopped';
     this.live?.subscription.close();
@@ -367,8 +369,8 @@ export class Cacher implements WatcherHome {
   }
 
   /**
-   * Whether filling is worth a try: nobody should read a million objects, and drop other caches for them, only to find
-   * that they do not fit. The first objects may be larger than the others.
+   * Whether filling is worth a try: it would be a waste to read a million objects, and drop other caches for them, only
+   * to find that they do not fit. The first objects may be larger than the others.
    */
   private mayFit({ items, remaining = 0 }: ListPage): boolean {
     this.countedObjects = items.length + remaining;
@@ -395,7 +397,7 @@ export class Cacher implements WatcherHome {
     } catch (error) {
       if (error instanceof StorageError) failure = error;
       else {
-        // A bug: we don't know which changes the watchers received, so they have to start over.
+        // A bug: which changes the watchers received is unknown, so they must start over.
         this.options.observer.backgroundError(`the cache of ${this.resource}`, error);
         failure = new StorageError('Expired', `the cache of ${this.resource} lost its place`, { cause: error });
       }
@@ -429,7 +431,8 @@ export class Cacher implements WatcherHome {
     if (this.cancelSend !== undefined) return;
     const { timers, quietMs } = this.options;
     const wait = this.sentAt + quietMs - timers.elapsed();
-    // For a quiet resource, positions come from the poll, which is rare enough already. They need no further wait.
+    // For a quiet resource, positions come from the poll, which is already rare enough, so they are sent without
+    // another wait.
     if (wait <= 0 && changes.length === 0) this.sendPositions();
     else this.cancelSend = timers.after(Math.max(wait, 0), () => this.sendPositions());
   }
@@ -449,7 +452,7 @@ export class Cacher implements WatcherHome {
     watcher.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
   };
 
-  /** Moves watchers that have no changes to the position of the cache. */
+  /** Sends the position of the cache to watchers that have no changes. */
   private sendPositions(): void {
     this.cancelSend = undefined;
     const position = this.cache?.position;

@@ -22,7 +22,7 @@ class Rounds implements CallbackTimers {
     return () => assert.fail('nothing is cancelled');
   }
 
-  /** Runs a round with `othersMs` of other work in it. False when nothing is left to do. */
+  /** Runs a round with `othersMs` of other work in it. Returns false when nothing is left to do. */
   run(othersMs = 0): boolean {
     this.time += othersMs;
     const due = this.later.filter(({ at }) => at <= this.time);
@@ -75,7 +75,7 @@ describe('Delivery', () => {
       const [first, last] = [turns[seen], turns.at(-1)];
       if (first !== undefined && last !== undefined) longest = Math.max(longest, last.at - first.at);
       seen = turns.length;
-      // A heavily loaded process: as much other work as possible.
+      // A heavily loaded process: a lot of other work in each round.
     } while (rounds.run(20));
     assert.equal(seen, 10_000);
     assert.ok(longest <= 6, `${longest} ms`);
@@ -84,7 +84,7 @@ describe('Delivery', () => {
   it('gives all about as many turns, the first in the row the first', () => {
     const { rounds, turns, change } = scene(200, 0.02);
     change();
-    // Changes come all the time.
+    // Changes arrive all the time.
     for (let i = 0; i < 600; i++) {
       rounds.run(0.3);
       change();

@@ -5,13 +5,13 @@ import type { CacheEntry } from './cache-entry.js';
 /** How much of the recent past a cache keeps. */
 export interface WindowLimits {
   readonly changes: number;
-  /** Bytes of states that only the history needs. */
+  /** The limit for states that only the history references, in bytes. */
   readonly bytes: number;
-  /** This many of the newest changes are kept however large they are. Default: none. */
+  /** The number of newest changes that are kept however large they are. Default: none. */
   readonly least?: number;
 }
 
-/** The object under a key at an earlier version; no entry: there was no object. */
+/** An object at an earlier version; without `entry`, the object did not exist then. */
 export interface PastState {
   readonly key: StorageKey;
   readonly entry: CacheEntry | undefined;
@@ -23,8 +23,9 @@ interface Item {
 }
 
 /**
- * The newest changes of a resource in order, bounded by their number and by the memory they keep alive. Everything
- * after `oldest` is complete: watches resume in it, and undoing it gives the objects at any version in it.
+ * The newest changes of a resource in order, limited in number and in the memory that they keep alive. All changes
+ * after `oldest` are present: watches resume from here, and undoing the changes gives the objects at any version in the
+ * window.
  */
 export class EventWindow {
   private readonly limits: WindowLimits;
@@ -63,7 +64,7 @@ export class EventWindow {
     while (this.length > changes || (this.heldBytes > bytes && this.length > least)) this.dropFirst();
   }
 
-  /** Changes with a version above `from`, which must not be below `oldest`. */
+  /** Changes with a version above `from`, which must be at least `oldest`. */
   changesAfter(from: bigint): Change[] {
     return this.items.slice(this.indexAfter(from)).map(({ change }) => change);
   }
@@ -108,7 +109,7 @@ export class EventWindow {
   }
 }
 
-/** Replaces dropped items, so that they are not kept alive. */
+/** Placeholder for dropped items, so that they can be collected. */
 const RELEASED: Item = Object.freeze({
   change: Object.freeze({
     type: 'delete',
@@ -121,7 +122,10 @@ const RELEASED: Item = Object.freeze({
   before: undefined,
 });
 
-/** The states that only this item keeps alive: the one before the change, and the last one of a deleted object. */
+/**
+ * Memory of the states that only this item keeps alive: the one before the change, and the last one of a deleted
+ * object.
+ */
 function bytesOf({ change, before }: Item): number {
   const own = change.type === 'delete' ? change.json.length : 0;
   return ITEM_BYTES + own + (before?.bytes ?? 0);

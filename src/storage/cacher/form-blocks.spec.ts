@@ -52,12 +52,12 @@ describe('kept forms', () => {
     const first = isThere.indexOf(true);
     assert.ok(first > 300 && first < 399, String(first));
     assert.ok(isThere.slice(first).every(Boolean));
-    // A reader that still uses dropped blocks is not disturbed.
+    // Dropping blocks does not affect a reader that still uses them.
     assert.equal(textOf(ranges[3])?.[9_999], '3');
     limit = block / 2;
     const isKept = (bytes: number) => kept.keep(object('more'), form, Buffer.alloc(bytes)) !== undefined;
     assert.equal(isKept(70_000), false);
-    // Forms fit only in the rest of the newest block; no other block is begun.
+    // Forms fit only in the rest of the newest block; no further block is started.
     assert.deepEqual(Array.from({ length: 5 }, () => isKept(60_000)).slice(-2), [false, false]);
     assert.equal(textOf(kept.find(objects[399] as StoredObject, form)), undefined, 'all had to go');
     kept.drop();

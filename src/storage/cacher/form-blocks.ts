@@ -5,17 +5,19 @@ import type { ByteRange, KeptForms, StoredObject } from '../storage.interface.js
  * blocks it reads.
  */
 const BLOCK_BYTES = 256 * 1024;
-/** Longer forms are not kept: making them again costs little compared with sending them. */
+/** Longer forms, in bytes, are not cached: making them again costs little compared with sending them. */
 const LONGEST = 64 * 1024;
-/** Memory of one form besides its bytes: its place, and the reference from the object to it. */
+/** Memory of one form besides its bytes: its {@link Place}, and the reference from the object to it. */
 const PLACE_BYTES = 120;
 /** A block holds no more forms than this, however short they are. */
 const MOST_FORMS = 2_000;
-/** When places without bytes use this share of the allowed memory, everything is dropped to free them. */
+/**
+ * When one part in this many of the allowed memory is used by places without bytes, everything is dropped to free them.
+ */
 const LOST_PART = 4;
 
 interface Block {
-  /** Undefined once dropped. Never written twice, so readers may share it. */
+  /** The bytes of the block; undefined once dropped. Written bytes never change, so readers may share them. */
   bytes: Buffer | undefined;
   used: number;
   forms: number;
@@ -33,7 +35,7 @@ class Place {
 }
 
 /**
- * Keeps forms in blocks. Forms made one after the other lie together: a list that was served before consists of few
+ * Caches forms in blocks. Forms made one after the other are adjacent, so a list that was served before consists of few
  * ranges of bytes. The oldest block is dropped first; every form can be made again.
  */
 export class FormBlocks implements KeptForms {
@@ -45,7 +47,7 @@ export class FormBlocks implements KeptForms {
   /** @param limit how much memory may be used at the moment, in bytes */
   constructor(private readonly limit: () => number) {}
 
-  /** Used memory in bytes, an estimate. */
+  /** Estimated memory in bytes. */
   get bytes(): number {
     return this.blocks.length * BLOCK_BYTES + (this.forms + this.lost) * PLACE_BYTES;
   }

@@ -9,7 +9,7 @@ import type { KeyFilter, OrderedEntries } from './ordered-entries.js';
 
 /** Entries visited in one step, if comparing each of them is cheap. */
 const STEP = 1_024;
-/** Comparing this many requirements takes as long as visiting an entry. */
+/** Comparing this many requirements takes as long as visiting one entry. */
 const REQUIREMENTS_PER_VISIT = 16;
 
 /** How many entries are compared with the selection in one step. */
@@ -19,14 +19,14 @@ function stepOf(select: SelectionPredicate | undefined): number {
   return Math.ceil(STEP / (1 + requirements / REQUIREMENTS_PER_VISIT));
 }
 
-/** The entries of one version, in order. */
+/** A page of entries at one version, in order. */
 export interface Selected {
   readonly items: readonly CacheEntry[];
-  /** Whether an entry that is selected follows. */
+  /** Whether another selected entry follows. */
   readonly more: boolean;
 }
 
-/** What a walk reads. It may change between two steps. */
+/** The data that a walk reads. It may change between two steps. */
 export interface Walked {
   readonly entries: OrderedEntries<CacheEntry>;
   readonly window: EventWindow;
@@ -35,9 +35,9 @@ export interface Walked {
 }
 
 /**
- * The selected entries at the version `at`, up to a limit: the present ones, with older states in place of those that
- * have changed since. Walks in steps, between which the cache may change. Returns undefined when it no longer has the
- * version.
+ * The selected entries at the version `at`, up to a limit: current entries, with older states in place of those that
+ * have changed since. Walks in steps, between which the cache may change. Returns undefined when the cache no longer
+ * has the version.
  */
 export function* walk(
   cache: Walked,
@@ -99,7 +99,7 @@ export function* walk(
 
 const none: ReadonlyMap<string, PastState> = new Map();
 
-/** The objects of the filter after `after` that existed at that version and no longer do, in order. */
+/** The objects of the filter after `after` that existed at that version and have since been deleted, in order. */
 function goneSince(
   { entries }: Walked,
   past: ReadonlyMap<string, PastState>,
@@ -114,7 +114,7 @@ function goneSince(
   return gone.sort(comparePositions);
 }
 
-/** How many entries of the filter came after `after` at the past version. */
+/** How many entries of the filter followed `after` at the past version. */
 export function countThen(
   { entries }: Walked,
   past: ReadonlyMap<string, PastState>,

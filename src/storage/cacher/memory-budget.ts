@@ -1,30 +1,30 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 
-/** The memory that the process can give to caches besides everything else it holds. */
+/** The memory that the process can spare for caches. */
 export interface MemoryBudget {
   /** The most bytes that all caches together may use at the moment. */
   readonly most: number;
   stop(): void;
 }
 
-/** Makes the budget for caches that use `cacheBytes` bytes; calls `onChange` when `most` may have changed. */
+/** Creates the budget for caches that use `cacheBytes` bytes; calls `onChange` when `most` may have changed. */
 export type OpenMemoryBudget = (cacheBytes: () => number, onChange: () => void) => MemoryBudget;
 
 /** The share of the heap that is kept free for requests: at least this much... */
 const reservedPart = 0.15;
-/** ...and in a small heap at least this many bytes, but no more than the following share of the heap. */
+/** ...and in a small heap at least this many bytes, but at most the following share of the heap. */
 const reservedBytes = 128 * 2 ** 20;
 const mostReserved = 0.4;
 
-/** How many bytes may be live in a heap of the given size. */
+/** How many bytes of live objects a heap of the given size may contain. */
 export function liveBytes(heapBytes: number): number {
   return heapBytes - Math.max(heapBytes * reservedPart, Math.min(reservedBytes, heapBytes * mostReserved));
 }
 
 /**
- * The budget within the engine's heap; a process that exceeds the heap limit dies. After each full garbage collection
- * we know how much of the heap the caches do not own; that amount counts as needed by others from then on.
+ * The budget within the engine's heap; a process that exceeds the heap limit crashes. Each full garbage collection
+ * shows how much of the heap belongs to others than the caches; that amount is reserved for them from then on.
  */
 export class HeapBudget implements MemoryBudget {
   private readonly limit = liveBytes(getHeapStatistics().heap_size_limit);

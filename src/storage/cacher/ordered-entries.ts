@@ -1,7 +1,7 @@
 import { compareBytewise } from '../../base/machinery/compare-bytewise.js';
 import type { ListPosition } from '../storage.interface.js';
 
-/** Anything that has a place in the order. */
+/** Anything with a key that can be ordered. */
 export type Keyed = ListPosition;
 
 /** The keys that a scan covers; see `Scope`. */
@@ -10,9 +10,11 @@ export interface KeyFilter {
   readonly name?: string | undefined;
 }
 
-/** A full chunk is split, so that adding in the middle of very many entries moves few pointers. */
+/**
+ * The most entries of a chunk. A full chunk is split, so adding in the middle of very many entries moves few pointers.
+ */
 const MOST_IN_CHUNK = 512;
-/** A chunk that shrinks below this is joined with its neighbour if both fit in one. */
+/** A chunk with fewer entries is joined with its neighbour if both fit in one. */
 const FEW_IN_CHUNK = 64;
 
 interface Shelf<T> {
@@ -22,16 +24,16 @@ interface Shelf<T> {
   size: number;
 }
 
-/** A place in a shelf: index of the chunk, and index in it. */
+/** A position in a shelf: index of the chunk, and index in it. */
 interface Place {
   readonly chunk: number;
   readonly index: number;
 }
 
 /**
- * Entries in (namespace, name) byte order, one per key: a sorted array of namespaces, and per namespace sorted chunks of
- * a sorted array. A lookup is two binary searches. Adding or removing in the middle moves pointers of one chunk only
- * (see docs/decisions/0004-watch-cache.md).
+ * Entries in (namespace, name) byte order, one per key: a sorted array of namespaces, each with its entries in sorted
+ * chunks. A lookup is two binary searches. Adding or removing in the middle moves pointers of one chunk only (see
+ * docs/decisions/0004-watch-cache.md).
  */
 export class OrderedEntries<T extends Keyed> {
   private readonly byNamespace = new Map<string, Shelf<T>>();
@@ -49,7 +51,7 @@ export class OrderedEntries<T extends Keyed> {
     return found?.name === name ? found : undefined;
   }
 
-  /** Puts an entry under its key and returns the one that was there before. */
+  /** Stores an entry under its key and returns the entry that it replaces. */
   set(entry: T): T | undefined {
     const { namespace, name } = entry;
     const shelf = this.byNamespace.get(namespace) ?? this.addShelf(namespace);
@@ -107,7 +109,7 @@ export class OrderedEntries<T extends Keyed> {
     }
   }
 
-  /** How many entries of the filter lie after `after`, without visiting them. */
+  /** The number of entries of the filter after `after`, counted without visiting them. */
   count(filter: KeyFilter, after: ListPosition | undefined): number {
     const { namespace, name } = filter;
     if (namespace === undefined && name === undefined && after === undefined) return this.total;
@@ -133,7 +135,7 @@ function entryAt<T>({ chunks }: Shelf<T>, { chunk, index }: Place): T | undefine
   return chunks[chunk]?.[index];
 }
 
-/** Takes an empty chunk out, or joins a small one with a neighbour. */
+/** Removes an empty chunk, or joins a small one with a neighbour. */
 function shrink<T>(chunks: T[][], at: number): void {
   const chunk = chunks[at] as T[];
   if (chunk.length === 0) {

@@ -2,19 +2,19 @@ import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
 import type { StoredObject } from '../storage.interface.js';
 import type { StorageKey } from '../storage-key.js';
 
-/** Limits of what is remembered. */
+/** Limits of the cached objects. */
 export interface RecentLimits {
-  /** Length of all texts together, in UTF-16 units. */
+  /** Length of all cached texts together, in UTF-16 units. */
   readonly characters: number;
-  /** Objects with longer texts are not remembered, in UTF-16 units. */
+  /** Objects with longer texts, in UTF-16 units, are not cached. */
   readonly objectCharacters: number;
-  /** Age at which an object is forgotten, in milliseconds: another process has too often changed older ones. */
+  /** The age at which an object is dropped, in milliseconds: another process has too often changed older ones. */
   readonly ageMs: number;
 }
 
 const defaultRecentLimits: RecentLimits = {
-  // The next request of the same client usually follows soon. Objects that live longer cost the garbage collector more
-  // than a read costs.
+  // Small limits suffice, since the next request of the same client usually follows soon. Objects that live longer cost
+  // the garbage collector more than a read costs.
   characters: 512 * 1024,
   objectCharacters: 64 * 1024,
   ageMs: 5_000,
@@ -26,18 +26,18 @@ interface Entry {
   readonly slot: number;
 }
 
-/** Far more than the objects of usual length that are remembered at any one time. */
+/** Far more slots than the number of objects of usual size that are cached at any one time. */
 const slotCount = 2048;
 
 /**
- * Objects that this process has just read or written. A client that changes an object has mostly read or written it a
- * moment before, so a remembered object saves the read of the update. The copy is only good for a first try: another
- * process may have changed the object since. The update notices this when its write is refused.
+ * A small cache of objects that this process has just read or written. A client that changes an object has mostly read
+ * or written it a moment before, so a cached copy saves the read of the update. The copy is only good for a first
+ * attempt, since another process may have changed the object: the update notices this when its write is refused.
  */
 export class RecentObjects {
-  /** Keyed by the hash of the object's key: of two objects with the same hash, the one seen last is remembered. */
+  /** Slots by the hash of the object's key: of two objects with the same hash, only the one seen last is cached. */
   private readonly slots: (Place<Entry> | undefined)[] = new Array(slotCount).fill(undefined);
-  /** The objects seen last are at the end. */
+  /** The most recently seen objects are at the end. */
   private readonly entries = new LinkedItems<Entry>();
   private readonly limits: RecentLimits;
   private readonly now: () => number;
@@ -49,19 +49,19 @@ export class RecentObjects {
     this.limits = limits;
   }
 
-  /** Characters of all texts that are remembered. */
+  /** Length of all cached texts, in UTF-16 units. */
   get characters(): number {
     return this.heldCharacters;
   }
 
-  /** The object as last seen, if that was a short time ago. */
+  /** The object as last seen, unless that was too long ago. */
   get(key: StorageKey): StoredObject | undefined {
     const entry = this.slots[slotOf(key)]?.item;
     if (entry === undefined || !isSame(entry.object.key, key)) return undefined;
     return this.now() - entry.seenAt > this.limits.ageMs ? undefined : entry.object;
   }
 
-  /** Remembers an object unless a newer state of it is known. */
+  /** Caches an object unless a newer state of it is known. */
   note(object: StoredObject): void {
     const { key } = object;
     const slot = slotOf(key);
@@ -77,7 +77,7 @@ export class RecentObjects {
     while (this.heldCharacters > this.limits.characters) this.remove(this.entries.first as Place<Entry>);
   }
 
-  /** Forgets an object that is gone. */
+  /** Drops an object that has been deleted. */
   forget(key: StorageKey): void {
     const known = this.slots[slotOf(key)];
     if (known?.item !== undefined && isSame(known.item.object.key, key)) this.remove(known);

@@ -13,8 +13,8 @@ import { OrderedEntries } from './ordered-entries.js';
 export type CacheQuery = Pick<ListQuery, 'namespace' | 'name' | 'after' | 'limit' | 'select' | 'countRemaining' | 'at'>;
 
 /**
- * All objects of one resource at one version (`position`), and the recent changes that lead there. Does no I/O and
- * never waits: its owner fills it from one snapshot and then gives it every later change in order.
+ * All objects of one resource at one version (`position`), and the recent changes that led to it. Does no I/O and never
+ * waits: its owner fills it from one snapshot and then passes it every later change in order.
  */
 export class WatchCache {
   readonly resource: string;
@@ -22,7 +22,7 @@ export class WatchCache {
   readonly window: EventWindow;
   private readonly index = new AttributeIndex();
   private readonly shelves = new Map<string, Shelf>();
-  /** The source of the attributes of all entries that existed when the attributes were extracted. */
+  /** The source for which the attributes of all entries have already been extracted. */
   private extracted: AttributeSource | undefined;
   private entryBytes = 0;
   private lastPosition = 0n;
@@ -32,12 +32,12 @@ export class WatchCache {
     this.window = new EventWindow(limits);
   }
 
-  /** Everything up to this version is in the cache. */
+  /** The version up to which the cache is complete. */
   get position(): bigint {
     return this.lastPosition;
   }
 
-  /** Oldest version that can be listed or resumed from. */
+  /** The oldest version that can be listed or resumed from. */
   get oldest(): bigint {
     return this.window.oldest;
   }
@@ -46,7 +46,7 @@ export class WatchCache {
     return this.entries.size;
   }
 
-  /** How many of the objects are in a namespace ('' for all). */
+  /** The number of objects in a namespace ('' for all). */
   objectsIn(namespace: string): number {
     return this.entries.count(namespace === '' ? {} : { namespace }, undefined);
   }
@@ -68,7 +68,8 @@ export class WatchCache {
   }
 
   /**
-   * Adds the next changes and returns them in the form that is kept: their states share text with the entries.
+   * Adds the next changes and returns them in the form in which they are stored: their states share text with the
+   * entries.
    *
    * @throws InvariantError when they do not follow each other and the position
    */
@@ -90,7 +91,9 @@ export class WatchCache {
     return { key, uid, resourceVersion, json };
   }
 
-  /** {@link lists} without a pause. The objects of the page compute some of their properties: don't spread or send them. */
+  /**
+   * {@link lists} without a pause. The objects of the page compute some of their properties: don't spread or send them.
+   */
   list(query: CacheQuery): ListPage | undefined {
     return atOnce(this.lists(query));
   }
@@ -125,7 +128,7 @@ export class WatchCache {
     return { ...page, remaining: countThen(this, past, query, items.at(-1) ?? after) };
   }
 
-  /** Extracts the attributes of all entries ahead of time, so that no request has to do it for all of them at once. */
+  /** Extracts the attributes of all entries in advance, so that no request must do it for all of them at once. */
   private *extractAll(source: AttributeSource): Steps {
     if (this.extracted === source) return;
     yield* this.eachInSteps((entry) => entry.attributes(source));
@@ -189,7 +192,7 @@ export class WatchCache {
     return new CacheEntry(this.shelf(object.key.namespace), object);
   }
 
-  /** One value for all objects of a namespace: there may be thousands. */
+  /** One shared shelf for all objects of a namespace: there may be thousands. */
   private shelf(namespace: string): Shelf {
     const known = this.shelves.get(namespace);
     if (known !== undefined) return known;

@@ -17,33 +17,35 @@ interface Group {
 interface Offered {
   /** Watchers whose buffers are now too full. */
   readonly slow: readonly CacheWatcher[];
-  /** Watchers that wait for a turn to get what they were offered. */
+  /** Watchers that wait for a turn to receive what they were offered. */
   readonly due: readonly CacheWatcher[];
 }
 
-/** What a watch requires of its objects: one value of one label or field. */
+/** A requirement of a watch: one value of one label or field. */
 interface Term {
   readonly source: AttributeSource;
   readonly id: string;
   readonly value: string;
 }
 
-/** A term that changes are looked up by. */
+/** A label or field by which changes are matched to watchers. */
 interface WatchedTerm {
   readonly source: AttributeSource;
   readonly watchers: Set<CacheWatcher>;
 }
 
-/** Separates the parts of an id after the place: no label or field name contains it. */
+/** Separator between parts of an id: no label or field name contains it. */
 const PART = '\u0000';
 
 const FEW_GROUPS = 8;
 /**
- * The most labels and fields that changes are looked up by; watches that select by others receive all changes of their
- * scope. A term with many more watches replaces the term with the fewest.
+ * The most labels and fields by which changes are matched to watchers; watches that select by others receive all
+ * changes of their scope. A term with many more watches replaces the term with the fewest.
  */
 const MOST_TERMS = 8;
-/** How many times more watchers a term needs to replace another one: two terms must not keep replacing each other. */
+/**
+ * How many times more watchers a term needs to replace another one, so that two terms do not keep replacing each other.
+ */
 const TIMES_MORE = 2;
 
 /**
@@ -97,8 +99,8 @@ export class WatcherGroups {
   }
 
   /**
-   * How many watchers a change of the object concerns; an empty name stands for no object. All watchers of an indexed
-   * label or field count as one: a change reaches only those that select its value.
+   * The number of watchers that a change of the object would reach; an empty name stands for no object. All watchers of
+   * an indexed label or field count as one: a change reaches only those that select its value.
    */
   concernedBy(key: StorageKey): number {
     let count = this.terms.size;
@@ -117,7 +119,7 @@ export class WatcherGroups {
     const due: CacheWatcher[] = [];
     for (const { group, concerned } of this.concerned(changes)) {
       const batch = sizedBatch(concerned, position);
-      // A copy, because a watcher may leave as soon as it gets changes.
+      // Iterates over a copy, because a watcher may leave as soon as it receives changes.
       for (const watcher of [...group.watchers]) {
         const taken = watcher.offer(batch);
         if (taken === 'due') due.push(watcher);
@@ -142,7 +144,7 @@ export class WatcherGroups {
     // instead of checking group by group.
     const touched = new Set<Group>();
     const touch = (group: Group | undefined, change: Change) => {
-      // Both states of an object may lead to the same group.
+      // Both states of an object may belong to the same group.
       if (group === undefined || group.pending.at(-1) === change) return;
       touched.add(group);
       group.pending.push(change);
@@ -176,7 +178,7 @@ export class WatcherGroups {
     return known === undefined ? this.terms.size < MOST_TERMS : known.source === source;
   }
 
-  /** The watcher receives all changes of its scope, until enough others watch by the same term. */
+  /** The watcher receives all changes of its scope until enough other watchers select by the same term. */
   private wait(watcher: CacheWatcher, id: string): void {
     let waiting = this.waiting.get(id);
     if (waiting === undefined) {
@@ -199,7 +201,7 @@ export class WatcherGroups {
   }
 }
 
-/** The terms by which a watcher could be found: its selection requires one value of each. */
+/** The terms by which a watcher could be found: its selection requires one value for each. */
 function wantedTerms({ select }: WatchScope): Term[] {
   if (select === undefined) return [];
   const { source } = select;
@@ -217,8 +219,8 @@ function* idsOf({ namespace, name }: StorageKey, term?: Term): Generator<string>
 }
 
 /**
- * Clients may send any namespace and name, also with characters that no object's name has: the lengths show where each
- * ends.
+ * Clients may send any namespace and name, even with characters that no object's name has; the lengths make the parts
+ * unambiguous.
  */
 function groupId(namespace: string | undefined, name: string | undefined, term: Term | undefined): string {
   const place = `${namespace?.length ?? ''}/${name?.length ?? ''}/${namespace ?? ''}${name ?? ''}`;

@@ -23,7 +23,7 @@ const secretOf = (name: string) => ({ resource: 'secrets', namespace: 'default',
 const jsonOf = (text: string) => JSON.stringify({ metadata: {}, data: { password: text } });
 const secrets = (...providers: ConfiguredProvider[]) => new Encryption([{ resources: ['secrets'], providers }]);
 
-/** A database and stores over it, as processes with configurations of their own would have them. */
+/** A database and several stores over it, like processes that each have their own configuration. */
 class Place {
   private readonly stores: PostgresStorage[] = [];
   private constructor(
@@ -50,7 +50,7 @@ class Place {
     return store;
   }
 
-  /** The stored text in the table of objects. */
+  /** The text that is stored in the table of objects. */
   async stored(name: string): Promise<string> {
     const { rows } = await this.client.query<{ text: string }>(
       `select data::text as text from plinth.objects where resource = 'secrets' and name = $1`,
@@ -63,7 +63,7 @@ class Place {
     await this.client.query(text);
   }
 
-  /** Everything that the database holds about secrets. */
+  /** All database rows about secrets. */
   async everything(): Promise<string> {
     const { rows } = await this.client.query(
       `select data::text from plinth.objects where resource = 'secrets'
@@ -110,7 +110,7 @@ describe('encrypted secrets', () => {
           [jsonOf('hidden-3'), jsonOf('hidden-2')],
         ],
       );
-      // A writer that lost receives the present state, decrypted.
+      // A writer that lost the race receives the current state, decrypted.
       const stale = await other.get(secretOf('db'));
       await put(store, secretOf('db'), jsonOf('hidden-4'));
       const seen: unknown[] = [];

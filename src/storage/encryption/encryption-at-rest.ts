@@ -13,31 +13,31 @@ import { SecretBoxProvider } from './providers/secret-box-provider.js';
 import { plainSealing, type Sealing } from './sealing.js';
 
 export interface EncryptionAtRestOptions {
-  /** `--encryption-provider-config`; undefined: nothing is encrypted. */
+  /** The file of `--encryption-provider-config`; undefined if nothing is encrypted. */
   readonly file: string | undefined;
-  /** Whether a changed file is loaded while the process runs. */
+  /** Whether the file is loaded again when it changes. */
   readonly reloads: boolean;
-  /** Vendor suffix of the API version of the file. */
+  /** Vendor suffix in the API version of the file. */
   readonly suffix: string;
   readonly logger: {
     info(text: string, fields?: object): void;
     warn(text: string, fields?: object): void;
     error(text: string, fields?: object): void;
   };
-  /** A changed file was loaded, or was refused. */
+  /** Called when a changed file was loaded or refused. */
   readonly onReload?: (outcome: 'success' | 'failure') => void;
 }
 
-/** The providers of one state of the file. */
+/** The providers of one version of the file. */
 interface Providers {
   readonly entries: readonly EncryptedResources[];
   readonly services: readonly KmsProvider[];
 }
 
 /**
- * Encryption of what the database holds (`--encryption-provider-config`), for the life of the process. A changed file
- * is in use only when its key management services have answered; until then, and if it is unusable, the old state
- * stays.
+ * Encryption of what the database stores (`--encryption-provider-config`), for the life of the process. A changed file
+ * takes effect only when its key management services have answered; until then, and if it is unusable, the old
+ * configuration stays.
  */
 export class EncryptionAtRest {
   readonly sealing: Sealing;

@@ -3,7 +3,7 @@ import { durationMilliseconds, parseDuration } from '../../base/machinery/values
 import { readYaml } from '../../base/machinery/yaml/read-yaml.js';
 import { covers, neverEncrypted } from './encryption.js';
 
-/** A key of a provider that holds its keys itself. */
+/** A key that is stored in the configuration itself. */
 export interface LocalKey {
   readonly name: string;
   readonly secret: Buffer;
@@ -22,7 +22,7 @@ export type ProviderSettings =
   | { readonly kind: 'kms'; readonly kms: KmsSettings }
   | { readonly kind: 'identity' };
 
-/** One entry of the configuration, checked. */
+/** One validated entry of the configuration. */
 export interface EncryptionEntry {
   readonly resources: readonly string[];
   readonly providers: readonly ProviderSettings[];
@@ -114,7 +114,7 @@ function resourceProblem(name: unknown): string | undefined {
   return undefined;
 }
 
-/** A resource that an earlier name covers can't be covered by a later one. */
+/** Refuses a resource that an earlier name covers already, since the later entry would never apply to it. */
 function refuseMasked(entries: readonly EncryptionEntry[], report: Report): void {
   const seen: string[] = [];
   for (const [i, { resources }] of entries.entries()) {
@@ -127,8 +127,8 @@ function refuseMasked(entries: readonly EncryptionEntry[], report: Report): void
 }
 
 /**
- * Two keys of the same kind must not share a name unless their bytes are equal: the name determines which key decrypts
- * a text.
+ * Refuses two keys of the same kind that share a name, unless their bytes are equal: the name determines which key
+ * decrypts a text.
  */
 function refuseTwiceNamed(entries: readonly EncryptionEntry[], report: Report): void {
   for (const [i, { providers }] of entries.entries()) {

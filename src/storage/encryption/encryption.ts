@@ -7,7 +7,10 @@ import { isSealed, type SealedText, type Sealing, unreadable } from './sealing.j
 /** One way to store the texts of a resource: under a key, or, for `identity`, as plain text. */
 export type ConfiguredProvider = Provider | 'identity';
 
-/** The resources of one entry of the configuration. The first provider writes, all of them read. */
+/**
+ * The resources of one entry of the configuration. The first provider encrypts new texts; all of them are used to
+ * decrypt.
+ */
 export interface EncryptedResources {
   /** `secrets`, `things.example.com`, or for all of a group `*.example.com`, `*.` (the core group) and `*.*`. */
   readonly resources: readonly string[];
@@ -15,7 +18,7 @@ export interface EncryptedResources {
 }
 
 /**
- * Kinds that the database itself has to read: whether a namespace is being deleted is checked in the transaction of a
+ * Kinds that the database itself must read: whether a namespace is being deleted is checked in the transaction of a
  * create.
  */
 export const neverEncrypted: ReadonlySet<string> = new Set(['namespaces', 'endeddefinitions.internal']);
@@ -109,7 +112,7 @@ function partsOf(key: StorageKey, stored: string): { label: string; sealed: Buff
   return { label: match[1] as string, sealed: Buffer.from(match[2] as string, 'base64') };
 }
 
-/** The database checks plain texts itself. */
+/** The database validates plain texts itself. */
 function checkText(key: StorageKey, json: string): void {
   try {
     JSON.parse(json);
@@ -119,7 +122,7 @@ function checkText(key: StorageKey, json: string): void {
   if (!json.isWellFormed()) throw new StorageError('Invalid', "can't be stored: not UTF-8", { key });
 }
 
-/** Binds a text to its object, so that nobody can put the text of one Secret in the place of another. */
+/** Binds a text to its object, so that the text of one Secret can't be moved to another. */
 function contextOf({ resource, namespace, name }: StorageKey): Buffer {
   return Buffer.from(`${resource}\u0000${namespace}\u0000${name}`);
 }

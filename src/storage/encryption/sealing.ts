@@ -4,18 +4,18 @@ import type { StorageKey } from '../storage-key.js';
 
 /**
  * How the database stores the text of an object. Plain text is stored unchanged, as a JSON object; encrypted text is a
- * JSON string, `"enc:<way>:<key>:<base64>"`.
+ * JSON string, `"enc:<method>:<key>:<base64>"`.
  */
 export interface Sealing {
   /** @throws StorageError `Unavailable` when the text has to be encrypted and no key is at hand. */
   seal(key: StorageKey, json: string): string;
   /**
-   * The text of an object, as it would be written today: see {@link readableStoredText}.
+   * Returns the text of an object, in the form that this release would write: see {@link readableStoredText}.
    *
    * @throws StorageError `Unreadable` when the text can't be decrypted, or must not be stored in the form that it has.
    */
   open(key: StorageKey, stored: string): string;
-  /** Whether the text would be stored differently today, because of another key or provider. */
+  /** Whether a write would now store the text differently, with another key or provider. */
   isOutdated(key: StorageKey, stored: string): boolean;
   /** Fetches the keys that `open` needs for these texts. Undefined when all are at hand. Never rejects. */
   prepare(texts: readonly SealedText[]): Promise<void> | undefined;

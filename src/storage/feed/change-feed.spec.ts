@@ -29,7 +29,7 @@ describe('the change feed', () => {
 
   const key = (name: string, resource = 'things'): StorageKey => ({ resource, namespace: 'default', name });
 
-  /** A store, and beside it a feed of its own over the same database, which polls all the time. */
+  /** A store, and a separate feed over the same database that polls all the time. */
   const openFeed = async (
     settings: Partial<ChangeFeedOptions> = {},
     through: (log: ChangeLog) => ChangeLog = (log) => log,
@@ -190,7 +190,7 @@ describe('the change feed', () => {
       const json = JSON.stringify({ text: 'x'.repeat(20_000) });
       let last = from;
       for (let i = 0; i < 6; i++) {
-        // An owner whose watch has read most of its changes holds little.
+        // An owner whose watch has read most of its changes has a small backlog.
         if (i === 3) assert.equal((await collectUpTo(own, last)).length, 3);
         last = (await storage.create(key(`n-${i}`, 'things'), 'u', json)).resourceVersion;
       }
@@ -207,7 +207,7 @@ describe('the change feed', () => {
     const databaseUrl = await server.createTestDatabase();
     const proxy = await TcpProxy.start(server.port);
     proxy.cut(true);
-    // No notification reaches the store.
+    // Notifications do not reach the store.
     const listenDatabaseUrl = proxy.through(databaseUrl);
     const storage = await createPostgresStorage({ databaseUrl, listenDatabaseUrl, notifyPollMs: 200 });
     const other = await createPostgresStorage({ databaseUrl });
@@ -220,7 +220,7 @@ describe('the change feed', () => {
       const arrived: bigint[] = [];
       for (let i = 0; i < 5; i++) {
         const { resourceVersion } = await other.create(key(`f${i}`, 'listened'), 'u', '1');
-        // Ends the writes, and with them the wait, if the poll is starved.
+        // Ends the writes, and thus the wait, if the poll is starved.
         const timer = setTimeout(() => writing.abort(), 10_000);
         arrived.push(...(await collectUpTo(subscription, resourceVersion)).map((change) => change.resourceVersion));
         clearTimeout(timer);
@@ -251,7 +251,7 @@ describe('the change feed', () => {
   });
 
   describe('across processes', () => {
-    /** How the changes of others were found, in order. */
+    /** What started each read that found changes of others, in order. */
     const findings = () => {
       const sources: WakeSource[] = [];
       const logRead = (changes: number, source: WakeSource) => {

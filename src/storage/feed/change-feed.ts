@@ -9,21 +9,21 @@ import { WatchBacklog } from './watch-backlog.js';
 export type WakeSource = 'notify' | 'poll' | 'local';
 
 export interface ChangeFeedOptions {
-  /** The log is read at least this often while anyone subscribes, in milliseconds. */
+  /** The longest time between two reads of the log while there are subscriptions, in milliseconds. */
   readonly pollMs: number;
   readonly observer: {
     logRead(changes: number, source: WakeSource): void;
     slowConsumer(resource: string): void;
     backgroundError(where: string, error: unknown): void;
   };
-  /** Receives how far the log was read. */
+  /** Called with the version up to which the log was read. */
   readonly onPosition?: (version: bigint) => void;
   readonly limits?: BufferLimits;
   /**
    * The largest backlog of all subscriptions together, in UTF-16 units of JSON; above it the slowest ones are ended.
    */
   readonly backlogCharacters?: number;
-  /** Whether a batch of this process is under way. Its end is reported to `batchEnded`. */
+  /** Whether a batch of this process is in progress. Its end is reported to `batchEnded`. */
   readonly isWriting?: () => boolean;
   /** Called when the first subscription of a resource begins and when the last one ends. */
   readonly onFollowed?: (resource: string, isFollowed: boolean) => void;
@@ -34,9 +34,12 @@ export interface ChangeFeedOptions {
 }
 
 const DEFAULT_LIMITS: BufferLimits = { changes: 50_000, characters: 64 * 1024 * 1024 };
-/** A notification that never comes must not be remembered forever. Forgetting one costs one read. */
+/**
+ * The most versions whose notifications are to be ignored: one that never comes must not be remembered forever.
+ * Forgetting one costs one read.
+ */
 const MOST_QUIET = 10_000;
-/** Beyond this number, notifications that wait for the end of a batch are merged. That costs one read at most. */
+/** Above this number, notifications that wait for the end of a batch are merged. That costs one read at most. */
 const MOST_HELD = 1_000;
 /**
  * How long subscriptions without changes may go without a new position, in milliseconds. There are dozens of them, and
@@ -83,14 +86,14 @@ interface Future {
  * with subscriptions, delivers the changes and moves the cursor. Subscriptions join only between rounds, which makes
  * joining exact: a subscription that joined at cursor P gets every change after P live, and reads (from, P] itself.
  *
- * A notification or the poll only says "look now"; neither carries data. Only a batch that this process wrote itself
- * need not be read. When no version was drawn between the cursor and the batch, the batch is all that follows the
- * cursor, and it is delivered as written. Otherwise it says "look now" as well.
+ * A notification or the poll only triggers a read; neither carries data. Only a batch that this process wrote itself
+ * need not be read: when no version was assigned between the cursor and the batch, the batch is all that follows the
+ * cursor, and it is delivered as written. Otherwise the batch triggers a read as well.
  *
- * The notification of a batch may come before its answer. So notifications wait for the short time that a batch is
- * under way; the poll does not. The poll is due a while after the log was last known to be complete up to the cursor,
- * whatever else wakes the reader. So a process that writes all the time finds the writes of others even when nothing
- * notifies it. Without subscriptions nothing is read and the cursor is forgotten.
+ * The notification of a batch may arrive before its response. So notifications wait for the short time that a batch is
+ * in progress; the poll does not. The poll is due a while after the log was last known to be complete up to the cursor,
+ * whatever else wakes the reader. So a process that writes all the time finds the writes of others even when no
+ * notification arrives. Without subscriptions nothing is read and the cursor is forgotten.
  */
 export class ChangeFeed {
   private readonly log: ChangeLog;
@@ -103,9 +106,9 @@ export class ChangeFeed {
   private joiners: Joiner[] = [];
   private cursor: bigint | undefined;
   private heard = 0n;
-  /** Newest versions of own batches. Their notifications are yet to come and mean nothing here. */
+  /** Newest versions of own batches whose notifications have yet to arrive and are to be ignored. */
   private readonly quiet = new Set<bigint>();
-  /** Own batches that were not processed yet, oldest first. */
+  /** Own batches that have not been processed yet, oldest first. */
   private own: OwnBatch[] = [];
   /** Versions of notifications that wait for the end of an own batch, because they may be about that batch. */
   private held: bigint[] = [];
@@ -142,7 +145,7 @@ export class ChangeFeed {
     clearTimeout(this.positionTimer);
   }
 
-  /** Reports that `newest` is committed, or (undefined) that some version may be. */
+  /** Triggers a read: `newest` is committed, or (undefined) some version may be. */
   wake(newest: bigint | undefined, source: WakeSource): void {
     if (newest !== undefined) {
       if ((source === 'notify' && this.quiet.delete(newest)) || newest <= this.heard) return;
@@ -157,9 +160,9 @@ export class ChangeFeed {
   }
 
   /**
-   * Reports that a batch of this process ended, and what it wrote, if anything. A batch without subscriptions in this
-   * process causes no read, and neither does its notification: a single writer would pay for the read with a round trip
-   * per write. The poll moves the position on.
+   * Reports that a batch of this process has finished, and what it wrote, if anything. A batch without subscriptions in
+   * this process triggers no read, and neither does its notification: a single writer would pay for the read with a
+   * round trip per write. The poll moves the position forward.
    */
   batchEnded(written: OwnBatch | undefined): void {
     if (written?.stretch !== undefined && this.cursor !== undefined) {
@@ -176,7 +179,7 @@ export class ChangeFeed {
     this.held.push(newest);
   }
 
-  /** All own batches are processed: the remaining notifications are about other processes. */
+  /** Called when all own batches are processed: the notifications that are left come from other processes. */
   private releaseHeld(): void {
     if (this.held.length === 0) return;
     const newest = this.held.reduce(later);
@@ -187,7 +190,7 @@ export class ChangeFeed {
     this.wakeUp?.();
   }
 
-  /** Records writes that can't be delivered from memory. */
+  /** Handles writes that can't be delivered from memory. */
   private unheard({ newest, resources }: OwnBatch): void {
     const concerns = (resource: string) => this.byResource.has(resource);
     if (this.joiners.length > 0 || [...resources].some(concerns)) {
@@ -232,7 +235,7 @@ export class ChangeFeed {
     this.advanceAll(this.cursor);
   }
 
-  /** See `Storage.watch`. Waits for a version that does not exist yet, then refuses it with `TooLargeVersion`. */
+  /** See `Storage.watch`. A version that does not exist yet is waited for, then refused with `TooLargeVersion`. */
   async subscribe(scope: WatchScope, from: bigint): Promise<ChangeSubscription> {
     if (this.stopped) throw new StorageError('Closed', 'storage is shutting down');
     const subscription = await new Promise<Subscription>((resolve, reject) => {
@@ -276,7 +279,7 @@ export class ChangeFeed {
     return stretch.after <= cursor;
   }
 
-  /** Milliseconds until the next poll is due; undefined: never. */
+  /** Milliseconds until the next poll is due; undefined if there is none. */
   untilPoll(): number | undefined {
     return this.lookedAt + this.options.pollMs - this.now();
   }
@@ -299,7 +302,7 @@ export class ChangeFeed {
         this.byResource.set(scope.resource, new Set([subscription]));
         this.options.onFollowed?.(scope.resource, true);
       } else peers.add(subscription);
-      // Writes from a time without subscriptions may follow the cursor.
+      // Writes made while there were no subscriptions may follow the cursor.
       this.due ??= 'local';
       resolve(subscription);
     }
@@ -309,7 +312,7 @@ export class ChangeFeed {
     try {
       const stretch = await this.log.readResources(cursor, [...this.byResource.keys()]);
       if (stretch.head < cursor) {
-        // The database lost changes that were delivered: no subscription can continue from here.
+        // The database lost changes that had been delivered: no subscription can continue from here.
         this.reset(new StorageError('Expired', `the newest version went back from ${cursor} to ${stretch.head}`));
         return;
       }
@@ -337,7 +340,7 @@ export class ChangeFeed {
   }
 
   /**
-   * Offers the changes after the cursor to their subscriptions, and moves the cursor.
+   * Offers the changes after the cursor to the matching subscriptions, and moves the cursor.
    *
    * @throws InvariantError before anything is offered, when the changes are not in order
    */
@@ -349,7 +352,7 @@ export class ChangeFeed {
     this.cursor = position;
   }
 
-  /** A fault of this program: no subscription can rely on what it has received. */
+  /** A bug in this program: no subscription can rely on what it has received. */
   private loseOrder(error: unknown): void {
     this.options.observer.backgroundError('change feed', error);
     this.reset(new StorageError('Expired', 'the order of the changes was lost', { cause: error }));
@@ -415,8 +418,8 @@ export class ChangeFeed {
       this.byResource.delete(resource);
       this.options.onFollowed?.(resource, false);
     }
-    // Nothing moves the cursor any more. The next subscription starts at the head, not at an old place with all the
-    // changes since.
+    // Without subscriptions nothing moves the cursor. The next subscription starts at the head, not at an old place
+    // with all the changes since.
     if (this.byResource.size === 0) this.cursor = undefined;
   }
 

@@ -3,11 +3,11 @@ import type { Change, ListScope } from '../storage.interface.js';
 /** A part of the log, read in one snapshot. */
 export interface LogStretch {
   readonly changes: readonly Change[];
-  /** `changes` has every requested change up to here; the head when nothing was cut off. */
+  /** `changes` is complete up to this version; the head when nothing was cut off. */
   readonly position: bigint;
   /** Newest committed version in the same snapshot. */
   readonly head: bigint;
-  /** Whether more can be read at once, because the part was cut off by its size. */
+  /** Whether the next part can be read at once, because this one was cut off by its size. */
   readonly more: boolean;
 }
 

@@ -76,7 +76,7 @@ describe('the listener', () => {
           tell();
         },
       },
-      // Tests in which nothing may be late give a busy machine all the time it needs.
+      // Long limits, so that tests in which nothing may be late also pass on a busy machine.
       { heartbeatMs: 60_000, heartbeatTimeoutMs: 30_000, probeTimeoutMs: 30_000, ...options },
     );
     listener.start();
@@ -169,7 +169,7 @@ describe('the listener', () => {
   });
 
   it('says so and does not listen when notifications do not arrive', async () => {
-    // A pooler would take the notification and deliver it to nobody.
+    // Simulates a pooler that accepts the notification and delivers it to nobody.
     await start({ probeTimeoutMs: 50, notify: async () => {} });
     await until(() => heard.length === 1);
     assert.equal(errors.length, 1);

@@ -8,13 +8,16 @@ import { OtherListeners } from './other-listeners.js';
 /** Times in milliseconds. */
 export interface ListenerTimes {
   readonly heartbeatMs: number;
-  /** Limit for every statement of the listener. */
+  /** Time limit for every statement of the listener. */
   readonly heartbeatTimeoutMs: number;
   /** How long the self-test waits for its notification. */
   readonly probeTimeoutMs: number;
 }
 
-/** After this many heartbeats without an announcement, no other process listens: one announcement may be late. */
+/**
+ * After this many heartbeats without an announcement, no other process is assumed to listen: one announcement may be
+ * late.
+ */
 const SILENT_HEARTBEATS = 3.5;
 
 const DEFAULT_TIMES: ListenerTimes = { heartbeatMs: 5_000, heartbeatTimeoutMs: 3_000, probeTimeoutMs: 2_000 };
@@ -29,12 +32,12 @@ export interface ListenConnection {
   close(): Promise<void>;
 }
 
-/** The parts of the program that the listener works with. */
+/** What the listener calls in the rest of the program. */
 export interface ListenerHooks {
-  /** Receives the version of a notification; undefined after every connect. */
+  /** Called with the version of a notification, and with undefined after every connect. */
   readonly onVersion: (newest: bigint | undefined) => void;
   readonly onError: (error: unknown) => void;
-  /** Name of the channel that announces versions. */
+  /** Returns the name of the channel on which versions are announced. */
   readonly channel: (connection: ListenConnection, timeoutMs: number) => Promise<string>;
   /** Sends a notification from another connection. */
   readonly notify: (channel: string, payload: string) => Promise<void>;
@@ -43,9 +46,9 @@ export interface ListenerHooks {
 }
 
 /**
- * Listens for "something was committed" on a connection of its own. A notification only makes the feed look sooner: a
+ * Listens for notifications of commits on a connection of its own. A notification only makes the feed read sooner: a
  * lost one (broken connection, pooler in between) delays changes until the next poll. A heartbeat checks the
- * connection, since a half-open socket would be silent for ever. After a reconnect LISTEN comes first and a look at the
+ * connection, since a half-open socket would be silent for ever. After a reconnect LISTEN comes first and a read of the
  * log second, so nothing falls between them.
  */
 export class NotifyListener {
@@ -100,9 +103,9 @@ export class NotifyListener {
 
   /**
    * A transaction pooler accepts LISTEN and delivers nothing. So the listener first tests the path with a notification
-   * from another connection. A notification from the same one would arrive whenever the pooler uses one server
-   * connection for both. If the test fails, it does not LISTEN to the channel of versions, since that would stay behind
-   * on a connection that serves others. Resolves with that channel if it does listen.
+   * from another connection. A notification from the same connection would arrive whenever the pooler uses one server
+   * connection for both. If the test fails, the listener does not LISTEN to the channel of versions, since that would
+   * stay behind on a connection that serves others. Resolves with that channel if it does listen.
    */
   private async listen(session: ListenConnection): Promise<string | undefined> {
     const probe = `plinth_probe_${randomBytes(6).toString('hex')}`;
@@ -124,7 +127,7 @@ export class NotifyListener {
     const late = new AbortController();
     await Promise.race([probed, sleep(this.times.probeTimeoutMs, undefined, { signal: late.signal, ref: false })]);
     late.abort();
-    // After the process was held up, timers run before anything is read: notifications that arrived meanwhile came in
+    // After the process was blocked, timers run before sockets are read: notifications that arrived meanwhile were in
     // time.
     if (isSilent) await nextRound();
     let channel: string | undefined;
@@ -148,8 +151,8 @@ export class NotifyListener {
   }
 
   /**
-   * Announces to other processes that this one listens. A process that misses the announcement notifies this one a
-   * heartbeat later.
+   * Announces to other processes that this one listens. A process that misses the announcement starts to notify this
+   * one a heartbeat later.
    */
   private async announce(channel: string): Promise<void> {
     try {
@@ -159,12 +162,12 @@ export class NotifyListener {
     }
   }
 
-  /** Another process has written this version. */
+  /** Called when a notification reports that another process has written this version. */
   heard(version: bigint): void {
     this.hooks.onVersion(version);
   }
 
-  /** Returns when the connection is gone or the listener has to stop. */
+  /** Returns when the connection is lost or the listener must stop. */
   private async watchOver(session: ListenConnection, channel: string | undefined): Promise<void> {
     const broken = new AbortController();
     session.onBroken(() => broken.abort());

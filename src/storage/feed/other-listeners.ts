@@ -3,16 +3,19 @@ import { randomBytes } from 'node:crypto';
 const announcement = /^listening ([0-9a-f]{16})$/;
 
 /**
- * Whether other processes listen for versions. A process whose listener is connected announces this again and again in
- * the channel of versions, so a process that hears no other for a while is alone. Then nobody needs a notification of
- * its writes, which would wake the writer's own listener, in the database and here.
+ * Tracks whether other processes listen for versions. A process whose listener is connected announces this again and
+ * again on the channel of versions, so a process that hears no other for a while is alone. Then its writes need no
+ * notifications, which would wake its own listener, in the database and here.
  *
  * When in doubt, there are others. A process whose listener is overlooked finds changes by polling.
  */
 export class OtherListeners {
-  /** The announcement of this process. */
+  /** The payload with which this process announces itself. */
   readonly announcement: string;
-  /** When the listener connected, or last heard another process since then; undefined without a connection. */
+  /**
+   * When the listener connected, or last received another process's announcement since then; undefined without a
+   * connection.
+   */
   private lastHeardAt: number | undefined;
 
   /**
@@ -41,7 +44,7 @@ export class OtherListeners {
     this.lastHeardAt = undefined;
   }
 
-  /** Takes an announcement from the channel, unless it is a version. */
+  /** Handles a notification from the channel, unless it is a version. */
   hear(payload: string): void {
     if (payload === this.announcement || !announcement.test(payload)) return;
     if (this.lastHeardAt !== undefined) this.lastHeardAt = this.now();

@@ -55,7 +55,7 @@ describe('the change feed and own batches', () => {
         feed.batchEnded({ newest: resourceVersion, resources: new Set(['quiet']), stretch: undefined });
         feed.wake(resourceVersion, 'notify');
       }
-      // Rounds that were due before may still end. The twenty writes must not cause twenty more.
+      // Reads that were due before may still finish. The twenty writes must not trigger twenty more.
       assert.ok(reads - before <= 2, `${reads - before} reads`);
       const late = await feed.subscribe({ resource: 'quiet' }, from);
       const last = await storage.create(key('last', 'quiet'), 'u', '20');
@@ -155,8 +155,8 @@ describe('the change feed and own batches', () => {
       for (let i = 0; i < 6; i++) {
         const foreign = (await storage.create(key(`f${i}`, 'listened'), 'u', '1')).resourceVersion;
         const newest = (await storage.create(key(`q${i}`, 'quiet'), 'u', '1')).resourceVersion;
-        // Three cases: both notifications come before the answer, both between two answers, or only that of the other
-        // process comes.
+        // Three cases: both notifications arrive before the response, both between two responses, or only that of the
+        // other process arrives.
         isWriting = i % 3 !== 1;
         if (i % 3 === 1) feed.batchEnded(own(newest, foreign));
         feed.wake(foreign, 'notify');
@@ -206,7 +206,7 @@ describe('the change feed and own batches', () => {
       feed.batchEnded(withheld(first, second));
       await collectUpTo(subscription, second);
       assert.equal(reads, atFirst);
-      // The log was read up to the middle of a batch that is reported as a whole.
+      // The log has been read up to the middle of a batch that is then reported as a whole.
       const middle = await write('q3', 'quiet');
       feed.wake(middle, 'local');
       await collectUpTo(subscription, middle);
@@ -215,7 +215,7 @@ describe('the change feed and own batches', () => {
       feed.batchEnded(withheld(second, last));
       await collectUpTo(subscription, last);
       assert.equal(reads, atMiddle);
-      // A follower of resources that were left out gets their changes from the log.
+      // A subscription to resources that were left out gets their changes from the log.
       const late = await feed.subscribe({ resource: 'quiet' }, last);
       const missed = await write('q5', 'quiet');
       feed.batchEnded(withheld(last, missed));

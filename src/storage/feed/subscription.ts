@@ -6,17 +6,17 @@ import type { LateWatcher, WatchBacklog } from './watch-backlog.js';
 /** How far a subscription may fall behind before it is ended. */
 export interface BufferLimits {
   readonly changes: number;
-  /** UTF-16 units of the JSON of buffered changes, both states. */
+  /** The limit for the JSON of buffered changes, both states, in UTF-16 units. */
   readonly characters: number;
 }
 
-/** What the subscriptions of a feed share. */
+/** State that the subscriptions of a feed share. */
 export interface SubscriptionSource {
   readonly log: ChangeLog;
   readonly limits: BufferLimits;
   /** Called once, when the subscription is closed or fails. */
   readonly onEnd: (subscription: Subscription) => void;
-  /** Default: none; nothing else counts what the subscription has not received. */
+  /** The backlog that counts what the subscription has not received; default: none. */
   readonly backlog?: WatchBacklog | undefined;
 }
 
@@ -42,7 +42,7 @@ export class Subscription implements ChangeSubscription, LateWatcher {
   private held = 0;
   private position: bigint;
   private sentPosition: bigint;
-  /** Up to this version, positions without changes are sent at once. */
+  /** Up to this version, positions without changes are sent without delay. */
   private hurried = 0n;
   private failure: StorageError | undefined;
   private readonly failureListeners: (() => void)[] = [];
@@ -51,7 +51,7 @@ export class Subscription implements ChangeSubscription, LateWatcher {
     | { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: StorageError) => void }
     | undefined;
 
-  /** `from`: the last version that the consumer has. */
+  /** @param from the last version that the consumer has */
   constructor(scope: WatchScope, from: bigint, joined: bigint, { log, limits, onEnd, backlog }: SubscriptionSource) {
     this.scope = scope;
     this.log = log;
@@ -103,7 +103,7 @@ export class Subscription implements ChangeSubscription, LateWatcher {
     this.waiting = undefined;
   }
 
-  /** Adds a change of the scope's resource, in order; wakes nobody (see `advance`). */
+  /** Adds a change of the scope's resource, in order; does not wake the consumer (see `advance`). */
   offer(change: Change): void {
     if (this.closed || this.failure !== undefined) return;
     const { namespace, name } = this.scope;
@@ -146,9 +146,9 @@ export class Subscription implements ChangeSubscription, LateWatcher {
   }
 
   /**
-   * Everything up to `position` has been offered. False when that was too much for the buffer. A waiting consumer
-   * receives its changes in any case: only the remainder in the buffer counts. Without changes it receives the position
-   * later, by {@link sendPosition}.
+   * Everything up to `position` has been offered. Returns false when that was too much for the buffer. A waiting
+   * consumer receives its changes in any case: only the remainder in the buffer counts. If there are no changes, the
+   * consumer receives the position later, by {@link sendPosition}.
    */
   advance(position: bigint): boolean {
     if (this.closed || this.failure !== undefined) return true;
@@ -190,7 +190,7 @@ export class Subscription implements ChangeSubscription, LateWatcher {
     this.clearBuffer();
   }
 
-  /** Counts in the backlog only the changes that the consumer does not take at once. */
+  /** Counts in the backlog only the changes that the consumer does not receive at once. */
   private holdBuffer(): void {
     if (this.backlog === undefined || this.buffer.length === this.held) return;
     this.backlog.hold(this.buffer.slice(this.held));

@@ -1,6 +1,6 @@
 import type { Change } from '../storage.interface.js';
 
-/** A watcher that has not received everything yet, as the backlog sees it. */
+/** A watcher that has not received everything yet. */
 export interface LateWatcher {
   /** The owner of the watch; undefined: the process itself. */
   readonly owner: string | undefined;
@@ -8,7 +8,7 @@ export interface LateWatcher {
   readonly queuedCharacters: number;
 }
 
-/** The most watches that are ended in one round. */
+/** The most watches that are ended in one search. */
 const MOST_ENDED = 100;
 /** How much the backlog must have grown before it is searched again, as a share of the limit. */
 const STEP_PART = 1 / 16;
@@ -31,7 +31,7 @@ export class WatchBacklog {
     return this.total;
   }
 
-  /** Counts one more holder of the changes of a batch. */
+  /** Counts one more holder for each change of a batch. */
   hold(changes: readonly Change[]): void {
     for (const change of changes) {
       const count = this.holders.get(change) ?? 0;
@@ -49,7 +49,7 @@ export class WatchBacklog {
     }
   }
 
-  /** Adds a watcher that has something to receive. */
+  /** Adds a watcher with pending changes. */
   add(watcher: LateWatcher): void {
     this.late.add(watcher);
   }

@@ -13,10 +13,10 @@ import { HubReads, type Read } from './hub-reads.js';
 import { sendError } from './sent-error.js';
 import { receiveWrite } from './sent-write.js';
 
-/** How many versions to remember: a notification comes at most a few batches late. */
+/** How many versions to remember: a notification arrives at most a few batches late. */
 const MOST_TOLD = 8;
 
-/** Texts pass unchanged: the processes encrypt and decrypt. */
+/** Texts pass unchanged: the processes encrypt and decrypt them. */
 const asStored: Sealing = {
   seal: (_key, json) => json,
   open: (_key, stored) => stored,
@@ -27,20 +27,20 @@ const asStored: Sealing = {
 type Asked = Exclude<HubRequest, readonly ['follow' | 'write', ...unknown[]]>;
 
 /**
- * The path of several processes of one machine to the database. Their writes share batches, they learn of every batch
- * without reading the log, and they share reads. The hub holds no state that outlasts it: when it ends, the processes
- * end with it, and the database has what was committed.
+ * The shared connection of several processes of one machine to the database. Their writes share batches, they learn of
+ * every batch without reading the log, and they share reads. The hub holds no state that outlasts it: when it exits,
+ * the processes exit with it, and the database has what was committed.
  */
 export class DatabaseHub {
   private readonly database: LocalDatabase;
   private readonly clients = new Set<HubClient>();
   private readonly reads: HubReads;
   private starting: Promise<void> | undefined;
-  /** Versions of notifications that came during a batch. */
+  /** Versions of notifications that arrived during a batch. */
   private held: bigint[] = [];
   /**
-   * The newest versions of the last batches, which the processes know: the late notifications of these batches would
-   * wake every process for nothing.
+   * The newest versions of the last batches, which the processes know: late notifications of these batches would wake
+   * every process for nothing.
    */
   private readonly told: bigint[] = [];
 
@@ -64,7 +64,7 @@ export class DatabaseHub {
     this.reads = new HubReads((read) => this.run(read), Math.max(1, options.poolSize - 1));
   }
 
-  /** Serves the process at the other end of the stream, until that ends. */
+  /** Serves the process at the other end of the stream, until that process exits. */
   serve(stream: Socket): void {
     const client: HubClient = new HubClient(
       stream,
@@ -73,7 +73,7 @@ export class DatabaseHub {
     );
   }
 
-  /** Lets writes under way finish and closes every connection. */
+  /** Waits for writes in progress and closes every connection. */
   async stop(patienceMs: number): Promise<void> {
     const late = setTimeout(() => this.database.giveUp(), patienceMs);
     try {
@@ -143,7 +143,7 @@ export class DatabaseHub {
     const run = () => this.database.pool.run((session) => session.run(statement, values, timeoutMs));
     if (!hasHead(statement)) return run();
     const rows = await this.database.epochs.read(1, run);
-    // A version that any process sees counts as seen here.
+    // A version that any process reads counts as seen here.
     this.database.writer.observe(BigInt(text(rows[0] ?? [], 1)));
     return rows;
   }
@@ -161,8 +161,8 @@ export class DatabaseHub {
   }
 
   /**
-   * The notification of a batch may come before its answer, so it waits for that answer. Other machines may have
-   * written before the batch: the versions they announce are sent on whatever the batch has written.
+   * The notification of a batch may arrive before its response, so it waits for that response. Other machines may have
+   * written before the batch: the versions that they announce are forwarded whatever the batch has written.
    */
   private hint(newest: bigint | undefined, source: 'notify' | 'poll'): void {
     if (newest !== undefined && this.database.writer.isSending) {

@@ -3,7 +3,7 @@ import { deserialize, serialize } from 'node:v8';
 
 const headBytes = 4;
 
-/** A message as it is sent over a channel; any number of channels may send it. */
+/** An encoded message; it may be sent over any number of channels. */
 export type Frame = Buffer;
 
 export function frameOf(messages: readonly unknown[]): Frame {
@@ -15,8 +15,8 @@ export function frameOf(messages: readonly unknown[]): Frame {
 }
 
 /**
- * Messages between two processes of one machine, in order. Messages of one turn of the event loop go together. Both
- * ends belong to the same program, and no other program has access to the stream.
+ * Sends messages between two processes of one machine, in order. Messages of one turn of the event loop are sent
+ * together. Both ends belong to the same program, and no other program has access to the stream.
  */
 export class HubChannel<Sent, Received> {
   private messages: Sent[] = [];
@@ -32,7 +32,7 @@ export class HubChannel<Sent, Received> {
     onClose: () => void,
   ) {
     stream.on('data', (chunk: Buffer) => this.receive(chunk));
-    // The 'close' event reports the end, whatever its reason.
+    // The 'close' event reports that the stream has ended, whatever the reason.
     stream.on('error', () => undefined);
     stream.once('close', onClose);
   }
@@ -47,7 +47,7 @@ export class HubChannel<Sent, Received> {
     this.schedule();
   }
 
-  /** Sends a frame behind everything that was sent before. */
+  /** Sends a frame after everything that was sent before. */
   sendFrame(frame: Frame): void {
     this.closeFrame();
     this.frames.push(frame);
@@ -77,7 +77,7 @@ export class HubChannel<Sent, Received> {
     const { frames, stream } = this;
     this.frames = [];
     if (frames.length === 0 || !stream.writable) return;
-    // In one system call: the other process wakes up once.
+    // Writes all frames in one system call, so the other process wakes up only once.
     if (frames.length > 1) stream.cork();
     for (const frame of frames) stream.write(frame);
     if (frames.length > 1) stream.uncork();

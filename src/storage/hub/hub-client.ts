@@ -5,23 +5,23 @@ import type { HubMessage, HubRequest } from './hub-messages.js';
 import { type SentBatch, sendBatch } from './sent-batch.js';
 
 /**
- * A process with more unread bytes than this gets new versions without their content, and reads the content when it
+ * A process with more unread bytes than this receives new versions without their content, and reads the content when it
  * can.
  */
 const mostUnsentBytes = 32 * 1024 * 1024;
-/** How long a process may go without learning of versions whose content it does not follow, in milliseconds. */
+/** How long news of versions whose content a process does not follow may be held back, in milliseconds. */
 const quietMs = 50;
 
-/** A batch and its encoded messages, by the resources that are left out. */
+/** A batch and its encoded messages, by the resources that each message leaves out. */
 export interface BatchToSend {
   readonly written: WrittenBatch;
   readonly frames: Map<string, Frame>;
 }
 
 /**
- * The hub's end of the channel to a process. Of resources that the process does not follow, the hub sends only the
+ * The hub's end of the channel to a process. For resources that the process does not follow, the hub sends only the
  * versions. The process need not wake up for these, so they wait until there is something else to send. Every other
- * message goes after them: an answer never shows a version that the process has not heard of.
+ * message is sent after them: a response never shows a version that the process has not heard of.
  */
 export class HubClient {
   private readonly channel: HubChannel<HubMessage, HubRequest>;
@@ -39,7 +39,7 @@ export class HubClient {
     });
   }
 
-  /** Whether the process has ended. */
+  /** Whether the process has exited. */
   get isClosed(): boolean {
     return this.isGone;
   }

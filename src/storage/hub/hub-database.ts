@@ -30,12 +30,12 @@ export class HubDatabase implements Database, Writer {
   readonly pool: QueryPool;
   readonly epochs: EpochKeeper;
   readonly writer: Writer = this;
-  /** The hub sends notifications only while no batch is under way. */
+  /** Always false: the hub sends notifications only while no batch is in progress. */
   readonly isSending = false;
   private readonly channel: HubChannel<HubRequest, HubMessage>;
   private readonly sealing: Sealing;
   /**
-   * Calls without an answer, by their number, which counts from 1; a number is used again once its call is answered.
+   * Calls without a response, by their number, which counts from 1; a number is reused once its call has been answered.
    * Not a Map: see `LinkedItems`.
    */
   private readonly calls: (Call | undefined)[] = [undefined];
@@ -112,11 +112,11 @@ export class HubDatabase implements Database, Writer {
   }
 
   observe(version: bigint): void {
-    // The hub has already seen the version: this process gets every version from the hub.
+    // The hub has already seen the version: this process receives every version from the hub.
     this.epochs.observe(version);
   }
 
-  /** A text that the database stores encrypted leaves this process only in encrypted form. */
+  /** A text that the database stores encrypted is sent to the hub only in encrypted form. */
   private sealed(writes: readonly Write[]): Write[] {
     if (this.isStopping) throw new StorageError('Closed', 'storage is shutting down');
     return writes.map((write) => {
@@ -172,7 +172,7 @@ export class HubDatabase implements Database, Writer {
     }
   }
 
-  /** A batch of this machine has ended. */
+  /** Called when a batch of this machine has finished. */
   heard(written: WrittenBatch): void {
     this.events.batchEnded(withReadableChanges(written));
   }
@@ -197,7 +197,7 @@ export class HubDatabase implements Database, Writer {
   }
 }
 
-/** Encrypted changes are read from the log, where they can be decrypted in turns. */
+/** Leaves out encrypted changes: they are read from the log, where they can be decrypted in turns. */
 function withReadableChanges(written: WrittenBatch): WrittenBatch {
   const isReadable = written.stretch?.changes.every(({ json }) => !isSealed(json)) ?? true;
   return isReadable ? written : { ...written, stretch: undefined };

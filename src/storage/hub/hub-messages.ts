@@ -5,11 +5,11 @@ import type { SentBatch } from './sent-batch.js';
 import type { SentError } from './sent-error.js';
 import type { SentWrite } from './sent-write.js';
 
-/** A call from a process to the hub. The first number is the id of the call, which the answer repeats. */
+/** A call from a process to the hub. The first number is the id of the call, which the response repeats. */
 export type HubRequest =
   /** Checks the database, unless another process has already requested that. */
   | readonly ['start', number]
-  /** Runs a reading statement by its name. */
+  /** Runs a read statement by its name. */
   | readonly ['read', number, string, readonly StatementValue[], number]
   /** Writes whose texts are in the form that the database stores. */
   | readonly ['write', number, SentWrite]
@@ -17,10 +17,10 @@ export type HubRequest =
   | readonly ['check-writes', number]
   /** Checks the history. The version is the newest that the process has seen. */
   | readonly ['check-epoch', number, bigint]
-  /** Whether the process wants the changes of a resource; has no answer. */
+  /** Whether the process follows the changes of a resource; has no response. */
   | readonly ['follow', 0, string, boolean];
 
-/** What the hub knows of the history of the database. */
+/** The hub's knowledge of the history of the database. */
 export interface SentEpoch {
   readonly epoch: Epoch;
   readonly lost: LostVersions | undefined;
@@ -31,7 +31,7 @@ export interface SentEpoch {
 /** A message from the hub to a process. */
 export type HubMessage =
   | readonly ['answer', number, unknown]
-  /** A write was made; the second number is its version. */
+  /** A write succeeded; the second number is its version. */
   | readonly ['written', number, bigint]
   | readonly ['failure', number, SentError]
   /** A batch was committed; its texts are in the form that the database stores. */

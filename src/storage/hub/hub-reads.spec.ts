@@ -5,7 +5,7 @@ import type { Row } from '../postgres/session.js';
 import { GET_OBJECTS, LIST_PAGE, READ_CHANGES } from '../postgres/statements.js';
 import { HubReads, type Read } from './hub-reads.js';
 
-/** Statements that were requested; each is answered when the test decides. */
+/** Records the requested statements; the test decides when each returns. */
 class Statements {
   readonly asked: Read[] = [];
   private readonly answers: { resolve(rows: readonly Row[]): void; reject(error: unknown): void }[] = [];

@@ -2,7 +2,7 @@ import type { Row, StatementValue } from '../postgres/session.js';
 import { SharedReads } from '../postgres/shared-reads.js';
 import { GET_OBJECTS, LOG_BOUNDS, READ_CHANGES } from '../postgres/statements.js';
 
-/** A reading statement by its name. */
+/** A read statement, by its name, with its values. */
 export interface Read {
   readonly name: string;
   readonly values: readonly StatementValue[];
@@ -11,17 +11,17 @@ export interface Read {
 
 type Run = (read: Read) => Promise<readonly Row[]>;
 
-/** A statement for more objects than this is made in parts. */
+/** The most objects of one statement; larger statements are split. */
 const mostKeys = 500;
 
 /**
- * The reads of several processes. Objects requested at the same time are read in one statement. Equal reads of the head
- * and of the log that come together are merged into one, and so are those that come while such a read is under way. No
- * answer is older than its call.
+ * Combines the reads of several processes. Objects requested at the same time are read in one statement. Equal reads of
+ * the head and of the log that arrive together are merged into one, and so are those that arrive while an equal read is
+ * in progress. No result is older than its call.
  */
 export class HubReads {
   private readonly objects: SharedReads<Read, readonly Row[]>;
-  /** Reads under way, by statement and parameters; {@link next} has those that begin when they end. */
+  /** Reads in progress, by statement and parameters; {@link next} has those that start when they finish. */
   private readonly running = new Map<string, Promise<readonly Row[]>>();
   private readonly next = new Map<string, Promise<readonly Row[]>>();
   private serial = 0;
@@ -59,7 +59,8 @@ export class HubReads {
     const known = this.next.get(id);
     if (known !== undefined) return known;
     const begin = async () => {
-      // Calls of all processes that are read in this turn of the event loop belong in this read.
+      // Waits for the calls of all processes that are received in this turn of the event loop: they belong in this
+      // read.
       await (this.running.get(id)?.catch(() => undefined) ?? new Promise<void>((resolve) => setImmediate(resolve)));
       this.next.delete(id);
       const rows = this.run(read);

@@ -78,7 +78,7 @@ class Machine {
     return database.writer.known;
   }
 
-  /** Ends the connection of the newest store, as the end of its process does. */
+  /** Closes the connection of the newest store, as if its process had exited. */
   cut(): void {
     this.clients.at(-1)?.destroy();
   }
@@ -96,7 +96,7 @@ class Machine {
   }
 }
 
-/** The changes that batches of the machine bring to a store from now on. */
+/** Records the changes that the machine's batches bring to a store from now on. */
 function changesBroughtTo(store: PostgresStorage): Change[] {
   const { database } = store as unknown as { database: HubDatabase };
   const brought: Change[] = [];
@@ -182,7 +182,7 @@ describe('stores that share a hub', () => {
       const watch = await two.watch({ resource: 'things' }, from);
       const client = new pg.Client({ connectionString: machine.databaseUrl });
       await client.connect();
-      // The next number that a writing transaction gets.
+      // The id that the next writing transaction gets.
       const next = async (): Promise<number> => {
         const { rows } = await client.query('select pg_snapshot_xmax(pg_current_snapshot())::text::int as n');
         return rows[0].n;
@@ -298,7 +298,7 @@ describe('stores that share a hub', () => {
         ['{"data":1}', '{"data":2}'],
       );
       await assert.rejects(keyless.get(keyOf('a', 'secrets')), failsWith('Unreadable'));
-      // A refused write returns the object that contradicts it.
+      // The error of a refused write contains the conflicting object.
       await assert.rejects(one.create(keyOf('a', 'secrets'), 'v', '{}'), failsWith('KeyExists'));
     }));
 

@@ -2,8 +2,8 @@ import type { WrittenBatch } from '../postgres/written-batch.js';
 import type { Change } from '../storage.interface.js';
 
 /**
- * A batch on its way to a process, without the changes of the resources that it does not follow. The fields of the
- * changes are flattened into one array: objects with named fields take longer to send.
+ * A batch as it is sent to a process, without the changes of the resources that the process does not follow. The fields
+ * of the changes are flattened into one array: objects with named fields take longer to send.
  */
 export type SentBatch = readonly [
   newest: bigint,

@@ -4,7 +4,7 @@ import { MigrationError } from '../postgres/schema-texts.js';
 import { StorageError, type StorageErrorCode } from '../storage-error.js';
 import type { StorageKey } from '../storage-key.js';
 
-/** An error on its way between processes. */
+/** An error in the form in which it is sent between processes. */
 export interface SentError {
   readonly kind: 'storage' | 'migration' | 'database' | 'other';
   readonly message: string;

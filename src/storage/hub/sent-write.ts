@@ -1,6 +1,6 @@
 import type { Definer, Write } from '../storage.interface.js';
 
-/** A write on its way to the hub: its fields without their names, which would take longer to send. */
+/** A write as it is sent to the hub: its fields without their names, which would take longer to send. */
 export type SentWrite = readonly [
   op: Write['op'],
   resource: string,

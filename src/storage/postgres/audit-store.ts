@@ -55,7 +55,7 @@ const DROP: Statement = {
   text: 'select plinth.drop_audit_partitions($1::date)',
 };
 
-/** Whether another attempt can succeed: the database is away, busy or in a wrong state, and did not refuse the rows. */
+/** Whether another attempt can succeed: the database is down, busy or in a wrong state, and did not refuse the rows. */
 export function isPassing(error: unknown): boolean {
   const state = sqlState(error);
   // Classes 22 and 23: wrong data, a violated constraint. A missing or forbidden table becomes usable when an operator
@@ -64,7 +64,7 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * Audit events in the database, on one connection of its own, which is opened when it is needed. The store waits for
+ * Stores audit events in the database, on one connection of its own, which is opened on first use. The store waits for
  * the database no longer than its time limits, and never for anything that the API waits for.
  */
 export class AuditStore {

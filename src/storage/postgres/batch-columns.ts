@@ -34,7 +34,7 @@ function opCode({ op, inLiveNamespace }: Write): number {
   return op === 'create' && inLiveNamespace === true ? CREATE_IN_LIVE_NAMESPACE : OP_CODES[op];
 }
 
-/** Tied writes share a number. */
+/** A number for each write that tied writes share. */
 function groupColumn(batch: readonly QueuedWrite[]): Buffer | null {
   const numbers = new Map<readonly QueuedWrite[], number>();
   const column = batch.map(({ tied }) => {
@@ -46,7 +46,7 @@ function groupColumn(batch: readonly QueuedWrite[]): Buffer | null {
   return numbers.size === 0 ? null : smallintArray(column);
 }
 
-/** Resource, name and uid of the definition that a create needs. */
+/** Resource, name and uid of the definition that a create requires. */
 function definitionColumns(batch: readonly QueuedWrite[]): readonly (Buffer | null)[] {
   const definers = batch.map(({ write }) => (write.op === 'create' ? write.definedBy : undefined));
   if (definers.every((definer) => definer === undefined)) return [null, null, null];

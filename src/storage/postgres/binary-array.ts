@@ -1,6 +1,6 @@
 /*
- * Array parameters in the binary wire format. The driver's text form escapes every quote of every JSON document on
- * our side and parses it again on the server's; the binary one copies bytes.
+ * Array parameters in the binary wire format. The driver's text form escapes every quote of every JSON document here
+ * and parses it again on the server; the binary form only copies bytes.
  */
 
 const OID_INT8 = 20;

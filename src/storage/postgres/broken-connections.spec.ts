@@ -11,17 +11,17 @@ import { createPostgresStorage, type PostgresStorage } from './postgres-storage.
 
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
 
-/** The answers to the writes of a test, by name of the object. */
+/** The outcomes of the writes of a test, by name of the object. */
 interface Told {
   readonly written: Map<string, bigint>;
   readonly failed: Set<string>;
   readonly unknown: Set<string>;
 }
 
-/** This many writes have to get through for the test to mean anything. */
+/** The number of writes that must succeed for the test to mean anything. */
 const enough = 6;
 
-/** Creates objects under ever new names from several clients until the work that `beside` starts has ended. */
+/** Creates objects under ever new names from several clients until the work that `beside` starts is done. */
 async function createBeside(
   storage: PostgresStorage,
   prefix: string,
@@ -49,7 +49,9 @@ async function createBeside(
   return told;
 }
 
-/** Every acknowledged write exists once and as answered; every failed one is absent; the rest may be either. */
+/**
+ * Every acknowledged write exists once, with the returned version; every failed one is absent; the rest may be either.
+ */
 async function verify(storage: PostgresStorage, client: pg.Client, told: Told): Promise<void> {
   const { rows } = await client.query<{ name: string; v: string; n: string }>(
     'select name, min(resource_version) as v, count(*) as n from plinth.changes group by name',
@@ -175,7 +177,7 @@ describe('connections that break', () => {
     try {
       proxy.holdRequests();
       const write = storage.create(key('a'), 'u', '{}');
-      // The request is on its way after one turn of the event loop; the proxy never passes it on.
+      // After one turn of the event loop the request has been sent; the proxy never forwards it.
       await sleep(20);
       assert.equal((await client.query(`select from plinth.objects where name = 'a'`)).rowCount, 0);
       proxy.cut();
@@ -194,7 +196,8 @@ describe('connections that break', () => {
       const write = storage.create(key('a'), 'u', '{}');
       await waitingForLock(1);
       proxy.cut();
-      // The server does not notice that its client has gone, so the old call and the later lookup wait side by side.
+      // The server does not notice that its client has disconnected, so the old call and the later lookup both wait for
+      // the lock.
       await waitingForLock(2);
       await client.query('commit');
       const { resourceVersion } = await write;
@@ -233,7 +236,7 @@ describe('connections that break', () => {
       proxy.holdAnswers();
       const write = assert.rejects(storage.create(key('a'), 'u', '{}'), failsWith('UnknownOutcome'));
       await committed('a');
-      // Does what log upkeep does in the minutes for which a process may stand still.
+      // Does what log upkeep would do while a process is suspended for minutes.
       await client.query(
         `select setval('plinth.resource_version', upper, false) from plinth.change_partitions where lower = 0`,
       );
@@ -243,7 +246,7 @@ describe('connections that break', () => {
       );
       await client.query('alter table plinth.changes detach partition plinth.changes_0; drop table plinth.changes_0');
       await client.query('delete from plinth.change_partitions where lower = 0');
-      // Without the object, a repeated create would succeed.
+      // With the object deleted, a repeated create would succeed.
       await client.query(`delete from plinth.objects where name = 'a'`);
       proxy.cut();
       await write;

@@ -73,7 +73,7 @@ describe('a dump', { skip }, () => {
     }
   }
 
-  /** Makes an object that the dump has, and versions that only the process knows. */
+  /** Creates an object that the dump contains, and later versions that only the process knows. */
   async function dumpAndGoOn(storage: PostgresStorage): Promise<readonly bigint[]> {
     await storage.create(key('kept'), 'u', '{}');
     run('pg_dump', '-Fc', '-f', dump, url);

@@ -38,7 +38,7 @@ describe('the history of the database', () => {
     opened.push(storage);
     return storage;
   };
-  /** How many versions are missing: only the first check that notices a loss counts it. */
+  /** The number of missing versions: only the first check that notices a loss counts them. */
   const missing = (changes: readonly EpochChange[]): bigint =>
     changes.reduce((sum, change) => sum + change.missing, 0n);
   const session = (): Promise<Session> =>
@@ -147,7 +147,8 @@ describe('the history of the database', () => {
     const lost = await knowing.create(key('lost'), 'u', '1');
     await lose(kept.resourceVersion);
     await promoted();
-    // This process leaps, because it does not know that anything is missing. The connections of `knowing` never break.
+    // This process jumps to higher versions, because it does not know that any are missing. The connections of
+    // `knowing` never break.
     await open();
     assert.equal(knowing.lostVersions(), undefined);
     const next = await knowing.create(key('next'), 'u', '1');
@@ -174,7 +175,7 @@ describe('the history of the database', () => {
     await promoted();
     await open();
     await cached.create(key('next'), 'u', '1');
-    // Called for a client of the process that is gone, which has seen the lost version.
+    // The request of a client of the lost process, which has seen the lost version.
     await assert.rejects(cached.watch({ resource: 'things' }, lost.resourceVersion), failsWith('Expired'));
     await assert.rejects(cached.list({ resource: 'things', at: lost.resourceVersion }), failsWith('Expired'));
     await cached.stop();
@@ -188,7 +189,7 @@ describe('the history of the database', () => {
     const kept = await ignorant.create(key('kept'), 'u', '1');
     const lost = await knowing.create(key('lost'), 'u', '1');
     await lose(kept.resourceVersion);
-    // The process that saw the lost version notices the loss; the connection of the other one never breaks.
+    // The process that saw the lost version notices the loss; the connection of the other process never breaks.
     await knowing.head();
     assert.equal(ignorant.epoch?.epoch, 1n);
     const next = await ignorant.create(key('next'), 'u', '1');
@@ -206,7 +207,7 @@ describe('the history of the database', () => {
     const watch = await storage.watch({ resource: 'things' }, first.resourceVersion);
     const { resourceVersion: end } = await storage.create(key('b'), 'u', '1');
     await promoted();
-    // The connection stays: behind a pooler it silently leads to another server.
+    // The connection is kept: behind a pooler it silently leads to another server.
     const next = await storage.create(key('c'), 'u', '1');
     assert.ok(next.resourceVersion > LEAP);
     assert.equal(storage.epoch?.epoch, 1n, 'nothing is known to be lost');
@@ -217,7 +218,7 @@ describe('the history of the database', () => {
     );
     assert.equal((await storage.list({ resource: 'things', at: first.resourceVersion })).items.length, 1);
     assert.equal((await storage.list({ resource: 'things', at: end })).items.length, 2);
-    // A server that is gone may have handed out versions in the gap.
+    // The lost server may have assigned versions in the gap.
     const lost = storage.lostVersions();
     assert.equal(lost?.after, end);
     for (const version of [end + 1n, end + LEAP / 2n, (lost?.until ?? 0n) - 1n]) {
@@ -309,12 +310,12 @@ describe('the history of the database', () => {
     opened.splice(0);
     await lose(kept.resourceVersion);
     await promoted();
-    // The process has not seen the lost version, and so does not know that it may not be read any more.
+    // The process has not seen the lost version, and so does not know that it must no longer be read.
     await (await open()).create(key('next'), 'u', '1');
     let reads = 0;
     const [bounds] = await epochs.read(1, async () => {
       const rows = await reader.run(LOG_BOUNDS, [], 30_000);
-      // The check of a new connection ends while the answer of the read is on its way.
+      // The check of a new connection finishes before the result of the read arrives.
       if (reads++ === 0) await epochs.enter(reader);
       return rows;
     });
@@ -331,7 +332,7 @@ describe('the history of the database', () => {
     await storage.stop();
     opened.splice(0);
     await client.end();
-    // A database of another name made from this one stands for a dump that was restored.
+    // A copy of the database under another name stands for a restored dump.
     const copy = new URL(databaseUrl);
     copy.pathname = `${copy.pathname}_copy`;
     const admin = new pg.Client({ connectionString: server.adminUrl });

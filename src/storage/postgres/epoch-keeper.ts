@@ -13,26 +13,26 @@ export interface Epoch {
   readonly systemIdentifier: string | undefined;
   /** Counts promotions and recoveries of the server; undefined when the server does not report it. */
   readonly timeline: number | undefined;
-  /** The oldest version of the epoch; nothing before it can be read. */
+  /** The oldest version of the epoch; earlier versions can't be read. */
   readonly started: bigint;
 }
 
 const TIMEOUT_MS = 10_000;
-/** How far versions leap beyond those that a process may have seen without reporting them to the database. */
+/** How far versions leap ahead of those that a process may have seen without reporting them to the database. */
 const BUMP = 1_000_000_000n;
 /** Only a leap makes the head rise this far between two reads. */
 const SUSPICIOUS_LEAP = BUMP / 2n;
 const MOST_READS = 4;
 
 /**
- * Knows the history of the database as far as this process has seen it, and keeps versions from being handed out twice.
- * After a fail-over to a standby that lagged, or a restore, the database may lack versions that were handed out.
+ * Tracks the history of the database as far as this process has seen it, and prevents versions from being assigned
+ * twice. After a fail-over to a standby that lagged, or a restore, the database may lack versions that were assigned.
  *
- * The check runs in the database, under the lock of the writers (`plinth.check_epoch`): before the first write of every
+ * The check runs in the database, under the writers' lock (`plinth.check_epoch`): before the first write of every
  * writer connection, when a write is refused because the database is in another epoch, when a read finds a head that
  * went back or leapt, and when the heartbeat finds that the signs of the history have changed. So it also runs after a
  * proxy or a pooler has silently moved the connections. Each process contributes the newest version it has seen. The
- * leap covers versions that only a process that never returns had seen.
+ * leap covers versions that were seen only by processes that never return.
  */
 export class EpochKeeper {
   private readonly observer: StorageObserver;
@@ -40,20 +40,20 @@ export class EpochKeeper {
   private currentEpoch: Epoch | undefined;
   private lostVersions: LostVersions | undefined;
   private newestSeen = 0n;
-  /** How often a check found that the history is another one. */
+  /** How often a check found that the history had changed. */
   private moves = 0;
   private checking: Promise<void> | undefined;
 
   /**
-   * `open` runs a check on some connection of the process, or lets another process check and then {@link adopt}s its
-   * result. It throws only `StorageError`.
+   * @param open runs a check on some connection of the process, or lets another process check and then {@link adopt}s
+   * its result. It throws only `StorageError`.
    */
   constructor(observer: StorageObserver, open: (use: (session: Session) => Promise<void>) => Promise<void>) {
     this.observer = observer;
     this.open = open;
   }
 
-  /** Undefined before the first check. */
+  /** The epoch as of the last check; undefined before the first one. */
   get current(): Epoch | undefined {
     return this.currentEpoch;
   }
@@ -70,7 +70,7 @@ export class EpochKeeper {
   /**
    * Reports that `version` is committed. A version that lies a leap ahead counts as seen only after the history was
    * checked: a pooler may have moved a writer to a database that others promoted and checked. Only the versions that
-   * this process saw before the leap show whether it knows versions that are gone.
+   * this process saw before the leap show whether it knows versions that are lost.
    */
   observe(version: bigint): void {
     if (version <= this.newestSeen) return;
@@ -86,7 +86,8 @@ export class EpochKeeper {
    */
   async read(headColumn: number, load: () => Promise<Row[]>): Promise<Row[]> {
     for (let attempt = 0; attempt < MOST_READS; attempt++) {
-      // A notification may overtake an answer. Only a version that was known when the read began can contradict it.
+      // A notification may arrive before a response. Only a version that was known when the read began can contradict
+      // its result.
       const before = this.newestSeen;
       const { moves } = this;
       const rows = await load();
@@ -102,7 +103,7 @@ export class EpochKeeper {
     throw new StorageError('Unavailable', 'the database answers from different histories');
   }
 
-  /** Checks on a connection of its own. Calls during a check share it. */
+  /** Checks the history on a connection of its own. Calls during a check share it. */
   check(): Promise<void> {
     this.checking ??= this.open((session) => this.enter(session)).finally(() => {
       this.checking = undefined;
@@ -111,8 +112,8 @@ export class EpochKeeper {
   }
 
   /**
-   * Checks that the connection leads to a writable primary whose settings keep the order of versions, and that its
-   * history is the one on record. If not, repairs and records the history. Throws `Unavailable` when the connection
+   * Checks that the connection leads to a writable primary whose settings preserve the order of versions, and that its
+   * history is the recorded one. If not, repairs and records the history. Throws `Unavailable` when the connection
    * can't be used; errors of the driver pass. The limit for each of two statements is in milliseconds.
    */
   async enter(session: Session, limitMs: number = TIMEOUT_MS): Promise<void> {
@@ -165,7 +166,7 @@ export class EpochKeeper {
 
   private learn(row: Row, seen: bigint): void {
     const before = this.currentEpoch;
-    // Another check overtook this one. A process never leaves the history it knows for an older one.
+    // Another check finished earlier. A process never leaves the history it knows for an older one.
     if (before !== undefined && BigInt(text(row, 1)) < before.epoch) return;
     const action = text(row, 0);
     const head = BigInt(text(row, 3));

@@ -6,12 +6,16 @@ import { Session } from './session.js';
 import { text } from './statements.js';
 
 const TIMEOUT_MS = 60_000;
-/** Shown in pg_stat_activity. Every connection of the program has such a name, and the fence must not count itself. */
+/**
+ * Shown in pg_stat_activity. Every connection of the program has a name like this, and the fence must not count its
+ * own.
+ */
 const OWN_NAME = 'plinth fence';
 
 export interface FenceOptions {
   /**
-   * How far to go beyond the newest version that the database has: more than the versions handed out since the backup.
+   * How far to go beyond the newest version in the database: more than the number of versions assigned since the
+   * backup.
    */
   readonly bump: bigint;
   /** Continue even while other processes of the program are connected. */
@@ -24,13 +28,13 @@ export interface FenceResult {
   readonly before: bigint;
   /** The newest version now, which is also the oldest that can be read. */
   readonly head: bigint;
-  /** Connections of other processes of the program. */
+  /** The number of connections of other processes of the program. */
   readonly connections: number;
 }
 
 /**
- * Makes a restored database safe to serve: versions continue more than `bump` beyond the newest one, everything before
- * it is gone for lists and watches, and a new epoch begins. All of this is one transaction. A second run leaps again,
+ * Makes a restored database safe to serve: versions continue more than `bump` after the newest one, earlier versions
+ * can no longer be listed or watched, and a new epoch begins. All of this is one transaction. A second run leaps again,
  * which does no harm.
  *
  * @throws MigrationError when the database can't be reached, is a standby, has another schema version or servers are

@@ -158,7 +158,7 @@ describe('a selection of few of very many objects', () => {
   it('is what memory selects, at any version, in pages or not, while objects change', async () => {
     for (const seed of testSeeds('finder')) {
       const random = new Random(seed);
-      // From here on, the cache holds earlier versions too.
+      // From here on, the cached keys include earlier versions too.
       const { at: start } = await remembered({ resource, select: select('group=none') });
       const versions = [start];
       for (let round = 0; round < 20; round++) {
@@ -191,7 +191,7 @@ describe('a selection of few of very many objects', () => {
     await Promise.all(Array.from({ length: 10 }, () => storage.list(query)));
     const { 'find-blocks': blocks = 0, 'find-page': pages = 0 } = statements;
     assert.ok(blocks > 1 && blocks < 80, `${blocks} parts of the table`);
-    // Each list reads the first objects in order, to learn how many are wanted.
+    // Each list reads the first objects in order, to estimate how many are selected.
     assert.ok(pages <= 30, `${pages} pages`);
     statements = {};
     // The version jumps, as when the log gets a new partition.

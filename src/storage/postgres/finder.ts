@@ -16,7 +16,7 @@ import { CHANGED_KEYS, FIND_BLOCKS, text } from './statements.js';
 const TIMEOUT_MS = 30_000;
 /** Tables with fewer blocks are read by key: that takes less than a tenth of a second. */
 const LEAST_BLOCKS = 1_000;
-/** Searches take turns, so running more at a time would only take longer. */
+/** The most searches that may run or wait: since they take turns, more would only take longer. */
 const MOST_SEARCHES = 10;
 /** The most keys that one search may find, and the most changes since. Sorting this many keys takes 30 ms. */
 const MOST_KEYS = 20_000;
@@ -28,16 +28,16 @@ const LEAST_PAGE = 16;
 const MOST_PAGE = 500;
 
 /**
- * Finds the few objects that are wanted among very many by reading the blocks of the table one after the other, and
- * remembers the keys: the next page, and the next list with the same selection, only read what has changed since.
+ * Finds a few selected objects among very many by reading the blocks of the table one after the other, and remembers
+ * their keys: the next page, and the next list with the same selection, only read what has changed since.
  *
- * The keys cover all objects that may be wanted at some version, and possibly others. Each object is read again at the
- * version of the list, so it does not matter which of them are still wanted.
+ * The keys cover all objects that may be selected at some version, and possibly others. Each object is read again at
+ * the version of the list, so it does not matter which of them are still selected.
  */
 export class Finder {
   private readonly found = new FoundKeys();
   private readonly searches = new Map<string, Promise<KeysAtVersion | undefined>>();
-  /** Until when a search in a scope, or for a text test, is not worth a try. */
+  /** Searches by scope and text test that did not pay, and until when not to try them again. */
   private readonly vain = new Map<string, number>();
   /** Searches take turns on one connection, so the others stay free for short reads. */
   private last: Promise<unknown> = Promise.resolve();
@@ -58,7 +58,7 @@ export class Finder {
       return now && new FoundObjects(this.reader, scope.resource, now, query.after);
     } catch (error) {
       if (!(error instanceof StorageError) || error.code !== 'Unavailable') throw error;
-      // Perhaps the search ran into a time limit of the database. Pages by key take less time each.
+      // The search may have run into a time limit of the database. Pages by key take less time each.
       this.found.forget(name);
       return this.isInVain(name);
     }
@@ -78,13 +78,16 @@ export class Finder {
     return found && this.broughtTo(name, found, query, scope, test);
   }
 
-  /** Names the history that versions belong to. */
+  /** Identifies the history that versions belong to. */
   private get era(): string {
     const { current } = this.epochs;
     return `${current?.epoch} ${current?.timeline}`;
   }
 
-  /** The keys at the version of the query, by default the newest; undefined when too much has changed in between. */
+  /**
+   * The keys updated to the version of the query, by default the newest; undefined when too much has changed in
+   * between.
+   */
   private async broughtTo(
     name: string,
     known: KeysAtVersion,
@@ -114,7 +117,7 @@ export class Finder {
     return { head, keys: rows.map((row) => ({ namespace: text(row, 2), name: text(row, 3) })) };
   }
 
-  /** Searches all blocks, once for all callers that want the same search at the same time. */
+  /** Searches all blocks, once for all callers that need the same search at the same time. */
   private async searchOnce(
     name: string,
     scope: ListScope,
@@ -143,7 +146,7 @@ export class Finder {
     const { era } = this;
     const start = await this.blocks(scope, test, 0, 0);
     if (at !== undefined && at < start.compactRevision) return undefined;
-    // Reading a block costs about as much as reading an object by key. A client that wants a page may want the next,
+    // Reading a block costs about as much as reading an object by key. A client that reads one page may want the next,
     // too.
     if (start.blocks < LEAST_BLOCKS || expected * 2 < start.blocks) return undefined;
     if (!(await this.reader.areMore(scope, start.blocks, start.head))) return this.isInVain(scopeName);
@@ -156,7 +159,7 @@ export class Finder {
       if (keys.length > MOST_KEYS) return this.isInVain(name);
       block = chunk.next;
     }
-    // The search may have missed objects that changed or went away since the first part.
+    // The search may have missed objects that changed or were deleted since the first part.
     const changed = await this.changedKeys(scope, test, start.head, true);
     if (changed === undefined || era !== this.era) return undefined;
     const all = { version: start.head, keys: merged(merged([], keys), changed.keys), searchedAt: performance.now() };
@@ -164,7 +167,7 @@ export class Finder {
     return all;
   }
 
-  /** Searches some of the blocks, for some 50 ms: then other searches get the connection. */
+  /** Searches some of the blocks, for some 50 ms, so that other searches get the connection in between. */
   private async blocks(scope: ListScope, test: TextTest, block: number, count: number) {
     const values = [...range(scope), block, count, ...testValues(test)];
     const waiting = this.last.then(async () => {

@@ -1,27 +1,32 @@
 import { performance } from 'node:perf_hooks';
 import type { ListPosition } from '../storage.interface.js';
 
-/** The keys of all objects that may be wanted at a version, and possibly of others, in order. */
+/** The keys of all objects that may be selected at a version, and possibly of others, in order. */
 export interface KeysAtVersion {
   readonly version: bigint;
   readonly keys: readonly ListPosition[];
-  /** When the search ran, by the clock of the process: keys of unwanted objects accumulate over time. */
+  /**
+   * When the search ran, by the clock of the process: keys of objects that are no longer selected accumulate over time.
+   */
   readonly searchedAt: number;
 }
 
 const MOST_KEYS = 100_000;
-/** Most results to keep of one search: lists that continue page by page each have a version of their own. */
+/** The most results to keep of one search: lists that continue page by page each have a version of their own. */
 const MOST_VERSIONS = 3;
 const MOST_AGE_MS = 10 * 60_000;
 
-/** The keys that searches found, by the name of the search. The searches that were used longest ago are dropped first. */
+/**
+ * A cache of the keys that searches found, by the name of the search. The least recently used searches are dropped
+ * first.
+ */
 export class FoundKeys {
   private readonly byName = new Map<string, { readonly era: string; readonly found: readonly KeysAtVersion[] }>();
   private size = 0;
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** The keys at the version, or those from which the fewest changes lead to it; without a version, the newest. */
+  /** The keys at the version, or at the version with the fewest changes in between; without a version, the newest. */
   get(name: string, era: string, version: bigint | undefined): KeysAtVersion | undefined {
     const entry = this.byName.get(name);
     if (entry === undefined) return undefined;

@@ -10,7 +10,7 @@ import { createPostgresStorage, type PostgresStorage } from './postgres-storage.
 
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
 const names = Array.from({ length: 60 }, (_, i) => `large-${i}`);
-/** All of these texts together are far more than the sockets on the path hold. */
+/** All of these texts together are far larger than the buffers of the sockets on the path. */
 const largeText = JSON.stringify({ text: 'x'.repeat(300_000) });
 
 interface Connection {
@@ -20,7 +20,7 @@ interface Connection {
   flush(): void;
 }
 
-/** A statement that is sent without the message that ends its transaction. */
+/** A statement sent without the message that ends its transaction. */
 class Unended {
   constructor(private readonly text: string) {}
 
@@ -66,7 +66,7 @@ describe('a client of the database that stands still', () => {
     }
   };
 
-  /** Waits until a session has the lock of the writers and waits for its client. */
+  /** Waits until a session holds the writers' lock while it waits for its client. */
   const held = async (event: 'ClientRead' | 'ClientWrite'): Promise<void> => {
     for (;;) {
       const { rowCount } = await client.query(
@@ -84,7 +84,7 @@ describe('a client of the database that stands still', () => {
       const proxy = await TcpProxy.start(server.port);
       const frozen = await createPostgresStorage({
         databaseUrl: proxy.through(databaseUrl),
-        // Like a stopped process, the client does not give up its writes meanwhile.
+        // Like a suspended process, the client does not give up its writes meanwhile.
         resolveDeadlineMs: 120_000,
       });
       try {
@@ -107,7 +107,7 @@ describe('a client of the database that stands still', () => {
         await held('ClientWrite');
         await storage.create(key('third'), 'u', '{}');
         proxy.release();
-        // The writes may have been refused in the meantime, but none may be made without an answer that reports it.
+        // The writes may have been refused in the meantime, but none may be made without a response that reports it.
         const told = await Promise.all(updates);
         for (const [i, name] of names.entries()) {
           const { rows } = await client.query<{ v: string }>(

@@ -12,7 +12,7 @@ import type {
 import { StorageError } from '../storage-error.js';
 import type { StorageKey } from '../storage-key.js';
 
-/** Limits the rounds of one update. Only hundreds of writers of one object reach this limit. */
+/** The most rounds of one update. Only hundreds of concurrent writers of one object reach this limit. */
 const MOST_ROUNDS = 500;
 
 /** The functions of the store that an update needs. */
@@ -22,8 +22,8 @@ export interface ReadAndWrite {
 }
 
 /**
- * The compare-and-swap loop behind `Storage.guaranteedUpdate`. A refused write brings the object that contradicted it,
- * so a lost race costs no read. A cached copy is only a first try: a copy that may be stale is never the reason to
+ * The compare-and-swap loop behind `Storage.guaranteedUpdate`. A refused write returns the conflicting object, so a
+ * lost race costs no read. A cached copy is only a first attempt: a copy that may be stale is never the reason to
  * refuse an update or to find the object unchanged.
  */
 export async function guaranteedUpdate(
@@ -68,7 +68,7 @@ export async function guaranteedUpdate(
       if (!certain && !(await wasRight())) continue;
       if (current === undefined) throw new StorageError('KeyNotFound', 'no object lives under the key', { key });
       if (decision.kind === 'delete' || current.isOutdated !== true) return { outcome: 'unchanged', object: current };
-      // The text is the same, but has to be encrypted anew.
+      // The text is the same, but must be encrypted anew.
       decision = { kind: 'write', json: current.json, uid: current.uid };
     }
 
@@ -97,7 +97,7 @@ export async function guaranteedUpdate(
   throw new StorageError('Conflict', `the object changed during each of ${MOST_ROUNDS} attempts`, { key });
 }
 
-/** The error for a refused create under a key without an object. */
+/** The error for a refused create under a key that has no object. */
 export function withoutPlace(key: StorageKey, { definedBy }: StorageCreateOptions): StorageError {
   if (definedBy !== undefined) {
     const message = 'the definition of the kind or the namespace is not there or is being deleted';

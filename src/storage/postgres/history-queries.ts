@@ -80,7 +80,7 @@ const builder = new Kysely<object>({
 
 const seconds = sql<string>`to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`.as('at');
 
-/** Objects as they were; columns `namespace`, `name`, `resource_version`, `labels`, `object`. */
+/** Builds the query for objects as they were; columns `namespace`, `name`, `resource_version`, `labels`, `object`. */
 export function asOfQuery({ resource, moment, namespace, labels, limit }: AsOfFilter): HistoryQuery {
   const having = labels === undefined ? null : JSON.stringify(labels);
   const rows: RawBuilder<ObjectRow> = sql`cluster.as_of(${resource}::text, ${moment}::text, ${namespace ?? null}::text, null, ${having}::jsonb)`;
@@ -90,7 +90,10 @@ export function asOfQuery({ resource, moment, namespace, labels, limit }: AsOfFi
   return statement(query.orderBy('o.namespace').orderBy('o.name').limit(limit));
 }
 
-/** Changes of one object, the newest first; columns `version`, `at`, `verb`, `manager`, `username`, `diff`, `object`. */
+/**
+ * Builds the query for changes of one object, the newest first; columns `version`, `at`, `verb`, `manager`, `username`,
+ * `diff`, `object`.
+ */
 export function historyQuery({ resource, namespace, name, verb, manager, user, limit }: HistoryFilter): HistoryQuery {
   const rows: RawBuilder<ChangeRow> = sql`cluster.history(${resource}::text, ${namespace ?? ''}::text, ${name}::text)`;
   let query = builder
@@ -103,8 +106,8 @@ export function historyQuery({ resource, namespace, name, verb, manager, user, l
 }
 
 /**
- * Differences between two moments, the newest first; columns `resource`, `namespace`, `name`, `verb`, `changes`,
- * `version`, `at`, `manager`, `diff`.
+ * Builds the query for differences between two moments, the newest first; columns `resource`, `namespace`, `name`,
+ * `verb`, `changes`, `version`, `at`, `manager`, `diff`.
  */
 export function diffQuery({ from, to, resource, namespace, verb, manager, limit }: DiffFilter): HistoryQuery {
   const rows: RawBuilder<NetChangeRow> = sql`cluster.changes_between(${from}::text, ${to}::text, ${resource ?? null}::text, ${namespace ?? null}::text)`;

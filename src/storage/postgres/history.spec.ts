@@ -45,7 +45,7 @@ describe('the past behind the log', () => {
       assert.ok(Number(size?.bytes) > 0);
       const [oldest] = seen[0] ?? [0n];
       assert.ok(BigInt(size?.oldest_version ?? 0) <= oldest);
-      // Reads of an exact version reach as far back, page by page.
+      // Reads at an exact version reach back as far as the history, page by page.
       const first = await storage.list({ resource: 'things', at: oldest, limit: 1 });
       assert.deepEqual([first.items.map((item) => item.key.name), first.more], [['before'], true]);
       const second = await storage.list({ resource: 'things', at: oldest, after: first.items[0]?.key });

@@ -14,9 +14,9 @@ export interface KeyRange {
   readonly onlyName: string | null;
 }
 
-/** The character after which no key sorts. */
+/** A character after which no key sorts. */
 const LAST = '\u{10FFFF}';
-/** Appended to a string, gives the first string that sorts after it and everything equal to it. */
+/** A suffix: with it, a string becomes the first string that sorts after the original and everything equal to it. */
 const NEXT = '\u0001';
 
 /** One string per key, for maps; keys can't hold the separator. */
@@ -38,7 +38,7 @@ export function isStorableKey(key: StorageKey): boolean {
   return isStorable(key.resource) && isStorable(key.namespace) && isStorable(key.name);
 }
 
-/** The text itself, or, if no key can contain it, a text that no key contains. */
+/** The string itself or, if it can't be part of a key, a string that no key contains. */
 export function searchable(part: string): string {
   return isStorable(part) ? part : NEXT;
 }
@@ -53,7 +53,7 @@ export function keyRange(scope: ListScope, after: ListPosition | undefined): Key
   }
   const onlyName = name ?? null;
   const toNamespace = namespace === undefined ? LAST : namespace + NEXT;
-  // A position in an earlier namespace must not let the range begin outside the scope.
+  // A position in an earlier namespace must not make the range begin outside the scope.
   const isBefore = after !== undefined && namespace !== undefined && compareBytewise(after.namespace, namespace) < 0;
   const start = isBefore ? undefined : after;
   const fromNamespace = start?.namespace ?? namespace ?? '';
@@ -61,7 +61,7 @@ export function keyRange(scope: ListScope, after: ListPosition | undefined): Key
   if (namespace === undefined || name === undefined) {
     return { resource, fromNamespace, fromName, toNamespace, toName: '', onlyName };
   }
-  // One object: the range is narrow enough without the filter, but a page may start after it.
+  // For one object, the range is narrow enough without the filter, but a page may start after the object.
   return {
     resource,
     fromNamespace: namespace,

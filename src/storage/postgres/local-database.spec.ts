@@ -63,7 +63,7 @@ it('a process that was alone notifies one that comes later', { timeout: 60_000 }
     readonly mayExist: boolean;
   }
   const { others } = (old as unknown as { database: { listener: { others: Others } } }).database.listener;
-  // Makes the listener look as if it had heard nothing from others for long.
+  // Makes the listener look as if it had not heard from others for a long time.
   while (others.lastHeardAt === undefined) await old.head();
   others.lastHeardAt = Number.NEGATIVE_INFINITY;
   assert.equal(others.mayExist, false);

@@ -12,10 +12,12 @@ import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
 import { WriterLock } from './writer-lock.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
-/** Less than {@link NOTIFY_TIMEOUT_MS}: the server must give up first, or its session waits on without a client. */
+/**
+ * Less than {@link NOTIFY_TIMEOUT_MS}: the server must give up first, or its session keeps waiting without a client.
+ */
 const NOTIFY_LOCK_MS = 2_000;
 const START_TIMEOUT_MS = 5_000;
-/** Less than the time limit of a heartbeat. */
+/** Limits below the time limit of a heartbeat. */
 const listenerLimits: ServerLimits = { lockMs: 2_000, statementMs: 2_500 };
 
 /** The connections of this process: one for writes, one for notifications, up to `poolSize` for reads. */
@@ -104,14 +106,14 @@ export class LocalDatabase implements Database {
   }
 
   follow(): void {
-    // Nothing to do: batches of this process bring the changes of every resource.
+    // Nothing to do: batches of this process include the changes of every resource.
   }
 
   giveUp(): void {
     this.givenUp.abort();
   }
 
-  /** Notices a change of history in a process that neither writes nor reads. */
+  /** Notices a change of the history in a process that neither writes nor reads. */
   private async heartbeat(session: ListenConnection, timeoutMs: number, events: DatabaseEvents): Promise<void> {
     if (await this.epochs.isUnchanged(session, timeoutMs)) return;
     await this.epochs.check();
@@ -120,7 +122,7 @@ export class LocalDatabase implements Database {
 }
 
 /**
- * Sends other processes something that need not outlive a crash. So the notification waits for no disk and no standby,
+ * The statement that sends a notification which may be lost in a crash: it therefore waits for no disk and no standby,
  * where it would hold up all other notifications of the server, and not for long behind a commit that does wait.
  */
 function notification(channel: string, payload: string): string {

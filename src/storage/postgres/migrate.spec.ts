@@ -41,7 +41,7 @@ describe('migrate', () => {
       await client.end();
     }
   };
-  /** A program with its own release: a copy of the folder that can be changed. */
+  /** A program with a release of its own: a copy of the folder that can be changed. */
   const program = async (release: string) => {
     const root = await mkdtemp(join(tmpdir(), 'plinth-program-'));
     roots.push(root);

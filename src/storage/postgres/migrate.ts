@@ -15,7 +15,7 @@ import { Session } from './session.js';
 export interface MigrationResult {
   /** Versions that this call applied, in order; empty when there was nothing to do. */
   readonly applied: readonly number[];
-  /** Functions that this call made or replaced. */
+  /** Functions that this call created or replaced. */
   readonly functions: readonly string[];
   /** Schema version of the database now. */
   readonly version: number;
@@ -27,13 +27,13 @@ export interface MigrationResult {
 export const LOCK_MIGRATIONS = 'lock table plinth.lock_migrations in exclusive mode';
 
 const STATEMENT_TIMEOUT_MS = 600_000;
-/** How many times processes that start at once in an empty database may collide before their lock exists. */
+/** How many times processes that start at the same time in an empty database may collide before their lock exists. */
 const MOST_COLLISIONS = 20;
-/** SQLSTATE: another process has just made the same schema or table. */
+/** SQLSTATEs for a schema or table that another process has just created. */
 const MADE_MEANWHILE = ['23505', '42P06', '42P07', '42710', 'XX000'];
 
 /**
- * Brings the schema up to the version of this program, in one transaction. Several processes may call it at once: one
+ * Upgrades the schema to the version of this program, in one transaction. Several processes may call it at once: one
  * works, the others wait and find it done. A function is replaced when its text differs, unless a later release of the
  * program put it there: its functions also serve processes of the release before. Throws `MigrationError` when the
  * database is newer than the program, has a schema that can't be upgraded, is a standby, or denies a permission.
@@ -80,17 +80,17 @@ export async function schemaProblem(session: Session): Promise<MigrationError | 
   return new MigrationError('the functions in the database are not those of this program: migrate first');
 }
 
-/** The texts on record in the database. */
+/** The schema as recorded in the database: applied migrations and installed functions. */
 interface SchemaState {
   /** Digests by version. */
   readonly migrations: ReadonlyMap<number, string>;
-  /** Texts of the functions and the locks. */
+  /** Digests of the functions and the locks, with the release that applied each. */
   readonly texts: ReadonlyMap<string, { readonly digest: string; readonly release: string }>;
   /** Why the schema can't be used at all. */
   readonly problem?: MigrationError;
 }
 
-/** Begins the transaction and takes the lock. The first process of all has to create the lock. */
+/** Begins the transaction and takes the lock. The first process ever must create the lock. */
 async function begin(session: Session, locks: SchemaText): Promise<void> {
   for (let collisions = 0; ; collisions++) {
     await execute(session, 'begin');
@@ -109,14 +109,17 @@ async function begin(session: Session, locks: SchemaText): Promise<void> {
   }
 }
 
-/** The second column: a schema from before the first release; the third: tables beside those of the first migration. */
+/**
+ * The second column shows a schema from before the first release; the third, tables other than the two of the first
+ * column.
+ */
 const LOCKS_EXIST = `select
   to_regclass('plinth.lock_migrations') is not null and to_regclass('plinth.applied_texts') is not null,
   to_regclass('plinth.schema_migrations') is not null,
   exists (select from pg_class where relnamespace = to_regnamespace('plinth') and relkind in ('r', 'p', 'v', 'm', 'f')
     and relname not in ('lock_migrations', 'applied_texts'))`;
 
-/** Whether the schema has something that this program did not make, by a row of {@link LOCKS_EXIST}. */
+/** Whether the schema contains something that this program did not create, by a row of {@link LOCKS_EXIST}. */
 function isForeign(found: readonly (string | null)[] | undefined): boolean {
   return found?.[0] !== 't' && found?.[1] !== 't' && found?.[2] === 't';
 }
@@ -165,15 +168,15 @@ function checkKnown(state: SchemaState, texts: SchemaTexts): void {
   }
 }
 
-/** Texts that have to be applied again; none if a later release has applied its own. */
+/** Functions and locks that must be applied again; none if a later release has applied its own. */
 function outdated(state: SchemaState, { locks, functions, release }: SchemaTexts): readonly SchemaText[] {
   for (const applied of state.texts.values()) if (isLaterRelease(applied.release, release)) return [];
   return [locks, ...functions].filter((text) => state.texts.get(text.name)?.digest !== text.digest);
 }
 
 /**
- * Everybody may execute a new function, and some functions of earlier releases. The reader role keeps its rights
- * meanwhile; where that role does not exist yet, the process that creates it grants them.
+ * By default everybody may execute a new function, and some functions of earlier releases. The reader role keeps its
+ * rights meanwhile; where that role does not exist yet, the process that creates it grants them.
  */
 const functionRights = `
   revoke execute on all functions in schema plinth from public;

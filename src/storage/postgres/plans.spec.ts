@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 
-/** Calls of the functions of the schema, each in the forms that lead to different plans. */
+/** Calls of the schema's functions, each in the forms that lead to different plans. */
 const calls = {
   one_write: `select * from plinth.write_batch(null, 1, '{0}', null, '{pods}', '{default}', '{one}', '{u}', '{null}',
     '{"{}"}', null, null, null, true)`,
@@ -34,9 +34,9 @@ interface Plan {
 }
 
 /**
- * A planner setting that forbids the only possible plan does not prevent that plan. Up to PostgreSQL 17 such a plan has
- * a made-up cost of 1e10. A server with `jit` on, the default, then compiles it at every call, which takes 100 times as
- * long as running it.
+ * A planner setting that forbids the only possible plan does not prevent that plan. Up to PostgreSQL 17 that plan then
+ * has an artificial cost of 1e10. A server with `jit` on, the default, then compiles it at every call, which takes 100
+ * times as long as running it.
  */
 describe('plans of the functions', () => {
   let server: TestPostgres;
@@ -99,7 +99,7 @@ describe('plans of the functions', () => {
   it('are not compiled, whatever they cost', async () => {
     await client.query(`
       set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on; set jit = on; set jit_above_cost = 0`);
-    // Functions that run rarely and read one row are left to the server.
+    // Functions that run rarely and read one row are excluded: the server may compile them.
     const { check_epoch: _, ...hot } = calls;
     for (const [name, call] of Object.entries(hot)) {
       for (const { text, query } of await plansOf(call)) {

@@ -13,7 +13,7 @@ import { READ_CHANGES, text } from './statements.js';
 const TYPES = ['create', 'update', 'delete'] as const;
 const NO_END = 9_223_372_036_854_775_807n;
 const MOST_ROWS = 2_000;
-/** Approximate bytes of text. A read ends with the change that exceeds them. */
+/** The approximate size of a read, in bytes of text: it ends with the change that exceeds this size. */
 const MOST_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 15_000;
 
@@ -78,7 +78,7 @@ export class PostgresChangeLog implements ChangeLog {
     return { changes, position: position > after ? position : after, head, more };
   }
 
-  /** A change that can't be decrypted carries the error itself: it concerns only the followers of its resource. */
+  /** A change that can't be decrypted carries the error itself: it only affects subscriptions to its resource. */
   private async opened(changes: Change[]): Promise<readonly Change[]> {
     const sealed: SealedText[] = [];
     for (const { key, json, previousJson } of changes) {

@@ -6,10 +6,10 @@ import { StorageError } from '../storage-error.js';
 /**
  * The kind of a failure, by its meaning for the caller of the statement.
  *
- * - `lost`: the connection is gone; a write under way may or may not have been committed.
- * - `retry`: rolled back, and likely to work when tried again on the same connection.
+ * - `lost`: the connection is lost; a write in progress may or may not have been committed.
+ * - `retry`: rolled back, and likely to work when retried on the same connection.
  * - `reconnect`: rolled back, and likely to work on another connection (a standby that took over the address, a
- *   prepared statement that a pooler forgot, a plan for an altered table).
+ * prepared statement that a pooler forgot, a plan for an altered table).
  * - `data`: rolled back because of one of its values; will never work.
  * - `partition`: rolled back because the log has no partition for the new version.
  * - `epoch`: rolled back because the database is in another epoch; works after a check.
@@ -53,7 +53,7 @@ const RECONNECT = new Set(['25006', '26000', '0A000', '57P03', '25P02', '42P05']
 export function failureKind(error: unknown): FailureKind {
   if (!(error instanceof pg.DatabaseError) || error.code === undefined) return 'lost';
   const code = error.code;
-  // No connection was made: a wrong password or role, no such database.
+  // The connection was refused: a wrong password or role, or no such database.
   if (code.startsWith('28') || code === '3D000') return 'fatal';
   // FATAL ends the session: the statement may have been committed just before.
   if (error.severity === 'FATAL' || error.severity === 'PANIC') return 'lost';

@@ -1,6 +1,6 @@
 import { plainSealing, type Sealing } from '../encryption/sealing.js';
 
-/** How large the log of changes is. */
+/** The size of the change log. */
 export interface LogSize {
   readonly partitions: number;
   /** Includes indexes. */
@@ -10,16 +10,16 @@ export interface LogSize {
   /** The history behind the log; bytes include indexes. */
   readonly historyPartitions: number;
   readonly historyBytes: number;
-  /** Age of the oldest change of history and log. */
+  /** Age of the oldest change in the history and the log. */
   readonly historySeconds: number;
 }
 
-/** Result of a check of the history of the database. */
+/** The result of checking the history of the database. */
 export interface EpochChange {
   /**
    * `same`: nothing new. `joined`: another process had already handled the change. `resumed`: the database was
    * promoted, restored or copied; versions leapt in case a process has seen later ones. `reset`: versions that were
-   * handed out are gone; nothing from before can be read.
+   * assigned are lost; no earlier version can be read.
    */
   readonly action: 'same' | 'joined' | 'resumed' | 'reset';
   readonly epoch: bigint;
@@ -28,7 +28,7 @@ export interface EpochChange {
   readonly seen: bigint;
   /** Newest version now. */
   readonly head: bigint;
-  /** At most this many of the newest versions that this process had seen are gone: not every number is a version. */
+  /** The most versions seen by this process that may be lost: not every number is a version. */
   readonly missing: bigint;
 }
 
@@ -38,22 +38,22 @@ export interface EpochChange {
  */
 export interface StorageObserver {
   /**
-   * A write batch is sent: how long each of its writes waited, and how many still wait. The returned function reports
-   * its end.
+   * A write batch is being sent: how long each of its writes waited, and how many still wait. The returned function
+   * reports its end.
    */
   began(waitsMs: readonly number[], waiting: number): () => void;
-  /** One write batch was answered. `size` is the number of writes, `refused` of them failed their precondition. */
+  /** One write batch was completed. `size` is the number of writes, `refused` of them failed their precondition. */
   batch(size: number, refused: number, durationMs: number): void;
-  /** One statement ended. `name` is a fixed word per statement. */
+  /** One statement finished. `name` is a fixed word per statement. */
   query(name: string, durationMs: number, failed: boolean): void;
-  /** A connection was lost or could not be made. There is no reason when the other side simply ended it. */
+  /** A connection was lost or could not be established. `reason` is undefined when the other side simply closed it. */
   connectionLost(role: 'writer' | 'reader' | 'listener', reason: unknown): void;
   /**
    * A connection was made that an attacker on the network may read or take over; `problem` describes how, and what to
    * do.
    */
   unprotected(problem: string): void;
-  /** The outcome of a batch whose connection broke is known, or unknown after the deadline. */
+  /** The outcome of a batch whose connection broke was found out, or is still unknown at the deadline. */
   resolved(outcome: 'written' | 'not-written' | 'unknown'): void;
   /** The change log was read: how many changes, and what started the read. */
   logRead(changes: number, source: 'notify' | 'poll' | 'local'): void;
@@ -84,11 +84,14 @@ export const silentObserver: StorageObserver = {
 
 /** How to reach the database and how long to keep trying. All durations are in milliseconds. */
 export interface PostgresStorageOptions {
-  /** Connection URL, of one or several hosts; may point to a transaction pooler. Parameters mean what they mean to libpq. */
+  /**
+   * Connection URL, of one or several hosts; may point to a transaction pooler. Parameters have the same meaning as in
+   * libpq.
+   */
   readonly databaseUrl: string;
   /** Direct connection for LISTEN and partition upkeep when `databaseUrl` is a transaction pooler. */
   readonly listenDatabaseUrl?: string | undefined;
-  /** Reader connections, besides one writer and one listener connection. Default 3. */
+  /** Number of reader connections, in addition to one writer and one listener connection. Default 3. */
   readonly poolSize?: number | undefined;
   /** How long old versions stay readable. The default, 5 minutes, is also the minimum. */
   readonly watchHistoryMs?: number | undefined;
@@ -96,7 +99,7 @@ export interface PostgresStorageOptions {
   readonly historyRetentionMs?: number | undefined;
   /** Resources of stored objects that are left out of the history. */
   readonly historyExclude?: readonly string[] | undefined;
-  /** How often the log is read even without a notification. Default 500. */
+  /** How often the log is read when there is no notification. Default 500. */
   readonly notifyPollMs?: number | undefined;
   /** The largest backlog of all watches together, in UTF-16 units of JSON. Default 128 Mi. */
   readonly watchBacklogCharacters?: number | undefined;
@@ -113,7 +116,7 @@ export interface PostgresStorageOptions {
   readonly observer?: StorageObserver | undefined;
   /** How texts are stored in the database. Default: as plain text. */
   readonly sealing?: Sealing | undefined;
-  /** Ends every connection at once when aborted. */
+  /** When aborted, closes every connection at once. */
   readonly signal?: AbortSignal | undefined;
 }
 

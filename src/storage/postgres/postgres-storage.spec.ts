@@ -112,7 +112,7 @@ describe('PostgresStorage', () => {
         const inOrder = (some: number[]) => some.sort((a, b) => (a % 2) - (b % 2) || a - b);
         const newest = await list({});
         assert.deepEqual(newest.numbers, inOrder(now));
-        // Besides the wanted objects, the last objects of the pages are sent.
+        // Besides the selected objects, only the last object of each page is sent.
         assert.ok(newest.texts < 100, `${newest.texts} texts`);
         const past = await list({ at });
         assert.deepEqual([past.numbers, past.resourceVersion], [inOrder(then), at]);
@@ -195,7 +195,7 @@ describe('PostgresStorage', () => {
     });
 
     it('uses the primary key on tables that grew since the plan was made', async () => {
-      // Five calls make a plan permanent, while the table is empty.
+      // After five calls a plan becomes permanent, here while the table is still empty.
       const databaseUrl = await server.createTestDatabase();
       const few = await createPostgresStorage({ databaseUrl });
       try {

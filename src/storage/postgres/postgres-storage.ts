@@ -32,16 +32,18 @@ import { type MomentVersion, Reader } from './reader.js';
 import { CENSUS, DATABASE_SIZE, SERVER_KEY, text } from './statements.js';
 
 const KEY_TIMEOUT_MS = 5_000;
-/** Counting a million objects takes a tenth of a second; no request waits for it. */
+/** Counting a million objects takes a tenth of a second; no request waits for the count. */
 const CENSUS_TIMEOUT_MS = 30_000;
-/** A stop should not take longer than this. Learning the outcome of a write whose connection broke can take longer. */
+/**
+ * A stop should not take longer than this. Finding out the outcome of a write whose connection broke can take longer.
+ */
 const STOP_PATIENCE_MS = 5_000;
 
-/** Opens the path to the database, which reports its events to `events`. */
+/** Creates the process's {@link Database}, which reports its events to `events`. */
 export type OpenDatabase = (options: ResolvedOptions, events: DatabaseEvents) => Database;
 
 /**
- * The store over PostgreSQL. Keeps no state that another process or a restart would miss. Uses one writer connection,
+ * The store over PostgreSQL. Holds no state that another process or a restart would miss. Uses one writer connection,
  * one listener and up to `poolSize` readers, of this process or of the hub.
  */
 export class PostgresStorage implements Storage {
@@ -84,7 +86,7 @@ export class PostgresStorage implements Storage {
   }
 
   /**
-   * Ends subscriptions, lets writes under way finish, closes every connection. After `patienceMs`, gives up calls that
+   * Ends subscriptions, waits for writes in progress, closes every connection. After `patienceMs`, aborts calls that
    * the database has not answered.
    */
   async stop(patienceMs = STOP_PATIENCE_MS): Promise<void> {
@@ -97,7 +99,7 @@ export class PostgresStorage implements Storage {
     }
   }
 
-  /** Ends every connection at once and makes no more: calls that wait for the database fail. */
+  /** Closes every connection at once and opens no more: calls that wait for the database fail. */
   giveUp(): void {
     this.database.giveUp();
   }
@@ -165,7 +167,7 @@ export class PostgresStorage implements Storage {
     return traced('storage batch', { writes: writes.length }, () => this.database.writer.writeTogether(writes));
   }
 
-  /** Waits for the batch with the write, and for its commit. */
+  /** Waits until the batch with the write has been committed. */
   private write(write: Write): Promise<WriteAnswer> {
     return traced('storage batch', { resource: write.key.resource, operation: write.op }, () =>
       this.database.writer.write(write),
@@ -174,7 +176,7 @@ export class PostgresStorage implements Storage {
 
   /**
    * Also makes the feed read what it has not read yet. So a caller that waits for this version need not wait for a
-   * hint.
+   * notification.
    */
   async head(): Promise<bigint> {
     const { head } = await this.reader.bounds();
@@ -182,7 +184,7 @@ export class PostgresStorage implements Storage {
     return head;
   }
 
-  /** A secret that all processes on this database share, made by the migrations. */
+  /** A secret that all processes on this database share, created by the migrations. */
   async serverKey(name: 'continue-token'): Promise<Uint8Array> {
     const [row] = await this.database.pool.run((session) => session.run(SERVER_KEY, [name], KEY_TIMEOUT_MS));
     if (row === undefined) throw new StorageError('Unavailable', `the server key ${name} is missing`);
@@ -207,7 +209,7 @@ export class PostgresStorage implements Storage {
   }
 
   /**
-   * The version that was the newest at a moment, in one of the forms of `cluster.version_at`; or why there is none.
+   * The newest version at a given moment, in one of the forms of `cluster.version_at`; or the reason why there is none.
    */
   versionAt(moment: string): Promise<MomentVersion> {
     return this.reader.versionAt(moment);
@@ -233,7 +235,7 @@ export class PostgresStorage implements Storage {
 }
 
 /**
- * A started store. The schema must be there already (see `migrate`). Throws a RangeError for unusable options,
+ * Creates and starts a store. The schema must exist already (see `migrate`). Throws a RangeError for unusable options,
  * `MigrationError` for a schema of another version, `StorageError` when the database can't be used.
  */
 export async function createPostgresStorage(options: PostgresStorageOptions): Promise<PostgresStorage> {

@@ -80,7 +80,7 @@ describe('a role that may read the views', () => {
 
   it('may lock nothing of ours in a mode that others wait for', async () => {
     const mallory = await reader();
-    // Everybody has all rights on pg_settings, but none of our functions reads it.
+    // Everybody has all rights on pg_settings, but none of the program's functions reads it.
     const { rows } = await owner.query<{ name: string; schema: string }>(
       `select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name, n.nspname as schema
        from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -114,7 +114,7 @@ describe('a role that may read the views', () => {
     assert.match(channel, /^plinth_hints_[0-9a-f]{32}$/);
     const seen = await mallory.query<{ query: string }>('select query from pg_stat_activity');
     assert.ok(seen.rows.every(({ query }) => !query.includes(channel)));
-    // No text that everybody may read contains the name of the channel either.
+    // No function body that everybody may read contains the name of the channel either.
     const sources = await mallory.query('select from pg_proc where strpos(prosrc, $1) > 0', [channel]);
     assert.equal(sources.rowCount, 0);
   });

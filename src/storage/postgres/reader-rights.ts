@@ -15,7 +15,7 @@ const clusterFunctions = [
 ];
 
 /**
- * The functions that the views and the functions of schema `cluster` call with the rights of the reader. Those that
+ * The functions that the views and the functions of schema `cluster` call with the rights of the reader. Functions that
  * read check these rights themselves, the others only compute. Nobody else can reach them: the schema is closed.
  */
 const calledFunctions = [

@@ -50,7 +50,7 @@ export type MomentVersion =
 const POINT_READ_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 30_000;
 const MOST_COUNTS = 1_000;
-/** This many objects are counted in milliseconds, whatever the state of the table. */
+/** Up to this many objects are counted in milliseconds, whatever the state of the table. */
 const MOST_COUNTED_AT_ONCE = 10_000;
 
 /** Every read of objects. Throws only `StorageError`. */
@@ -60,7 +60,7 @@ export class Reader {
   private readonly sealing: Sealing;
   private readonly gets: SharedReads<StorageKey, StoredObject | StorageError | undefined>;
   private readonly boundReads: SharedReads<null, LogBounds>;
-  /** Numbers of objects after a position at a version, for the next pages of a list. */
+  /** Cached numbers of objects after a position at a version, for the next pages of a list. */
   private readonly counts = new Map<string, number>();
   private isCounting = false;
 
@@ -123,12 +123,12 @@ export class Reader {
     if (at !== undefined) checkVersion(at, found);
     const keyOf = (row: Row) => ({ resource: scope.resource, namespace: text(row, 2), name: text(row, 3) });
     const items = await this.objects(rows, keyOf, 4);
-    // A full page may have been the last one: the next one is empty then.
+    // A full page may have been the last one; the next page is then empty.
     const more = Number(rows.at(-1)?.[7] ?? 0) >= limit;
     return { resourceVersion: at ?? found.head, items, more };
   }
 
-  /** The objects under some of the keys at a version; undefined when the log no longer reaches it. */
+  /** The objects with the given keys at a version; undefined when the log no longer reaches back to it. */
   async objectsAt(resource: string, keys: readonly ListPosition[], at: bigint): Promise<StoredObject[] | undefined> {
     const values = [resource, keys.map(({ namespace }) => namespace), keys.map(({ name }) => name), at.toString()];
     const [bounds, ...rows] = await this.epochs.read(1, () =>
@@ -216,7 +216,7 @@ export class Reader {
       try {
         found[index] = storedObject(key, row, 1, this.sealing);
       } catch (error) {
-        // Callers of other objects share the read: only the callers of this object fail.
+        // The read is shared with callers of other objects: only the callers of this object fail.
         found[index] = error as StorageError;
       }
     }
@@ -292,7 +292,7 @@ export class Reader {
     if (before !== undefined) return this.counted(key, before - items.length);
     const values = [...rangeValues(keyRange(query, end)), at.toString()];
     if (query.countRemaining !== 'few') return this.counted(key, await this.count(COUNT_OBJECTS, values));
-    // While one long count is under way, no other begins.
+    // Only one long count runs at a time.
     if (this.isCounting) return undefined;
     const few = await this.count(COUNT_FEW_OBJECTS, [...values, MOST_COUNTED_AT_ONCE]);
     if (few !== undefined) return this.counted(key, few);
@@ -306,7 +306,7 @@ export class Reader {
     this.isCounting = true;
     this.count(COUNT_OBJECTS, values)
       .then((number) => this.counted(key, number))
-      // Without the count, the pages have no number.
+      // If the count fails, the pages are returned without a number.
       .catch(() => undefined)
       .finally(() => {
         this.isCounting = false;
@@ -333,7 +333,7 @@ function countKey(scope: ListScope, after: ListPosition | undefined, at: bigint)
   return JSON.stringify([scope.resource, scope.namespace, scope.name, after?.namespace, after?.name, `${at}`]);
 }
 
-/** The bounds of the log in the first row of an answer. */
+/** The bounds of the log, from the first row of a result. */
 export function boundsOf(row: Row | undefined): LogBounds {
   if (row === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
   return { compactRevision: BigInt(text(row, 0)), head: BigInt(text(row, 1)) };

@@ -15,15 +15,14 @@ export interface ReplicaSettings {
 }
 
 const timeoutMs = 60_000;
-/** Making the slot waits for the open transactions of the primary. */
+/** Creating the slot waits for the open transactions of the primary. */
 const subscribeTimeoutMs = 600_000;
 
 /**
  * Makes a migrated database follow the servers' database, unless it does already: publishes there what replicas need,
  * and subscribes to it here. May be repeated after it failed.
  *
- * @returns whether a subscription was made
- *
+ * @returns whether a subscription was created
  * @throws StartupError when one of the two databases can't be used for it.
  */
 export async function subscribe(settings: ReplicaSettings): Promise<boolean> {
@@ -45,7 +44,7 @@ export async function subscribe(settings: ReplicaSettings): Promise<boolean> {
     }
     await withSession(primaryDatabaseUrl, (primary) => publish(primary, without));
     await ask(session, `select plinth.prepare_replica(${quoteText(name)})`);
-    // Can't be part of a transaction, since it makes the slot on the other server.
+    // Can't be part of a transaction, since it creates the slot on the other server.
     const sql = `create subscription ${quoteName(name)} connection ${quoteText(libpqUrl(primaryDatabaseUrl))}
       publication plinth_objects, plinth_log`;
     await session.execute('subscribe', sql, subscribeTimeoutMs);
@@ -53,7 +52,7 @@ export async function subscribe(settings: ReplicaSettings): Promise<boolean> {
   });
 }
 
-/** Whether the replica has everything that existed when it began to follow, and can be read. */
+/** Whether the replica has received everything that existed when it subscribed, and can be read. */
 export async function hasBegun(databaseUrl: string): Promise<boolean> {
   return withSession(databaseUrl, async (session) => {
     const [row] = await ask(session, 'select plinth.begin_replica()');
@@ -71,7 +70,7 @@ async function publish(primary: Session, without: readonly string[]): Promise<vo
   if (level !== 'logical') {
     throw new StartupError(`the database of the servers has wal_level ${level}: set it to logical and start it again`);
   }
-  // Both publications exist: the URL may then be of a role that can only follow.
+  // Both publications exist already: the role of the URL then only needs the right to subscribe.
   if (count === '2') return;
   const [epoch] = await ask(primary, 'select e.replica from plinth.epoch e');
   if (epoch?.[0] === 't') throw new StartupError('--primary-database-url leads to a replica');
@@ -102,8 +101,8 @@ async function withSession<T>(url: string, work: (session: Session) => Promise<T
 }
 
 /**
- * PostgreSQL itself connects with this URL, from another environment, so our settings for protection are written into
- * it.
+ * PostgreSQL itself connects with this URL, from another environment, so the TLS settings of this process are written
+ * into it.
  */
 function libpqUrl(url: string): string {
   const { PGSSLMODE: mode = '' } = environment;

@@ -220,7 +220,7 @@ describe('retention of the log', () => {
       storage.list({ resource: `r${resource}`, at: first.resourceVersion, after: first.items.at(-1)?.key });
     await put(storage, key('b'), '2');
     await retention.round(watchHistoryMs, 0);
-    // Ages the partitions instead of waiting for minutes: the database's clock can't be set.
+    // Makes the partitions look older instead of waiting for minutes: the database's clock can't be set.
     const pass = (seconds: number) =>
       client.query(`update plinth.change_partitions set closed_at = closed_at - make_interval(secs => $1)`, [seconds]);
     await pass(285);

@@ -8,25 +8,28 @@ import { HISTORY_SIZE, KEEP_CHANGES, KEEP_HISTORY, LOG_BOUNDS, LOG_SIZE, text } 
 const PARTITIONS_AHEAD = 3;
 const FIRST_ROUND_MS = 1_000;
 const ROUND_TIMEOUT_MS = 30_000;
-/** A reader that holds the log open for longer delays the drop until a later round. */
+/** If a reader holds the log open for longer than this, the drop is postponed to a later round. */
 const DROP_TIMEOUT_MS = 60_000;
 /**
- * Behind a pooler a waiting statement can't be given up, so the partition is dropped at once or in a later round. This
- * is the longest time that new readers and writers of the log wait behind the drop.
+ * The longest time that new readers and writers of the log wait behind a drop. Behind a pooler a waiting statement
+ * can't be cancelled, so the partition is dropped at once or in a later round.
  */
 const POOLED_LOCK_TIMEOUT_MS = 200;
 const LEAST_CLOSE_AFTER_MS = 30_000;
-/** Longer partitions would save more space: within a partition the state before a change is not stored again. */
+/**
+ * The number of partitions into which the watch history is divided. Longer partitions would save space: within a
+ * partition the state before a change is not stored again.
+ */
 const PARTITIONS_PER_HISTORY = 5;
 /** Each partition of the log becomes one of the history, whose partitions should be neither many nor too large. */
 const MOST_HISTORY_PARTITIONS = 50;
 const MOST_CLOSE_AFTER_MS = 24 * 3_600_000;
-/** A partition has at most a million changes. */
+/** A partition to copy has at most a million changes. */
 const COPY_TIMEOUT_MS = 1_800_000;
 
 /**
  * Log upkeep: adds partitions, closes them, raises the compact revision, drops old partitions. Every process runs it;
- * the database lets one work at a time. The compact revision is raised and committed before a partition is dropped.
+ * the database admits one at a time. The compact revision is raised and committed before a partition is dropped.
  *
  * While the history is kept, the process that drops a partition first copies it to the history, whatever its own
  * options are. The history is dropped in the same way as the log: its floor is raised first.
@@ -38,7 +41,7 @@ export class Retention {
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
 
-  /** `random` returns numbers from 0 to below 1. */
+  /** @param random returns numbers from 0 to below 1 */
   constructor(options: ResolvedOptions, pool: SessionPool, random: () => number = Math.random) {
     this.options = options;
     this.pool = pool;
@@ -70,7 +73,7 @@ export class Retention {
     }
   }
 
-  /** Spread over the interval, so that processes that started together don't call together. */
+  /** A random pause around the interval, so that processes that started together don't run rounds together. */
   private pause(): Promise<void> {
     return systemTimers.wait(this.options.retentionIntervalMs * (0.5 + this.random()), this.stopping.signal);
   }
@@ -79,7 +82,7 @@ export class Retention {
   async round(historyMs: number, closeAfterMs: number): Promise<number> {
     const { historyRetentionMs, historyExclude } = this.options;
     const [droppable, expired, compactRevision, size] = await this.pool.run(async (session) => {
-      // First, so that a partition dropped in this round is known to need a copy.
+      // Comes first, so that a partition dropped in this round is known to need a copy.
       const past = await session.run(KEEP_HISTORY, [historyRetentionMs, historyExclude], ROUND_TIMEOUT_MS);
       const rows = await session.run(KEEP_CHANGES, [historyMs, closeAfterMs, PARTITIONS_AHEAD], ROUND_TIMEOUT_MS);
       const [bounds] = await session.run(LOG_BOUNDS, [], ROUND_TIMEOUT_MS);
@@ -104,7 +107,7 @@ export class Retention {
     return dropped;
   }
 
-  /** Uses a connection of its own: detaching can't run in a transaction, and may have to wait long for a reader. */
+  /** Uses a connection of its own: detaching can't run in a transaction, and may wait long for a reader. */
   private async drop(droppable: readonly bigint[], expired: readonly bigint[]): Promise<number> {
     const session = await Session.open({
       url: this.options.listenDatabaseUrl,
@@ -141,7 +144,10 @@ function closeAfterMs(watchHistoryMs: number, historyRetentionMs: number): numbe
   return Math.max(LEAST_CLOSE_AFTER_MS, watchHistoryMs / PARTITIONS_PER_HISTORY, forHistory);
 }
 
-/** Whether the partition may be dropped: it is copied, or no history is kept. */
+/**
+ * Copies the partition if a history is kept. Returns whether the partition may be dropped: it was copied, or no history
+ * is kept.
+ */
 async function copyToHistory(session: Session, lower: bigint): Promise<boolean> {
   await limitStatements(session, COPY_TIMEOUT_MS);
   const sql = `select plinth.copy_to_history(${lower})`;
@@ -156,7 +162,7 @@ async function limitStatements(session: Session, limitMs: number): Promise<void>
 }
 
 /**
- * Detaches and drops one partition; false when it has to wait for a later round. Unlike dropping a partition in place,
+ * Detaches and drops one partition; false when that must wait for a later round. Unlike dropping a partition in place,
  * detaching concurrently never makes readers or writers of the log wait.
  */
 async function dropPartition(session: Session, parent: 'changes' | 'history', lower: bigint): Promise<boolean> {
@@ -188,7 +194,7 @@ async function dropPartition(session: Session, parent: 'changes' | 'history', lo
     await session.execute('forget', `delete from ${register} where lower = ${lower}`, limit);
     return true;
   } catch (error) {
-    // A wait for a reader timed out, or another process is dropping it.
+    // The wait for a reader timed out, or another process is dropping the partition.
     const code = sqlState(error);
     if (session.pooled) await session.execute('rollback', 'rollback', limit);
     if (code === '57014' || code === '55P03' || code === '55000' || code === '42P01' || code === '40P01') return false;

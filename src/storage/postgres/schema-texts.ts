@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A schema change failed, or the program does not understand the database. */
+/** A schema change failed, or the program can't use the schema in the database. */
 export class MigrationError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -10,25 +10,25 @@ export class MigrationError extends Error {
   }
 }
 
-/** A text that is applied again whenever it changes. `digest` changes with it. */
+/** An SQL script that is applied again whenever it changes. `digest` changes with it. */
 export interface SchemaText {
   readonly name: string;
   readonly sql: string;
   readonly digest: string;
 }
 
-/** A text that is applied once. */
+/** An SQL script that is applied once. */
 export interface Migration extends SchemaText {
   readonly version: number;
 }
 
-/** All texts of the schema, as they come with this program. */
+/** All SQL scripts of the schema that come with this program. */
 export interface SchemaTexts {
   /** Applied before anything else. */
   readonly locks: SchemaText;
-  /** In order of rising versions. */
+  /** Migrations in ascending order of version. */
   readonly migrations: readonly Migration[];
-  /** One per function, by name. */
+  /** One script per function, sorted by name. */
   readonly functions: readonly SchemaText[];
   /** Version of the program. */
   readonly release: string;
@@ -37,7 +37,7 @@ export interface SchemaTexts {
 const MIGRATION_NAME = /^(\d{6})_([a-z0-9_]+)\.sql$/;
 
 function migrationsDirectory(): string {
-  // Compiled code is at another depth than its source, so search upwards.
+  // The folder depth of compiled code differs from that of its source, so search upwards.
   for (let directory = import.meta.dirname; ; directory = dirname(directory)) {
     const candidate = join(directory, 'migrations');
     if (existsSync(join(candidate, 'locks.sql'))) return candidate;
@@ -46,8 +46,8 @@ function migrationsDirectory(): string {
 }
 
 /**
- * Reads the folder `migrations` synchronously, not file by file between other work: every start has to wait for it, and
- * the hundred small files take two milliseconds.
+ * Reads the folder `migrations` synchronously: every start must wait for it, and the hundred small files take two
+ * milliseconds.
  *
  * @throws MigrationError when its numbers have a gap.
  */
@@ -72,7 +72,7 @@ export function loadSchemaTexts(directory: string = migrationsDirectory()): Sche
   };
 }
 
-/** Changes whenever any text of the schema changes. */
+/** Changes whenever any script of the schema changes. */
 export function schemaFingerprint(): string {
   const { locks, migrations, functions } = loadSchemaTexts();
   const hash = createHash('sha256');
@@ -80,7 +80,7 @@ export function schemaFingerprint(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Whether release `a` came out after release `b`, by their numbers, as in `1.10.0`. */
+/** Whether release `a` is later than release `b`, by their numbers, as in `1.10.0`. */
 export function isLaterRelease(a: string, b: string): boolean {
   const numbers = (release: string) => (release.split(/[-+]/)[0] ?? '').split('.').map((part) => Number(part) || 0);
   const [left, right] = [numbers(a), numbers(b)];
@@ -108,8 +108,8 @@ function releaseAbove(directory: string): string {
 }
 
 /**
- * Orders the functions for their creation: PostgreSQL resolves the body of an SQL function when it is created, so the
- * functions that it calls must exist.
+ * Sorts the functions in the order of creation: PostgreSQL resolves the body of an SQL function when it is created, so
+ * the functions that it calls must exist.
  */
 export function calledFirst(functions: readonly SchemaText[]): SchemaText[] {
   const ordered = new Set<SchemaText>();
@@ -124,7 +124,7 @@ export function calledFirst(functions: readonly SchemaText[]): SchemaText[] {
   return [...ordered];
 }
 
-/** A variant with other arguments (`as_of.time`) calls the plain one, never the other way round. */
+/** A variant with other arguments (`as_of.time`) calls the plain function, never the other way round. */
 function isCalledBy(callee: SchemaText, caller: SchemaText): boolean {
   const [name] = callee.name.split('.');
   if (caller.name.split('.')[0] === name && callee.name !== name) return false;

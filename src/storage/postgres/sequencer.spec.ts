@@ -81,13 +81,13 @@ describe('writes of several processes', () => {
     const other = await createPostgresStorage({ databaseUrl });
     const key = (name: string) => ({ resource: 'things', namespace: '', name });
     try {
-      // The writer connection must exist before the answers are held.
+      // The writer connection must exist before responses are held back.
       await storage.create(key('before'), 'u', '0');
       proxy.holdAnswers();
       const late = storage.create(key('a'), 'u', '1');
       const arrived = async () => (await other.get(key('a'))) !== undefined;
       while (!(await arrived())) await new Promise((resolve) => setImmediate(resolve));
-      // The write was made, but the process has not learned of it. It must take later writes of others as newer.
+      // The write was made, but the process does not know it yet. It must take later writes of others as newer.
       await remove(other, key('a'));
       const again = storage.create(key('a'), 'u', '2');
       proxy.release();
@@ -201,7 +201,7 @@ describe('invariants of the sequencer', () => {
 
   const keyOf = (name: string): StorageKey => ({ resource: 'things', namespace: '', name });
 
-  /** A store, and the faults that it reports. */
+  /** Opens a store and records the errors that it reports. */
   const open = async () => {
     const databaseUrl = await server.createTestDatabase();
     const faults: unknown[] = [];

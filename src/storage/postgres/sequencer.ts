@@ -18,17 +18,17 @@ import { WriterHealth } from './writer-health.js';
 import type { WriterLock } from './writer-lock.js';
 import { answerBatch, type BatchOutcome, sealedCurrents, type WrittenBatch } from './written-batch.js';
 
-/** How long nothing is notified after the server's queue of notifications was full. */
+/** How long no notifications are sent after the server's queue of notifications was full, in milliseconds. */
 const QUIET_MS = 10_000;
 
 /**
- * The only way to write. It uses one connection. While a batch is under way, new writes wait in memory and share the
- * next one. The database draws versions under one lock, so version order is commit order over all processes.
+ * The only way to write. It uses one connection. While a batch is in progress, new writes wait in memory and share the
+ * next one. The database assigns versions under one lock, so version order is commit order over all processes.
  *
  * States of a write: `queued` (fails with `Unavailable` after writeWaitMs; certainly not written), `in flight`
- * (answered by the batch), and after a broken connection `unknown`. Then the batch is fenced and looked up in the log.
- * Writes that are found were made; the rest is queued again. Only when that fails for resolveDeadlineMs does the caller
- * get `UnknownOutcome`.
+ * (completed by the batch's response), and after a broken connection `unknown`. Then the batch is fenced and looked up
+ * in the log. Writes that are found were made; the rest is queued again. Only when that fails for resolveDeadlineMs
+ * does the caller get `UnknownOutcome`.
  *
  * Two writes of one key never share a batch. The second one is checked here against the outcome of the first, without
  * asking the database: that outcome was committed after both were requested.
@@ -76,7 +76,7 @@ export class Sequencer implements Writer {
     this.loop = this.run();
   }
 
-  /** Lets the batch under way end, fails queued writes with `Closed`, closes the connection. */
+  /** Waits for the batch in progress, fails queued writes with `Closed`, closes the connection. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.wake?.();
@@ -85,12 +85,12 @@ export class Sequencer implements Writer {
     await this.session?.close();
   }
 
-  /** Whether a batch is under way. Its end is reported to `onEnd`. */
+  /** Whether a batch is in progress. Its end is reported to `onEnd`. */
   get isSending(): boolean {
     return this.sending;
   }
 
-  /** Throws `Unavailable` while writes do not get through. Writes nothing. */
+  /** Throws `Unavailable` while writes do not succeed. Writes nothing. */
   check(): Promise<void> {
     return this.health.check();
   }
@@ -113,8 +113,8 @@ export class Sequencer implements Writer {
   }
 
   /**
-   * Like {@link write}, for writes that are all made or none. They share a batch, so a broken connection leaves no half
-   * of them.
+   * Like {@link write}, for writes that are all made or none. They share a batch, so after a broken connection either
+   * all or none of them exist.
    */
   writeTogether(writes: readonly Write[]): Promise<readonly TiedWriteAnswer[]> {
     if (this.stopping.signal.aborted) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
@@ -141,7 +141,7 @@ export class Sequencer implements Writer {
         this.wake = undefined;
         continue;
       }
-      // Writes that become ready in the same turn of the event loop belong in this batch.
+      // Waits for writes that become ready in the same turn of the event loop: they belong in this batch.
       await new Promise((resolve) => setImmediate(resolve));
       const session = await this.connected(undefined);
       if (session === undefined) continue;
@@ -154,7 +154,7 @@ export class Sequencer implements Writer {
     }
   }
 
-  /** Uses the writer's own connection, or makes one in the same way. */
+  /** Uses the writer's own connection, or opens one in the same way. */
   private async probe(): Promise<void> {
     const limit = this.options.resolveDeadlineMs;
     if (this.session !== undefined && !this.session.broken) {
@@ -205,13 +205,13 @@ export class Sequencer implements Writer {
   private async send(session: Session, batch: QueuedWrite[]): Promise<WrittenBatch | undefined> {
     const began = performance.now();
     const id = newBatchId();
-    // Taken now: during the batch the log may raise #known beyond the versions of the batch.
+    // Read before sending: during the batch the log may raise #known beyond the versions of the batch.
     const before = this.known;
     let columns: ReturnType<typeof batchColumns>;
     try {
       columns = batchColumns(batch);
     } catch (error) {
-      // Nothing was sent. The writes of other batches continue.
+      // Nothing was sent. Other batches are not affected.
       this.options.observer.backgroundError('write queue', error);
       for (const entry of batch) entry.reject(error as InvariantError);
       return undefined;
@@ -243,13 +243,13 @@ export class Sequencer implements Writer {
     return outcome.written;
   }
 
-  /** Undefined when the answer can't be true. */
+  /** Completes the writes of the batch; undefined when the response contradicts the history. */
   private answer(session: Session, batch: readonly QueuedWrite[], rows: readonly Row[]): BatchOutcome | undefined {
     let outcome: BatchOutcome;
     try {
       outcome = answerBatch(batch, rows, this.options.sealing);
     } catch (error) {
-      // Versions of this history mean nothing any more: the next batch begins with a check of the history.
+      // The versions seen in this history can't be trusted any more: the next batch begins with a check of the history.
       this.options.observer.backgroundError('answer to a batch', error);
       session.destroy();
       this.rejectUnknown(batch, 'the answer to the write contradicts the history; it may have been made', error);
@@ -325,7 +325,10 @@ export class Sequencer implements Writer {
     }
   }
 
-  /** A proxy or a pooler moved the connection to another server, or the database was restored under it. */
+  /**
+   * Checks the history again: a proxy or a pooler moved the connection to another server, or the database was restored
+   * under it.
+   */
   private async enterAgain(session: Session): Promise<void> {
     try {
       await this.lock.during(this.epochs.enter(session));
@@ -346,7 +349,7 @@ export class Sequencer implements Writer {
     }
   }
 
-  /** Finds out the fate of a batch whose answer never came. */
+  /** Finds out the outcome of a batch whose response never arrived. */
   private async resolve(batch: QueuedWrite[], id: string, before: bigint): Promise<WrittenBatch | undefined> {
     const deadline = performance.now() + this.options.resolveDeadlineMs;
     for (;;) {

@@ -6,12 +6,12 @@ import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { type ServerLimits, Session } from './session.js';
 
-/** `lockMs` is less than the shortest time limit of a read, `statementMs` more than the longest. */
+/** `lockMs` must be less than the shortest time limit of a read, `statementMs` more than the longest. */
 const limits: ServerLimits = { lockMs: 4_000, statementMs: 35_000 };
 
 /**
- * The reader connections: at most poolSize, made on first use and kept. A read is repeated when its connection breaks
- * or the database is not there yet, for at most writeWaitMs.
+ * The reader connections: at most poolSize, opened on first use and kept. A read is retried when its connection breaks
+ * or the database is not up yet, for at most writeWaitMs.
  */
 export class SessionPool {
   private readonly options: ResolvedOptions;
@@ -47,7 +47,7 @@ export class SessionPool {
     }
   }
 
-  /** Waits for the reads under way and closes all connections. */
+  /** Waits for reads in progress and closes all connections. */
   async stop(): Promise<void> {
     this.stopping.abort();
     for (const go of this.waiting.splice(0)) go();

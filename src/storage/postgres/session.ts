@@ -31,9 +31,9 @@ export interface SessionOptions {
 }
 
 /**
- * How long the server goes on, in milliseconds, unless somebody cancels the statement earlier. The server does not notice that the
- * caller has given up: without a limit, every such call leaves behind a session that waits for a lock or computes. Not
- * used behind a pooler, where the limits would stay on a connection that serves others.
+ * How long the server continues a statement, in milliseconds, unless the statement is cancelled earlier. The server
+ * does not notice that the caller has given up: without a limit, every such call leaves behind a session that waits for
+ * a lock or computes. Not used behind a pooler, where the limits would stay on a connection that serves others.
  */
 export interface ServerLimits {
   readonly lockMs: number;
@@ -43,13 +43,13 @@ export interface ServerLimits {
 /** A list of strings is sent as `text[]`. */
 export type StatementValue = string | number | bigint | Buffer | readonly (string | null)[] | null;
 
-/** How long an answer that arrives in many pieces is still read after its time limit. */
+/** How long a result that arrives in many pieces is still read after its time limit, in milliseconds. */
 const longestArrivalMs = 1_000;
 const asText = (value: string): string => value;
 const rawTypes = { getTypeParser: () => asText };
 
 /**
- * One connection. Every value comes back as text: JSON is passed on as stored, and versions don't fit a JavaScript
+ * One connection. Every value is returned as text: JSON is passed on as stored, and versions don't fit a JavaScript
  * number. It runs one statement at a time. A statement that exceeds its time limit destroys the connection, whose state
  * is unknown from then on.
  */
@@ -76,8 +76,8 @@ export class Session {
   }
 
   /**
-   * Connects to the first host of the URL that answers and is no standby. A single host is used even if it is a
-   * standby: its answers to later statements show this. Rejects with the error of the last host.
+   * Connects to the first host of the URL that answers and is not a standby. A single host is used even if it is a
+   * standby: its responses to later statements show this. Rejects with the error of the last host.
    */
   static async open(options: SessionOptions): Promise<Session> {
     const targets = targetsOf(options.url);
@@ -128,7 +128,7 @@ export class Session {
   }
 
   /**
-   * Finds out what kind of server the connection leads to; true for a standby. A pooler invents the process id it
+   * Finds out what kind of server the connection leads to; true for a standby. A pooler invents the process id that it
    * reports, so that id differs from the server's own.
    */
   private async look(timeoutMs: number): Promise<boolean> {
@@ -223,8 +223,8 @@ export class Session {
   }
 
   /**
-   * By callback: the driver's promises let each result hold on to later ones, so that all rows are moved to the old
-   * generation before they are collected (measured: a fifth of the processor time of gets).
+   * Uses a callback: the driver's promises let each result hold on to later ones, so that all rows are moved to the old
+   * generation before they are collected (measured: a fifth of the CPU time of gets).
    */
   private ask(query: pg.QueryArrayConfig): Promise<Row[]> {
     return new Promise((resolve, reject) => {
@@ -237,7 +237,7 @@ export class Session {
   }
 
   /**
-   * Ends the connection, unless the answer has already arrived. After the process was held up, timers run before
+   * Destroys the connection, unless the response has already arrived. After the process was blocked, timers run before
    * anything is read: data that has arrived meanwhile is read first, piece by piece.
    */
   private expire(isRunning: () => boolean, until: number): void {
@@ -253,7 +253,7 @@ export class Session {
     return (this.client as unknown as { connection: { stream: Socket } }).connection.stream;
   }
 
-  /** Ends the connection without waiting; a running statement rejects. */
+  /** Closes the connection without waiting; a running statement rejects. */
   destroy(): void {
     this.stream.destroy();
     this.markBroken();
@@ -295,8 +295,8 @@ function targetsOf(url: string): readonly DatabaseTarget[] {
 }
 
 /**
- * The error with a clear message for a server that requires a password when the driver has none; the driver's own
- * message does not name the cause.
+ * Replaces the driver's error, when the server requires a password and the driver has none, by one that names the
+ * cause.
  */
 function connectionProblem(error: unknown): unknown {
   if (

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SharedReads } from './shared-reads.js';
 
-/** Requested rounds; each ends when the test decides. */
+/** Records the requested rounds; the test decides when each one finishes. */
 class Rounds {
   readonly asked: (readonly string[])[] = [];
   private readonly answers: ((values: readonly string[]) => void)[] = [];

@@ -1,15 +1,16 @@
 /**
- * A round with this many keys is worth starting beside one that is under way. A round costs the same for any number of
- * keys, most of it in waking the other side, so fewer keys wait for the round under way to end. Waiting for more (16) leaves
- * this process idle between rounds: a fifth fewer gets per second by 16 clients, each at the same cost (docs/benchmarks.md).
+ * A round with at least this many keys is started while another one is in progress. A round costs the same for any
+ * number of keys, most of it in waking the other side, so fewer keys wait for the round in progress. Waiting for more
+ * (16) leaves this process idle between rounds: a fifth fewer gets per second by 16 clients, each at the same cost
+ * (docs/benchmarks.md).
  */
 const FULL_ROUND = 4;
 /** Calls stop waiting for a round that takes longer, in milliseconds: its connection may be dead. */
 const PATIENCE_MS = 50;
 
 /**
- * Lets calls that come during earlier ones share the next round. A round always starts after every call in it was made,
- * so its answer is never older than the call.
+ * Lets calls that arrive during earlier ones share the next round. A round always starts after every call in it was
+ * made, so its result is never older than the call.
  */
 export class SharedReads<K, V> {
   private readonly load: (keys: readonly K[]) => Promise<readonly V[]>;
@@ -22,7 +23,10 @@ export class SharedReads<K, V> {
   private newestRoundAt = 0;
   private patience: NodeJS.Timeout | undefined;
 
-  /** `load` returns values in the order of the keys; `identify` gives equal keys the same id. */
+  /**
+   * @param load returns values in the order of the keys
+   * @param identify returns the same id for equal keys
+   */
   constructor(
     load: (keys: readonly K[]) => Promise<readonly V[]>,
     identify: (key: K) => string,
@@ -58,8 +62,8 @@ export class SharedReads<K, V> {
       }
     }
     this.scheduled = true;
-    // Calls of all connections that are read in this turn of the event loop belong in this round. A single call loses
-    // nothing, as its turn ends at once.
+    // Waits for the calls of all connections that are received in this turn of the event loop: they belong in this
+    // round. A single call loses nothing, as its turn ends at once.
     setImmediate(() => {
       this.scheduled = false;
       void this.round();

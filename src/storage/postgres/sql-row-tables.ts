@@ -5,10 +5,10 @@ import { silentObserver } from './postgres-storage-options.js';
 import { Session } from './session.js';
 import { newTableName, type RowTable, tableStatements } from './sql-row-text.js';
 
-/** The outcome of one step. `lost`: the tables can't go on and have to be filled again. */
+/** The outcome of one step. `lost`: the tables can't be updated from the log and must be filled again. */
 export interface ProjectionStep {
   readonly outcome: 'moved' | 'idle' | 'busy' | 'lost';
-  /** Whether at least one more full step is left. */
+  /** Whether the log contains at least one more full step. */
   readonly isBehind: boolean;
 }
 
@@ -20,9 +20,9 @@ const changesPerStep = 500;
 const stillNeeded: ReadonlySet<string> = new Set(['2BP01', '55P03']);
 
 /**
- * Keeps the tables of rows that the views read from in step with the log (`--sql-projection=tables`). All work is done
- * inside the database; the position is part of the same transaction as the rows, so a process that dies in the middle
- * leaves nothing half done.
+ * Keeps the tables of rows that the views read from up to date with the log (`--sql-projection=tables`). All work is
+ * done inside the database; the position is part of the same transaction as the rows, so a process that crashes in the
+ * middle leaves nothing half done.
  */
 export class SqlRowTables {
   private session: Session | undefined;
@@ -30,8 +30,8 @@ export class SqlRowTables {
   constructor(private readonly databaseUrl: string) {}
 
   /**
-   * Makes and fills the tables that are missing or have other columns, one after the other. Returns whether there were
-   * any: then the views have to be compared again.
+   * Creates and fills the tables that are missing or have other columns, one after the other. Returns whether there
+   * were any: the views must then be compared again.
    */
   async fill(tables: readonly RowTable[], signal: AbortSignal): Promise<boolean> {
     const session = await this.connected();
@@ -62,12 +62,12 @@ export class SqlRowTables {
       from plinth.project_changes(${changesPerStep}) p, plinth.log_bounds() b`;
     const [row] = await session.execute('project-changes', sql, stepTimeoutMs);
     const outcome = (row?.[0] ?? 'lost') as ProjectionStep['outcome'];
-    // From now on no view is made over these tables.
+    // From now on no view uses these tables.
     if (outcome === 'lost') await execute(session, 'update plinth.projection set position = -1');
     return { outcome, isBehind: row?.[1] === 't' };
   }
 
-  /** Forgets all tables, once no view reads them any more. */
+  /** Removes the records of all tables; call it once no view reads the tables any more. */
   async forget(): Promise<void> {
     const session = await this.connected();
     await execute(session, 'begin; delete from plinth.projected_tables; delete from plinth.projection; commit');
@@ -81,7 +81,7 @@ export class SqlRowTables {
   private async make(table: RowTable): Promise<void> {
     const session = await this.connected();
     const name = newTableName(table, randomBytes(4).toString('hex'));
-    // The rows and the version that they show have to come from one snapshot.
+    // The rows and the version that they show must come from one snapshot.
     await execute(session, 'begin isolation level repeatable read');
     try {
       await execute(session, 'set local search_path = pg_catalog, pg_temp');

@@ -5,7 +5,7 @@ import { cutName, quoteName, quoteText } from '../../base/database/sql-text.js';
 export interface RowColumn {
   readonly name: string;
   readonly type: string;
-  /** From `o.object`, the visible part of the object, and `x.converted`, all of it. */
+  /** SQL over `o.object`, the visible part of the object, and `x.converted`, all of it. */
   readonly expression: string;
   /** The kind of index, if any. `paths`: only for `@>`. */
   readonly index?: 'btree' | 'gin' | 'paths' | 'set';
@@ -22,7 +22,7 @@ export interface RowTable {
   readonly columns: readonly RowColumn[];
   /** The visible part of `x.converted`. */
   readonly visible: string;
-  /** The part of `o.object` that the column `object` holds, and the whole object of a row `r`. */
+  /** SQL for the part of `o.object` that the column `object` stores, and for the whole object of a row `r`. */
   readonly stored: string;
   readonly shown: string;
   /** Whether `object` is indexed. */
@@ -64,7 +64,7 @@ const phase: RowColumn = {
   index: 'btree',
 };
 
-/** Written into the statement: calling a function with a query inside takes longer than the query itself. */
+/** Inlined into the statement: calling a function with a query inside takes longer than the query itself. */
 const images = `(select array_agg(distinct left(i #>> '{}', 600) order by left(i #>> '{}', 600))
     from jsonb_path_query(o.object, '$.spec.*[*].image') i)`;
 
@@ -103,7 +103,7 @@ const spec: RowColumn = {
   field: 'spec',
 };
 
-/** Kinds that constantly change as a whole, by the names of their resources. */
+/** Resources whose objects change constantly in all their parts. */
 const restless: ReadonlySet<string> = new Set(['events', 'leases', 'endpoints', 'endpointslices']);
 
 /** Describes the table of a resource. */
@@ -137,15 +137,13 @@ export function shownColumns({ columns }: RowTable, fieldNames: ReadonlySet<stri
   return columns.filter(({ name, field }) => field === undefined && !own.has(name) && !fieldNames.has(name));
 }
 
-/**
- * A name for a table that is about to be made: no other table has it, so an older table can stay until nobody reads it.
- */
+/** A name for a table that is about to be created. It is unique, so an older table can stay until no view reads it. */
 export function newTableName({ title }: RowTable, suffix: string): string {
   return `${cutName(`rows_${title}`.slice(0, 50))}_${suffix}`;
 }
 
 /**
- * The statements that make and fill a table, in one transaction at one version. Indexes come last, which is faster.
+ * The statements that create and fill a table, in one transaction at one version. Indexes come last, which is faster.
  *
  * @param name the result of {@link newTableName}
  */
@@ -175,7 +173,7 @@ ${columns.map((column) => `  ${quoteName(column.name)} ${column.type},\n`).join(
       .filter((column) => column.type !== 'timestamptz' && column !== spec)
       .map((column) => `alter column ${quoteName(column.name)} set storage main`)
       .join(', ')}`,
-    // The older compression takes longer than everything else that is done with the object.
+    // The older compression takes longer than all other work on the object.
     `do $$ begin
   alter table ${at} alter column object set compression lz4${columns.includes(spec) ? ', alter column spec set compression lz4' : ''};
 exception when feature_not_supported or invalid_parameter_value then

@@ -27,7 +27,7 @@ export interface SqlViewSource {
   readonly holdsAnyJson?: boolean;
 }
 
-/** A view ready to be made. `digest` changes whenever its definition does. */
+/** A view ready to be created. `digest` changes whenever its definition does. */
 export interface SqlView {
   readonly name: string;
   /** `resource` column of the stored objects that it shows. */
@@ -44,12 +44,12 @@ export interface SqlViewForms {
   readonly storageResource: string;
   readonly ofObjects: SqlView;
   readonly rows: RowTable;
-  /** Rows with an index on the whole object. */
+  /** The table of rows that also has an index on the whole object. */
   readonly indexedRows: RowTable;
   ofRows(rows: RowTable, tableName: string): SqlView;
 }
 
-/** Objects stored here are never shown with their values, under any served name. */
+/** Objects of this resource are never shown with their values, under any served name. */
 const secretsResource = 'secrets';
 /** Postgres allows 1664 columns. A field without a column is still in `object`. */
 const mostFields = 1_000;
@@ -91,7 +91,7 @@ export function sqlView(source: SqlViewSource): SqlViewForms {
     ];
     const converted = 'plinth.to_jsonb(o.data)';
     const keys = isSecret ? `, plinth.json_keys(${converted} -> 'data') as data_keys` : '';
-    // One bad object must not hide the others. The function that ensures this takes longer.
+    // One bad object must not make the whole view fail. The function that ensures this takes longer.
     const shownObject = "plinth.shown_object('', o.data, o.resource_version)";
     const object = isSecret ? `plinth.secret_object(${converted})` : holdsAnyJson ? shownObject : converted;
     // OFFSET 0 keeps the planner from repeating the conversion in every column.
@@ -171,7 +171,7 @@ function fieldColumns(fields: readonly SqlViewField[]): (readonly [string, strin
     });
 }
 
-/** Custom kinds may have fields whose names no text of the database can hold. */
+/** Custom kinds may have fields whose names the database can't store as text. */
 function isSqlText(field: string): boolean {
   return !field.includes('\0') && field.isWellFormed();
 }

@@ -12,7 +12,7 @@ import type { RowTable } from './sql-row-text.js';
 import { type SqlView, type SqlViewForms } from './sql-view-text.js';
 
 export interface SqlViewsResult {
-  /** Names of views that were made or changed, and of dropped views whose resource is gone. */
+  /** Names of views that were created or changed, and of dropped views whose resource is no longer served. */
   readonly changed: readonly string[];
   readonly dropped: readonly string[];
   /**
@@ -20,7 +20,7 @@ export interface SqlViewsResult {
    * transaction reads them.
    */
   readonly kept: readonly { readonly name: string; readonly reason: string }[];
-  /** `missing`: the role does not exist and this database role may not make it. */
+  /** `missing`: the role does not exist and the database role of this process may not create it. */
   readonly reader: 'ready' | 'missing';
 }
 
@@ -33,11 +33,12 @@ const inUse = '55P03';
 const nameTaken = ['42P07', '42710', '42809'];
 
 /**
- * Makes schema `cluster` consist of exactly these views and the objects that others made there, readable by the reader
- * role. Takes one read when nothing has changed. Several processes may call it at once: they take turns under the lock
- * of migrations.
+ * Makes schema `cluster` consist of exactly these views and the objects that others created there, readable by the
+ * reader role. Needs one read when nothing has changed. Several processes may call it at once: they take turns under
+ * the lock of migrations.
  *
- * A view that other views use is only ever extended by columns. If that is not enough, it is kept and reported.
+ * If other objects depend on a view, it is only ever extended by columns. If that is not enough, it is kept and
+ * reported.
  *
  * @throws MigrationError when the database can't be reached or refuses.
  */
@@ -126,7 +127,8 @@ async function applyViews(session: Session, views: readonly SqlView[], digest: s
   }
   for (const view of views) {
     const present = known.get(view.name);
-    // A reader of a view may read one kind: if the view's name passes to another kind, nobody is granted anything yet.
+    // A role may be allowed to read only some views: if a view's name passes to another resource, no rights are carried
+    // over.
     const isOther = present !== undefined && (present.resource ?? view.storageResource) !== view.storageResource;
     if (present?.digest === view.digest && !isOther) continue;
     const failure = await makeView(session, view, isOther ? 'other' : present === undefined ? 'none' : 'same');
@@ -187,7 +189,7 @@ async function makeView(
   return attempt(session, anew);
 }
 
-/** Makes the role if that is allowed, and grants it the rights on all our views. */
+/** Creates the role if that is allowed, and grants it the rights on all views of this program. */
 async function ensureReader(session: Session): Promise<SqlViewsResult['reader']> {
   // Roles belong to the whole server: a process in another of its databases may be making the same one right now.
   await execute(
@@ -237,7 +239,7 @@ async function readTables(session: Session): Promise<ReadonlyMap<string, Readabl
   return new Map(rows.map(([resource, name, digest]) => [resource as string, { name, digest } as ReadableTable]));
 }
 
-/** The views in the form that is wanted and possible: over rows only where a table of this shape is filled. */
+/** The requested form of each view, if possible: over rows only where a table of this shape has been filled. */
 function chosenViews(
   forms: readonly SqlViewForms[],
   tables: ReadonlyMap<string, ReadableTable>,
@@ -258,7 +260,10 @@ export function rowsIn(form: SqlViewForms, mode: SqlProjection): RowTable | unde
   return mode === 'tables' ? form.rows : undefined;
 }
 
-/** Runs SQL that may be refused because of objects that others made; every other error is thrown. */
+/**
+ * Runs SQL that may be refused because of objects that others created, and returns that error; every other error is
+ * thrown.
+ */
 async function attempt(session: Session, sql: string): Promise<Error | undefined> {
   await execute(session, 'savepoint before_view');
   try {

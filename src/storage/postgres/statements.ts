@@ -17,7 +17,7 @@ export const WRITE_BATCH: Statement = {
 /** Fails when a write would fail. */
 export const CHECK_WRITES: Statement = { name: 'check-writes', text: 'select plinth.check_writes()' };
 
-/** Ends the sessions that hold the writers' lock and wait for a stalled client. */
+/** Terminates the sessions that hold the writers' lock and wait for a stalled client. */
 export const FREE_WRITERS: Statement = {
   name: 'free-writers',
   text: `select plinth.free_writers($1::double precision * interval '1 millisecond')`,
@@ -59,19 +59,19 @@ export const LIST_PAGE_WITHIN: Statement = {
   ) w where before is null or before < $9 order by place`,
 };
 
-/** A page without most of the objects whose text has none of the given words. */
+/** A page without most of the objects whose text contains none of the given words. */
 export const FIND_PAGE: Statement = {
   name: 'find-page',
   text: 'select compact_revision, head, namespace, name, uid, resource_version, data, looked from plinth.find_page($1, $2, $3, $4, $5, $6, $7, $8, $9)',
 };
 
-/** Keys in some blocks of the table whose text has the given words. */
+/** Keys in some blocks of the table whose text contains the given words. */
 export const FIND_BLOCKS: Statement = {
   name: 'find-blocks',
   text: 'select compact_revision, head, file, blocks, namespace, name from plinth.find_blocks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
 };
 
-/** Keys of later changes whose text has the given words. */
+/** Keys of later changes whose text contains the given words. */
 export const CHANGED_KEYS: Statement = {
   name: 'changed-keys',
   text: 'select compact_revision, head, namespace, name from plinth.changed_keys($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
@@ -179,7 +179,7 @@ export const NOTE_VERSION_TIME: Statement = {
   text: `select plinth.note_version_time($1::double precision * interval '1 millisecond')`,
 };
 
-/** The statements that read, by name. */
+/** The read statements, by name. */
 export const readStatements: ReadonlyMap<string, Statement> = new Map(
   [
     GET_OBJECTS,

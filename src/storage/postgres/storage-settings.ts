@@ -4,7 +4,7 @@ import { watchBacklogCharacters } from '../watch-backlog-characters.js';
 import type { ResolvedOptions, StorageObserver } from './postgres-storage-options.js';
 import { resolveOptions } from './postgres-storage-options.js';
 
-/** The storage options with the database URL settled; `--database-url` may leave it open. */
+/** The storage options with the database URL filled in; `--database-url` may be unset. */
 export type SettledStorageOptions = StorageOptions & { readonly databaseUrl: string };
 
 /**

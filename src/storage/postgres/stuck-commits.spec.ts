@@ -64,8 +64,8 @@ describe('commits that do not end', () => {
         isAway = false;
         await set('reset synchronous_standby_names');
         await Promise.all([writing, reading]);
-        // Three readers, the listener and the writer; a write and a round of log upkeep whose commits wait; and one
-        // that looks up who has the lock.
+        // Three readers, the listener and the writer; a write and a round of log upkeep whose commits wait; and a
+        // session that looks up who holds the lock.
         assert.ok(found.length <= 8, found.join('\n'));
       } finally {
         await set('reset synchronous_standby_names');
@@ -88,7 +88,7 @@ describe('commits that do not end', () => {
         await worker.query('commit');
         await Promise.all(reading);
         assert.equal((await storage.get(key('first')))?.uid, 'u');
-        // Three readers, the listener and the writer; and one that is just ending.
+        // Three readers, the listener and the writer; and one connection that is just closing.
         assert.ok(found.length <= 6, found.join('\n'));
       } finally {
         await worker.end();

@@ -13,7 +13,7 @@ it('a write that is put back into an empty queue still ends at its deadline', as
     isAnswered = true;
   });
   const batch = queue.take();
-  // Nothing waits now: no deadline has to be watched.
+  // Nothing waits now, so no deadline must be checked.
   test.mock.timers.tick(1);
   queue.putBack(batch);
   // The deadline itself is real time.

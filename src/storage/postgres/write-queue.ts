@@ -6,7 +6,7 @@ import { StorageError } from '../storage-error.js';
 import { keyString } from './keys.js';
 import { reasonForClients } from './postgres-errors.js';
 
-/** A write and its caller, who waits for the answer. */
+/** A write, and the callbacks of the caller that waits for it. */
 export interface QueuedWrite {
   readonly write: Write;
   readonly keyString: string;
@@ -19,14 +19,14 @@ export interface QueuedWrite {
   readonly reject: (error: StorageError | InvariantError) => void;
   /** Set when a batch with this write failed because of some value in it. From then on the write is sent by itself. */
   alone: boolean;
-  /** Whether a batch was taken while this write was already waiting. */
+  /** Whether a batch was sent without this write while it was already waiting. */
   stayedBehind: boolean;
 }
 
 const MAX_BATCH_WRITES = 500;
 /**
- * A batch takes as long as its longest objects need, and every write in it waits for them. So two very long ones never
- * share a batch.
+ * The size limit of a batch, in characters: a batch takes as long as its longest objects need, and every write in it
+ * waits for them. So two very long ones never share a batch.
  */
 const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024;
 /**
@@ -43,7 +43,7 @@ interface Group {
 }
 
 /**
- * Writes that were not sent yet. Those of one key keep their order; otherwise namespaces take turns, so that a
+ * Writes that have not been sent yet. Writes of one key keep their order; otherwise namespaces take turns, so that a
  * namespace with very many writes holds up only itself. A write that waits too long fails with `Unavailable`: it was
  * certainly not made.
  */
@@ -60,8 +60,9 @@ export class WriteQueue {
   private sweeper: NodeJS.Timeout | undefined;
 
   /**
-   * `waitMs`: how long a write may wait, in milliseconds. `lastError` returns the reason why the database takes no
-   * writes. `sealing`: how texts are stored in the database.
+   * @param waitMs how long a write may wait, in milliseconds
+   * @param lastError returns the reason why the database accepts no writes
+   * @param sealing how texts are stored in the database
    */
   constructor(waitMs: number, lastError: () => unknown, sealing: Sealing = plainSealing) {
     this.waitMs = waitMs;
@@ -78,7 +79,7 @@ export class WriteQueue {
     return now - (deadline - this.waitMs);
   }
 
-  /** Resolves when the write is answered. */
+  /** Resolves when the outcome of the write is known. */
   add(write: Write): Promise<WriteAnswer> {
     let stored: string;
     try {
@@ -144,8 +145,8 @@ export class WriteQueue {
   }
 
   /**
-   * The writes that may go now, in the order in which they came: none that has an earlier write of one of its keys
-   * before it.
+   * The writes that may be sent now, in the order in which they came: writes without an earlier write of one of their
+   * keys before them.
    */
   private groups(): Group[] {
     const keys = new Set<string>();
@@ -162,7 +163,10 @@ export class WriteQueue {
     return groups;
   }
 
-  /** One write of each namespace, then the next one of each, beginning with those whose last turn is longest ago. */
+  /**
+   * One write of each namespace, then the next one of each, beginning with the namespace whose last turn is longest
+   * ago.
+   */
   private inTurns(groups: readonly Group[]): Group[] {
     const lines = new Map<string, Group[]>();
     for (const group of groups) {
@@ -184,7 +188,7 @@ export class WriteQueue {
     return ordered;
   }
 
-  /** Either the short or the long writes: if there are both, the two kinds take turns. */
+  /** Only the short or only the long writes: if there are both, the two kinds take turns. */
   private ofOneLength(groups: readonly Group[]): readonly Group[] {
     const isLong = ({ characters }: Group) => characters > LONG_CHARACTERS;
     const long = groups.filter(isLong);
@@ -196,7 +200,7 @@ export class WriteQueue {
     return this.wasLong ? long : groups.filter((group) => !isLong(group));
   }
 
-  /** Takes the batch out of the queue, and marks the writes that stay behind. */
+  /** Removes the batch from the queue, and marks the writes that stay behind. */
   private leave(batch: readonly QueuedWrite[]): void {
     const taken = new Set(batch);
     this.batches += 1;
@@ -206,7 +210,7 @@ export class WriteQueue {
       entry.stayedBehind = true;
       return true;
     });
-    // A namespace without waiting writes is like a new one.
+    // A namespace without waiting writes is treated like a new one.
     if (this.writes.length === 0) this.turns.clear();
     else if (this.turns.size > MOST_TURNS) this.forgetTurns();
   }
@@ -246,7 +250,7 @@ export class WriteQueue {
     for (const entry of this.writes.splice(0)) entry.reject(error);
   }
 
-  /** Watches the deadlines until the queue is empty. */
+  /** Checks the deadlines until the queue is empty. */
   private watchDeadlines(): void {
     this.sweeper ??= setInterval(() => this.sweep(), Math.min(250, this.waitMs)).unref();
   }

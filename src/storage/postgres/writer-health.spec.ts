@@ -92,7 +92,7 @@ describe('WriterHealth', () => {
     health.began();
     await health.check();
     health.failed(new Error('locked'));
-    // A probe clears the failure too: a process that is not ready gets no writes.
+    // A probe clears the failure too: a process that is not ready receives no writes.
     await health.check();
     health.began();
     await health.check();

@@ -2,21 +2,21 @@ import { sqlState } from '../../base/database/sql-state.js';
 import { StorageError } from '../storage-error.js';
 import { unavailable } from './postgres-errors.js';
 
-/** For this long a successful write proves that writes get through. */
+/** How long after a successful write the path of writes is assumed to work, in milliseconds. */
 const PROVEN_MS = 5_000;
-/** A batch that takes longer waits for a lock or for a disk that does not answer. */
+/** A batch that takes longer, in milliseconds, waits for a lock or for a disk that does not respond. */
 const STUCK_MS = 3_000;
 /**
- * How long a refused write counts. Some failures show only when writing, and a process that is not ready receives no
- * writes. So it becomes ready again after this time.
+ * How long a refused write makes the process unready, in milliseconds. Some failures show only when writing, and a
+ * process that is not ready receives no writes. So it becomes ready again after this time.
  */
 const REFUSED_MS = 15_000;
-/** SQLSTATE: no space left, an error of the disk, a damaged file. */
+/** SQLSTATEs: no space left, a disk error, a damaged file. */
 const DISK_ERRORS = ['53100', '58030', 'XX001', 'XX002'];
 
 /**
- * Whether writes get through, as far as this is known without writing: from the batches that were sent, and after a
- * time without batches from a probe of the path they take.
+ * Tracks whether writes succeed, as far as this is known without writing: from the batches that were sent, and after a
+ * time without batches from a probe of the connection that they use.
  */
 export class WriterHealth {
   private readonly probe: () => Promise<void>;
@@ -25,11 +25,14 @@ export class WriterHealth {
   private refusedAt = Number.NEGATIVE_INFINITY;
   private refusal: unknown;
   private sendingSince: number | undefined;
-  /** Why the last batch or probe failed, until one succeeds: a newly sent batch alone proves nothing. */
+  /** The reason why the last batch or probe failed, until one succeeds: a newly sent batch alone proves nothing. */
   private doubt: unknown;
   private probing: Promise<void> | undefined;
 
-  /** `probe` tries the path of a write; `now` counts milliseconds. */
+  /**
+   * @param probe tests the connection of writes
+   * @param now counts milliseconds
+   */
   constructor(probe: () => Promise<void>, now: () => number = () => performance.now()) {
     this.probe = probe;
     this.now = now;
@@ -58,7 +61,7 @@ export class WriterHealth {
     this.refusal = error;
   }
 
-  /** Throws `Unavailable` when writes do not get through. Simultaneous calls share one probe. */
+  /** Throws `Unavailable` when writes do not succeed. Simultaneous calls share one probe. */
   async check(): Promise<void> {
     const now = this.now();
     if (now - this.refusedAt < REFUSED_MS) throw unavailable(this.refusal, 'the database refused a write');

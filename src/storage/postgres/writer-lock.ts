@@ -10,13 +10,13 @@ const timeoutMs = 5_000;
 
 /**
  * Watches over work that needs the writers' lock. Each statement is a transaction of its own, so the holder of the lock
- * depends on its client only for reading the answer and for the end of the call. A session whose client does not do
- * that for long, because its process is stopped or its network is gone, loses the lock: otherwise nobody could write.
+ * depends on its client only for reading the result and for the end of the call. A session whose client does not do
+ * that for long, because its process is suspended or its network is down, loses the lock: otherwise nobody could write.
  */
 export class WriterLock {
-  /** When the work under way began. */
+  /** Start times of the work in progress. */
   private readonly begun = new LinkedItems<number>();
-  /** One timer for all work: a timer for each piece of work costs more than a check once in a while. */
+  /** One timer for all work: a timer for each piece of work costs more than an occasional check. */
   private watch: NodeJS.Timeout | undefined;
   private freeing: Promise<void> | undefined;
   private nextFreeing = 0;

@@ -17,7 +17,7 @@ export interface WrittenBatch {
     | {
         readonly after: bigint;
         readonly changes: readonly Change[];
-        /** Resources whose changes are left out, because nobody followed them when the batch was sent. */
+        /** Resources whose changes are left out, because they had no subscriptions when the batch was sent. */
         readonly withheld?: readonly string[] | undefined;
       }
     | undefined;
@@ -26,13 +26,13 @@ export interface WrittenBatch {
 /** Outcome of a batch in the database. */
 export interface BatchOutcome {
   readonly refused: number;
-  /** The present object under each key of the batch, by key string. */
+  /** The current object under each key of the batch, by key string. */
   readonly states: ReadonlyMap<string, StoredObject | undefined>;
   /** Undefined when every write was refused. */
   readonly written: WrittenBatch | undefined;
 }
 
-/** The encrypted texts of present objects in the rows of `plinth.write_batch`. */
+/** The encrypted texts of current objects in the rows of `plinth.write_batch`. */
 export function sealedCurrents(batch: readonly QueuedWrite[], rows: readonly Row[]): SealedText[] {
   const found: SealedText[] = [];
   for (const row of rows) {
@@ -44,9 +44,9 @@ export function sealedCurrents(batch: readonly QueuedWrite[], rows: readonly Row
 }
 
 /**
- * Reads the rows of `plinth.write_batch` and answers every writer of the batch.
+ * Reads the rows of `plinth.write_batch` and completes every write of the batch.
  *
- * @throws InvariantError when a version is not newer than all before it; not all writers are answered then
+ * @throws InvariantError when a version is not newer than all before it; some writes are then not completed
  */
 export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[], sealing: Sealing): BatchOutcome {
   let newest = 0n;
@@ -92,7 +92,7 @@ export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[],
   for (const entry of tied) {
     const current = states.get(entry.keyString);
     const isContradicted = (current?.resourceVersion ?? null) !== entry.write.expected;
-    // If nothing else stopped a group, the creates in it had no namespace or no definition.
+    // If nothing else stopped a group, its creates lacked the namespace or the definition.
     const { inLiveNamespace, definedBy } = entry.write;
     const needsPlace = inLiveNamespace === true || definedBy !== undefined;
     const hadNoPlace = needsPlace && !contradicted.has(entry.tied ?? []);

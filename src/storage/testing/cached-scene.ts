@@ -11,7 +11,7 @@ import type { Change, ListQuery } from '../storage.interface.js';
 import type { StorageKey } from '../storage-key.js';
 import { put, remove } from './storage-contract.js';
 
-/** Waits for caches as long as needed, because the tests are about the cache. */
+/** Options that wait for caches as long as needed, because the tests are about the cache. */
 export const patient: Partial<CacheOptions> = { partFillWaitMs: 30_000, fillWaitMs: 30_000, quietMs: 10 };
 
 /** Time that passes only when the test advances it. */
@@ -41,7 +41,7 @@ export class ManualTimers implements CallbackTimers {
   }
 }
 
-/** Labels and fields of the small objects that the tests write. */
+/** Extracts labels and fields from the small objects that the tests write. */
 export const source: AttributeSource = {
   extract: (json) => {
     const { labels, node } = JSON.parse(json) as { labels?: Record<string, string>; node?: string };
@@ -63,12 +63,12 @@ export interface CachedScene {
   readonly other: PostgresStorage;
   /** `RESOURCE REASON` of every cache that was dropped. */
   readonly drops: readonly string[];
-  /** Reads that memory answered, and other reads. */
+  /** The number of reads from memory, and of other reads. */
   readonly reads: Readonly<Record<'hit' | 'miss', number>>;
   stop(): Promise<void>;
 }
 
-/** Opens both over a database of their own; the caller stops them. */
+/** Opens both stores over a database of their own; the caller stops them. */
 export async function openCached(server: TestPostgres, options: Partial<CacheOptions> = {}): Promise<CachedScene> {
   const databaseUrl = await server.createTestDatabase();
   const inner = await createPostgresStorage({ databaseUrl });
@@ -93,7 +93,7 @@ export async function openCached(server: TestPostgres, options: Partial<CacheOpt
   return { cached, inner, other, drops, reads, stop };
 }
 
-/** Creates, changes or deletes one of few objects. */
+/** Creates, changes or deletes one of a few objects. */
 export async function writeSomething(
   random: Random,
   writer: CachedStorage | PostgresStorage,
@@ -111,7 +111,7 @@ export async function writeSomething(
   else await put(writer, key, json);
 }
 
-/** A list of these objects, with any fields of a query. */
+/** A random list query for these objects, with any of its fields. */
 export function randomQuery(random: Random, resource: string): ListQuery {
   const selector = random.pick([
     undefined,

@@ -12,7 +12,7 @@ import { put } from './storage-contract.js';
 
 export const HOUR_MS = 3_600_000;
 
-/** A view of a resource of the test, named after it. */
+/** A view of a test resource, named after it. */
 export const view = (resource: string, name = resource.split('.')[0] ?? resource) =>
   sqlView({ name, storageResource: resource, namespaced: true, comment: 'Test.', fields: [] });
 export const key = (name: string, resource = 'things', namespace = 'default'): StorageKey => ({
@@ -20,7 +20,7 @@ export const key = (name: string, resource = 'things', namespace = 'default'): S
   namespace,
   name,
 });
-/** An object with this spec, as a manager wrote it. */
+/** The JSON of an object with this spec, as a manager wrote it. */
 export const text = (value: unknown, manager = 'test') =>
   JSON.stringify({
     kind: 'Thing',
@@ -39,7 +39,7 @@ interface Row {
   readonly object: { readonly spec?: unknown } | null;
 }
 
-/** A database that keeps history, with log upkeep at the test's command. */
+/** A database that keeps history; log upkeep runs when the test requests it. */
 export class Scene {
   private constructor(
     readonly url: string,

@@ -8,8 +8,8 @@ import { collectUpTo, failsWith, names, put, remove } from './storage-helpers.js
 const summary = (change: Change): string => `${change.type} ${change.key.name} ${change.json}`;
 
 /**
- * The promises of every `Storage` about lists and watches. Call inside a `describe`; `storage` returns a store once
- * tests run.
+ * Tests of what every `Storage` guarantees about lists and watches. Call inside a `describe`; `storage` returns a store
+ * once tests run.
  */
 export function listAndWatchContract(storage: () => Storage, freshResource: () => string): void {
   describe('list', () => {
@@ -62,7 +62,7 @@ export function listAndWatchContract(storage: () => Storage, freshResource: () =
         assert.equal((page.remaining ?? 0) + found.length, whole.items.length);
         if (!page.more) break;
         assert.equal(page.items.length, limit);
-        // After and before the page: change, delete, recreate, add.
+        // Objects after and before the page are changed, deleted, recreated and added.
         await put(storage(), { resource, namespace: 'b', name: '1' }, `"changed ${limit}"`);
         await storage().create({ resource, namespace: 'a', name: `new-${found.length}` }, 'n', '"new"');
         if (found.length === 3) {

@@ -15,10 +15,10 @@ import { failsWith, names, put, remove } from './storage-helpers.js';
 
 export { collectUpTo, failsWith, put, remove } from './storage-helpers.js';
 
-/** Makes an empty store for one suite. */
+/** Creates an empty store for one suite. */
 export type StorageFactory = () => Promise<{ readonly storage: Storage; stop(): Promise<void> }>;
 
-/** The promises of every `Storage`. Call inside a `describe`. */
+/** Tests of what every `Storage` guarantees. Call inside a `describe`. */
 export function storageContract(makeStorage: StorageFactory): void {
   let storage: Storage;
   let stop: () => Promise<void>;

@@ -7,7 +7,7 @@ const blockBytes = 16;
 const macBytes = 32;
 
 /**
- * A configured AES-CBC key. CBC alone notices no tampering, so an HMAC over context and ciphertext is added: salt,
+ * A configured AES-CBC key. CBC alone does not detect tampering, so an HMAC over context and ciphertext is added: salt,
  * initialisation vector, MAC, ciphertext. Both keys are derived from the configured one.
  */
 export class AesCbcProvider implements Provider {

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { pooledRandomBytes } from '../../../base/machinery/pooled-random-bytes.js';
 
-/** Bytes of the random salt in front of each sealed text. */
+/** Length in bytes of the random salt that precedes each encrypted text. */
 export const saltBytes = 16;
 
 /** A salt for one text. */

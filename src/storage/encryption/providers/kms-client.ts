@@ -6,18 +6,18 @@ export interface KmsStatus {
   readonly version: string;
   /** `ok`, or what is wrong. */
   readonly healthz: string;
-  /** The key that it encrypts with now. */
+  /** The key that the service encrypts with now. */
   readonly keyId: string;
 }
 
-/** A secret as the service encrypted it, with the data that the service needs to decrypt it. */
+/** A secret that the service has encrypted, with the data that the service needs to decrypt it. */
 export interface EncryptedSecret {
   readonly ciphertext: Buffer;
   readonly keyId: string;
   readonly annotations: Readonly<Record<string, Buffer>>;
 }
 
-/** Version 2 of the service. Calls fail with the error of the connection or of the service. */
+/** A client of version 2 of the service. Calls fail with the error of the connection or of the service. */
 export interface KmsClient {
   status(): Promise<KmsStatus>;
   encrypt(plaintext: Buffer, uid: string): Promise<EncryptedSecret>;
@@ -27,11 +27,11 @@ export interface KmsClient {
 
 const service = '/v2.KeyManagementService/';
 const bytesWire = 2;
-/** Calls fail at once while there is no connection, so a service that is back should be noticed soon. */
+/** Calls fail at once while there is no connection, so reconnecting must be frequent. */
 const reconnecting = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };
 
 /**
- * A client of the service behind a socket. The gRPC library is loaded only where a service is used.
+ * Creates a client for the service behind a unix socket. The gRPC library is loaded only where a service is used.
  *
  * @param timeoutMs limit of one call
  */
@@ -72,7 +72,7 @@ function field(number: number): number {
   return number * 8 + bytesWire;
 }
 
-/** Calls `visit` for every field with bytes; all fields of the service have them. */
+/** Calls `visit` for every length-delimited field; all fields of the service are of this type. */
 function eachField(reader: Reader, end: number, visit: (number: number) => void): void {
   while (reader.pos < end) {
     const tag = reader.uint32();

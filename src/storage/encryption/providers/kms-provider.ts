@@ -19,7 +19,10 @@ interface OwnSecret extends EncryptedSecret {
 }
 
 const secretBytes = 32;
-/** A service that has not reported itself healthy for this long may have lost its key: nothing new is sealed. */
+/**
+ * If a service has not reported itself healthy for this long, it may have lost its key: nothing new is encrypted with
+ * its secret. In milliseconds.
+ */
 const trustMs = 180_000;
 const healthyPollMs = 60_000;
 const faultyPollMs = 10_000;
@@ -30,10 +33,10 @@ const mostCiphertextBytes = 1_024;
 const mostAnnotationBytes = 32_768;
 
 /**
- * Seals with a secret of this process, which a key management service keeps encrypted (KMS version 2). The service is
- * called once for each secret, and once a minute for its state: never for a single object. When its key changes, the
- * process takes a new secret. Texts name the key and begin with the encrypted secret, so that any process can open
- * them.
+ * Encrypts with a secret of this process, which a key management service encrypts in turn (KMS version 2). The service
+ * is called once for each secret, and once a minute for its status: never for a single object. When its key changes,
+ * the process creates a new secret. Texts name the key and begin with the encrypted secret, so that any process can
+ * open them.
  */
 export class KmsProvider implements Provider {
   readonly label: string;
@@ -51,7 +54,7 @@ export class KmsProvider implements Provider {
     this.now = options.now ?? (() => performance.now());
   }
 
-  /** Queries the state of the service now, and from then on once a minute. Resolves after the first query. */
+  /** Queries the status of the service now, and from then on once a minute. Resolves after the first query. */
   async start(): Promise<void> {
     await this.poll();
   }
@@ -66,7 +69,7 @@ export class KmsProvider implements Provider {
     this.client = undefined;
   }
 
-  /** Throws an error that describes the service's problem, if there is one. */
+  /** Throws an error that describes the service's problem, if it has one. */
   check(): void {
     if (this.fault !== undefined) throw this.fault;
   }
@@ -165,7 +168,7 @@ export class KmsProvider implements Provider {
   }
 }
 
-/** Length, then JSON with the encrypted secret. */
+/** The header of a text: the length, then JSON with the encrypted secret. */
 function headerOf({ ciphertext, keyId, annotations }: EncryptedSecret): Buffer {
   const texts = Object.entries(annotations).map(([key, value]) => [key, value.toString('base64')]);
   const json = Buffer.from(JSON.stringify({ secret: ciphertext.toString('base64'), keyId, annotations: texts }));

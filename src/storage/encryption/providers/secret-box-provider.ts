@@ -8,8 +8,8 @@ const nonceBytes = 24;
 const keyBytes = 32;
 
 /**
- * A configured key for XSalsa20 and Poly1305: salt, nonce, box. The box has no room for a context, so the context is
- * part of what the key of the text is derived from.
+ * A configured key for XSalsa20 and Poly1305: salt, nonce, box. A box can't authenticate a context, so the text's key
+ * is derived from the context too.
  */
 export class SecretBoxProvider implements Provider {
   readonly label: string;
