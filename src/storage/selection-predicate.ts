@@ -24,7 +24,7 @@ export interface AttributeSource {
   extract(json: string): ObjectAttributes;
 }
 
-/** Selects the wanted objects of a resource. */
+/** Selects objects of a resource by their attributes. */
 export interface SelectionPredicate {
   readonly source: AttributeSource;
   readonly labels: LabelSelector;

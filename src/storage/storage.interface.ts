@@ -66,7 +66,7 @@ export interface ListQuery extends ListScope {
    */
   readonly notOlderThan?: bigint | undefined;
   readonly after?: ListPosition | undefined;
-  /** Most objects to return; unset: all. */
+  /** The most objects to return; unset: all. */
   readonly limit?: number | undefined;
   /** A store that must fetch objects may end the page after this many; a store that holds them in memory need not. */
   readonly pageSize?: number | undefined;
@@ -313,7 +313,7 @@ export interface StorageUsage {
   readonly watchers: number;
 }
 
-/** Injection token of the {@link Storage} that answers requests. */
+/** Injection token of the {@link Storage} that serves requests. */
 export const STORAGE = Symbol('Storage');
 
 /**
@@ -383,6 +383,6 @@ export interface Storage {
   /** Frees the memory held for a resource that is no longer served. Its open watches continue from the log. */
   forget?(resource: string): void;
 
-  /** Cheap probe of the database; throws `Unavailable` when it does not answer or no write gets through. */
+  /** Cheap probe of the database; throws `Unavailable` when it does not respond or no write succeeds. */
   ping(): Promise<void>;
 }

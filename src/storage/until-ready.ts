@@ -6,7 +6,7 @@ import { systemTimers } from '../base/machinery/timers.js';
 import { StorageError, type StorageErrorCode } from './storage-error.js';
 
 export interface UntilReadyOptions {
-  /** Ends the wait. */
+  /** When aborted, ends the wait. */
   readonly signal: AbortSignal;
   /** Receives the reason why the step must wait, once for each reason. */
   readonly onWait: (error: unknown) => void;

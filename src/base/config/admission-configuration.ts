@@ -21,7 +21,7 @@ export interface AdmissionConfiguration {
   readonly problems: readonly string[];
 }
 
-/** No file is given. */
+/** The configuration when no file is given. */
 export const noAdmissionConfiguration: AdmissionConfiguration = Object.freeze({ plugins: {}, problems: [] });
 
 const flag = '--admission-control-config-file';

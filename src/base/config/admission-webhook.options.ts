@@ -68,7 +68,7 @@ export function parseServiceAddresses(entries: readonly string[]): ReadonlyMap<s
   );
 }
 
-/** How admission webhooks are reached. */
+/** How the server connects to admission webhooks. */
 export class AdmissionWebhookOptions {
   @Flag({
     name: 'admission-webhook-service-resolver',

@@ -4,7 +4,7 @@ import { Flag } from './flag.js';
 const names = (of: readonly string[]) =>
   of.every((name) => name === '*' || /^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(name)) ? undefined : 'must be names of kinds';
 
-/** Which objects a backup or an import takes. */
+/** Which objects a backup or an import includes. */
 export class BackupSelectionOptions {
   @Flag({
     name: 'namespace',
@@ -42,7 +42,7 @@ export class BackupKeyOptions {
   @Flag({
     name: 'passphrase',
     type: 'bool',
-    // Somebody may put the passphrase itself into the variable.
+    // Users may put the passphrase itself into the variable.
     secret: true,
     usage: 'Ask for a passphrase on the terminal.',
   })

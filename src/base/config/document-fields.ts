@@ -89,7 +89,7 @@ export class DocumentFields {
     return this.value(name) !== undefined;
   }
 
-  /** Empty if missing. */
+  /** A string field; empty if it is missing. */
   text(name: string): string {
     return this.typed(name, 'a string', (value) => typeof value === 'string') ?? '';
   }

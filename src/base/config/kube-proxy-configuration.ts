@@ -10,13 +10,16 @@ const texts: Readonly<Record<string, string>> = {
   detectLocalMode: 'detect-local-mode',
 };
 
-/** The ports of servers whose address is given alone. */
+/** Address fields with their flags, and the port to use when the address has none. */
 const servers = [
   ['healthzBindAddress', 'healthz-bind-address', 10_256],
   ['metricsBindAddress', 'metrics-bind-address', 10_249],
 ] as const;
 
-/** Values that programs write into every file; others of these fields would be promises that nobody keeps. */
+/**
+ * Fields of which only the default is supported, with the values that other programs write into every file. Any other
+ * value is refused, because this proxy would not honour it.
+ */
 const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   bindAddress: ['0.0.0.0', '::'],
   bindAddressHardFail: [],
@@ -28,12 +31,16 @@ const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   windowsRunAsService: [],
   featureGates: [],
 };
-/** Settings of other ways to forward, and of the log, whose flags are those of this program. */
+/**
+ * Fields that are accepted and ignored: settings of other proxy modes, and of the log, which has flags of this
+ * program's own.
+ */
 const unused = ['iptables', 'ipvs', 'winkernel', 'logging'];
 
 /**
- * The defaults of flags by a KubeProxyConfiguration in v1alpha1. Every field must be known, and must not ask for what this proxy
- * can't do. What is said of other modes than nftables has no meaning, as it has none for the program that the form comes from.
+ * Translates a v1alpha1 KubeProxyConfiguration into defaults of flags. Unknown fields are problems, and so are values
+ * that this proxy does not support. Settings of modes other than nftables are ignored, as kube-proxy ignores settings
+ * of modes that are not in use.
  *
  * @throws DocumentError with all problems
  */
@@ -71,7 +78,7 @@ export function kubeProxyConfigurationDefaults(document: unknown): Defaults {
   return defaults;
 }
 
-/** Takes fields over as defaults of flags. */
+/** Copies fields into the defaults of flags. */
 class Reader {
   constructor(
     readonly defaults: Defaults,
@@ -87,7 +94,7 @@ class Reader {
     if (value !== undefined) this.defaults[flag] = value;
   }
 
-  /** @param zeroIsDefault files that programs write have 0s where nothing was said */
+  /** @param zeroIsDefault whether 0 stands for the default: files that programs write contain 0 for unset fields */
   duration(fields: DocumentFields, field: string, flag: string, zeroIsDefault: boolean): void {
     const text = fields.text(field);
     if (text === '') return;
@@ -101,7 +108,7 @@ function readConnection(fields: DocumentFields, reader: Reader): void {
   const connection = fields.object('clientConnection');
   if (connection === undefined) return;
   reader.text(connection, 'kubeconfig', 'kubeconfig');
-  // The form of requests and their number are no concern of a client that only watches.
+  // Ignored: the encoding and rate of requests do not matter for a client that only watches.
   for (const field of ['acceptContentTypes', 'contentType', 'qps', 'burst']) connection.has(field);
   connection.done();
 }
@@ -137,7 +144,7 @@ function readConntrack(fields: DocumentFields, reader: Reader): void {
   conntrack.done();
 }
 
-/** Addresses of servers may come without a port. */
+/** Adds the port if the address has none. */
 function withPort(address: string, port: number): string {
   if (/^\[.*\]:\d+$|^[^:]+:\d+$/.test(address)) return address;
   return address.includes(':') ? `[${address.replace(/^\[|\]$/g, '')}]:${port}` : `${address}:${port}`;

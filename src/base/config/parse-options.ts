@@ -57,7 +57,7 @@ export function parseOptions<Groups extends OptionGroups>(request: ParseRequest<
 /** The arguments of a command line apart from its flags, such as names of files, and the flags with their values. */
 export interface SeparatedArguments {
   readonly operands: readonly string[];
-  /** To be parsed as `argv`. */
+  /** Pass these as `argv`. */
   readonly flags: readonly string[];
 }
 

@@ -6,7 +6,7 @@ function notNegative(value: number): string | undefined {
   return value >= 0 ? undefined : 'must be 0 or more';
 }
 
-/** Limits of the kernel for tracked connections that a proxy with rules of the kernel sets when it starts. */
+/** Kernel limits for tracked connections, which a proxy that uses kernel rules sets when it starts. */
 export class ProxyConntrackOptions {
   @Flag({
     name: 'conntrack-max-per-core',

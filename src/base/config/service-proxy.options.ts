@@ -7,10 +7,10 @@ import { parseCidr } from './network.js';
 const modes = ['nftables', 'userspace'] as const;
 const localModes = ['ClusterCIDR', 'BridgeInterface', 'InterfaceNamePrefix'] as const;
 const name = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
-/** Names of network interfaces; the kernel allows more, but rules name them between quotes. */
+/** Allowed names of network interfaces. The kernel allows more, but rules contain the names in quotes. */
 const interfaceName = /^[A-Za-z0-9_.@-]{0,15}$/;
 
-/** Reads `0.0.0.0:10256` or `[::]:10256`; undefined for other texts. */
+/** Reads `0.0.0.0:10256` or `[::]:10256`; undefined for any other string. */
 export function parseListenAddress(text: string): { readonly address: string; readonly port: number } | undefined {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text);
   const address = match?.[1] ?? match?.[2] ?? '';
@@ -37,7 +37,7 @@ function nodePortProblem(ranges: readonly string[]): string | undefined {
     : 'must be ranges such as 192.0.2.0/24, or primary';
 }
 
-/** The services of a node (specification 1.9). */
+/** Options of the proxy for Services on a node (specification 1.9). */
 export class ServiceProxyOptions {
   @Flag({ name: 'kubeconfig', type: 'string', unit: 'file', usage: 'API server and credentials of the proxy.' })
   readonly kubeconfig: string | undefined = undefined;

@@ -12,7 +12,7 @@ export interface SqlProjectionMode {
   readonly hasTables: boolean;
 }
 
-/** All of them. */
+/** All values of {@link SqlProjection}. */
 export const sqlProjectionModes: readonly string[] = ['off', 'views', 'tables', 'indexed'] satisfies SqlProjection[];
 const modes = sqlProjectionModes;
 const override = /^([a-z0-9]+(?:\.[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)?)=(.*)$/;

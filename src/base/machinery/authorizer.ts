@@ -36,7 +36,7 @@ export interface Authorizer {
 /** Injection token of the final {@link Authorizer}, which combines all configured modes. */
 export const AUTHORIZER = Symbol('Authorizer');
 
-/** For processes that take no requests: allows nothing. */
+/** Allows nothing: the authorizer of processes that serve no requests. */
 export const closedAuthorizer: Authorizer = Object.freeze({
   authorize: () => ({ decision: 'deny', reason: 'this process answers no requests' }) as const,
 });
@@ -63,7 +63,7 @@ export interface ResourceRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
-  /** Empty: all names. */
+  /** Names to which the rule is limited; empty for all names. */
   readonly resourceNames: readonly string[];
 }
 
@@ -92,7 +92,7 @@ export interface RuleResolver {
 /** Injection token of the {@link RuleResolver} of all configured modes. */
 export const RULE_RESOLVER = Symbol('RuleResolver');
 
-/** For processes that take no requests: knows no rules. */
+/** Returns no rules: the resolver of processes that serve no requests. */
 export const closedRules: RuleResolver = Object.freeze({
   rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: true, evaluationError: 'not available' }),
 });

@@ -1,7 +1,7 @@
 import { formatGoValue } from './go-format.js';
 import type { Steps } from './turns.js';
 
-/** Cause reasons of a 422 answer, as clients read them in `details.causes[].reason`. */
+/** Cause reasons of a 422 response, as clients read them in `details.causes[].reason`. */
 export type FieldErrorType =
   | 'FieldValueNotFound'
   | 'FieldValueRequired'
@@ -188,12 +188,12 @@ export function notFound(path: FieldPath, value: unknown, detail = ''): FieldErr
   return make('FieldValueNotFound', path, withDetail(`Not found: ${format(path, value)}`, detail));
 }
 
-/** Longer than `max` bytes. */
+/** A value is longer than `max` bytes. */
 export function tooLong(path: FieldPath, max: number): FieldError {
   return make('FieldValueTooLong', path, `Too long: may not be more than ${max} bytes`);
 }
 
-/** More than `max` entries. */
+/** A list or map has more than `max` entries. */
 export function tooMany(path: FieldPath, actual: number, max: number): FieldError {
   return make('FieldValueTooMany', path, `Too many: ${actual}: must have at most ${max} items`);
 }

@@ -33,7 +33,7 @@ export class LargeWork extends Error {
 
 type Movable = Pick<RequestContext, 'canMove' | 'isCostly'>;
 
-/** Interrupts a request that can move to another thread, if a large stored object would have to be parsed. */
+/** Interrupts a request that can move to another thread, if it needs a large stored object to be parsed. */
 export function throwIfLarge(context: Movable, json: string): void {
   if (context.canMove === true && isLarge(json, context.isCostly === true)) throw new LargeWork();
 }

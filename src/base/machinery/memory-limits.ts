@@ -12,6 +12,6 @@ export interface MemoryLimits {
 export function memoryLimits(): MemoryLimits {
   const total = totalmem();
   const limit = process.constrainedMemory();
-  // Without a limit the value is 0, or more than is possible.
+  // If there is no limit, the value is 0 or larger than any possible memory.
   return { heap: getHeapStatistics().heap_size_limit, machine: limit > 0 && limit < total ? limit : total };
 }

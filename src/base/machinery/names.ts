@@ -98,7 +98,7 @@ const checkedNames = new BoundedMemo(checkQualifiedName, 2000, 128);
 
 /** A label key, annotation key or finalizer: an optional DNS prefix, a slash and a short name. */
 export function isQualifiedName(value: string): string[] {
-  // Cheaper to test than to look up, above all for thousands of names invented by a client.
+  // A test is cheaper than a lookup in the cache, above all for thousands of names that a client makes up.
   if (value.length <= maxLabelLength && qualifiedNameRegExp.test(value)) return [];
   return [...checkedNames.get(value)];
 }

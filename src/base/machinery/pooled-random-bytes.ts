@@ -5,9 +5,9 @@ const pool = Buffer.allocUnsafeSlow(poolBytes);
 let used = poolBytes;
 
 /**
- * Random bytes for values that become public, such as names and nonces. Each byte is handed out once. Asking the system
- * costs the same 50 microseconds for ten bytes as for thousands, so they are fetched in advance; for that reason keys
- * and other secrets come from `randomBytes`, which leaves no copy in memory.
+ * Random bytes for values that become public, such as names and nonces. Each byte is returned only once. Asking the
+ * system costs the same 50 microseconds for ten bytes as for thousands, so they are fetched in advance. Keys and other
+ * secrets must come from `randomBytes` instead, which leaves no copy in memory.
  */
 export function pooledRandomBytes(length: number): Buffer {
   if (length > poolBytes) return randomFillSync(Buffer.allocUnsafeSlow(length));

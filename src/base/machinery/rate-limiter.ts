@@ -16,7 +16,7 @@ export class RateLimiter {
     this.nextAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Resolves when the caller may go on, or at the abort. */
+  /** Resolves when the caller may proceed, or when the signal is aborted. */
   async take(signal: AbortSignal): Promise<void> {
     const waitMs = this.takeTurn();
     if (waitMs > 0) await this.timers.wait(waitMs, signal);

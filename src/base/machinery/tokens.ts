@@ -14,7 +14,7 @@ export interface TokenReviewer {
 /** Injection token of the {@link TokenReviewer}. */
 export const TOKEN_REVIEWER = Symbol('TokenReviewer');
 
-/** For processes that take no requests: accepts no token. */
+/** Accepts no token: the reviewer of processes that serve no requests. */
 export const closedTokens: TokenReviewer = Object.freeze({
   review: async () => ({ authenticated: false, error: 'not available' }) as const,
 });

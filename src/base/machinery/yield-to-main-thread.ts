@@ -14,6 +14,6 @@ export function yieldToMainThread(): void {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     setPriority(thread, Math.min(least, getPriority(thread) + niceness));
   } catch {
-    // Only Linux has priorities of threads, and /proc may not be there.
+    // Only Linux has thread priorities, and /proc may not be mounted.
   }
 }

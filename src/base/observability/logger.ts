@@ -21,7 +21,7 @@ export class Logger {
     private readonly always: LogFields = {},
   ) {}
 
-  /** The level from now on. */
+  /** Changes the log level. */
   setLevel(level: LogLevel): void {
     this.level = level;
   }

@@ -80,7 +80,7 @@ export class Metrics {
   readonly outgoing: OutgoingMetrics;
   /** Metrics of the queues of this process. */
   readonly queues: QueueMetrics;
-  /** Calls to the database. */
+  /** Metrics of database calls. */
   readonly storage: StorageMetrics;
   readonly changeLog: ChangeLogMetrics;
   /** Metrics of the validation rules of custom resources. */
@@ -234,7 +234,7 @@ export class Metrics {
     registerProcessMetrics(this.registry, build);
   }
 
-  /** This process will answer requests: series that dashboards expect exist from the start. */
+  /** For a process that will serve requests: creates the series that dashboards expect at the start. */
   expectRequests(): void {
     this.requests.expect();
   }

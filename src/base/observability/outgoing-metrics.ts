@@ -47,7 +47,7 @@ export class OutgoingMetrics {
     for (const [channel, listener] of this.listeners) diagnostics.subscribe(channel, listener);
   }
 
-  /** Counts no further calls. */
+  /** Stops counting calls. */
   stop(): void {
     for (const [channel, listener] of this.listeners) diagnostics.unsubscribe(channel, listener);
   }

@@ -6,7 +6,7 @@ export interface ProcessInfo {
   /** The release whose API the program serves. */
   readonly emulatedVersion: string;
   readonly runtime: string;
-  /** Its paths for operators. */
+  /** The program's HTTP paths for operators. */
   readonly paths: readonly string[];
   /** `name=value` of every flag, without secrets. */
   readonly flags: readonly string[];

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { RequestLabels } from './request-metrics.js';
 import { Buckets, CollectedMetric, type SeriesValue } from './series.js';
 
-/** The labels of watches. */
+/** The labels of watch metrics. */
 export interface WatchLabels {
   readonly group: string;
   readonly version: string;

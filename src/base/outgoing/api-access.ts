@@ -1,6 +1,6 @@
 import type { ClientTls } from './client-config.js';
 
-/** What a request shows. */
+/** The credentials that a request presents. */
 export interface Credentials {
   /** TLS settings; the same object until the certificates change. */
   readonly tls: ClientTls;

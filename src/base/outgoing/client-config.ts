@@ -29,7 +29,7 @@ export interface ClientTls {
 }
 
 /**
- * The content of the Authorization header. A token file is read again while the process runs, since tokens get renewed.
+ * The content of the Authorization header. A token file is read again while the process runs, since tokens are renewed.
  */
 export type ClientAuth =
   | { readonly kind: 'none' }

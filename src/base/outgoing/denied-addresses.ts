@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** A connection that may not be made. The message names the address. */
+/** A connection to a denied address. The message names the address. */
 export class DeniedAddressError extends Error {
   constructor(host: string, address: string) {
     super(

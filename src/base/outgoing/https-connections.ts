@@ -22,7 +22,7 @@ export interface ConnectionSettings {
   readonly target?: (() => Target) | undefined;
 }
 
-/** One POST. */
+/** One POST request. */
 export interface Posting {
   readonly url: URL;
   readonly body: Buffer;

@@ -115,7 +115,7 @@ export class KeptCode {
       renameSync(temporary, this.path);
       removeOldest(dirname(this.path));
     } catch {
-      // A read-only or full disk.
+      // The disk is read-only or full.
       rmSync(temporary, { force: true });
     }
   }

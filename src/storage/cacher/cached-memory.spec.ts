@@ -53,7 +53,7 @@ describe('memory of CachedStorage', () => {
         assert.ok(forms !== undefined);
         for (const item of items) {
           forms.keep(item, form, Buffer.alloc(60_000));
-          // An eighth of the memory.
+          // The limit is an eighth of the memory for caches.
           assert.ok(cached.formBytes <= 2 * 1024 * 1024);
         }
         const { items: again } = await cached.list({ resource: 'things' });

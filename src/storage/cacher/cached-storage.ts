@@ -40,7 +40,7 @@ const unknownUsage: StorageUsage = Object.freeze({ objects: undefined, isInMemor
 export interface CacheStatistics {
   readonly resource: string;
   readonly objects: number;
-  /** An estimate. */
+  /** Estimated memory in bytes. */
   readonly bytes: number;
   readonly watchers: number;
 }

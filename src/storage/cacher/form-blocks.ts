@@ -75,7 +75,7 @@ export class FormBlocks implements KeptForms {
     return { source: block.bytes, start, end };
   }
 
-  /** Forgets everything. */
+  /** Drops all forms. */
   drop(): void {
     for (const block of this.blocks) block.bytes = undefined;
     this.blocks.length = 0;

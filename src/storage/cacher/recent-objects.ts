@@ -83,7 +83,7 @@ export class RecentObjects {
     if (known?.item !== undefined && isSame(known.item.object.key, key)) this.remove(known);
   }
 
-  /** Forgets everything. */
+  /** Drops all cached objects. */
   clear(): void {
     for (let first = this.entries.first; first !== undefined; first = this.entries.first) this.remove(first);
   }

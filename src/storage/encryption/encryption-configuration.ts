@@ -12,7 +12,7 @@ export interface LocalKey {
 /** A key management service. Times are in milliseconds. */
 export interface KmsSettings {
   readonly name: string;
-  /** Path of its socket. */
+  /** Path of the service's unix socket. */
   readonly socket: string;
   readonly timeoutMs: number;
 }

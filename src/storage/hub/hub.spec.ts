@@ -160,7 +160,7 @@ describe('stores that share a hub', () => {
                 json: JSON.stringify({ w, i }),
                 uid: `u-${w}-${i % 7}`,
               }));
-              // Anyone who reads after the answer sees the write.
+              // Any read after the response sees the write.
               const reader = writers[(w + i) % writers.length] as PostgresStorage;
               assert.equal((await reader.get(key))?.json, JSON.stringify({ w, i }));
             }

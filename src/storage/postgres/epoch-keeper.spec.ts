@@ -242,7 +242,7 @@ describe('the history of the database', () => {
     const next = await early.create(key('next'), 'u', '1');
     assert.equal(early.epoch?.epoch, 1n);
     const watch = await early.watch({ resource: 'things' }, next.resourceVersion);
-    // The read begins a new epoch: otherwise the answers of `late` would mix both histories.
+    // The read begins a new epoch: otherwise the results of `late` would mix both histories.
     await late.head();
     assert.equal(late.epoch?.epoch, 2n);
     assert.equal(missing(changes), lost.resourceVersion - kept.resourceVersion);

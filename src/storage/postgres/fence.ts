@@ -24,7 +24,7 @@ export interface FenceOptions {
 
 export interface FenceResult {
   readonly epoch: bigint;
-  /** Newest version before. */
+  /** The newest version before the fence. */
   readonly before: bigint;
   /** The newest version now, which is also the oldest that can be read. */
   readonly head: bigint;

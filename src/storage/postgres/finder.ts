@@ -106,7 +106,10 @@ export class Finder {
     return now;
   }
 
-  /** Keys of the objects that changed after a version; undefined if the log does not reach it, or has too many. */
+  /**
+   * Keys of the objects that changed after a version; undefined if the log does not reach back that far, or contains
+   * too many changes.
+   */
   private async changedKeys(scope: ListScope, test: TextTest, from: bigint, isBefore: boolean) {
     const values = [...range(scope), from.toString(), `${isBefore}`, ...testValues(test)];
     const [first, ...rows] = await this.epochs.read(1, () =>

@@ -68,7 +68,7 @@ interface NetChangeRow extends Omit<ChangeRow, 'username' | 'object'> {
   readonly changes: string;
 }
 
-/** Only builds statements; our own session runs them. */
+/** Only builds statements; a {@link Session} runs them. */
 const builder = new Kysely<object>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),

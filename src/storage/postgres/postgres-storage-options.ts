@@ -3,7 +3,7 @@ import { plainSealing, type Sealing } from '../encryption/sealing.js';
 /** The size of the change log. */
 export interface LogSize {
   readonly partitions: number;
-  /** Includes indexes. */
+  /** Size of the log in bytes, including indexes. */
   readonly bytes: number;
   /** Share of the server's notification queue in use, from 0 to 1. Commits fail when it is full. */
   readonly notificationQueue: number;
@@ -26,7 +26,7 @@ export interface EpochChange {
   readonly timeline: number | undefined;
   /** Newest version this process had seen. */
   readonly seen: bigint;
-  /** Newest version now. */
+  /** The newest version now. */
   readonly head: bigint;
   /** The most versions seen by this process that may be lost: not every number is a version. */
   readonly missing: bigint;
@@ -49,7 +49,7 @@ export interface StorageObserver {
   /** A connection was lost or could not be established. `reason` is undefined when the other side simply closed it. */
   connectionLost(role: 'writer' | 'reader' | 'listener', reason: unknown): void;
   /**
-   * A connection was made that an attacker on the network may read or take over; `problem` describes how, and what to
+   * A connection was opened that an attacker on the network may read or take over; `problem` describes how, and what to
    * do.
    */
   unprotected(problem: string): void;

@@ -286,8 +286,8 @@ describe('a StorageError of a write', () => {
       // Each of the three calls would wait for five seconds by default. The remainder is for a busy machine.
       assert.ok(performance.now() - began < 12_000);
       await server.startAgain();
-      // Pauses between attempts are longer than a write waits here, and a busy server may answer later than that, so more
-      // than one write may be needed to get through.
+      // Pauses between attempts are longer than a write waits here, and a busy server may respond later than that, so
+      // more than one write may be needed until one succeeds.
       const deadline = performance.now() + 60_000;
       let found: StorageKey | undefined;
       for (let i = 0; found === undefined; i++) {

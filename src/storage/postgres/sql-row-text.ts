@@ -131,7 +131,7 @@ export function rowTable(resource: string, title: string, shape: RowShape): RowT
   return { resource, title, columns, ...text, digest };
 }
 
-/** The same columns, by name, for a view that reads the objects themselves. */
+/** The columns of the table, by name, for a view that reads the objects themselves. */
 export function shownColumns({ columns }: RowTable, fieldNames: ReadonlySet<string>): readonly RowColumn[] {
   const own = new Set(['created_at', 'deleted_at', 'labels', 'data_keys']);
   return columns.filter(({ name, field }) => field === undefined && !own.has(name) && !fieldNames.has(name));

@@ -3,7 +3,7 @@ import { LinkedItems } from '../../base/machinery/linked-items.js';
 import type { Session } from './session.js';
 import { FREE_WRITERS } from './statements.js';
 
-/** Work that takes longer than this waits for the lock, for a commit or for an answer, in milliseconds. */
+/** Work that takes longer than this, in milliseconds, waits for the lock, for a commit or for a response. */
 const patienceMs = 3_000;
 const lookMs = 1_000;
 const timeoutMs = 5_000;

@@ -19,8 +19,8 @@ const exponentFrom = 1e21;
  * Reads one item of CBOR (RFC 8949) as the value that JSON with the same content would give: byte strings are strings,
  * or base64 after the tag for it. Numbers keep what distinguishes them: see `ExactNumber`.
  *
- * Refused, with a {@link CborError}: anything after the item, equal keys, keys that are no strings, invalid UTF-8,
- * whole numbers beyond 64 bits with a sign, NaN, infinities, and values that JSON does not have.
+ * Refused, with a {@link CborError}: anything after the item, equal keys, keys that are not strings, invalid UTF-8,
+ * whole numbers that exceed a signed 64-bit integer, NaN, infinities, and values that JSON does not have.
  *
  * @throws NestingError for items that are nested more deeply than any object may be
  */
@@ -83,7 +83,7 @@ class CborReader {
     return this.bytes[this.at++] as number;
   }
 
-  /** The number of a head. */
+  /** The number that a head contains, such as a value or a length. */
   private argument(info: number): number | bigint {
     if (info < Info.oneByte) return info;
     const { at } = this;

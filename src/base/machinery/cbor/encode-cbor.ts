@@ -48,7 +48,7 @@ class CborWriter {
     return taken;
   }
 
-  /** Forgets what was written. */
+  /** Discards the bytes written so far. */
   reset(): void {
     this.at = 0;
     if (this.bytes.length > keptBytes) this.bytes = Buffer.allocUnsafeSlow(keptBytes);

@@ -106,7 +106,7 @@ function isNumber(value: unknown): boolean {
   return typeof value === 'number' || typeof value === 'bigint' || value instanceof ExactNumber;
 }
 
-/** Lists, maps and null. */
+/** Whether a value is a list, a map or null. */
 function isStructured(value: unknown): boolean {
   return typeof value === 'object' && !(value instanceof ExactNumber);
 }

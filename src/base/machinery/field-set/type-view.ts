@@ -223,7 +223,7 @@ function scalarView(scalar: string): TypeView {
   }
 }
 
-/** Without a list type, a list that strategic merge patches merge by key counts as keyed. */
+/** A list without a list type counts as keyed if strategic merge patches merge it by key. */
 function listView(declared: SchemaType, field: Field | undefined): TypeView {
   const merges = field?.patch?.strategy === 'merge';
   const listType = field?.listType ?? (merges ? (field.patch?.key === undefined ? 'set' : 'map') : 'atomic');

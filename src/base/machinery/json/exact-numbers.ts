@@ -93,7 +93,7 @@ export function parseExactJson(text: string, plain?: unknown): unknown {
 }
 
 const wholeNumber = /^-?\d+$/;
-/** Longer numbers fit no field and are slow to convert to a bigint. */
+/** The most digits that are converted to a bigint: longer numbers fit no field and are slow to convert. */
 const maxBigintDigits = 64;
 
 const keepNumber: Reviver = (_key, value, context) => {

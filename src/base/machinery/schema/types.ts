@@ -103,7 +103,7 @@ export interface LazyType<T> extends Typed<T> {
   readonly resolve: () => StructType<T>;
 }
 
-/** How values are read whose form comes from a schema that was made at run time. */
+/** How to read values whose form comes from a schema that was created at run time. */
 export interface DecodeOptions {
   /**
    * Keeps nulls of custom values where their schema allows none, for the validation of the kind to refuse. Otherwise they

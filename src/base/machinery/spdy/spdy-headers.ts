@@ -2,7 +2,7 @@ import { constants, createInflate, type Inflate } from 'node:zlib';
 import { spdyDictionary } from './dictionary.js';
 import { SpdyError } from './spdy-frames.js';
 
-/** Much more than the names and values of a stream need. */
+/** The most bytes of a header block: much more than the names and values of a stream need. */
 const maxHeaderBytes = 64 * 1024;
 /** The first bytes of a compressed stream without a dictionary (RFC 1950 section 2.2). */
 const zlibHead = Buffer.from([0x78, 0x01]);

@@ -7,11 +7,11 @@ export type CronSchedule =
       readonly kind: 'clock';
       readonly minutes: ReadonlySet<number>;
       readonly hours: ReadonlySet<number>;
-      /** From 1. */
+      /** Days of the month, from 1. */
       readonly days: ReadonlySet<number>;
-      /** From 1. */
+      /** Months, from 1. */
       readonly months: ReadonlySet<number>;
-      /** From Sunday, 0. */
+      /** Days of the week; Sunday is 0. */
       readonly weekdays: ReadonlySet<number>;
       /** Whether both the day of the month and the day of the week must match; otherwise one of them is enough. */
       readonly needsBothDays: boolean;

@@ -219,7 +219,7 @@ export function subtractQuantities(a: Quantity | string, b: Quantity | string): 
   return addQuantities(a, { ...right, unscaled: -right.unscaled });
 }
 
-/** -1, 0 or 1. */
+/** The sign: -1, 0 or 1. */
 export function quantitySign(value: Quantity | string): number {
   const { unscaled } = toQuantity(value);
   return unscaled < 0n ? -1 : unscaled > 0n ? 1 : 0;

@@ -16,7 +16,7 @@ export function framedProtocol(upgrade: string): FramedProtocol | undefined {
  * head of a frame, and validates nothing.
  */
 export class FrameEnds {
-  /** The beginning of a head. */
+  /** The bytes of the current head so far. */
   private readonly head = Buffer.alloc(14);
   private headBytes = 0;
   /** The number of bytes of the frame that are still to come. */

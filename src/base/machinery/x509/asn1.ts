@@ -164,7 +164,7 @@ export function sequence(...children: readonly Asn1[]): Asn1 {
   return create(0, tags.sequence, true, [...children]);
 }
 
-/** A set with one member: several would have to be sorted. */
+/** A set with one member: several members would need sorting. */
 export function set(member: Asn1): Asn1 {
   return create(0, tags.set, true, [member]);
 }

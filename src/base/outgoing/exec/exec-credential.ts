@@ -5,7 +5,7 @@ import { type ClientConfigEntry, isEntry } from '../client-config-document.js';
 import type { ExecPlugin } from './exec-plugin.js';
 import { ExecPluginError } from './exec-plugin-error.js';
 
-/** What a plugin gave. */
+/** The credentials that a plugin returned. */
 export interface ExecCredential {
   /** The content of the Authorization header. */
   readonly authorization: string | undefined;

@@ -148,7 +148,7 @@ export class KmsProvider implements Provider {
       this.fault = error;
       this.options.onError?.(error);
     }
-    // Stopped meanwhile.
+    // The provider was stopped meanwhile.
     if (this.client === undefined) return;
     this.timer = setTimeout(() => void this.poll(), this.fault === undefined ? healthyPollMs : faultyPollMs).unref();
   }

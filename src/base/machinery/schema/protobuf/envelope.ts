@@ -10,9 +10,9 @@ export interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
   readonly raw: Uint8Array;
-  /** Empty: none. */
+  /** The content encoding; empty for none. */
   readonly contentEncoding: string;
-  /** Empty: protobuf. */
+  /** The content type; empty for protobuf. */
   readonly contentType: string;
 }
 
