@@ -12,7 +12,7 @@ export function applyJobTemplateDefaults(spec: JobSpec): void {
 /** Fills in the defaults of a job. Changes `spec`. */
 export function applyJobDefaults(spec: JobSpec): void {
   applyJobTemplateDefaults(spec);
-  // Without both numbers, one pod must succeed. With only parallelism, the pods decide together when the job is done.
+  // If both numbers are unset, one pod must succeed. With only parallelism, the pods decide together when the job is done.
   if (spec.completions === undefined && spec.parallelism === undefined) spec.completions = 1;
   spec.parallelism ??= 1;
   spec.completionMode ??= 'NonIndexed';
