@@ -94,7 +94,7 @@ export class TlsOptions {
   readonly disableHttp2Serving: boolean = false;
 }
 
-/** These options in the form of the TLS library. Options that keep their default are not set. */
+/** Converts the options to settings of the TLS library. Options that keep their default are not set. */
 export function tlsSettings(options: Readonly<TlsOptions>): {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   readonly ciphers?: string;

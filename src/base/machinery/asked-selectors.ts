@@ -10,7 +10,7 @@ export interface AskedSelectors {
   readonly labels: string | readonly LabelRequirement[];
 }
 
-/** Undefined when neither selects anything. */
+/** Combines both selectors; undefined when neither narrows the access. */
 export function askedSelectors(
   fields: AskedSelectors['fields'],
   labels: AskedSelectors['labels'],

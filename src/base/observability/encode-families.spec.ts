@@ -5,7 +5,7 @@ import { encodeFamilies } from './encode-families.js';
 import { NativeBuckets } from './native-buckets.js';
 import type { SeriesValue } from './series.js';
 
-/** The published messages, as far as they are written. */
+/** The published definitions of the messages, limited to the fields that this program writes. */
 const { root } = protobuf.parse(
   `
   syntax = "proto2";
@@ -29,7 +29,7 @@ const { root } = protobuf.parse(
   { keepCase: true },
 );
 
-/** The families of a scrape, read as any client would. */
+/** The families of a scrape, decoded as any client would decode them. */
 function decoded(bytes: Uint8Array): Record<string, unknown>[] {
   const type = root.lookupType('MetricFamily');
   const reader = protobuf.Reader.create(bytes);
@@ -103,7 +103,7 @@ describe('a scrape in protobuf', () => {
           schema: 3,
           zero_threshold: 2 ** -128,
           zero_count: 1,
-          // 1 ends bucket 0, 2 ends bucket 8, and 64 bucket 48.
+          // The value 1 is the upper bound of bucket 0, 2 that of bucket 8, and 64 that of bucket 48.
           positive_span: [
             { offset: 0, length: 2 },
             { offset: 6, length: 1 },

@@ -7,11 +7,11 @@ import type { SeriesLabels, SeriesValue } from './series.js';
 type Family = MetricFamilies[number];
 type Writer = protobuf.Writer;
 
-/** Numbers of the types in `MetricFamily`. */
+/** The numbers of metric types in `MetricFamily`. */
 const types: Readonly<Record<string, number>> = { counter: 0, gauge: 1, summary: 2, histogram: 4 };
 const untyped = 3;
 
-/** A scrape in protobuf: messages `io.prometheus.client.MetricFamily`, each behind its length. */
+/** A scrape in protobuf: messages `io.prometheus.client.MetricFamily`, each preceded by its length. */
 export function encodeFamilies(families: MetricFamilies): Buffer {
   const writer = protobuf.Writer.create();
   for (const family of families) {
@@ -45,17 +45,17 @@ function tag(field: number, wireType: number): number {
   return (field << 3) | wireType;
 }
 
-/** A series of several numbers. */
+/** A series of a histogram or summary, which has several numbers. */
 interface Distribution {
   readonly labels: SeriesLabels;
   count: number;
   sum: number;
-  /** What is counted up to a bound, or the value of a quantile. */
+  /** The cumulative count up to each bound, or the value of each quantile. */
   readonly parts: { readonly bound: number; readonly value: number }[];
   native: NativeHistogram | undefined;
 }
 
-/** The series of a family whose values stand in lines of their own, in the order of their first line. */
+/** Groups the values of a family, one line each, by series, in the order of their first line. */
 function histogramsOf(name: string, values: readonly SeriesValue[]): Iterable<Distribution> {
   const found = new Map<string, Distribution>();
   for (const { labels, value, metricName, native } of values) {
@@ -68,7 +68,7 @@ function histogramsOf(name: string, values: readonly SeriesValue[]): Iterable<Di
     }
     if (metricName === `${name}_count`) series.count = value;
     else if (metricName === `${name}_sum`) series.sum = value;
-    // The last bucket holds all, as the count says.
+    // The last bucket is left out: it equals the count.
     else if (le !== '+Inf') series.parts.push({ bound: Number(le ?? quantile), value });
     if (native !== undefined) series.native = native;
   }
@@ -94,7 +94,8 @@ function encodeSummary({ labels, count, sum, parts }: Distribution): Uint8Array 
 
 function encodeHistogram({ labels, count, sum, parts, native }: Distribution): Uint8Array {
   const observed = native === undefined ? 0 : observationsOf(native);
-  // What was observed meanwhile counts, too. What is observed elsewhere is in no native bucket: then there are none.
+  // The native histogram may include observations made after the count was read. If it has fewer, some were made
+  // elsewhere and are in no native bucket, so it is left out.
   const isWhole = native !== undefined && observed >= count;
   const histogram = protobuf.Writer.create();
   histogram
@@ -115,7 +116,7 @@ function observationsOf({ zeroCount, buckets }: NativeHistogram): number {
   return buckets.reduce((sum, [, count]) => sum + count, zeroCount);
 }
 
-/** Gaps of so few buckets are written as empty buckets, which is shorter. */
+/** Gaps of at most this many buckets are written as empty buckets, which is shorter than a new span. */
 const shortGap = 2;
 
 function writeNative(histogram: Writer, { schema, zeroCount, buckets }: NativeHistogram): void {
@@ -151,7 +152,7 @@ function writeNative(histogram: Writer, { schema, zeroCount, buckets }: NativeHi
   for (const delta of deltas) histogram.uint32(tag(13, varint)).sint64(delta);
 }
 
-/** A `Metric` that has its labels so far. */
+/** Starts a `Metric` with its labels. */
 function writeLabels(labels: SeriesLabels): Writer {
   const writer = protobuf.Writer.create();
   for (const [name, value] of Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))) {

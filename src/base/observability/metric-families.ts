@@ -1,6 +1,6 @@
 import type { SeriesValue } from './series.js';
 
-/** Metrics as values, for transport between processes. */
+/** Metrics as plain values, which can be sent between processes. */
 export type MetricFamilies = readonly {
   readonly name: string;
   readonly help: string;

@@ -31,7 +31,7 @@ const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 's
 /** The pages of metrics: `/metrics` and `/metrics/slis`. */
 export type MetricsPage = 'all' | 'slis';
 
-/** Only protobuf shows native histograms. */
+/** The format of a scrape. Only protobuf includes native histograms. */
 export type MetricsForm = 'text' | 'protobuf';
 
 /** What the metrics need to know of a worker. Several workers serve the same port. */
@@ -204,7 +204,7 @@ export class Metrics {
     return form === 'text' ? all : withNatives(all, [own]);
   }
 
-  /** {@link scrape} in protobuf: messages `io.prometheus.client.MetricFamily`, each behind its length. */
+  /** {@link scrape} in protobuf: messages `io.prometheus.client.MetricFamily`, each preceded by its length. */
   async scrapeProtobuf(page: MetricsPage = 'all'): Promise<Buffer> {
     const gathered = await this.worker?.gatherMetrics(page, 'protobuf');
     if (gathered !== undefined) return Buffer.from(gathered, 'base64');

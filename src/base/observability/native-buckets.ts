@@ -1,23 +1,23 @@
-/** A histogram with buckets whose width grows with their values, as scrapes in protobuf show it. */
+/** A native histogram, as in protobuf scrapes: the width of its buckets grows with their values. */
 export interface NativeHistogram {
-  /** Buckets end at powers of 2^(2^-schema). */
+  /** The resolution: upper bounds of buckets are powers of 2^(2^-schema). */
   readonly schema: number;
-  /** Observations that are no larger than {@link zeroThreshold}. */
+  /** The number of observations that are at most {@link zeroThreshold}. */
   readonly zeroCount: number;
-  /** The observations of each bucket by its number, ascending: bucket n ends at 2^(n * 2^-schema). */
+  /** The count of each bucket by its number, ascending: the upper bound of bucket n is 2^(n * 2^-schema). */
   readonly buckets: readonly (readonly [index: number, count: number])[];
 }
 
-/** What counts as zero. */
+/** Observations up to this value count as zero. */
 export const zeroThreshold = 2 ** -128;
 
-/** Each bucket is at most a tenth wider than the one before. */
+/** The finest resolution: each bucket is at most a tenth wider than the one before. */
 const finestSchema = 3;
 const coarsestSchema = -4;
-/** With more, pairs of buckets become one. */
+/** Above this many buckets, pairs of buckets are merged. */
 const mostBuckets = 160;
 
-/** Counts observations in buckets that exist as they are needed. */
+/** Counts observations in buckets that are created on first use. */
 export class NativeBuckets {
   private schema = finestSchema;
   private zeroCount = 0;
@@ -34,7 +34,7 @@ export class NativeBuckets {
     while (this.counts.size > mostBuckets && this.schema > coarsestSchema) this.widen();
   }
 
-  /** What was observed until now. */
+  /** A snapshot of the observations so far. */
   shown(): NativeHistogram {
     const buckets = [...this.counts].sort(([a], [b]) => a - b);
     return { schema: this.schema, zeroCount: this.zeroCount, buckets };

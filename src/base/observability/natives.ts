@@ -3,8 +3,8 @@ import type { NativeHistogram } from './native-buckets.js';
 import type { SeriesValue } from './series.js';
 
 /**
- * The families with the native histograms of those that they were made of, as plain values: copies for other processes
- * keep them.
+ * Adds to aggregated families the native histograms of the equal series in `places`, from which they were aggregated.
+ * They become plain values, which copies for other processes keep.
  */
 export function withNatives(families: MetricFamilies, places: readonly MetricFamilies[]): MetricFamilies {
   const natives = new Map<string, NativeHistogram>();

@@ -10,7 +10,7 @@ export interface SeriesValue {
   readonly labels: SeriesLabels;
   /** Set only if it differs from the name of the metric, as with the buckets of a histogram. */
   readonly metricName?: string;
-  /** The same observations in finer buckets, beside the count of a histogram. */
+  /** A native histogram of the same observations; set only on the line with the count of a histogram. */
   readonly native?: NativeHistogram | undefined;
 }
 
@@ -59,7 +59,10 @@ export class CollectedMetric {
   reset(): void {}
 }
 
-/** The count of a histogram. A copy for another thread or process lacks what only scrapes in protobuf show. */
+/**
+ * The line with the count of a histogram. A copy for another thread or process lacks the native histogram, which only
+ * protobuf scrapes include.
+ */
 class CountLine implements SeriesValue {
   readonly #buckets: NativeBuckets;
 
@@ -81,7 +84,7 @@ class CountLine implements SeriesValue {
 export class Buckets {
   readonly counts: number[];
   sum = 0;
-  /** Made with the first observation: most series of a process never have one. */
+  /** Created on the first observation: most series of a process never have one. */
   private native: NativeBuckets | undefined;
 
   constructor(private readonly bounds: readonly number[]) {

@@ -102,7 +102,7 @@ export class FormBlocks implements KeptForms {
     const allowed = limit - BLOCK_BYTES - MOST_FORMS * PLACE_BYTES;
     while (this.blocks.length > 0 && this.bytes > allowed) this.dropOldest();
     if (this.bytes > allowed) return undefined;
-    // Not allocated from the shared pool, which would keep other memory alive.
+    // The block is not allocated from the shared pool, which would keep other memory alive.
     const block: Block = { bytes: Buffer.allocUnsafeSlow(BLOCK_BYTES), used: 0, forms: 0 };
     this.blocks.push(block);
     return block;

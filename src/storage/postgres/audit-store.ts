@@ -8,7 +8,7 @@ const statementTimeoutMs = 60_000;
 const serverLimitMs = 55_000;
 /** SQLSTATE of a failed check, such as a row without a partition. */
 const checkViolation = '23514';
-/** Partitions are made for this many days ahead, in case the next round is late. */
+/** Partitions are created this many days ahead, in case the next round is late. */
 const daysAhead = 2;
 const dayMs = 86_400_000;
 
@@ -93,8 +93,8 @@ export class AuditStore {
   }
 
   /**
-   * Makes the partitions of the coming days, and drops those that are older than the retention (milliseconds; 0: none).
-   * Returns how many were dropped.
+   * Creates the partitions of the coming days, and drops those that are older than the retention (milliseconds; 0: keep
+   * all). Returns how many were dropped.
    */
   async keep(now: number, retentionMs: number): Promise<number> {
     const session = await this.connected();

@@ -190,7 +190,7 @@ export class EpochKeeper {
       timeline: this.currentEpoch.timeline,
       seen,
       head,
-      // Checks on several connections find the same loss; it counts once.
+      // Checks on several connections may find the same loss; it is counted once.
       missing: before?.epoch === this.currentEpoch.epoch ? 0n : BigInt(text(row, 8)),
     };
     this.observer.epoch(change);

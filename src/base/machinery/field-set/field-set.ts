@@ -115,7 +115,9 @@ function withoutElement(node: FieldSet, element: PathElement): FieldSet | undefi
   return isEmptySet(result) ? undefined : result;
 }
 
-/** Undefined when nothing is left; a plain leaf when only the node itself is left. */
+/**
+ * Normalises a node after a removal: undefined when nothing is left, a plain leaf when only the node itself is left.
+ */
 function shrunk(node: FieldSet): FieldSet | undefined {
   let children = 0;
   for (const element in node) {

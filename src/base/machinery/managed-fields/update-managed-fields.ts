@@ -31,14 +31,14 @@ export interface VersionView {
   readonly convert: (object: ApiObject) => ApiObject;
 }
 
-/** What a write through a path can own. */
+/** Which fields a write through an API path can own. */
 export interface OwnershipRules {
   /**
    * Fields that the write can't change, whatever the body contains (`{"f:status":{}}` for a write to the main resource):
    * their owners stay the same.
    */
   readonly resetFields?: FieldSet;
-  /** The only fields that it can change, with those that lead there; default: all. */
+  /** The only fields that the write can change, including the fields on their paths; default: all. */
   readonly ownedFields?: FieldPattern;
 }
 

@@ -98,8 +98,9 @@ export class PackedParts {
   }
 
   /**
-   * Calls `report` when the budget is used up for the first time, and with the problem when no file can take the rest.
-   * The rest then stays in memory, and the file is tried again after a minute, when its disk may have room again.
+   * Calls `report` when the budget is used up for the first time, and with the error when the remaining parts can't be
+   * written to a file. They then stay in memory, and the file is tried again after a minute, when its disk may have
+   * room again.
    */
   reportOverflow(report: (problem: unknown) => void): void {
     this.onOverflow = report;

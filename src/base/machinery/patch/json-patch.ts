@@ -138,7 +138,9 @@ class JsonPatchRun {
     }
   }
 
-  /** Undefined when only the last part does not exist; fails when an earlier one does not. */
+  /**
+   * The value at a path; undefined when only its last part does not exist. Fails when an earlier part does not exist.
+   */
   private get(path: readonly string[]): unknown {
     let value: unknown = this.document;
     for (let i = 0; i < path.length; i++) {

@@ -284,7 +284,10 @@ function absentForm(field: Field): () => unknown {
   return field.nullable ? () => null : zeroMaker(field.type);
 }
 
-/** The zero form of a null in a list or map. Bytes are empty there: clients look for the keys of a secret. */
+/**
+ * The zero form of a null in a list or map. For bytes it is an empty string, so that clients still find the keys of a
+ * Secret.
+ */
 function elementZeroMaker(type: SchemaType): () => unknown {
   return type.type === 'scalar' && type.scalar === 'bytes' ? () => '' : zeroMaker(type);
 }
