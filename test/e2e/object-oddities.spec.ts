@@ -208,7 +208,7 @@ describe('apply of something that is empty', () => {
       const shared = await partly({ replicas: 2, revisionHistoryLimit: 3 });
       assert.deepEqual(ownedBy(shared, 'b'), { 'f:spec': { 'f:replicas': {}, 'f:revisionHistoryLimit': {} } });
       const given = await partly(nothing);
-      assert.equal(ownedBy(given, 'b'), undefined);
+      assert.deepEqual(ownedBy(given, 'b'), { 'f:spec': {} });
       // Fields of the other owner stay; its own go back to the default.
       assert.equal(given.spec.replicas, 2);
       assert.equal(given.spec.revisionHistoryLimit, 10);
@@ -216,16 +216,16 @@ describe('apply of something that is empty', () => {
     });
   }
 
-  it('claims no structs and maps that exist anyway', async () => {
-    for (const spec of [
-      { template: {} },
-      { template: { spec: {} } },
-      { strategy: {} },
-      { template: { metadata: { labels: {} } } },
-      { template: { spec: { containers: [] } } },
+  it('claims the struct or map that is empty, and no list', async () => {
+    for (const [spec, owned] of [
+      [{ template: {} }, { 'f:template': {} }],
+      [{ template: { spec: {} } }, { 'f:template': { 'f:spec': {} } }],
+      [{ strategy: {} }, { 'f:strategy': {} }],
+      [{ template: { metadata: { labels: {} } } }, { 'f:template': { 'f:metadata': { 'f:labels': {} } } }],
     ]) {
-      assert.equal(ownedBy(await partly(spec), 'b'), undefined, JSON.stringify(spec));
+      assert.deepEqual(ownedBy(await partly(spec), 'b'), { 'f:spec': owned }, JSON.stringify(spec));
     }
+    assert.equal(ownedBy(await partly({ template: { spec: { containers: [] } } }), 'b'), undefined);
   });
 
   it('claims an existing struct only when it is given', async () => {
@@ -234,16 +234,16 @@ describe('apply of something that is empty', () => {
     assert.deepEqual(volume, { '.': {}, 'f:emptyDir': {}, 'f:name': {} });
   });
 
-  it('removes a map that nobody else owns a part of', async () => {
+  it('removes the entries of a map that nobody else owns', async () => {
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'empty' } };
     await applied('a', `${maps}/empty`, { ...map, data: { a: '1' } });
     await applied('b', `${maps}/empty`, { ...map, data: { b: '1' } });
     const one = await applied('a', `${maps}/empty`, { ...map, data: {} });
     assert.deepEqual(one.data, { b: '1' });
-    assert.equal(ownedBy(one, 'a'), undefined);
+    assert.deepEqual(ownedBy(one, 'a'), { 'f:data': {} });
     const none = await applied('b', `${maps}/empty`, { ...map, data: null });
     assert.equal(none.data, undefined);
-    assert.equal(none.metadata.managedFields, undefined);
+    assert.deepEqual([ownedBy(none, 'a'), ownedBy(none, 'b')], [{ 'f:data': {} }, { 'f:data': {} }]);
   });
 });
 

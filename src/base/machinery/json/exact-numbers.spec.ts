@@ -103,7 +103,7 @@ describe('values with exact numbers', () => {
     }
     assert.equal(through('{"big":1e3,"small":2.0}'), '{"big":1000,"small":2}');
     assert.throws(() => through('{"small":9007199254740993}'), /found the number 9007199254740993/);
-    assert.throws(() => through('{"raw":1.0}'), /raw: expected an object, found the number 1.0/);
+    assert.equal(through('{"raw":1.0}'), '{"raw":1}');
   });
 
   it('writes free-form values as every client reads them', () => {
