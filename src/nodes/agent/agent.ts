@@ -48,7 +48,9 @@ export interface AgentDependencies {
 
 const firstBackOffMs = 10_000;
 const longestBackOffMs = 300_000;
-const userAgent = 'kube-probe/1.37';
+/** How the agent names itself to containers that it probes, and in requests of their hooks. */
+const probeAgent = 'kube-probe/1.37';
+const userAgent = 'kube-lifecycle/1.37';
 
 /** The agent of one node. */
 export class NodeAgent {
@@ -113,7 +115,7 @@ export class NodeAgent {
         ...{ api, runtime, view, starter, images, folders, settings, cgroups, events },
         ...{ timers, logger, userAgent, signal },
         backOff: new BackOff(firstBackOffMs, longestBackOffMs),
-        prober: { runtime, timers, random, userAgent, counts: this.probeCounts },
+        prober: { runtime, timers, random, userAgent: probeAgent, counts: this.probeCounts },
         prepareVolumes: (pod, podIPs) =>
           preparePodVolumes({
             ...{ pod, podIPs, objects, folders },

@@ -3,7 +3,7 @@ import { promises as fs } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { PodFolders } from './pod-folders.js';
+import { isFolderName, PodFolders } from './pod-folders.js';
 
 it('PodFolders finds the logs of a pod by its uid alone', async () => {
   const root = await fs.mkdtemp(join(tmpdir(), 'plinth-folders-'));
@@ -17,6 +17,23 @@ it('PodFolders finds the logs of a pod by its uid alone', async () => {
     await folders.removeLogs('u1');
     assert.deepEqual((await fs.readdir(logs)).sort(), ['default_web-1_1', 'default_web-u11_u11']);
     await assert.rejects(folders.removeLogs('../u11'), /can't be a name of a folder/);
+  } finally {
+    await fs.rm(root, { recursive: true, force: true });
+  }
+});
+
+it('PodFolders takes only what can be a uid for the files of a pod', async () => {
+  const root = await fs.mkdtemp(join(tmpdir(), 'plinth-folders-'));
+  try {
+    const folders = new PodFolders(root, join(root, 'logs'));
+    assert.deepEqual(await folders.uids(), []);
+    // What somebody else puts there must not keep the agent from its own pods.
+    for (const name of ['u1', '.nfs0001', 'lost+found', '-', 'u-', 'a b']) {
+      await fs.mkdir(join(folders.pods, name), { recursive: true });
+    }
+    await fs.writeFile(join(folders.pods, 'README'), '');
+    assert.deepEqual(await folders.uids(), ['u1']);
+    assert.deepEqual(['u1', '..', '.', '', 'a/b', 'u-', '_'].filter(isFolderName), ['u1']);
   } finally {
     await fs.rm(root, { recursive: true, force: true });
   }

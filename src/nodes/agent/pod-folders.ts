@@ -5,10 +5,14 @@ import { unmountBelow } from './volumes/mounts.js';
 /** Names of pods, containers and volumes are names of folders here. */
 const plainName = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
+/** Whether a text can be a part of a path. */
+export function isFolderName(text: string): boolean {
+  return plainName.test(text) && text.length <= 255;
+}
+
 /** A part of a path. @throws Error for a text that is none, so that nobody gets out of the agent's folders by a name */
 export function folderName(text: string): string {
-  if (!plainName.test(text) || text.length > 255)
-    throw new Error(`${JSON.stringify(text)} can't be a name of a folder`);
+  if (!isFolderName(text)) throw new Error(`${JSON.stringify(text)} can't be a name of a folder`);
   return text;
 }
 
@@ -67,13 +71,10 @@ export class PodFolders {
     await fs.mkdir(join(this.pod(uid), 'containers'), { recursive: true, mode: 0o750 });
   }
 
-  /** The pods that have files. */
+  /** The pods that have files. What can't be the folder of a pod is somebody else's. */
   async uids(): Promise<string[]> {
-    try {
-      return await fs.readdir(this.pods);
-    } catch {
-      return [];
-    }
+    const entries = await fs.readdir(this.pods, { withFileTypes: true }).catch(() => []);
+    return entries.filter((entry) => entry.isDirectory() && isFolderName(entry.name)).map(({ name }) => name);
   }
 
   /**

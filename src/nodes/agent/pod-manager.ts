@@ -2,6 +2,7 @@ import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import { runtimeAnnotations } from './cri/labels.js';
+import { isFolderName } from './pod-folders.js';
 import { type AdmissionNode, admissionProblem, resourceProblem } from './pods/pod-admission.js';
 import type { Room } from './pods/pod-allocation.js';
 import type { PodEnd } from './pods/pod-end.js';
@@ -210,7 +211,7 @@ export class PodManager {
       if (!known.has(uid)) known.set(uid, { uid, namespace: '', name: '' });
     }
     for (const { uid, namespace, name } of known.values()) {
-      if (this.workers.has(uid) || /[^\w.-]/.test(uid)) continue;
+      if (this.workers.has(uid) || !isFolderName(uid)) continue;
       const { containers } = await view.read(uid, namespace, name);
       const seconds = Number(containers[0]?.annotations[runtimeAnnotations.podGracePeriod] ?? 30);
       const worker = this.make(orphan(uid, namespace, name, seconds), false);

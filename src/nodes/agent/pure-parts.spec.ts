@@ -377,6 +377,8 @@ describe('manifests of static pods', () => {
       yaml.replace('containers', 'container'),
       yaml.replace('name: a', 'name: ../a'),
       yaml.replace('{name: a}', '{name: a, uid: ../../x}'),
+      // Such a uid can't be the name of a folder.
+      ...['-x', 'x-', '_', '-'].map((bad) => yaml.replace('{name: a}', `{name: a, uid: "${bad}"}`)),
       yaml.replace('image: i', 'image: ""'),
     ]) {
       assert.throws(
@@ -385,6 +387,70 @@ describe('manifests of static pods', () => {
         text,
       );
     }
+  });
+});
+
+describe('a manifest of a pod without the API', () => {
+  const context = { nodeName: 'n1', source: 'file' as const, origin: '/x', names: vendorNames('k8s.io'), seen: 't' };
+  const refused = (spec: object) => {
+    const containers = [{ name: 'c', image: 'i' }];
+    const text = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'a' },
+      spec: { containers, ...spec },
+    });
+    try {
+      readManifest(text, context);
+    } catch (error) {
+      assert.ok(error instanceof ManifestError, String(error));
+      return error.message;
+    }
+    return undefined;
+  };
+  const projected = (source: object) => ({ volumes: [{ name: 'v', projected: { sources: [source] } }] });
+  const withEnv = (env: object) => ({ containers: [{ name: 'c', image: 'i', ...env }] });
+
+  it('may not refer to objects of the API', () => {
+    for (const [spec, what] of [
+      [{ serviceAccountName: 'boss' }, 'serviceaccounts'],
+      [{ imagePullSecrets: [{ name: 's' }] }, 'secrets'],
+      [withEnv({ envFrom: [{ secretRef: { name: 's' } }] }), 'secrets'],
+      [withEnv({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }), 'secrets'],
+      [withEnv({ envFrom: [{ configMapRef: { name: 's' } }] }), 'configmaps'],
+      [withEnv({ env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 's', key: 'k' } } }] }), 'configmaps'],
+      [{ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, 'secrets'],
+      [{ volumes: [{ name: 'v', configMap: { name: 's' } }] }, 'configmaps'],
+      [{ volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 's' } }] }, 'persistentvolumeclaims'],
+      [
+        {
+          volumes: [
+            {
+              name: 'v',
+              ephemeral: {
+                volumeClaimTemplate: {
+                  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+                },
+              },
+            },
+          ],
+        },
+        'persistentvolumeclaims (via ephemeral volumes)',
+      ],
+      [{ volumes: [{ name: 'v', csi: { driver: 'd.example.com' } }] }, 'csidrivers (via CSI volumes)'],
+      [projected({ secret: { name: 's' } }), 'secrets'],
+      [projected({ configMap: { name: 's' } }), 'configmaps'],
+      [projected({ serviceAccountToken: { path: 't' } }), 'serviceaccounts (via projected volumes)'],
+      [projected({ clusterTrustBundle: { name: 's', path: 't' } }), 'clustertrustbundles'],
+    ] as const) {
+      assert.equal(refused(spec), `static pods may not reference ${what}`, JSON.stringify(spec));
+    }
+    for (const spec of [
+      { volumes: [{ name: 'v', emptyDir: {} }] },
+      { volumes: [{ name: 'v', hostPath: { path: '/x' } }] },
+      projected({ downwardAPI: { items: [{ path: 'n', fieldRef: { fieldPath: 'metadata.name' } }] } }),
+    ])
+      assert.equal(refused(spec), undefined, JSON.stringify(spec));
   });
 });
 

@@ -1,8 +1,9 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
-import type { LifecycleHandler } from '../../../objects/apis/core/v1/probe.types.js';
+import type { HTTPGetAction, LifecycleHandler } from '../../../objects/apis/core/v1/probe.types.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
-import { checkHttp, portOf } from '../probes/probe-action.js';
+import { askContainer, type HttpQuestion } from '../probes/http-request.js';
+import { portOf } from '../probes/probe-action.js';
 
 export interface HookInput {
   readonly runtime: Pick<ContainerRuntime, 'exec'>;
@@ -30,11 +31,8 @@ export async function runHook({ exec, httpGet, sleep }: LifecycleHandler, input:
   }
   if (httpGet) {
     const port = portOf(httpGet.port, container);
-    const { outcome, output } = await Promise.race([
-      checkHttp(httpGet, address, port, input.userAgent, longestHttpMs),
-      aborted(signal),
-    ]);
-    if (outcome !== 'success') throw new Error(output);
+    const question = { address, port, userAgent: input.userAgent, timeoutMs: longestHttpMs };
+    await Promise.race([askHook(httpGet, question), aborted(signal)]);
     return;
   }
   if (sleep) {
@@ -43,6 +41,24 @@ export async function runHook({ exec, httpGet, sleep }: LifecycleHandler, input:
   }
   throw new Error('the hook has no action that this node knows');
 }
+
+/**
+ * Any answer will do: hooks are requests to do something, not questions. Servers that speak no TLS where the hook wants it
+ * get the request without, and without credentials.
+ */
+async function askHook(action: HTTPGetAction, question: Omit<HttpQuestion, 'action'>): Promise<void> {
+  try {
+    await askContainer({ ...question, action });
+  } catch (error) {
+    const { code = '' } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+    if (action.scheme !== 'HTTPS' || !notTls.includes(code)) throw error;
+    const httpHeaders = (action.httpHeaders ?? []).filter(({ name }) => name.toLowerCase() !== 'authorization');
+    await askContainer({ ...question, action: { ...action, scheme: 'HTTP', httpHeaders } });
+  }
+}
+
+/** What connections fail with when an answer begins with the letters of plain HTTP. */
+const notTls = ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'];
 
 function aborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {

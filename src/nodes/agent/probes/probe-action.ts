@@ -1,19 +1,18 @@
-import { get as httpGet, type IncomingMessage, type RequestOptions } from 'node:http';
-import { get as httpsGet } from 'node:https';
 import { connect } from 'node:net';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { GRPCAction, HTTPGetAction } from '../../../objects/apis/core/v1/probe.types.js';
 import { GrpcError, grpcCodes } from '../grpc/grpc-connection.js';
 import { message, scalar } from '../grpc/wire.js';
+import { dialText } from './dial-text.js';
+import { askContainer, type HttpAnswer } from './http-request.js';
 
 /** How a check went. Nobody knows: the check itself could not be made. */
 export interface CheckResult {
   readonly outcome: 'success' | 'failure' | 'unknown';
   readonly output: string;
+  /** For an event about a check that succeeded all the same. */
+  readonly warning?: string;
 }
-
-/** More of an answer is not read. */
-const mostAnswerBytes = 10 * 1024;
 
 export function portOf(port: number | string, { ports }: Pick<Container, 'ports'>): number {
   const number = typeof port === 'number' ? port : Number(port);
@@ -23,62 +22,26 @@ export function portOf(port: number | string, { ports }: Pick<Container, 'ports'
   return named.containerPort;
 }
 
-/** A GET, which succeeds with a status from 200 to 399. Certificates are not checked. */
-export function checkHttp(
-  { host, path = '/', scheme, httpHeaders }: HTTPGetAction,
+/** A GET, which succeeds with a status from 200 to 399. */
+export async function checkHttp(
+  action: HTTPGetAction,
   address: string,
   port: number,
   userAgent: string,
   timeoutMs: number,
 ): Promise<CheckResult> {
-  const headers: Record<string, string | string[]> = { 'user-agent': userAgent, accept: '*/*', connection: 'close' };
-  for (const { name, value } of httpHeaders ?? []) {
-    const key = name.toLowerCase();
-    const before = headers[key];
-    const isOwn = ['user-agent', 'accept', 'connection'].includes(key);
-    if (value === '' && isOwn) delete headers[key];
-    else headers[key] = before === undefined || isOwn || key === 'host' ? value : [before, value].flat();
+  let answer: HttpAnswer;
+  try {
+    answer = await askContainer({ action, address, port, userAgent, timeoutMs });
+  } catch (error) {
+    return { outcome: 'failure', output: (error as Error).message };
   }
-  const options: RequestOptions = {
-    host: host || address,
-    port,
-    path: path.startsWith('/') ? path : `/${path}`,
-    headers,
-    agent: false,
-  };
-  return new Promise((resolve) => {
-    const fail = (output: string) => resolve({ outcome: 'failure', output });
-    const answered = (response: IncomingMessage) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        text += chunk;
-        if (text.length > mostAnswerBytes) response.destroy();
-      });
-      response.on('error', () => undefined);
-      response.on('close', () => {
-        clearTimeout(late);
-        const { statusCode = 0 } = response;
-        if (statusCode >= 200 && statusCode < 400)
-          resolve({ outcome: 'success', output: text.slice(0, mostAnswerBytes) });
-        else fail(`HTTP probe failed with statuscode: ${statusCode}`);
-      });
-    };
-    const request =
-      scheme === 'HTTPS' ? httpsGet({ ...options, rejectUnauthorized: false }, answered) : httpGet(options, answered);
-    const late = setTimeout(() => {
-      request.destroy();
-      fail(
-        `Get "${(scheme ?? 'HTTP').toLowerCase()}://${options.host}:${port}${options.path}": context deadline exceeded (Client.Timeout exceeded while awaiting headers)`,
-      );
-    }, timeoutMs);
-    request.on('error', (error) => {
-      clearTimeout(late);
-      fail(
-        `Get "${(scheme ?? 'HTTP').toLowerCase()}://${options.host}:${port}${options.path}": ${dialText(options.host ?? '', port, error)}`,
-      );
-    });
-  });
+  const { statusCode, text } = answer;
+  if (statusCode < 200 || statusCode >= 400) {
+    return { outcome: 'failure', output: `HTTP probe failed with statuscode: ${statusCode}` };
+  }
+  const warning = statusCode < 300 ? {} : { warning: `Probe terminated redirects, Response body: ${text}` };
+  return { outcome: 'success', output: text, ...warning };
 }
 
 export function checkTcp(address: string, port: number, timeoutMs: number): Promise<CheckResult> {
@@ -149,16 +112,4 @@ function healthFailure(code: number, details: string, time: string): string {
   }
   if (code === grpcCodes.deadlineExceeded) return `timeout: health rpc did not complete within ${time}`;
   return `error: health rpc probe failed: ${new GrpcError(code, details).message}`;
-}
-
-/** The words that people know for connections that fail. */
-function dialText(host: string, port: number, { code, message }: NodeJS.ErrnoException): string {
-  const reasons: Readonly<Record<string, string>> = {
-    ECONNREFUSED: 'connect: connection refused',
-    EHOSTUNREACH: 'connect: no route to host',
-    ENETUNREACH: 'connect: network is unreachable',
-    ETIMEDOUT: 'i/o timeout',
-  };
-  const reason = reasons[code ?? ''];
-  return reason === undefined ? message : `dial tcp ${host}:${port}: ${reason}`;
 }

@@ -104,9 +104,10 @@ export class RunProbes {
     }
   }
 
-  private report(kind: ProbeKind, { outcome, output }: CheckResult): void {
+  private report(kind: ProbeKind, { outcome, output, warning }: CheckResult): void {
+    if (warning !== undefined) this.probed.event('Warning', 'ProbeWarning', `${kind} probe warning: ${cut(warning)}`);
     if (outcome === 'success') return;
-    const text = output.length > 1024 ? `${output.slice(0, 1024)}...` : output;
+    const text = cut(output);
     const verb = outcome === 'failure' ? 'failed' : 'errored and resulted in unknown state';
     this.probed.event('Warning', 'Unhealthy', `${kind} probe ${verb}: ${text}`);
   }
@@ -150,6 +151,10 @@ export class RunProbes {
       return { outcome: 'failure', output: `command timed out: ${text} timed out after ${timeoutSeconds}s` };
     }
   }
+}
+
+function cut(text: string): string {
+  return text.length > 1024 ? `${text.slice(0, 1024)}...` : text;
 }
 
 function probesOf({ startupProbe, livenessProbe, readinessProbe }: Container): [ProbeKind, Probe][] {

@@ -9,7 +9,9 @@ import {
 } from '../../../objects/apis/core/v1/defaults/pod-spec.defaults.js';
 import { type Pod, pod as podType } from '../../../objects/apis/core/v1/pod.types.js';
 import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
+import { isFolderName } from '../pod-folders.js';
 import { type PodSource, podAnnotations } from '../pods/pod-form.js';
+import { apiReference } from './api-reference.js';
 
 export interface StaticPodContext {
   readonly nodeName: string;
@@ -86,9 +88,11 @@ function completed(pod: Pod, { nodeName, source, origin, names, seen }: StaticPo
     metadata.uid = createHash('sha256').update(content).digest('hex').slice(0, 32);
   }
   const uid = metadata.uid;
-  if (!/^[-\w]{1,64}$/.test(uid)) throw new ManifestError('has a uid that is none');
+  if (!/^[-\w]{1,64}$/.test(uid) || !isFolderName(uid)) throw new ManifestError('has a uid that is none');
   const errors = validatePodSpec(spec, FieldPath.of('spec'), { names });
   if (errors[0] !== undefined) throw new ManifestError(`${errors[0].field}: ${errors[0].message}`);
+  const reference = apiReference(spec);
+  if (reference !== undefined) throw new ManifestError(`static pods may not reference ${reference}`);
   return {
     ...pod,
     metadata: {

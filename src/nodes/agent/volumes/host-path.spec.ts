@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { promises as fs } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,24 @@ describe('a host path', () => {
         message: `hostPath type check failed: ${folder} is not a file, it's a Directory`,
       });
       await prepareHostPath(folder, 'Directory');
+      await prepareHostPath(none, 'FileOrCreate');
+      assert.equal((await fs.readFile(none)).length, 0);
+    } finally {
+      await fs.rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('that is there is not opened: a pipe that nobody reads would hold up the agent', { timeout: 20_000 }, async () => {
+    const folder = await fs.mkdtemp(join(tmpdir(), 'plinth-host-path-'));
+    try {
+      const pipe = join(folder, 'pipe');
+      execFileSync('mkfifo', [pipe]);
+      await assert.rejects(prepareHostPath(pipe, 'FileOrCreate'), {
+        message: `hostPath type check failed: ${pipe} is not a file, it's a Pipe`,
+      });
+      const link = join(folder, 'link');
+      await fs.symlink(join(folder, 'target'), link);
+      await prepareHostPath(link, 'FileOrCreate').catch(() => undefined);
     } finally {
       await fs.rm(folder, { recursive: true, force: true });
     }

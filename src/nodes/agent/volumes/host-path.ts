@@ -1,14 +1,16 @@
 import { promises as fs, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFile } from './inside.js';
 import { VolumeProblem } from './volume-sources.js';
 
 /** Checks that a path of the machine is what a pod wants there, and makes what may be made. @throws VolumeProblem */
 export async function prepareHostPath(path: string, type: string): Promise<void> {
   if (type === '') return;
+  // What is there is never opened: that may have effects, and pipes would keep the agent waiting.
   if (type === 'DirectoryOrCreate') {
-    await fs.mkdir(path, { recursive: true, mode: 0o755 });
+    await fs.mkdir(path, { recursive: true, mode: 0o755 }).catch(unlessThere);
   } else if (type === 'FileOrCreate') {
-    await (await fs.open(path, 'a', 0o644)).close().catch(() => undefined);
+    await makeFile(path, '', 0o644).catch(unlessThere);
   }
   const found = await fs.stat(path).catch(() => undefined);
   const wrong = (text: string) =>
@@ -40,10 +42,15 @@ export async function prepareHostPath(path: string, type: string): Promise<void>
   }
 }
 
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
 /** The type of host path that something is. */
 function typeOf(found: Stats): string {
   if (found.isDirectory()) return 'Directory';
   if (found.isFile()) return 'File';
   if (found.isSocket()) return 'Socket';
+  if (found.isFIFO()) return 'Pipe';
   return found.isCharacterDevice() ? 'CharDevice' : 'BlockDevice';
 }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { promises as fs } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -88,10 +91,23 @@ describe('paths of volumes', { skip: process.platform !== 'linux' && 'paths of o
     assert.equal((await fs.stat(join(volume, 'x', 'y'))).mode & 0o777, 0o750);
   });
 
-  it('of devices and pipes are refused', async () => {
-    const { execFileSync } = await import('node:child_process');
+  it('of sockets and pipes are reached without opening them, and are no files to read', {
+    timeout: 20_000,
+  }, async () => {
     execFileSync('mkfifo', [join(volume, 'pipe')]);
-    await assert.rejects(openInside(volume, 'pipe'), PathEscape);
+    const server = createServer().listen(join(volume, 'socket'));
+    await once(server, 'listening');
+    try {
+      for (const name of ['pipe', 'socket']) {
+        await using place = await openInside(volume, name, { mode: 0o750 });
+        assert.equal(place.isFolder, false);
+        assert.equal((await fs.stat(place.path)).ino, (await fs.stat(join(volume, name))).ino);
+        await assert.rejects(openFileInside(volume, name), PathEscape, name);
+      }
+      await assert.rejects(openInside(volume, 'pipe/x'));
+    } finally {
+      server.close();
+    }
   });
 });
 

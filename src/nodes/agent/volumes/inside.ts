@@ -1,7 +1,9 @@
 import { constants, promises as fs } from 'node:fs';
 import { join } from 'node:path';
 
-const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_CREAT, O_EXCL, O_WRONLY } = constants;
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_CREAT, O_EXCL, O_WRONLY } = constants;
+/** Linux: reaches something without opening it, so that devices and pipes notice nothing. Node does not name it. */
+const O_PATH = 0o10000000;
 
 /** A path that leads out of the place that it must stay in, or to something else than it should. */
 export class PathEscape extends Error {}
@@ -56,7 +58,7 @@ export async function openInside(folder: string, path: string, create?: { readon
 /** Opens a file below a folder for reading, as {@link openInside} does. @throws PathEscape */
 export async function openFileInside(folder: string, path: string): Promise<fs.FileHandle> {
   await using place = await openInside(folder, path);
-  if (place.isFolder) throw new PathEscape(`${path} is a folder`);
+  if (!(await fs.stat(place.path)).isFile()) throw new PathEscape(`${path} is no file`);
   // Awaited here: the place must stay open until the file is.
   return await fs.open(place.path, O_RDONLY);
 }
@@ -84,13 +86,16 @@ async function openPart(
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
-  const kind = await fs.lstat(path);
-  if (kind.isSymbolicLink()) throw new PathEscape(`${name} has become a link`);
-  if (!kind.isDirectory() && !isLast) throw new PathEscape(`${name} is no folder`);
-  // Opening a device or a pipe could have effects of its own.
-  if (!kind.isDirectory() && !kind.isFile() && !kind.isSocket())
-    throw new PathEscape(`${name} is neither file nor folder`);
-  return fs.open(path, kind.isDirectory() ? O_RDONLY | O_DIRECTORY | O_NOFOLLOW : O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  const handle = await fs.open(path, O_PATH | O_NOFOLLOW);
+  try {
+    const kind = await handle.stat();
+    if (kind.isSymbolicLink()) throw new PathEscape(`${name} has become a link`);
+    if (!kind.isDirectory() && !isLast) throw new PathEscape(`${name} is no folder`);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 /** The parts of the path with its links followed, as far as it exists. */
