@@ -37,7 +37,10 @@ export interface BoundFlag extends FlagDeclaration {
 }
 
 /** A class of options; its property initialisers are the defaults. */
-export type OptionsClass<T extends object = object> = new () => T;
+export type OptionsClass<T extends object = object> = (new () => T) & {
+  /** Calculates values that follow from each other, after all of them were read and checked. */
+  settle?(values: Record<string, unknown>): void;
+};
 
 const flagsByPrototype = new WeakMap<object, BoundFlag[]>();
 

@@ -230,6 +230,7 @@ function buildOptions(
     const messages = new Set(Object.values(error.constraints ?? {}));
     for (const message of messages) problems.push(describe(flag, given.get(flag.name), message));
   }
+  if (problems.length === 0) optionsClass.settle?.(values);
   return Object.freeze(options);
 }
 

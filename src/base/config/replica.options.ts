@@ -1,6 +1,6 @@
 import { Check } from './check.js';
+import { databaseUrlProblem } from './database-url-problem.js';
 import { Flag } from './flag.js';
-import { databaseUrlProblem } from './storage.options.js';
 
 /** Which database a replica follows, and how. */
 export class ReplicaOptions {
@@ -13,7 +13,7 @@ export class ReplicaOptions {
       'schema plinth. Needed for the first start only.',
     secret: true,
   })
-  @Check('primaryDatabaseUrl', databaseUrlProblem)
+  @Check('primaryDatabaseUrl', primaryUrlProblem)
   readonly primaryDatabaseUrl: string | undefined = undefined;
 
   @Flag({
@@ -39,4 +39,9 @@ export class ReplicaOptions {
 /** PostgreSQL allows only these names for a replication slot. */
 function replicaNameProblem(name: string): string | undefined {
   return /^[a-z0-9_]{1,63}$/.test(name) ? undefined : 'must have at most 63 characters of a-z, 0-9 and _';
+}
+
+/** PostgreSQL of the replica connects with this URL: it reads no file of this machine. */
+function primaryUrlProblem(url: string): string | undefined {
+  return url.startsWith('file:') ? 'must be a URL of the form postgresql://...' : databaseUrlProblem(url);
 }

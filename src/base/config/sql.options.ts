@@ -1,20 +1,10 @@
 import { Max, Min } from 'class-validator';
 import { Check } from './check.js';
+import { DatabaseUrlOptions } from './database-url.options.js';
 import { Flag } from './flag.js';
-import { databaseUrlProblem } from './storage.options.js';
 
 /** Which past state `plinth sql` shows. */
-export class SqlOptions {
-  @Flag({
-    name: 'database-url',
-    type: 'string',
-    unit: 'url',
-    usage: 'The PostgreSQL database, as a role that may read the views of schema cluster.',
-    secret: true,
-  })
-  @Check('databaseUrl', databaseUrlProblem)
-  readonly databaseUrl: string | undefined = undefined;
-
+export class SqlOptions extends DatabaseUrlOptions {
   @Flag({
     name: 'at',
     type: 'string',

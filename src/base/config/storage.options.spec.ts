@@ -18,3 +18,39 @@ describe('--history-exclude', () => {
     assert.deepEqual(historyExclusions(parse('--history-exclude='), 'example.dev'), []);
   });
 });
+
+describe('the flags of the database', () => {
+  it('make each URL say where it and its password are read', () => {
+    assert.equal(parse('--database-url-file=/run/url').databaseUrl, 'file:///run/url');
+    const both = parse(
+      '--database-url=postgres://u@h/d?sslmode=require',
+      '--listen-database-url=postgres://u@direct/d',
+      '--database-password-file=/run/the password',
+    );
+    const file = 'password_file=%2Frun%2Fthe+password';
+    assert.equal(both.databaseUrl, `postgres://u@h/d?sslmode=require&${file}`);
+    assert.equal(both.listenDatabaseUrl, `postgres://u@direct/d?${file}`);
+    const { databaseUrl } = parse(
+      '--database-url-file=/run/url',
+      '--database-password-command=print-token --host "$PGHOST"',
+      '--database-password-lifetime=5m',
+    );
+    const command = 'password_command=print-token+--host+%22%24PGHOST%22&password_lifetime=300000';
+    assert.equal(databaseUrl, `file:///run/url?${command}`);
+    assert.equal(parse().databaseUrl, undefined);
+    assert.equal(parse('--database-url=postgres://u:p@h/d').databaseUrl, 'postgres://u:p@h/d');
+  });
+
+  it('exclude each other where they name the same', () => {
+    const url = '--database-url=postgres://u@h/d';
+    for (const [problem, ...argv] of [
+      [/excludes --database-url/, url, '--database-url-file=/run/url'],
+      [/exclude each other/, url, '--database-password-file=/x', '--database-password-command=y'],
+      [/excludes the password/, '--database-url=postgres://u:secret@h/d', '--database-password-file=/x'],
+      [/needs --database-url/, '--database-password-command=y'],
+      [/must not be negative/, url, '--database-password-lifetime=-1s'],
+    ] as const) {
+      assert.throws(() => parse(...argv), { message: problem });
+    }
+  });
+});

@@ -1,5 +1,7 @@
 import { IsOptional, Max, Min } from 'class-validator';
 import { Check } from './check.js';
+import { DatabaseUrlOptions } from './database-url.options.js';
+import { databaseUrlProblem } from './database-url-problem.js';
 import { Flag } from './flag.js';
 import { formatFlagDuration } from './flag-duration.js';
 import { sqlProjectionModes, sqlProjectionOverridesProblem, sqlProjectionProblem } from './sql-projection.js';
@@ -15,37 +17,8 @@ function historyExcludeProblem(names: readonly string[]): string | undefined {
   return wrong === undefined ? undefined : `has ${JSON.stringify(wrong)}, which is not resource[.group]`;
 }
 
-const urlStart = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
-const usableTargets: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
-
-/**
- * The problem with a database URL, or undefined. The message contains nothing of the value, which may hold a password.
- */
-export function databaseUrlProblem(value: string): string | undefined {
-  const [, start = '', hosts = '', rest = ''] = urlStart.exec(value) ?? [];
-  const wellFormed = start !== '' && hosts.split(',').every((host) => URL.canParse(start + host + rest));
-  if (!wellFormed || (hosts.includes(',') && hosts.split(',').some((host) => /^(:\d+)?$/.test(host)))) {
-    return 'must be a URL of the form postgresql://user:password@host:5432/database, or with several host:port';
-  }
-  const target = new URLSearchParams(/\?([^#]*)/.exec(rest)?.[1]).get('target_session_attrs');
-  if (target === null || usableTargets.has(target)) return undefined;
-  return `asks for a standby, which takes no writes: target_session_attrs must be ${[...usableTargets].join(', ')}`;
-}
-
 /** The database behind the API. */
-export class StorageOptions {
-  @Flag({
-    name: 'database-url',
-    type: 'string',
-    unit: 'url',
-    usage:
-      'PostgreSQL database (version 14 or newer), as postgresql://user:password@host:5432/database. ' +
-      'Of several hosts (host1:5432,host2:5432) the primary is used.',
-    secret: true,
-  })
-  @Check('databaseUrl', databaseUrlProblem)
-  readonly databaseUrl: string | undefined = undefined;
-
+export class StorageOptions extends DatabaseUrlOptions {
   @Flag({
     name: 'listen-database-url',
     type: 'string',

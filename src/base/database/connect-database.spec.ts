@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,6 +59,7 @@ describe('the connection to the database', () => {
         'hostssl all plainly 127.0.0.1/32 password',
         'hostnossl all clear 127.0.0.1/32 trust',
         'hostssl all clear 127.0.0.1/32 reject',
+        'hostssl all rotated 127.0.0.1/32 scram-sha-256',
         'hostssl all strict 127.0.0.1/32 trust',
         'host all postgres 127.0.0.1/32 trust',
       ].join('\n'),
@@ -190,6 +191,101 @@ describe('the connection to the database', () => {
       /revoked|CRL/,
       'the list counts',
     );
+  });
+
+  describe('obtains the password', () => {
+    const role = 'rotated';
+    const setPassword = async (password: string): Promise<void> => {
+      const { client } = await connect(server.adminUrl);
+      await client.query(`alter role ${role} password '${password}'`);
+    };
+    const from = (parameters: Readonly<Record<string, string>>) => url(`?${new URLSearchParams(parameters)}`, role);
+
+    before(async () => {
+      const { client } = await connect(server.adminUrl);
+      await client.query(`create role ${role} login password 'first'`);
+    });
+
+    it('from a file, which may change', async () => {
+      const path = file('password');
+      for (const password of ['first', ' se:c\\ond ']) {
+        await writeFile(path, `${password}\n`);
+        await setPassword(password);
+        await connect(from({ password_file: path }));
+      }
+      await writeFile(path, 'wrong\n');
+      await assert.rejects(connect(from({ password_file: path })), { code: '28P01' });
+      await writeFile(path, '\n');
+      await assert.rejects(connect(from({ password_file: path })), /the password file .* is empty/);
+      await assert.rejects(connect(from({ password_file: file('absent') })), /ENOENT.*absent/);
+      await assert.rejects(connect(from({ password_file: path, password_command: 'x' })), /only one of/);
+    });
+
+    it('from a command, whose output serves until it is refused or too old', async () => {
+      const runs = file('runs');
+      const script = (password: string) => `printf '%s@%s\\n' "$PGUSER" "$PGPORT" >> ${runs}; echo ${password}`;
+      const countRuns = async () => (await readFile(runs, 'utf8')).split('\n').length - 1;
+      await setPassword('from-a-command');
+      const kept = { password_command: script(`"$(cat ${file('token')})"`) };
+      await writeFile(file('token'), 'from-a-command');
+      await Promise.all([connect(from(kept)), connect(from(kept)), connect(from(kept))]);
+      await connect(from(kept));
+      assert.equal(await countRuns(), 1, 'connections share what a command has printed');
+      assert.equal((await readFile(runs, 'utf8')).trim(), `${role}@${server.port}`);
+      await setPassword('the-next');
+      await writeFile(file('token'), 'the-next');
+      await connect(from(kept));
+      assert.equal(await countRuns(), 2, 'a refused password is replaced');
+      const short = { password_command: script('the-next'), password_lifetime: '0' };
+      await connect(from(short));
+      await connect(from(short));
+      assert.equal(await countRuns(), 4);
+    });
+
+    it('and reports how a command failed, without what it printed', async () => {
+      await assert.rejects(
+        connect(from({ password_command: 'echo secret-word; echo why >&2; exit 3' })),
+        (error: Error) => /exit code 3: why$/.test(error.message) && !error.message.includes('secret-word'),
+      );
+      await assert.rejects(connect(from({ password_command: 'true' })), /the command .* is empty/);
+      await assert.rejects(connect(from({ password_command: 'exec sleep 20' }), {}, 300), /timeout expired/);
+    });
+
+    it('from the password file of libpq', async () => {
+      await setPassword('of:the\\file');
+      const path = file('pgpass');
+      const lines = [
+        '# a comment',
+        `other:*:*:${role}:wrong`,
+        `127.0.0.1:${server.port}:other:${role}:wrong`,
+        `127.0.0.1:*:postgres:${role}:of:the\\\\file`,
+        `*:*:*:*:wrong`,
+      ];
+      await writeFile(path, lines.join('\n'), { mode: 0o600 });
+      await connect(from({ passfile: path }));
+      await connect(url('', role), { PGPASSFILE: path });
+      await assert.rejects(connect(url('', `${role}:given`), { PGPASSFILE: path }), { code: '28P01' });
+      await chmod(path, 0o644);
+      await assert.rejects(connect(from({ passfile: path })), /can be read by others: chmod 0600/);
+    });
+
+    it('with the whole URL from a file', async () => {
+      const path = file('database-url');
+      await setPassword('in-the-url');
+      const at = `file://${path}`;
+      await writeFile(path, `${url('', `${role}:in-the-url`)}\n`);
+      const { client } = await connect(at);
+      assert.equal((await client.query('select current_user')).rows[0].current_user, role);
+      await writeFile(path, 'mysql://u:secret-word@h/d');
+      await assert.rejects(
+        connect(at),
+        (error: Error) => /holds no postgresql/.test(error.message) && !error.message.includes('secret-word'),
+      );
+      await writeFile(path, url('?sslmode=require', role));
+      await writeFile(file('password'), 'in-the-url');
+      await connect(`${at}?${new URLSearchParams({ password_file: file('password') })}`);
+      await assert.rejects(connect('file:///absent/url'), /can't be read: ENOENT/);
+    });
   });
 
   it('binds the password to the certificate when that is asked for', async () => {

@@ -1,7 +1,10 @@
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import type { DatabaseTarget } from './database-targets.js';
+import { forgetPassword, obtainPassword } from './obtain-password.js';
 import { openStream } from './open-stream.js';
+import type { PasswordOwner } from './pass-file.js';
+import type { PasswordSource } from './password-source.js';
 import { type Protection, protectionOf } from './protection.js';
 import type { TlsSettings } from './tls-settings.js';
 
@@ -28,22 +31,42 @@ export interface DatabaseConnection {
 interface ClientParts {
   readonly host: string;
   readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  password: string | null | (() => Promise<string | undefined>);
   readonly connection: {
     stream: Socket;
     on(event: string, listener: (message: { readonly mechanisms?: readonly string[] }) => void): void;
   };
 }
 
-/** The code of the error for a user who may not connect with encryption (`hostnossl` in pg_hba.conf). */
+/**
+ * The code of the error for a user who may not connect with encryption (`hostnossl` in pg_hba.conf), and for a token that an
+ * external service refuses.
+ */
 const refusesUser = '28000';
+const wrongPassword = '28P01';
 const unbound = 'the server does not bind the password to its certificate, which channel_binding=require asks for';
 
 /**
  * Connects a client. TLS is not left to the driver, which reads `sslmode` differently from libpq, treats a server
- * without TLS as a failure, and would connect twice for `prefer`. Rejects with the error of the system, of the
- * handshake or of the server.
+ * without TLS as a failure, and would connect twice for `prefer`. A password that a command has issued before is obtained
+ * anew when the server refuses it. Rejects with the error of the system, of the handshake, of the server or of the source
+ * of the password.
  */
 export async function connectDatabase(options: ConnectOptions): Promise<DatabaseConnection> {
+  try {
+    return await connectProtected(options);
+  } catch (error) {
+    if (!(error instanceof RefusedPassword)) throw error;
+    if (!error.mayDiffer) throw error.cause;
+  }
+  return connectProtected(options).catch((error) => {
+    throw error instanceof RefusedPassword ? error.cause : error;
+  });
+}
+
+async function connectProtected(options: ConnectOptions): Promise<DatabaseConnection> {
   const { target } = options;
   const attempt = new Attempt(options, target.tls);
   try {
@@ -63,6 +86,17 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
   }
 }
 
+/** The server refuses a password that was obtained from a source. */
+class RefusedPassword extends Error {
+  constructor(
+    override readonly cause: unknown,
+    /** Whether the source may have another one. */
+    readonly mayDiffer: boolean,
+  ) {
+    super('the server refuses the password');
+  }
+}
+
 class Attempt {
   private readonly client: pg.Client;
   private readonly parts: ClientParts;
@@ -70,6 +104,7 @@ class Attempt {
   /** Whether the server has requested a password. */
   wasAsked = false;
   private isBound = false;
+  private isObtained = false;
 
   constructor(
     private readonly options: ConnectOptions,
@@ -85,6 +120,21 @@ class Attempt {
     } as pg.ClientConfig);
     this.client.on('error', () => undefined);
     this.parts = this.client as unknown as ClientParts;
+    const { password } = target;
+    // The driver asks only if the server does.
+    if (this.parts.password === null) {
+      this.parts.password = async () => (password === undefined ? undefined : this.obtain(password));
+    }
+  }
+
+  private obtain(source: PasswordSource): Promise<string | undefined> {
+    this.isObtained = true;
+    return obtainPassword(source, this.owner);
+  }
+
+  private get owner(): PasswordOwner {
+    const { host, port, user, database } = this.parts;
+    return { host, port, user, database };
   }
 
   get isEncrypted(): boolean {
@@ -110,10 +160,21 @@ class Attempt {
       return { client: this.client, stream, protection, tls: this.tls };
     } catch (error) {
       this.stream?.destroy();
-      throw late.aborted && signal?.aborted !== true ? timedOut() : error;
+      if (late.aborted && signal?.aborted !== true) throw timedOut();
+      throw this.isRefused(error) ? new RefusedPassword(error, this.forget()) : error;
     } finally {
       either.removeEventListener('abort', expire);
     }
+  }
+
+  private isRefused(error: unknown): boolean {
+    if (!this.isObtained || !(error instanceof pg.DatabaseError)) return false;
+    return error.code === wrongPassword || error.code === refusesUser;
+  }
+
+  private forget(): boolean {
+    const { password } = this.options.target;
+    return password !== undefined && forgetPassword(password, this.owner);
   }
 
   /**

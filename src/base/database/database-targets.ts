@@ -1,5 +1,7 @@
 import { environment } from '../config/environment.js';
 import { DatabaseUrlError } from './database-url-error.js';
+import { databaseUrlText } from './database-url-text.js';
+import { type PasswordSource, takePasswordSource } from './password-source.js';
 import { type TlsSettings, tlsSettings } from './tls-settings.js';
 
 /** One target that a connection URL names, and how to connect to it. */
@@ -7,6 +9,8 @@ export interface DatabaseTarget {
   /** The URL for the driver, without the parameters that it reads differently from libpq. */
   readonly connectionString: string;
   readonly tls: TlsSettings;
+  /** Where the password comes from, if the server asks for one and the URL has none. */
+  readonly password: PasswordSource | undefined;
 }
 
 /** The values of `target_session_attrs` that allow a server that accepts writes, which this program needs. */
@@ -15,12 +19,14 @@ const portEnd = /:(\d+)$/;
 
 /**
  * The hosts of a URL in their order, each as a URL of its own: `postgresql://user@a:5432,b:5433/database`, or
- * `?host=a,b&port=5432,5433`, as libpq reads them. Only connecting shows which of them is the primary.
+ * `?host=a,b&port=5432,5433`, as libpq reads them. Only connecting shows which of them is the primary. Call it for each
+ * connection: a URL that names a file (`file:///path`) leads to what is in the file now.
  *
  * @throws DatabaseUrlError when a host is empty, when the numbers of hosts and ports do not match, when
- * `target_session_attrs` asks for a standby, and for TLS parameters that can't be followed.
+ * `target_session_attrs` asks for a standby, and for parameters of TLS or of the password that can't be followed.
  */
-export function databaseTargets(url: string, variables = environment): readonly DatabaseTarget[] {
+export function databaseTargets(given: string, variables = environment): readonly DatabaseTarget[] {
+  const url = databaseUrlText(given);
   const parameters = parametersOf(url);
   const wanted = parameters.get('target_session_attrs') ?? variables.PGTARGETSESSIONATTRS ?? '';
   if (wanted !== '' && !writable.has(wanted)) {
@@ -29,12 +35,13 @@ export function databaseTargets(url: string, variables = environment): readonly 
     );
   }
   parameters.delete('target_session_attrs');
+  const password = takePasswordSource(parameters, variables);
   // A unix socket is out of reach of attackers on the network, so variables that protect connections do not concern it.
   const hosts = (parameters.get('host') ?? '').split(',');
   const tls = tlsSettings(parameters, hosts.every((host) => host.startsWith('/')) ? {} : variables);
   // Unchanged parts keep their spelling.
   const rest = parameters.size === parametersOf(url).size ? url : withParameters(url, parameters);
-  return singleHosts(rest).map((connectionString) => ({ connectionString, tls }));
+  return singleHosts(rest).map((connectionString) => ({ connectionString, tls, password }));
 }
 
 function singleHosts(url: string): string[] {

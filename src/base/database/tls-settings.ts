@@ -76,7 +76,6 @@ const refused: readonly (readonly [name: string, variable: string | undefined, h
   ['hostaddr', 'PGHOSTADDR', []],
   ['service', 'PGSERVICE', []],
   ['servicefile', undefined, []],
-  ['passfile', undefined, []],
 ];
 
 /**

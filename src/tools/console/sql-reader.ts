@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { cancelStatement } from '../../base/database/cancel-statement.js';
 import { connectDatabase, type DatabaseConnection } from '../../base/database/connect-database.js';
-import { type DatabaseTarget, databaseTargets } from '../../base/database/database-targets.js';
+import { databaseTargets } from '../../base/database/database-targets.js';
 import type { Protection } from '../../base/database/protection.js';
 import { FairSeats, NoSeat } from './fair-seats.js';
 
@@ -72,14 +72,13 @@ const graceMs = 2000;
  */
 export class SqlReader {
   private readonly seats: FairSeats;
-  private readonly targets: readonly DatabaseTarget[];
 
   /** @throws DatabaseUrlError */
   constructor(
-    url: string,
+    private readonly url: string,
     readonly limits: SqlLimits,
   ) {
-    this.targets = databaseTargets(url);
+    databaseTargets(url);
     this.seats = new FairSeats({ ...seatLimits, waitMs: limits.timeoutMs + moreWaitMs });
   }
 
@@ -152,7 +151,7 @@ export class SqlReader {
   /** Connects to the first host of the URL that answers. */
   private async connect(signal?: AbortSignal): Promise<DatabaseConnection> {
     let failure: unknown;
-    for (const target of this.targets) {
+    for (const target of databaseTargets(this.url)) {
       try {
         return await connectDatabase({ target, config: this.config, timeoutMs: connectMs, signal });
       } catch (error) {
