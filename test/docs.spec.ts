@@ -115,6 +115,16 @@ describe('the pages of the documentation', () => {
     assert.deepEqual(broken, []);
   });
 
+  it('import modules that exist, in the example of a new kind', () => {
+    const folders = ['src/objects/apis/example/v1', 'src/modules/example/shelf', 'src/modules/example'];
+    const imports = [...read('docs/adding-a-kind.md').matchAll(/ from '(\.[^']+)\.js'/g)].map(([, path = '']) => path);
+    assert.ok(imports.length >= 10, String(imports.length));
+    const missing = imports
+      .filter((path) => !isOfExample(path))
+      .filter((path) => !folders.some((folder) => existsSync(join(root, folder, `${path}.ts`))));
+    assert.deepEqual(missing, [], 'correct the imports in docs/adding-a-kind.md');
+  });
+
   it('describe each script for developers', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const page = read('docs/development.md');

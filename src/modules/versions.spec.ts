@@ -321,6 +321,7 @@ describe('versions of a kind', () => {
     assert.deepEqual(
       missing.map(({ apiVersion, definition }) => `${apiVersion} ${definition.kind}`),
       [],
+      'add samples of these versions to `samples` in src/modules/versions.spec.ts',
     );
   });
 
