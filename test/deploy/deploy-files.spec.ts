@@ -63,12 +63,21 @@ describe('deploy/plinth.yaml', () => {
       const pod = spec.template.spec;
       const [container] = pod.containers;
       const env = Object.fromEntries(
-        container.env.map(({ name, value = 'postgresql://u@h/d' }: Manifest) => [name, value]),
+        (container.env ?? []).map(({ name, value = '10.0.0.1' }: Manifest) => [name, value]),
       );
       checkCommandLine(container.args, env);
       const mounted = new Set<string>(
-        (pod.volumes ?? []).flatMap(({ secret }: Manifest) => (secret?.items ?? []).map(({ key }: Manifest) => key)),
+        pod.volumes.flatMap(({ name, secret }: Manifest) =>
+          name === 'pki' ? secret.items.map(({ key }: Manifest) => key) : [],
+        ),
       );
+      assert.ok(container.args.includes('--database-url-file=/etc/plinth-database/url/url'), metadata.name);
+      for (const { name } of container.volumeMounts) {
+        assert.ok(
+          pod.volumes.some((volume: Manifest) => volume.name === name),
+          `${metadata.name}: ${name}`,
+        );
+      }
       for (const file of mounted) assert.ok(pkiFiles.has(file), file);
       for (const word of container.args as string[]) {
         const [, file] = /=\/etc\/plinth\/(.+)$/.exec(word) ?? [];
@@ -115,6 +124,39 @@ describe('deploy/plinth.yaml', () => {
         assert.ok(ports.some(({ name }: Manifest) => name === httpGet.port));
         assert.match(httpGet.path, /^\/(livez|readyz)$/);
       }
+    }
+  });
+});
+
+describe('the alerts and the dashboard of the chart', () => {
+  const known = new Set([...read('docs/metrics.md').matchAll(/^\| `(\w+)` \| (\w+)/gm)].map(([, name]) => name));
+  /** Every process has these by the library of metrics. */
+  const usual = new Set([
+    'up',
+    'process_resident_memory_bytes',
+    'process_cpu_seconds_total',
+    'nodejs_eventloop_lag_p99_seconds',
+  ]);
+  const metricsIn = (expression: string) =>
+    [...expression.matchAll(/\b([a-z]+_[a-z0-9_]+|up)(?=[{[\s)]|$)/g)].map(([, name = '']) =>
+      name.replace(/_(bucket|sum|count)$/, ''),
+    );
+  const check = (expression: string) => {
+    const names = metricsIn(expression).filter((name) => !/^histogram_quantile$/.test(name));
+    assert.ok(names.length > 0, expression);
+    for (const name of names)
+      assert.ok(usual.has(name) || known.has(name), `there is no metric ${name}: ${expression}`);
+  };
+
+  it('read metrics that there are', () => {
+    const { panels } = JSON.parse(read('charts/plinth/dashboards/plinth.json')) as Manifest;
+    const expressions = panels.flatMap(({ targets = [] }: Manifest) => targets.map(({ expr }: Manifest) => expr));
+    assert.ok(expressions.length >= 20);
+    for (const expression of expressions) check(expression.replaceAll(/\{[^{}]*\}|\bby \([^)]*\)/g, ''));
+    const alerts = [...read('charts/plinth/templates/prometheusrule.yaml').matchAll(/expr: '(.*)'$/gm)];
+    assert.ok(alerts.length >= 15);
+    for (const [, expression = ''] of alerts) {
+      check(expression.replaceAll(/\{\{[^}]*\}\}/g, '').replaceAll(/\{[^{}]*\}|\bby \([^)]*\)/g, ''));
     }
   });
 });
