@@ -29,17 +29,21 @@ function quietly(args: readonly string[]): string {
 
 /** Values that differ between any two runs of a pod. */
 function plain(text: string, node: string): string {
-  return text
-    .replaceAll(node, 'NODE')
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
-    .replace(/containerd:\/\/[0-9a-f]{64}/g, 'containerd://ID')
-    .replace(/\b[0-9a-f]{64}\b/g, 'ID')
-    .replace(/\b10\.\d+\.\d+\.\d+\b/g, 'ADDRESS')
-    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME')
-    .replace(/kube-api-access-\w+/g, 'kube-api-access')
-    .replace(/(lower|upper|work)dir=[^,)]*/g, '$1dir=SNAPSHOT')
-    .replace(/[A-Z][a-z]{2} +\d+ \d\d:\d\d|\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, 'TIME')
-    .replace(/(\d+m)?\d+(\.\d+)?m?s\b/g, 'SECONDS');
+  return (
+    text
+      .replaceAll(node, 'NODE')
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID')
+      .replace(/containerd:\/\/[0-9a-f]{64}/g, 'containerd://ID')
+      .replace(/\b[0-9a-f]{64}\b/g, 'ID')
+      .replace(/\b10\.\d+\.\d+\.\d+\b/g, 'ADDRESS')
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TIME')
+      .replace(/kube-api-access-\w+/g, 'kube-api-access')
+      .replace(/(lower|upper|work)dir=[^,)]*/g, '$1dir=SNAPSHOT')
+      .replace(/[A-Z][a-z]{2} +\d+ \d\d:\d\d|\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, 'TIME')
+      // The name of the folder ends with a random number of nine or ten digits.
+      .replace(/ \d+ TIME \.\.data/, ' SIZE TIME ..data')
+      .replace(/(\d+m)?\d+(\.\d+)?m?s\b/g, 'SECONDS')
+  );
 }
 
 /** One line for each value, with the path that leads to it. */

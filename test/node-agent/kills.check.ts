@@ -232,7 +232,9 @@ class Scene {
   async checkNothingIsLeft(): Promise<void> {
     await this.admin.delete(`${pods}?gracePeriodSeconds=1`);
     const gone = async () => ((await this.admin.get(pods)).body.items as unknown[]).length === 0;
-    await eventually(gone, 'all pods are gone', 180_000);
+    await eventually(gone, 'all pods are gone', 180_000).catch(async (error: Error) =>
+      this.problems.push(`${error.message}: ${(await this.describePods()).join('; ')}`),
+    );
     const isEmpty = async () => (await this.containerd.containers()).length === 0;
     await eventually(isEmpty, 'all containers are gone', 120_000).catch((error: Error) =>
       this.problems.push(error.message),
@@ -248,6 +250,20 @@ class Scene {
     const noFolders = async () => (await fs.readdir(join(this.rootFolder, 'pods'))).length === 0;
     await eventually(noFolders, 'all folders are gone', 60_000).catch((error: Error) =>
       this.problems.push(error.message),
+    );
+  }
+
+  /** The pods that are there, with what their containers do, in a line each. */
+  private async describePods(): Promise<string[]> {
+    const running = await runningContainers(this.containerd);
+    return (await this.admin.get(pods)).body.items.map(
+      // biome-ignore lint/suspicious/noExplicitAny: whatever the server answered
+      ({ metadata, spec, status }: any) => {
+        const own = running.filter(({ uid }) => uid === metadata.uid).map(({ name }) => name || 'sandbox');
+        const place = spec.nodeName === nodeName ? '' : ' of another node';
+        const since = `${metadata.deletionTimestamp} (${metadata.deletionGracePeriodSeconds} s)`;
+        return `${metadata.name}${place} ${status.phase}, deleted at ${since}, runs ${own.join(' ') || 'nothing'}`;
+      },
     );
   }
 

@@ -1,5 +1,8 @@
 import protobuf from 'protobufjs/minimal.js';
 
+/** No list of a machine is longer. Whoever sends more must not fill the memory with what a few bytes each describe. */
+const mostEntries = 100_000;
+
 type Reader = protobuf.Reader;
 type Writer = protobuf.Writer;
 
@@ -15,7 +18,9 @@ interface Kind<Out, In> {
 export interface WireField<Out, In = Out> {
   readonly number: number;
   zero(): Out;
-  /** Returns the value of the field after one more occurrence. */
+  /** Whether an occurrence can have this form. Others are skipped, as fields that nobody has declared. */
+  accepts(wireType: number): boolean;
+  /** Returns the value of the field after one more occurrence; it may be the value before, changed. */
   take(reader: Reader, wireType: number, before: Out): Out;
   put(writer: Writer, value: In): void;
 }
@@ -88,6 +93,7 @@ export function nested<Out, In>(number: number, type: WireMessage<Out, In>): Wir
   return {
     number,
     zero: () => undefined,
+    accepts: (wireType) => wireType === type.kind.wireType,
     take: (reader) => type.kind.read(reader),
     put: (writer, value) => {
       writer.uint32(number * 8 + 2);
@@ -109,6 +115,7 @@ export function texts(number: number): WireField<Readonly<Record<string, string>
   return {
     number,
     zero: () => ({}),
+    accepts: (wireType) => wireType === 2,
     take: (reader, _wireType, before) => {
       let [key, value] = ['', ''];
       eachField(reader, (field) => {
@@ -117,7 +124,10 @@ export function texts(number: number): WireField<Readonly<Record<string, string>
         else return false;
         return true;
       });
-      return { ...before, [key]: value };
+      // Copying it for each entry would take as many steps as its size squared.
+      const known = before as Record<string, string>;
+      if (key !== '__proto__') known[key] = value;
+      return known;
     },
     put: (writer, value) => {
       for (const [key, text] of Object.entries(value)) {
@@ -132,6 +142,7 @@ function one<Out, In>(number: number, kind: Kind<Out, In>): WireField<Out, In> {
   return {
     number,
     zero: kind.zero,
+    accepts: (wireType) => wireType === kind.wireType,
     take: (reader) => kind.read(reader),
     put: (writer, value) => {
       writer.uint32(number * 8 + kind.wireType);
@@ -144,12 +155,16 @@ function many<Out, In>(number: number, kind: Kind<Out, In>): WireField<readonly 
   return {
     number,
     zero: () => [],
+    accepts: (wireType) => wireType === kind.wireType || wireType === 2,
     take: (reader, wireType, before) => {
-      if (kind.wireType === 2 || wireType !== 2) return [...before, kind.read(reader)];
-      const packed: Out[] = [];
-      const end = reader.uint32() + reader.pos;
-      while (reader.pos < end) packed.push(kind.read(reader));
-      return [...before, ...packed];
+      const list = before as Out[];
+      const add = () => {
+        if (list.length >= mostEntries) throw new RangeError(`a list has more than ${mostEntries} entries`);
+        list.push(kind.read(reader));
+      };
+      if (kind.wireType === 2 || wireType !== 2) add();
+      else for (const end = reader.uint32() + reader.pos; reader.pos < end; ) add();
+      return list;
     },
     put: (writer, values) => {
       for (const value of values) {
@@ -182,7 +197,7 @@ export function message<F extends AnyFields>(fields: F): WireMessage<OutOf<F>, I
     for (const [name, field] of all) value[name] = field.zero();
     readFields(reader, end, (number, wireType) => {
       const known = byNumber.get(number);
-      if (known === undefined) return false;
+      if (known?.field.accepts(wireType) !== true) return false;
       value[known.name] = known.field.take(reader, wireType, value[known.name]);
       return true;
     });

@@ -87,6 +87,6 @@ function expandStrictly(text: string, environment: ReadonlyMap<string, string>):
     if (value === undefined) missing.push(name);
     return value;
   });
-  if (missing.length > 0) throw new ContainerConfigError(`missing value for ${missing.join(', ')} in subPathExpr`);
+  if (missing.length > 0) throw new ContainerConfigError(`missing value for ${missing.join(', ')}`);
   return path;
 }
