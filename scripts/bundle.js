@@ -138,8 +138,10 @@ function starters(compiled) {
       build.onResolve({ filter: new RegExp(`^${starter}`) }, ({ path }) => ({ path, namespace: 'starters' }));
       build.onLoad({ filter: /.*/, namespace: 'starters' }, ({ path }) => ({
         contents: `import { join } from 'node:path';
+          import { restartSmall } from './base/process/restart-small.js';
           import { startProcess } from './base/process/start-process.js';
           const file = ${path === `${starter}main` ? fileOfCommand : `'${oneFile}'`};
+          if (file === '${agentFile}') restartSmall();
           startProcess(join(import.meta.dirname, file), '${path.slice(starter.length)}');`,
         resolveDir: compiled,
         loader: 'js',

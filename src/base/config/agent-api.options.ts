@@ -1,6 +1,8 @@
-import { Min } from 'class-validator';
+import { IsIn, Min } from 'class-validator';
 import { Flag } from './flag.js';
-import { declareIgnored } from './ignored-flags.js';
+
+const protobufType = 'application/vnd.kubernetes.protobuf';
+const contentTypes = [protobufType, 'application/json'];
 
 /** How a node agent reaches the API, and how often (specification 8). */
 export class AgentApiOptions {
@@ -68,11 +70,13 @@ export class AgentApiOptions {
   })
   @Min(1, { message: 'must be 1 or more' })
   readonly kubeApiBurst: number = 10;
-}
 
-declareIgnored(AgentApiOptions, [
-  {
-    why: 'this agent and the API talk JSON',
-    flags: 'string: kube-api-content-type=application/vnd.kubernetes.protobuf',
-  },
-]);
+  @Flag({
+    name: 'kube-api-content-type',
+    type: 'string',
+    values: contentTypes,
+    usage: 'Form of the objects that the agent and the API exchange. Patches are always JSON.',
+  })
+  @IsIn(contentTypes, { message: `must be one of ${contentTypes.join(', ')}` })
+  readonly kubeApiContentType: string = protobufType;
+}

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { Min } from 'class-validator';
+import { IsIn, Min } from 'class-validator';
+import { quantityMilliValue } from '../machinery/values/quantity.js';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { declareIgnored } from './ignored-flags.js';
@@ -20,6 +21,22 @@ function socketProblem(endpoint: string | undefined): string | undefined {
 
 function only(choice: string): (value: string) => string | undefined {
   return (value) => (value === choice ? undefined : `must be ${choice}, which is the only choice so far`);
+}
+
+const cpuManagerPolicies = ['none', 'static'];
+const cpuSetForm = /^\d+(-\d+)?(,\d+(-\d+)?)*$/;
+const amountForm = /^(cpu|memory|ephemeral-storage|pid)=(.+)$/;
+
+function amountsProblem(pairs: readonly string[]): string | undefined {
+  const isAmount = (pair: string) => {
+    const [, , amount] = amountForm.exec(pair) ?? [];
+    try {
+      return amount !== undefined && quantityMilliValue(amount) >= 0;
+    } catch {
+      return false;
+    }
+  };
+  return pairs.every(isAmount) ? undefined : 'must be amounts of cpu, memory, ephemeral-storage or pid: cpu=200m';
 }
 
 /** The container runtime of a node agent, and the resources of the node that pods may use (specification 8). */
@@ -112,11 +129,67 @@ export class AgentPodsOptions {
   @Flag({
     name: 'cpu-manager-policy',
     type: 'string',
+    values: cpuManagerPolicies,
+    usage:
+      'static: containers of guaranteed pods that ask for whole CPUs have them for themselves. none: all containers share ' +
+      'all CPUs. To change it, drain the node and remove cpu_manager_state from --root-dir.',
+  })
+  @IsIn(cpuManagerPolicies, { message: `must be one of ${cpuManagerPolicies.join(', ')}` })
+  readonly cpuManagerPolicy: 'none' | 'static' = 'none';
+
+  @Flag({
+    name: 'cpu-manager-reconcile-period',
+    type: 'duration',
+    usage: 'How often --cpu-manager-policy=static checks that running containers are on their CPUs.',
+  })
+  @Check<number>('positive', (value) => (value > 0 ? undefined : 'must be more than 0'))
+  readonly cpuManagerReconcilePeriodMs: number = 10_000;
+
+  @Flag({
+    name: 'reserved-cpus',
+    type: 'string',
+    unit: 'CPUs',
+    usage:
+      'CPUs that no container gets for itself, such as 0-1. Replaces cpu of --kube-reserved and --system-reserved.',
+  })
+  @Check('cpus', (text: string) => (text === '' || cpuSetForm.test(text) ? undefined : 'must be CPUs such as 0-1,4'))
+  readonly reservedCpus: string = '';
+
+  @Flag({
+    name: 'kube-reserved',
+    type: 'list',
+    unit: 'amounts',
+    usage: 'Resources set aside for the programs of the cluster, such as cpu=200m,memory=500Mi: pods get the rest.',
+  })
+  @Check('amounts', amountsProblem)
+  readonly kubeReserved: readonly string[] = [];
+
+  @Flag({
+    name: 'system-reserved',
+    type: 'list',
+    unit: 'amounts',
+    usage: 'The same for all other programs of the machine.',
+  })
+  @Check('amounts', amountsProblem)
+  readonly systemReserved: readonly string[] = [];
+
+  @Flag({
+    name: 'memory-manager-policy',
+    type: 'string',
+    values: ['None'],
+    usage: 'How containers get memory near their CPUs: None.',
+  })
+  @Check('policy', only('None'))
+  readonly memoryManagerPolicy: string = 'None';
+
+  @Flag({
+    name: 'topology-manager-policy',
+    type: 'string',
     values: ['none'],
-    usage: 'How containers get processors of their own: none.',
+    usage: 'How CPUs and devices of a container are chosen near each other: none.',
   })
   @Check('policy', only('none'))
-  readonly cpuManagerPolicy: string = 'none';
+  readonly topologyManagerPolicy: string = 'none';
 
   @Flag({ name: 'serialize-image-pulls', type: 'bool', usage: 'Whether images are pulled one at a time.' })
   readonly serializeImagePulls: boolean = true;
@@ -140,5 +213,4 @@ declareIgnored(AgentPodsOptions, [
     why: 'the network plugins of the runtime make interfaces and rules',
     flags: 'string: hairpin-mode=promiscuous-bridge int: iptables-drop-bit=15 iptables-masquerade-bit=14',
   },
-  { why: 'the policy none has nothing to reconcile', flags: 'duration: cpu-manager-reconcile-period=10s' },
 ]);

@@ -36,6 +36,11 @@ describe('kubeletConfigurationDefaults', () => {
       clusterDNS: ['10.96.0.10'],
       evictionHard: { 'memory.available': '200Mi', 'nodefs.available': '5%' },
       registerWithTaints: [{ key: 'a', value: 'b', effect: 'NoSchedule' }],
+      cpuManagerPolicy: 'static',
+      cpuManagerReconcilePeriod: '5s',
+      reservedSystemCPUs: '0-1',
+      kubeReserved: { cpu: '200m', memory: '1Gi' },
+      contentType: 'application/json',
       logging: { flushFrequency: 0, options: { json: { infoBufferSize: '0' } }, verbosity: 0 },
     });
     assert.equal(defaults['anonymous-auth'], true);
@@ -49,6 +54,11 @@ describe('kubeletConfigurationDefaults', () => {
     assert.deepEqual(defaults['cluster-dns'], ['10.96.0.10']);
     assert.deepEqual(defaults['eviction-hard'], ['memory.available<200Mi', 'nodefs.available<5%']);
     assert.deepEqual(defaults['register-with-taints'], ['a=b:NoSchedule']);
+    assert.equal(defaults['cpu-manager-policy'], 'static');
+    assert.equal(defaults['cpu-manager-reconcile-period'], 5000);
+    assert.equal(defaults['reserved-cpus'], '0-1');
+    assert.deepEqual(defaults['kube-reserved'], ['cpu=200m', 'memory=1Gi']);
+    assert.equal(defaults['kube-api-content-type'], 'application/json');
   });
 
   it('refuses unknown fields, other kinds and what this agent does not do', () => {

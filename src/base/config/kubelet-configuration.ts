@@ -12,6 +12,7 @@ const durations: Readonly<Record<string, string>> = {
   nodeStatusUpdateFrequency: 'node-status-update-frequency',
   nodeStatusReportFrequency: 'node-status-report-frequency',
   imageMinimumGCAge: 'minimum-image-ttl-duration',
+  cpuManagerReconcilePeriod: 'cpu-manager-reconcile-period',
   runtimeRequestTimeout: 'runtime-request-timeout',
   cpuCFSQuotaPeriod: 'cpu-cfs-quota-period',
   evictionPressureTransitionPeriod: 'eviction-pressure-transition-period',
@@ -30,11 +31,13 @@ const strings: Readonly<Record<string, string>> = {
   cgroupRoot: 'cgroup-root',
   cgroupDriver: 'cgroup-driver',
   cpuManagerPolicy: 'cpu-manager-policy',
+  reservedSystemCPUs: 'reserved-cpus',
   podCIDR: 'pod-cidr',
   resolvConf: 'resolv-conf',
   containerLogMaxSize: 'container-log-max-size',
   containerRuntimeEndpoint: 'container-runtime-endpoint',
   imageServiceEndpoint: 'image-service-endpoint',
+  contentType: 'kube-api-content-type',
 };
 const numbers: Readonly<Record<string, string>> = {
   port: 'port',
@@ -82,7 +85,6 @@ const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   cgroupsPerQOS: [true],
   singleProcessOOMKill: [],
   cpuManagerPolicyOptions: [],
-  cpuManagerReconcilePeriod: ['10s'],
   memoryManagerPolicy: ['None'],
   topologyManagerPolicy: ['none'],
   topologyManagerScope: ['container'],
@@ -93,7 +95,6 @@ const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   runOnce: [],
   nodeStatusMaxImages: [50],
   maxOpenFiles: [1_000_000],
-  contentType: ['application/json', 'application/vnd.kubernetes.protobuf'],
   maxParallelImagePulls: [1],
   mergeDefaultEvictionSettings: [],
   podsPerCore: [],
@@ -107,9 +108,6 @@ const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   containerLogMaxWorkers: [1],
   containerLogMonitorInterval: ['10s'],
   configMapAndSecretChangeDetectionStrategy: ['Watch', 'Get', 'Cache'],
-  systemReserved: [],
-  kubeReserved: [],
-  reservedSystemCPUs: [],
   showHiddenMetricsForVersion: [],
   systemReservedCgroup: [],
   kubeReservedCgroup: [],
@@ -216,6 +214,8 @@ function readMaps(fields: DocumentFields, value: Record<string, unknown>, defaul
     ['evictionSoft', 'eviction-soft', '<'],
     ['evictionSoftGracePeriod', 'eviction-soft-grace-period', '='],
     ['evictionMinimumReclaim', 'eviction-minimum-reclaim', '='],
+    ['kubeReserved', 'kube-reserved', '='],
+    ['systemReserved', 'system-reserved', '='],
   ] as const;
   for (const [field, flag, sign] of maps) {
     if (!fields.has(field)) continue;

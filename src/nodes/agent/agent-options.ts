@@ -22,6 +22,9 @@ export interface AgentOptions {
   readonly cgroupRoot: string;
   readonly cfsQuota: boolean;
   readonly cfsQuotaPeriodMs: number;
+  readonly cpuManager: CpuManagerOptions;
+  /** Amounts of resources that are kept for the machine itself, by name. */
+  readonly reserved: Readonly<Record<string, string>>;
   readonly maxPods: number;
   readonly podCidr: string;
   readonly leaseMs: number;
@@ -52,6 +55,13 @@ export interface AgentServerOptions {
   readonly streamIdleMs: number;
   /** The configuration in force, as `/configz` shows it. */
   readonly configuration: object;
+}
+
+export interface CpuManagerOptions {
+  readonly policy: 'none' | 'static';
+  readonly reconcileMs: number;
+  /** Processors of the machine itself: `0-1`; empty: as many as of their time is reserved. */
+  readonly reservedCpus: string;
 }
 
 export interface HousekeepingOptions {

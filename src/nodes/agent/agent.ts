@@ -9,8 +9,15 @@ import type { AgentOptions } from './agent-options.js';
 import { ApiObjects } from './api-objects.js';
 import { Cgroups } from './containers/cgroups.js';
 import { ContainerStarter } from './containers/container-starter.js';
+import { refuseUserNamespace } from './containers/user-namespace.js';
+import type { CpuManager } from './cpus/cpu-manager.js';
+import { CpuReconciler } from './cpus/cpu-reconciler.js';
+import { openCpuManager } from './cpus/open-cpu-manager.js';
 import type { ContainerRuntime } from './cri/container-runtime.js';
 import { Csi } from './csi/csi.js';
+import { DeviceManager } from './devices/device-manager.js';
+import { DeviceRegistration } from './devices/device-registration.js';
+import { DeviceStore } from './devices/device-store.js';
 import { AgentEvents } from './events.js';
 import { isRefusedUnder } from './housekeeping/eviction.js';
 import { Housekeeper } from './housekeeping/housekeeper.js';
@@ -24,6 +31,7 @@ import { PodManager } from './pod-manager.js';
 import { PodTokens } from './pod-tokens.js';
 import { BackOff } from './pods/back-off.js';
 import type { PodEnd } from './pods/pod-end.js';
+import { podUid } from './pods/pod-form.js';
 import { RuntimeView } from './pods/runtime-view.js';
 import { ProbeCounts } from './probes/probe-counts.js';
 import { RuntimeHealth } from './runtime-health.js';
@@ -66,6 +74,9 @@ export class NodeAgent {
   private readonly statics: StaticPods;
   private readonly housekeeper: Housekeeper;
   private readonly csi: Csi;
+  private readonly devices: DeviceManager;
+  private readonly plugins: DeviceRegistration;
+  private readonly reconciler: CpuReconciler | undefined;
   private servers: AgentServers | undefined;
   private readonly stopping = new AbortController();
   private readonly timers: Timers;
@@ -77,6 +88,7 @@ export class NodeAgent {
     private readonly parts: AgentDependencies,
     cgroups: Cgroups,
     description: NodeDescription,
+    cpus: CpuManager | undefined,
   ) {
     const { options, runtime, api, names, logger, timers = systemTimers, random = Math.random } = parts;
     const { signal } = this.stopping;
@@ -95,7 +107,7 @@ export class NodeAgent {
     });
     const objects = new ApiObjects(api, names, timers, signal);
     const tokens = new PodTokens(api, timers, signal);
-    const settings = settingsOf(options, description);
+    const settings = settingsOf(options, description, cpus);
     const images = new ImagePuller(runtime, objects, timers, options.serializesPulls);
     const { folders, view } = this;
     this.csi = new Csi({
@@ -105,8 +117,19 @@ export class NodeAgent {
       node: () => this.reporter.present,
     });
     const { volumes } = this.csi;
+    this.devices = new DeviceManager({
+      store: new DeviceStore(`${options.rootFolder}/devices.json`),
+      isActive: () => this.manager.activePods,
+      onChange: () => this.reporter.changed(),
+    });
+    const { devices } = this;
+    description.devices = devices;
+    this.plugins = new DeviceRegistration({
+      ...{ devices, timers, logger },
+      folder: `${options.rootFolder}/device-plugins`,
+    });
     const starter = new ContainerStarter({
-      ...{ runtime, images, objects, settings, folders, timers, userAgent },
+      ...{ devices, runtime, images, objects, settings, folders, timers, userAgent },
       servicesOf: (pod) => this.services.environmentOf(pod),
     });
     this.manager = new PodManager({
@@ -126,9 +149,14 @@ export class NodeAgent {
             resolveClaim: (owner, claim, isOwn) => objects.resolveClaim(owner, claim, isOwn),
             publish: (volume) => volumes.publish(volume),
           }),
+        prepareDevices: (pod) => devices.prepare(pod),
         releaseVolumes: (uid) => volumes.release(uid),
         runtimeName: () => this.health.name,
-        handlerOf: (pod) => objects.handlerOf(pod),
+        handlerOf: async (pod) => {
+          const handler = await objects.handlerOf(pod);
+          refuseUserNamespace(pod, handler, this.health.status?.runtimeHandlers ?? []);
+          return handler;
+        },
       },
       node: () => {
         const node = this.reporter.present;
@@ -143,6 +171,11 @@ export class NodeAgent {
       // The watch of mirrors says so, too.
       onMirrorGone: () => undefined,
       refusal: (pod) => refusalOf(this.description, pod),
+      allocateCpus: (pod) => {
+        const problem = cpus?.allocate(pod);
+        if (cpus?.hasExclusive(podUid(pod))) this.reconciler?.changed();
+        return problem;
+      },
       onDone: (uid) => {
         tokens.forget(uid);
         this.probeCounts.forget(uid);
@@ -150,6 +183,13 @@ export class NodeAgent {
       },
       onRuntime: (error) => this.health.listed(error),
     });
+    this.reconciler =
+      cpus &&
+      new CpuReconciler({
+        ...{ cpus, runtime, timers, logger },
+        isActive: () => this.manager.activePods,
+        periodMs: options.cpuManager.reconcileMs,
+      });
     this.reporter = new NodeReporter({
       ...{ api, names, events, timers, logger },
       nodeName: options.nodeName,
@@ -213,13 +253,16 @@ export class NodeAgent {
     await fs.mkdir(options.logFolder, { recursive: true, mode: 0o755 });
     const cgroups = await Cgroups.find();
     await cgroups.prepare(podsCgroup(options));
-    return new NodeAgent(parts, cgroups, await NodeDescription.read(options));
+    const description = await NodeDescription.read(options);
+    return new NodeAgent(parts, cgroups, description, await openCpuManager(parts));
   }
 
   /** Begins to work. @param registered called when the API has the node. @throws Error for a port that is taken */
   async start(registered: () => void): Promise<void> {
     const { signal } = this.stopping;
     await this.csi.prepare();
+    await this.devices.open();
+    await this.plugins.start();
     this.servers = await this.startServers();
     await this.statics.start();
     this.work = Promise.all([
@@ -231,6 +274,7 @@ export class NodeAgent {
       this.statics.run(signal),
       this.mirrors.run(signal),
       this.housekeeper.run(signal),
+      this.reconciler?.run(signal),
     ]);
   }
 
@@ -260,6 +304,7 @@ export class NodeAgent {
   /** Containers run on. */
   async stop(): Promise<void> {
     this.stopping.abort();
+    this.plugins.stop();
     await Promise.all([this.servers?.stop(), this.statics.stop()]);
     await this.work;
   }

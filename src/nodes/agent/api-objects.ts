@@ -104,8 +104,8 @@ export class ApiObjects implements ObjectReader {
       fieldSelector: `spec.signerName=${signerName}`,
       ...(labels === '' ? {} : { labelSelector: labels }),
     });
-    const list = await this.get<{ items: unknown[] }>(`${base}?${query}`);
-    return list === undefined || list.items.length === 0 ? undefined : list.items.map(one).join('\n');
+    const items = (await this.get<{ items: unknown[] | null }>(`${base}?${query}`))?.items ?? [];
+    return items.length === 0 ? undefined : items.map(one).join('\n');
   }
 
   private get<T>(path: string): Promise<T | undefined> {

@@ -89,6 +89,8 @@ export class AgentEvents implements EventSink {
     if (this.written.size >= mostRemembered) this.written.clear();
     this.written.set(key, { path: `${path}/${name}`, count: 1 });
     const body = {
+      apiVersion: 'v1',
+      kind: 'Event',
       metadata: { name, namespace },
       involvedObject,
       ...content,

@@ -1,6 +1,7 @@
 import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
+import { podQosClass } from '../../objects/apis/core/v1/pod-qos.js';
 import { runtimeAnnotations } from './cri/labels.js';
 import { isFolderName } from './pod-folders.js';
 import { type AdmissionNode, admissionProblem, resourceProblem } from './pods/pod-admission.js';
@@ -24,6 +25,8 @@ export interface ManagerDependencies {
   readonly node: () => AdmissionNode | undefined;
   /** Why the node takes no such pod now; undefined if it does. */
   readonly refusal: (pod: Pod) => PodEnd | undefined;
+  /** Sets processors aside for a pod that asks for whole ones. Returns why it can't. */
+  readonly allocateCpus: (pod: Pod) => PodEnd | undefined;
   /** Called when the mirror of a static pod has gone. */
   readonly onMirrorGone: (uid: string) => void;
   /** Called when nothing is left of a pod. */
@@ -132,12 +135,10 @@ export class PodManager {
   /** A pod that the node has not run yet must fit beside the others. */
   private admit(worker: PodWorker): void {
     const { status, metadata } = worker.declaration;
-    if (status?.startTime || metadata.deletionTimestamp || worker.isEnding) return;
-    const node = this.parts.node();
-    if (node === undefined) return;
-    const { refusal } = this.parts;
-    const others = this.othersThan(podUid(worker.declaration));
-    const problem = refusal(worker.declaration) ?? admissionProblem(worker.declaration, others, node);
+    if (metadata.deletionTimestamp || worker.isEnding) return;
+    const pod = worker.declaration;
+    // Whole processors come first, as with upstream's agent: who asks for them learns that they are missing.
+    const problem = this.parts.allocateCpus(pod) ?? (status?.startTime ? undefined : this.problemOf(pod));
     if (problem === undefined) return;
     this.parts.shared.events.record(
       {
@@ -154,6 +155,12 @@ export class PodManager {
     worker.fail({ reason: problem.reason, message: `Pod was rejected: ${problem.message}`, isRefused: true });
   }
 
+  private problemOf(pod: Pod): PodEnd | undefined {
+    const node = this.parts.node();
+    if (node === undefined) return undefined;
+    return this.parts.refusal(pod) ?? admissionProblem(pod, this.othersThan(podUid(pod)), node);
+  }
+
   /** What the other pods have of the node. */
   private othersThan(uid: string): Pod[] {
     return [...this.workers]
@@ -164,6 +171,11 @@ export class PodManager {
   private roomFor(pod: Pod): Room {
     const node = this.parts.node();
     if (node === undefined || !this.isComplete) return 'unknown';
+    const { cpus } = this.parts.shared.settings;
+    if (cpus !== undefined && podQosClass(pod.spec) === 'Guaranteed') {
+      const problem = 'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"';
+      return { problem, isForEver: true };
+    }
     const problem = resourceProblem(pod, this.othersThan(podUid(pod)), node);
     return problem === undefined ? 'enough' : { problem: problem.message };
   }
@@ -181,6 +193,11 @@ export class PodManager {
     this.isComplete = true;
     // Whether there is room for what pods want can be said only now.
     for (const worker of this.workers.values()) worker.changed();
+  }
+
+  /** Whether a pod may have a running container; undefined before all sources have been read. */
+  get activePods(): ((uid: string) => boolean) | undefined {
+    return this.isComplete ? (uid) => this.workers.get(uid)?.isOver === false : undefined;
   }
 
   /** How long ago the runtime was last looked at, in milliseconds. */

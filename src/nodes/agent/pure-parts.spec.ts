@@ -11,6 +11,7 @@ import { expand } from './containers/expand.js';
 import { dnsConfigOf, hostNamesOf, hostsFile, readResolvConf } from './containers/host-files.js';
 import { cpuQuota, cpuShares, linuxResourcesOf, podAmounts } from './containers/resources.js';
 import { serviceEnvironment } from './containers/service-environment.js';
+import { refuseUserNamespace } from './containers/user-namespace.js';
 import { containerStates, containerStatus, listContainersResponse } from './cri/container-messages.js';
 import { linuxResources, sandboxConfig } from './cri/sandbox-messages.js';
 import { DiskLimits, diskUse } from './housekeeping/disk-limits.js';
@@ -540,5 +541,25 @@ describe('readLog', () => {
     const source = { open: () => fs.open(path), isLive: async () => false, wait: async () => undefined, signal };
     for await (const piece of readLog(source, query)) shown.push(piece);
     assert.equal(Buffer.concat(shown).toString(), 'one\nthree\n');
+  });
+});
+
+describe('refuseUserNamespace', () => {
+  it("refuses by name a pod whose root shall not be the machine's, and takes the others", () => {
+    const handlers = [
+      { name: '', features: { userNamespaces: false } },
+      { name: 'new', features: { userNamespaces: true } },
+    ];
+    for (const [hostUsers, handler, problem] of [
+      [false, '', "can't set `spec.hostUsers: false`, runtime does not support user namespaces"],
+      [false, 'old', 'can\'t set `spec.hostUsers: false`, RuntimeClass handler "old" does not support user namespaces'],
+      [false, 'new', "can't set `spec.hostUsers: false`, this node agent does not support user namespaces"],
+      [true, '', undefined],
+      [undefined, 'new', undefined],
+    ] as const) {
+      const refuse = () => refuseUserNamespace(podOf({ hostUsers }), handler, handlers);
+      if (problem === undefined) refuse();
+      else assert.throws(refuse, new Error(problem));
+    }
   });
 });

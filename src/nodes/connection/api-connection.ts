@@ -3,6 +3,7 @@ import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import type { ApiAccess, Credentials } from '../../base/outgoing/api-access.js';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
+import { type Bodies, jsonBodies, type WatchEvent } from './bodies.js';
 import { Http2Connections } from './http2-connections.js';
 
 /** An error response of the API. */
@@ -45,7 +46,7 @@ class Places {
 
 export interface ApiRequest {
   readonly body?: object;
-  /** The media type of the body. Default: `application/json`. */
+  /** The media type of a body that is JSON and no object, such as a patch. Default: the body is an object. */
   readonly contentType?: string;
   /**
    * `minor`: nothing depends on it; few of these are under way at a time, and none begins while too many wait.
@@ -68,6 +69,8 @@ export interface ConnectionSettings {
   readonly userAgent?: string;
   /** Limits how often requests of every rank but `urgent` begin; they begin in their order. */
   readonly rate?: RateLimiter;
+  /** The form of objects in requests and responses. Default: JSON. */
+  readonly bodies?: Bodies;
 }
 
 /**
@@ -79,6 +82,7 @@ export class ApiConnection {
   /** The certificates that the access returned last. */
   private tls: ClientTls;
   private readonly prefix: string;
+  private readonly bodies: Bodies;
   private readonly major: Places;
   private readonly minor = new Places(mostMinor);
   private readonly urgent = new Places(mostUrgent);
@@ -90,6 +94,7 @@ export class ApiConnection {
     this.tls = access.tls;
     this.connections = new Http2Connections(access.server, this.tls);
     this.prefix = new URL(access.server).pathname.replace(/\/$/, '');
+    this.bodies = settings.bodies ?? jsonBodies;
     this.major = new Places(settings.atOnce ?? 100);
   }
 
@@ -122,39 +127,51 @@ export class ApiConnection {
     method: string,
     path: string,
     identity: OutgoingHttpHeaders,
-    { body, contentType = 'application/json', rank, signal }: ApiRequest,
+    { body, contentType, rank, signal }: ApiRequest,
   ): Promise<T> {
     const places = rank === 'minor' ? this.minor : rank === 'urgent' ? this.urgent : this.major;
     if (rank === 'minor' && places.waiting >= mostMinorWaiting) throw new TooManyWait();
     if (rank !== 'urgent' && this.settings.rate !== undefined) await this.settings.rate.take(signal);
     await places.take();
     try {
-      const text = body === undefined ? undefined : JSON.stringify(body);
-      const headers = { ...identity, ...(text === undefined ? {} : { 'content-type': contentType }) };
-      const { stream, status } = await this.begin({ method, path, headers, text, limitMs: requestMs, signal });
-      return readAnswer(status, await textOf(stream)) as T;
+      const content =
+        body === undefined
+          ? undefined
+          : contentType === undefined
+            ? this.bodies.encode(body)
+            : { bytes: JSON.stringify(body), contentType };
+      const headers = { ...identity, ...(content === undefined ? {} : { 'content-type': content.contentType }) };
+      const bytes = content?.bytes;
+      return this.readAnswer(await this.begin({ method, path, headers, bytes, limitMs: requestMs, signal })) as T;
     } finally {
       places.give();
     }
   }
 
-  /**
-   * A request whose response is read line by line as it arrives. Ends with the response, or throws as {@link send}
-   * does.
-   */
-  async *lines(path: string, identity: OutgoingHttpHeaders, signal: AbortSignal): AsyncGenerator<string> {
-    const { stream, status } = await this.begin({ method: 'GET', path, headers: identity, signal });
+  /** The events of a watch as they arrive. Ends with the response, or throws as {@link send} does. */
+  async *events<T>(path: string, identity: OutgoingHttpHeaders, signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
+    const begun = await this.begin({ method: 'GET', path, headers: identity, signal });
     try {
-      if (status !== 200) readAnswer(status, await textOf(stream));
-      let rest = '';
-      stream.setEncoding('utf8');
-      for await (const chunk of stream as AsyncIterable<string>) {
-        const parts = (rest + chunk).split('\n');
-        rest = parts.pop() ?? '';
-        for (const line of parts) if (line !== '') yield line;
-      }
+      if (begun.status !== 200) await this.readAnswer(begun);
+      yield* this.bodies.events(begun.stream as AsyncIterable<Buffer>, begun.contentType) as AsyncGenerator<
+        WatchEvent<T>
+      >;
     } finally {
-      stream.destroy();
+      begun.stream.destroy();
+    }
+  }
+
+  private async readAnswer({ stream, status, contentType }: Begun): Promise<object> {
+    const body = this.objectOf(await bytesOf(stream), contentType);
+    if (status >= 200 && status < 300 && typeof body === 'object' && body !== null) return body;
+    throw apiError(status, body);
+  }
+
+  private objectOf(bytes: Buffer, contentType: string): unknown {
+    try {
+      return this.bodies.decode(bytes, contentType);
+    } catch {
+      return undefined;
     }
   }
 
@@ -164,14 +181,15 @@ export class ApiConnection {
     const begun = await this.beginAs(credentials, sending);
     if (begun.status !== 401) return begun;
     // Nobody could read it once the stream has ended.
-    const refusal = await textOf(begun.stream);
-    if (!(await this.access.renew(credentials))) throw apiError(begun.status, jsonOf(refusal));
+    const refusal = await bytesOf(begun.stream);
+    if (!(await this.access.renew(credentials)))
+      throw apiError(begun.status, this.objectOf(refusal, begun.contentType));
     return this.beginAs(await this.access.present(), sending);
   }
 
   private async beginAs(
     { tls, authorization }: Credentials,
-    { method, path, headers, text, limitMs, signal }: Sending,
+    { method, path, headers, bytes, limitMs, signal }: Sending,
   ): Promise<Begun> {
     if (tls !== this.tls) {
       this.tls = tls;
@@ -180,17 +198,18 @@ export class ApiConnection {
     const all = {
       ':method': method,
       ':path': `${this.prefix}${path}`,
-      accept: 'application/json',
+      accept: this.bodies.accept,
       'user-agent': this.settings.userAgent ?? 'plinth-nodes',
       ...(authorization === undefined ? {} : { authorization }),
       ...headers,
     };
-    const stream = this.connections.request(all, text !== undefined, signal);
+    const stream = this.connections.request(all, bytes !== undefined, signal);
     if (limitMs !== undefined) {
       stream.setTimeout(limitMs, () => stream.destroy(new Error('the server did not answer in time')));
     }
-    if (text !== undefined) stream.end(text);
-    return { stream, status: Number((await answerOf(stream))[':status']) };
+    if (bytes !== undefined) stream.end(bytes);
+    const { ':status': status, 'content-type': contentType = '' } = await answerOf(stream);
+    return { stream, status: Number(status), contentType };
   }
 }
 
@@ -199,7 +218,7 @@ interface Sending {
   readonly method: string;
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
-  readonly text?: string | undefined;
+  readonly bytes?: string | Uint8Array | undefined;
   /** How long the server may be silent. */
   readonly limitMs?: number;
   readonly signal: AbortSignal;
@@ -209,6 +228,8 @@ interface Sending {
 interface Begun {
   readonly stream: ClientHttp2Stream;
   readonly status: number;
+  /** Empty: the server says nothing of it. */
+  readonly contentType: string;
 }
 
 /** How long a server may be silent before it is considered dead, in milliseconds. */
@@ -225,8 +246,8 @@ export class ApiUser {
     return this.connection.send<T>(method, path, this.identity, request);
   }
 
-  lines(path: string, signal: AbortSignal): AsyncGenerator<string> {
-    return this.connection.lines(path, this.identity, signal);
+  events<T>(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
+    return this.connection.events<T>(path, this.identity, signal);
   }
 }
 
@@ -239,24 +260,10 @@ function answerOf(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> {
   });
 }
 
-async function textOf(stream: ClientHttp2Stream): Promise<string> {
+async function bytesOf(stream: ClientHttp2Stream): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function readAnswer(status: number, text: string): object {
-  const body = jsonOf(text);
-  if (status >= 200 && status < 300 && typeof body === 'object' && body !== null) return body;
-  throw apiError(status, body);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return Buffer.concat(chunks);
 }
 
 function apiError(status: number, body: unknown): ApiError {

@@ -16,7 +16,8 @@ export interface LeaseRenewal {
 
 /** Reports that a node is alive: renews its lease, or creates it. @throws the error of the request */
 export async function renewNodeLease({ api, names, node, uid, leaseMs, now, signal }: LeaseRenewal): Promise<void> {
-  const leases = `/apis/${groupName('coordination', names)}/v1/namespaces/${names.nodeLeaseNamespace}/leases`;
+  const apiVersion = `${groupName('coordination', names)}/v1`;
+  const leases = `/apis/${apiVersion}/namespaces/${names.nodeLeaseNamespace}/leases`;
   const renewTime = new Date(now).toISOString().replace('Z', '000Z');
   try {
     await api.send('PATCH', `${leases}/${node}`, {
@@ -30,6 +31,8 @@ export async function renewNodeLease({ api, names, node, uid, leaseMs, now, sign
     const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid };
     await api.send('POST', leases, {
       body: {
+        apiVersion,
+        kind: 'Lease',
         metadata: { name: node, ...(uid === '' ? {} : { ownerReferences: [owner] }) },
         spec: { holderIdentity: node, leaseDurationSeconds: Math.ceil(leaseMs / 1000), renewTime },
       },

@@ -2,6 +2,7 @@ import type { ApiObject } from '../../base/machinery/api-object.js';
 import { Backoff } from '../../base/machinery/backoff.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
+import type { ListOf } from '../../objects/apis/meta/v1/list-kind.types.js';
 import { ApiError, type ApiUser } from './api-connection.js';
 
 export interface ObjectWatchDependencies<T extends ApiObject> {
@@ -25,9 +26,10 @@ export interface ObjectWatchDependencies<T extends ApiObject> {
   readonly known: () => Iterable<string>;
 }
 
-interface WatchLine<T> {
-  readonly type: string;
-  readonly object: T & { readonly code?: number; readonly message?: string };
+/** What the object of an ERROR event says. */
+interface Failure {
+  readonly code?: number;
+  readonly message?: string;
 }
 
 const firstPauseMs = 200;
@@ -76,12 +78,13 @@ async function list<T extends ApiObject>(
 ): Promise<string> {
   const { api, onObject, onGone, known } = dependencies;
   const path = pathWith(dependencies, { resourceVersion: '0' });
-  const found = await api.send<{ metadata: { resourceVersion: string }; items: T[] }>('GET', path, { signal });
-  const present = new Set(found.items.map(({ metadata }) => metadata.uid ?? ''));
+  const found = await api.send<ListOf<T>>('GET', path, { signal });
+  const items = found.items ?? [];
+  const present = new Set(items.map(({ metadata }) => metadata.uid ?? ''));
   for (const uid of [...known()]) if (!present.has(uid)) onGone(uid);
-  for (const object of found.items) onObject(object);
+  for (const object of items) onObject(object);
   dependencies.onListed?.();
-  return found.metadata.resourceVersion;
+  return found.metadata.resourceVersion ?? '';
 }
 
 /**
@@ -97,8 +100,7 @@ async function follow<T extends ApiObject>(
   let version = from;
   const path = pathWith(dependencies, { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: from });
   try {
-    for await (const line of api.lines(path, signal)) {
-      const { type, object } = JSON.parse(line) as WatchLine<T>;
+    for await (const { type, object } of api.events<T & Failure>(path, signal)) {
       if (type === 'ERROR') throw new ApiError(object.code ?? 500, '', object.message ?? 'the watch failed');
       version = object.metadata.resourceVersion ?? version;
       if (type === 'DELETED') onGone(object.metadata.uid ?? '');

@@ -5,11 +5,13 @@ import { systemClock } from '../../base/machinery/clock.js';
 import { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
-import { quantityValue } from '../../base/machinery/values/quantity.js';
+import { quantityMilliValue, quantityValue } from '../../base/machinery/values/quantity.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { NodeAgent } from '../../nodes/agent/agent.js';
 import type { AgentOptions, AgentServerOptions } from '../../nodes/agent/agent-options.js';
+import { agentKinds } from '../../nodes/agent/api-kinds.js';
+import { parseCpuSet } from '../../nodes/agent/cpus/cpu-set.js';
 import { CriRuntime } from '../../nodes/agent/cri/cri-runtime.js';
 import { readAmount, readThreshold, type Threshold } from '../../nodes/agent/housekeeping/eviction.js';
 import { ownAddresses, readMachine } from '../../nodes/agent/node/machine.js';
@@ -21,6 +23,8 @@ import {
 } from '../../nodes/agent/node/node-certificates.js';
 import { isMachineStopping } from '../../nodes/agent/shutdown.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
+import { jsonBodies, jsonType } from '../../nodes/connection/bodies.js';
+import { ProtobufBodies } from '../../nodes/connection/protobuf-bodies.js';
 import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
 import type { NodeCommandOptions } from './commands/node-command-options.js';
 import { accessOfNode } from './node-access.js';
@@ -57,6 +61,10 @@ export async function startAgent({ options, nodeName, logger, signal }: AgentToR
   const connection = new ApiConnection(access, {
     userAgent: 'plinth-node',
     rate: new RateLimiter(agentApi.kubeApiQps, agentApi.kubeApiBurst, systemTimers),
+    bodies:
+      agentApi.kubeApiContentType === jsonType
+        ? jsonBodies
+        : new ProtobufBodies(agentApi.kubeApiContentType, names, agentKinds),
   });
   const endpoint = agentPods.containerRuntimeEndpoint;
   const runtime = await CriRuntime.open(
@@ -147,6 +155,12 @@ async function agentOptions(options: NodeCommandOptions, nodeName: string, logge
     cgroupRoot: pods.cgroupRoot,
     cfsQuota: pods.cpuCfsQuota,
     cfsQuotaPeriodMs: pods.cpuCfsQuotaPeriodMs,
+    cpuManager: {
+      policy: pods.cpuManagerPolicy,
+      reconcileMs: pods.cpuManagerReconcilePeriodMs,
+      reservedCpus: pods.reservedCpus,
+    },
+    reserved: reservedOf(options),
     maxPods: node.maxPods,
     podCidr: node.podCidr,
     leaseMs: node.nodeLeaseMs,
@@ -172,6 +186,17 @@ async function agentOptions(options: NodeCommandOptions, nodeName: string, logge
       transitionMs: keeping.evictionPressureTransitionPeriodMs,
     },
   };
+}
+
+/** What is set aside of each resource for all that is no pod. */
+function reservedOf({ agentPods: pods }: NodeCommandOptions): Record<string, string> {
+  const sums: Record<string, number> = {};
+  for (const pair of [...pods.kubeReserved, ...pods.systemReserved]) {
+    const [name = '', amount = '0'] = pair.split('=');
+    sums[name] = (sums[name] ?? 0) + quantityMilliValue(amount);
+  }
+  if (pods.reservedCpus !== '') sums.cpu = 1000 * parseCpuSet(pods.reservedCpus).length;
+  return Object.fromEntries(Object.entries(sums).map(([name, milli]) => [name, `${milli}m`]));
 }
 
 async function sourcesOf({ agentSources: sources }: NodeCommandOptions): Promise<AgentOptions['sources']> {
@@ -259,6 +284,7 @@ function configurationOf(
     },
     authorization: { mode },
     cgroupDriver: agentPods.cgroupDriver,
+    cpuManagerPolicy: agentPods.cpuManagerPolicy,
     cgroupRoot: agentPods.cgroupRoot,
     clusterDNS: agentPods.clusterDns,
     clusterDomain: agentPods.clusterDomain,

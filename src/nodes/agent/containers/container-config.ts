@@ -6,6 +6,7 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { ContainerConfig, ImageSpec, Mount } from '../cri/container-messages.js';
 import type { Image } from '../cri/image-messages.js';
 import { runtimeAnnotations, runtimeLabels } from '../cri/labels.js';
+import type { ContainerAllocation } from '../devices/device-messages.js';
 import type { NodeSettings } from '../node-settings.js';
 import type { PodFolders } from '../pod-folders.js';
 import { type DeclaredContainer, podUid } from '../pods/pod-form.js';
@@ -31,6 +32,8 @@ export interface ContainerInput {
   readonly volumes: ReadonlyMap<string, ReadyVolume>;
   /** Images that are volumes of the container, by the names of the volumes. */
   readonly imageVolumes: ReadonlyMap<string, ImageSpec>;
+  /** What the container gets with its devices. */
+  readonly allocations: readonly ContainerAllocation[];
   readonly objects: ObjectReader;
   readonly services: ReadonlyMap<string, string>;
   readonly settings: NodeSettings;
@@ -54,6 +57,8 @@ export async function containerConfigOf(input: ContainerInput): Promise<Containe
   if (!wanted.has('/etc/hosts')) mounts.push({ containerPath: '/etc/hosts', hostPath: folders.hosts(podUid(pod)) });
   const messagePath = container.terminationMessagePath || '/dev/termination-log';
   if (!wanted.has(messagePath)) mounts.push(await messageMount(input, messagePath));
+  const { allocations } = input;
+  mounts.push(...allocations.flatMap((each) => each.mounts ?? []));
   for (const { hostPath } of mounts) if (hostPath !== undefined) await makeMissing(hostPath);
   const restarts = String(input.restartCount);
   await fs.mkdir(
@@ -69,11 +74,19 @@ export async function containerConfigOf(input: ContainerInput): Promise<Containe
     command: (container.command ?? []).map((text) => expand(text, lookUp)),
     args: (container.args ?? []).map((text) => expand(text, lookUp)),
     workingDir: container.workingDir ?? '',
-    envs: [...environment].map(([key, value]) => ({ key, value: Buffer.from(value) })),
+    // What the pod itself says comes last, and so counts.
+    envs: [...allocations.flatMap(({ envs }) => Object.entries(envs ?? {})), ...environment].map(([key, value]) => ({
+      key,
+      value: Buffer.from(value),
+    })),
     mounts,
-    devices: containerDevices({ container, volumes }),
+    devices: [...containerDevices({ container, volumes }), ...allocations.flatMap((each) => each.devices ?? [])],
+    cdiDevices: allocations.flatMap((each) => each.cdiDevices ?? []),
     labels: labelsOf(pod, container),
-    annotations: annotationsOf(input, messagePath),
+    annotations: {
+      ...Object.fromEntries(allocations.flatMap((each) => Object.entries(each.annotations ?? {}))),
+      ...annotationsOf(input, messagePath),
+    },
     logPath: `${container.name}/${restarts}.log`,
     stdin: container.stdin === true,
     stdinOnce: container.stdinOnce === true,

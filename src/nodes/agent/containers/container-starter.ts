@@ -7,12 +7,14 @@ import { containerStates, type ImageSpec } from '../cri/container-messages.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import { runtimeAnnotations } from '../cri/labels.js';
 import type { SandboxConfig } from '../cri/sandbox-messages.js';
+import type { DeviceManager } from '../devices/device-manager.js';
 import type { EventType } from '../events.js';
 import { GrpcError } from '../grpc/grpc-connection.js';
 import { type ImagePuller, StartFailure } from '../images/image-puller.js';
 import type { NodeSettings } from '../node-settings.js';
 import type { PodFolders } from '../pod-folders.js';
 import type { ContainerStart } from '../pods/pod-actions.js';
+import { podUid } from '../pods/pod-form.js';
 import { nameOf, type RuntimeContainer, type RuntimePod, restartCountOf } from '../pods/runtime-pod.js';
 import { openFileInside } from '../volumes/inside.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
@@ -28,6 +30,7 @@ export interface StarterDependencies {
   readonly folders: PodFolders;
   readonly timers: Timers;
   readonly userAgent: string;
+  readonly devices: Pick<DeviceManager, 'allocationsOf' | 'preStart'>;
   /** Variables of the services that pods of a namespace may see. @throws Error while the services are not known */
   readonly servicesOf: (pod: Pod) => ReadonlyMap<string, string>;
 }
@@ -57,6 +60,7 @@ export class ContainerStarter {
     signal.throwIfAborted();
     const imageVolumes = await this.imageVolumesOf(request);
     const restartCount = await this.prepareRun(request);
+    await this.prepareDevices(request);
     const config = await this.configOf(request, { image, imageRef: ref, restartCount, imageVolumes });
     let id: string;
     try {
@@ -86,6 +90,14 @@ export class ContainerStarter {
     return before.state === containerStates.created ? restartCountOf(before) : restartCountOf(before) + 1;
   }
 
+  private async prepareDevices({ pod, start, event }: StartRequest): Promise<void> {
+    try {
+      await this.parts.devices.preStart(podUid(pod), start.declared.container.name);
+    } catch (error) {
+      throw failed(event, 'PreStartContainerError', error);
+    }
+  }
+
   /** Gets the images that the container has as volumes. */
   private async imageVolumesOf({ pod, start, sandbox, signal, event }: StartRequest): Promise<Map<string, ImageSpec>> {
     const wanted = new Set((start.declared.container.volumeMounts ?? []).map(({ name }) => name));
@@ -103,12 +115,13 @@ export class ContainerStarter {
     request: StartRequest,
     run: Pick<ContainerInput, 'image' | 'imageRef' | 'restartCount' | 'imageVolumes'>,
   ) {
-    const { objects, settings, folders, servicesOf } = this.parts;
+    const { objects, settings, folders, servicesOf, devices } = this.parts;
     const { pod, start, volumes, podIPs, event } = request;
     const { declared } = start;
     try {
       return await containerConfigOf({
         ...{ ...run, pod, declared, podIPs, volumes, objects, settings, folders },
+        allocations: devices.allocationsOf(podUid(pod), declared.container.name),
         targetId: targetOf(request),
         services: servicesOf(pod),
       });

@@ -2,7 +2,9 @@ import { quantityMilliValue, quantityValue } from '../../../base/machinery/value
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
+import type { CpuAssigner } from '../cpus/cpu-manager.js';
 import type { LinuxResources } from '../cri/sandbox-messages.js';
+import { podUid } from '../pods/pod-form.js';
 
 const leastShares = 2;
 const mostShares = 262_144;
@@ -20,6 +22,8 @@ export interface ResourceSettings {
   readonly cfsQuota: boolean;
   /** Memory of the machine, in bytes. */
   readonly memoryCapacity: number;
+  /** Which processors containers may use; undefined: all. */
+  readonly cpus?: CpuAssigner | undefined;
 }
 
 /** Shares of CPU time for so many thousandths of a CPU. */
@@ -52,8 +56,11 @@ export function linuxResourcesOf(pod: Pod, container: Container, settings: Resou
   const cpuRequest = quantityMilliValue(requests?.cpu ?? limits?.cpu ?? '0');
   const memoryLimit = quantityValue(limits?.memory ?? '0');
   const period = settings.cfsQuotaPeriodMs * 1000;
-  const quota = settings.cfsQuota ? cpuQuota(cpuLimit, period) : 0;
+  const own = settings.cpus?.cpusOf(podUid(pod), container.name);
+  // Where nothing else runs, a quota would only make it wait.
+  const quota = settings.cfsQuota && !own?.isExclusive ? cpuQuota(cpuLimit, period) : 0;
   return {
+    ...(own === undefined ? {} : { cpusetCpus: own.cpus }),
     cpuShares: cpuShares(cpuRequest),
     ...(settings.cfsQuota ? { cpuPeriod: period, ...(quota === 0 ? {} : { cpuQuota: quota }) } : {}),
     ...(memoryLimit === 0 ? {} : { memoryLimitInBytes: memoryLimit }),
@@ -107,6 +114,11 @@ export function podAmounts({ spec }: Pod): PodAmounts {
     cpuLimitMilli: sum('limits', 'cpu', quantityMilliValue),
     memoryLimit: sum('limits', 'memory', quantityValue),
   };
+}
+
+/** What the cgroup of a pod allows: no quota holds back containers that have processors of their own. */
+export function cgroupAmounts(pod: Pod, settings: ResourceSettings, amounts = podAmounts(pod)): PodAmounts {
+  return settings.cpus?.hasExclusive(podUid(pod)) ? { ...amounts, cpuLimitMilli: undefined } : amounts;
 }
 
 /** What allows everything that either of them allows. */

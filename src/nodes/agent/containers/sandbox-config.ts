@@ -6,7 +6,7 @@ import type { PodFolders } from '../pod-folders.js';
 import { podUid } from '../pods/pod-form.js';
 import { podCgroup } from './cgroups.js';
 import { dnsConfigOf, hostNamesOf } from './host-files.js';
-import { cpuShares, podAmounts } from './resources.js';
+import { cgroupAmounts, cpuShares } from './resources.js';
 import { namespacesOf, seccompOf } from './security.js';
 
 /** The sandbox of a pod, of which containers are told again when they are made. */
@@ -24,7 +24,7 @@ export async function sandboxConfigOf(
   const isPrivileged = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].some(
     ({ securityContext }) => securityContext?.privileged === true,
   );
-  const { cpuRequestMilli, cpuLimitMilli, memoryLimit } = podAmounts(pod);
+  const { cpuRequestMilli, cpuLimitMilli, memoryLimit } = cgroupAmounts(pod, settings);
   const { runAsUser, runAsGroup, supplementalGroups, fsGroup, seLinuxOptions } = shared;
   return {
     metadata: { name, uid, namespace, attempt },

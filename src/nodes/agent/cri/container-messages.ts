@@ -96,6 +96,7 @@ export const containerConfig = message({
     15,
     message({ resources: nested(1, linuxResources), securityContext: nested(2, containerSecurityContext) }),
   ),
+  cdiDevices: nestedList(17, message({ name: scalar(1, 'string') })),
   stopSignal: scalar(18, 'integer'),
 });
 export type ContainerConfig = Written<typeof containerConfig>;

@@ -90,6 +90,38 @@ export class GrpcConnection {
     });
   }
 
+  /** Hands over the messages of an answer that goes on, until it ends or the signal is aborted. @throws GrpcError */
+  follow<ReqIn, ReqOut, ResOut, ResIn>(
+    method: string,
+    request: WireMessage<ReqOut, ReqIn>,
+    response: WireMessage<ResOut, ResIn>,
+    value: ReqIn,
+    onMessage: (message: ResOut) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const call = this.client.makeServerStreamRequest(
+        `/${this.service}/${method}`,
+        (sent: ReqIn) => request.encode(sent),
+        (bytes: Buffer) => response.decode(bytes),
+        value,
+      );
+      const cancel = () => call.cancel();
+      call.on('data', onMessage);
+      call.once('error', (error: ServiceError) => {
+        signal.removeEventListener('abort', cancel);
+        if (signal.aborted) resolve();
+        else reject(new GrpcError(error.code ?? grpcCodes.unknown, error.details || error.message));
+      });
+      call.once('end', () => {
+        signal.removeEventListener('abort', cancel);
+        resolve();
+      });
+      if (signal.aborted) cancel();
+      else signal.addEventListener('abort', cancel, { once: true });
+    });
+  }
+
   close(): void {
     this.client.close();
   }

@@ -1,3 +1,4 @@
+import { quantityMilliValue, quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { AgentOptions } from '../agent-options.js';
 import type { RuntimeHealth } from '../runtime-health.js';
@@ -9,14 +10,25 @@ export class NodeDescription {
   /** What the machine is short of; set by who watches it. */
   pressures: ReadonlySet<Pressure> = new Set();
   isShuttingDown = false;
+  /** Devices that plugins offer; undefined: nobody looks after devices. */
+  devices: { capacity(): Record<string, string>; allocatable(): Record<string, string> } | undefined;
 
   private constructor(
     private readonly options: AgentOptions,
     readonly machine: Machine,
     readonly addresses: readonly string[],
-    readonly capacity: Readonly<Record<string, string>>,
-    readonly allocatable: Readonly<Record<string, string>>,
+    private readonly ownCapacity: Readonly<Record<string, string>>,
+    private readonly ownAllocatable: Readonly<Record<string, string>>,
   ) {}
+
+  get capacity(): Readonly<Record<string, string>> {
+    return { ...this.ownCapacity, ...this.devices?.capacity() };
+  }
+
+  /** What pods may use. */
+  get allocatable(): Readonly<Record<string, string>> {
+    return { ...this.ownAllocatable, ...this.devices?.allocatable() };
+  }
 
   static async read(options: AgentOptions): Promise<NodeDescription> {
     const machine = await readMachine();
@@ -34,7 +46,7 @@ export class NodeDescription {
     };
     const allocatable: Record<string, string> = {
       ...capacity,
-      cpu: String(machine.cpus),
+      cpu: formatMilli(machine.cpus * 1000 - (reserved.cpu ?? 0)),
       'ephemeral-storage': String(Math.floor(disk) - (reserved['ephemeral-storage'] ?? 0)),
       memory: `${Math.floor((memory - (reserved.memory ?? 0)) / 1024)}Ki`,
     };
@@ -68,7 +80,7 @@ export class NodeDescription {
       agentVersion: options.version,
       handlers: (status?.runtimeHandlers ?? []).map(({ name, features }) => ({
         name,
-        ...(features === undefined ? {} : { features: { ...features } }),
+        ...(features === undefined ? {} : { features: { ...features, userNamespaces: false } }),
       })),
       images: health.images,
       pressures: this.pressures,
@@ -77,15 +89,24 @@ export class NodeDescription {
   }
 }
 
-/** What the hard thresholds keep free. */
-function reservedOf({ thresholds }: AgentOptions, { memoryBytes }: Machine, disk: number): Record<string, number> {
+/** What is set aside for the machine, and what the hard thresholds keep free; thousandths of a CPU. */
+function reservedOf(
+  { thresholds, reserved }: AgentOptions,
+  { memoryBytes }: Machine,
+  disk: number,
+): Record<string, number> {
   const of = (wanted: string, capacity: number) => {
     const found = thresholds.find(({ signal, graceMs }) => signal === wanted && graceMs === undefined);
     if (found === undefined) return 0;
     return found.percent === undefined ? found.amount : Math.floor((capacity * found.percent) / 100);
   };
   return {
-    memory: of('memory.available', memoryBytes),
-    'ephemeral-storage': of('nodefs.available', disk),
+    cpu: quantityMilliValue(reserved.cpu ?? '0'),
+    memory: quantityValue(reserved.memory ?? '0') + of('memory.available', memoryBytes),
+    'ephemeral-storage': quantityValue(reserved['ephemeral-storage'] ?? '0') + of('nodefs.available', disk),
   };
+}
+
+function formatMilli(milli: number): string {
+  return milli % 1000 === 0 ? String(milli / 1000) : `${milli}m`;
 }

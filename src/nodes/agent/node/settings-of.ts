@@ -1,6 +1,7 @@
 import { promises as fs } from 'node:fs';
 import type { AgentOptions } from '../agent-options.js';
 import { readResolvConf } from '../containers/host-files.js';
+import type { CpuAssigner } from '../cpus/cpu-manager.js';
 import type { NodeSettings } from '../node-settings.js';
 import type { NodeDescription } from './node-description.js';
 
@@ -10,11 +11,16 @@ export function podsCgroup({ cgroupRoot }: AgentOptions): string {
 }
 
 /** What pods are given of this node. */
-export function settingsOf(options: AgentOptions, description: NodeDescription): NodeSettings {
+export function settingsOf(
+  options: AgentOptions,
+  description: NodeDescription,
+  cpus: CpuAssigner | undefined,
+): NodeSettings {
   return {
     nodeName: options.nodeName,
     clusterDns: options.clusterDns,
     clusterDomain: options.clusterDomain,
+    cpus,
     cfsQuota: options.cfsQuota,
     cfsQuotaPeriodMs: options.cfsQuotaPeriodMs,
     memoryCapacity: description.machine.memoryBytes,

@@ -101,7 +101,9 @@ export function resourceProblem(pod: Pod, others: readonly Pod[], { allocatable 
     message: `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
   });
   if (others.length + 1 > most) return out('pods', 1, others.length, most);
-  for (const name of ['cpu', 'memory', 'ephemeral-storage']) {
+  // Extended resources that the node does not know are others' business.
+  const extended = Object.keys(allocatable).filter((name) => name.includes('/'));
+  for (const name of ['cpu', 'memory', 'ephemeral-storage', ...extended]) {
     const requested = podRequest(pod, name);
     if (requested === 0 || allocatable[name] === undefined) continue;
     const used = others.reduce((total, other) => total + podRequest(other, name), 0);

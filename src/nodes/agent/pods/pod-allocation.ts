@@ -5,12 +5,19 @@ import type { EventType } from '../events.js';
 import { isSameForPod, type PodResources, type Resources, resourcesOfPod, withResources } from './pod-resources.js';
 
 /** Whether the node has room for a pod as it wants to be now, and what is missing; `unknown` before all pods are known. */
-export type Room = 'enough' | 'unknown' | { readonly problem: string };
+export type Room = 'enough' | 'unknown' | { readonly problem: string; readonly isForEver?: boolean };
+
+export interface PendingResize {
+  /** Whether it may begin later: `Deferred`, or never: `Infeasible`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly generation: number;
+}
 
 /** What a resize of a pod waits for, or what it is doing. */
 export interface ResizeState {
   /** Why it has not begun: the node has no room now. */
-  readonly pending: { readonly message: string; readonly generation: number } | undefined;
+  readonly pending: PendingResize | undefined;
   /** It is being done; with an error: it could not be done yet. */
   readonly inProgress: { readonly generation: number; readonly error?: string } | undefined;
 }
@@ -86,11 +93,12 @@ export class PodAllocation {
       return pod;
     }
     const message = room.problem;
+    const reason = room.isForEver ? 'Infeasible' : 'Deferred';
     if ((this.pending ?? reportedPending(pod))?.generation !== generation) {
-      const text = `Pod resize Deferred: ${summary(pod, generation, message)}`;
-      this.parts.event('Warning', 'ResizeDeferred', text);
+      const text = `Pod resize ${reason}: ${summary(pod, generation, message)}`;
+      this.parts.event('Warning', `Resize${reason}`, text);
     }
-    this.pending = { message, generation };
+    this.pending = { reason, message, generation };
     return withResources(pod, kept.allocated);
   }
 
@@ -168,5 +176,11 @@ function summary({ spec }: Pod, generation: number, error?: string): string {
 /** What another process of the agent has reported of a resize that waits. */
 function reportedPending({ status }: Pod): ResizeState['pending'] {
   const found = status?.conditions?.find(({ type }) => type === 'PodResizePending');
-  return found && { message: found.message ?? '', generation: Number(found.observedGeneration ?? 0) };
+  return (
+    found && {
+      reason: found.reason ?? 'Deferred',
+      message: found.message ?? '',
+      generation: Number(found.observedGeneration ?? 0),
+    }
+  );
 }

@@ -1,7 +1,7 @@
 import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import { largerAmounts, linuxResourcesOf, podAmounts } from '../containers/resources.js';
+import { cgroupAmounts, largerAmounts, linuxResourcesOf, podAmounts } from '../containers/resources.js';
 import type { ContainerUpdate } from './pod-actions.js';
 import type { PodAllocation } from './pod-allocation.js';
 import { declaredContainers } from './pod-form.js';
@@ -38,7 +38,7 @@ export class PodResizer {
   private async setCgroup(pod: Pod, amounts: ReturnType<typeof podAmounts>): Promise<void> {
     const { cgroups, settings } = this.parts;
     if (settings.podsCgroup === undefined) return;
-    await cgroups.makePod(pod, settings.podsCgroup, settings.cfsQuotaPeriodMs, amounts);
+    await cgroups.makePod(pod, settings.podsCgroup, settings.cfsQuotaPeriodMs, cgroupAmounts(pod, settings, amounts));
   }
 
   /** Has the runtime give runs what is declared. Returns whether it did. */

@@ -70,7 +70,8 @@ describe('PodAllocation', () => {
       // What there is no room for waits; the pod keeps what it has.
       assert.equal(appOf(await first.consider(podOf('200m', 2))).resources?.requests?.cpu, '100m');
       await first.consider(podOf('200m', 2));
-      assert.deepEqual(first.state, { pending: { message: 'no room', generation: 2 }, inProgress: undefined });
+      const pending = { reason: 'Deferred', message: 'no room', generation: 2 };
+      assert.deepEqual(first.state, { pending, inProgress: undefined });
       room = 'enough';
       assert.equal(appOf(await first.consider(podOf('200m', 2))).resources?.requests?.cpu, '200m');
       assert.deepEqual([first.state, agreed], [{ pending: undefined, inProgress: { generation: 2 } }, 1]);
@@ -87,10 +88,14 @@ describe('PodAllocation', () => {
       ]);
       // Before all pods are known, nothing is agreed to, and what was reported stays.
       room = 'unknown';
-      const conditions = [{ type: 'PodResizePending', message: 'no room', observedGeneration: 3 }];
+      const conditions = [{ type: 'PodResizePending', reason: 'Infeasible', message: 'never', observedGeneration: 3 }];
       const waiting = { ...podOf('300m', 3), status: { conditions } } as unknown as Pod;
       assert.equal(appOf(await second.consider(waiting)).resources?.requests?.cpu, '200m');
-      assert.deepEqual(second.state.pending, { message: 'no room', generation: 3 });
+      assert.deepEqual(second.state.pending, { reason: 'Infeasible', message: 'never', generation: 3 });
+      room = { problem: 'never at all', isForEver: true };
+      await second.consider(podOf('300m', 4));
+      assert.deepEqual(second.state.pending, { reason: 'Infeasible', message: 'never at all', generation: 4 });
+      assert.equal(events.at(-1), 'Warning ResizeInfeasible');
       // A file that is not whole says nothing.
       await fs.writeFile(path, '{"allocated"');
       assert.equal(appOf(await make().consider(podOf('300m', 3))).resources?.requests?.cpu, '300m');

@@ -157,7 +157,7 @@ function restartVerdicts(pod: Pod, phase: PodPhase, isRestartingAll: boolean): [
 function resizeVerdicts({ pending, inProgress }: ResizeState): [string, Verdict][] {
   const found: [string, Verdict][] = [];
   if (pending !== undefined) {
-    found.push([resizeConditions[0], { status: 'True', reason: 'Deferred', ...pending }]);
+    found.push([resizeConditions[0], { status: 'True', ...pending }]);
   }
   if (inProgress !== undefined) {
     const { generation, error } = inProgress;

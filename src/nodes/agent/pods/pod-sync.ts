@@ -93,6 +93,8 @@ export class PodSync {
     this.isRestartingAll = actions.resets.length > 0;
     await publish(runtime);
     if (actions.killAll && !actions.newSandbox) return 'ended';
+    const refused = await this.parts.prepareDevices(pod);
+    if (refused !== undefined) return refused;
     await this.parts.folders.make(podUid(pod));
     await this.resizer.prepareCgroup(pod);
     const volumes = await this.volumes.prepare(pod, addressesOf(usableSandbox(runtime)), signal);

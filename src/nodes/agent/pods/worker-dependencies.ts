@@ -13,6 +13,7 @@ import type { ProberDependencies } from '../probes/prober.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import type { BackOff } from './back-off.js';
 import type { Room } from './pod-allocation.js';
+import type { PodEnd } from './pod-end.js';
 import type { RuntimeView } from './runtime-view.js';
 
 /** What the workers of all pods share. */
@@ -33,11 +34,13 @@ export interface WorkerDependencies {
   readonly userAgent: string;
   readonly signal: AbortSignal;
   readonly prepareVolumes: (pod: Pod, podIPs: readonly string[]) => Promise<ReadonlyMap<string, ReadyVolume>>;
+  /** Gives a pod the devices that it asks for. Returns why that is not possible. */
+  readonly prepareDevices: (pod: Pod) => Promise<PodEnd | undefined>;
   /** Has the drivers of a pod's volumes take them away. */
   readonly releaseVolumes: (uid: string) => Promise<void>;
   /** Name of the runtime, which begins ids of containers. */
   readonly runtimeName: () => string;
-  /** The handler of the runtime for a class of runtimes. @throws Error for an unknown class */
+  /** The handler of the runtime for a class of runtimes. @throws Error for an unknown class, or one that can't run the pod */
   readonly handlerOf: (pod: Pod) => Promise<string>;
   /** Whether the node has room for a pod that it runs already, as the pod wants to be now. */
   readonly room: (pod: Pod) => Room;

@@ -1,0 +1,54 @@
+/** Set in a process that was started again by {@link restartSmall}, and in its children. */
+const marker = 'PLINTH_SMALL';
+
+/**
+ * What an idle process of few requests needs less memory with: the engine's space for young objects stays small, and the
+ * threads share one area of the allocator. Measured with 30 idle pods: 77 instead of 94 MiB.
+ */
+const engineFlags = ['--max-semi-space-size=1'];
+const variables = { MALLOC_ARENA_MAX: '1' };
+
+/** What a process was started with. */
+export interface StartedWith {
+  readonly program: string;
+  readonly engineFlags: readonly string[];
+  /** The script and its arguments. */
+  readonly command: readonly string[];
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+/** How the process is started again; undefined: it was already, or somebody has chosen settings for its memory. */
+export function smallStart(present: StartedWith): StartedWith | undefined {
+  const isChosen = [...present.engineFlags, present.variables.NODE_OPTIONS ?? ''].some((flag) =>
+    /semi[-_]space/.test(flag),
+  );
+  if (present.variables[marker] !== undefined || isChosen) return undefined;
+  return {
+    ...present,
+    engineFlags: [...present.engineFlags, ...engineFlags],
+    variables: { ...variables, ...present.variables, [marker]: '1' },
+  };
+}
+
+/**
+ * Starts the program again in this process, which keeps its id, files and parent, with settings that can't be changed
+ * later. Does nothing where that is not possible; then the process only takes more memory.
+ */
+export function restartSmall(): void {
+  const { execve, channel, execPath, execArgv, argv, env } = process;
+  // A channel to the parent would be lost.
+  if (execve === undefined || channel !== undefined) return;
+  const start = smallStart({ program: execPath, engineFlags: execArgv, command: argv.slice(1), variables: env });
+  if (start === undefined) return;
+  try {
+    const whole = Object.entries(start.variables).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    execve.call(
+      process,
+      start.program,
+      [start.program, ...start.engineFlags, ...start.command],
+      Object.fromEntries(whole),
+    );
+  } catch {
+    // The program goes on as it was started.
+  }
+}

@@ -1,0 +1,40 @@
+/** Numbers of processors, in order. */
+export type CpuSet = readonly number[];
+
+/** No machine has more processors than this; a longer range is a mistake. */
+const mostCpus = 8192;
+
+/** Reads `0-3,8`, the form of the kernel. @throws Error for any other text */
+export function parseCpuSet(text: string): CpuSet {
+  const found = new Set<number>();
+  for (const part of text.trim().split(',')) {
+    if (part === '' && text.trim() === '') break;
+    const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
+    if (first === undefined || Number(last) < Number(first) || Number(last) >= mostCpus)
+      throw new Error(`"${text}" is no set of processors such as 0-3,8`);
+    for (let cpu = Number(first); cpu <= Number(last); cpu++) found.add(cpu);
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+/** The form of the kernel: `0-3,8`. */
+export function formatCpuSet(cpus: CpuSet): string {
+  const ranges: [number, number][] = [];
+  for (const cpu of [...cpus].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last !== undefined && cpu === last[1] + 1) last[1] = cpu;
+    else ranges.push([cpu, cpu]);
+  }
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+}
+
+/** Those of `cpus` that are not in `others`. */
+export function withoutCpus(cpus: CpuSet, others: CpuSet): CpuSet {
+  const excluded = new Set(others);
+  return cpus.filter((cpu) => !excluded.has(cpu));
+}
+
+/** Those that are in either. */
+export function unionOfCpus(...sets: readonly CpuSet[]): CpuSet {
+  return [...new Set(sets.flat())].sort((a, b) => a - b);
+}

@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { quantityMilliValue } from '../../../base/machinery/values/quantity.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { AgentOptions } from '../agent-options.js';
+import { CpuManager, reservedCpus } from './cpu-manager.js';
+import { CpuStateFile } from './cpu-state-file.js';
+import { readCpuTopology } from './cpu-topology.js';
+
+/**
+ * What gives containers processors; undefined for the policy `none`.
+ *
+ * @throws StartupError for settings or a file of an earlier process that can't work
+ */
+export async function openCpuManager(parts: {
+  readonly options: AgentOptions;
+  readonly logger: Logger;
+}): Promise<CpuManager | undefined> {
+  const { cpuManager, reserved, rootFolder } = parts.options;
+  const file = new CpuStateFile(join(rootFolder, 'cpu_manager_state'), cpuManager.policy);
+  if (cpuManager.policy === 'none') {
+    // Containers that have processors of their own would keep them for ever.
+    await file.read();
+    return undefined;
+  }
+  const topology = await readCpuTopology();
+  const kept = reservedCpus(topology, cpuManager.reservedCpus, quantityMilliValue(reserved.cpu ?? '0'));
+  return CpuManager.open(topology, kept, file, (error) =>
+    parts.logger.warn('the processors of containers could not be written down', { error }),
+  );
+}

@@ -1,0 +1,39 @@
+import { promises as fs } from 'node:fs';
+import { dirname } from 'node:path';
+import type { ContainerAllocation } from './device-messages.js';
+
+/** Devices of one kind that a container has. */
+export interface DeviceEntry {
+  readonly podUid: string;
+  readonly container: string;
+  readonly resource: string;
+  readonly ids: readonly string[];
+  readonly allocation: ContainerAllocation;
+}
+
+/** What containers have, on the disk, so that another process does not give it away again. */
+export class DeviceStore {
+  constructor(private readonly path: string) {}
+
+  /** Empty when there is no file. A file that is not whole counts as none: it is exchanged as a whole. */
+  async read(): Promise<readonly DeviceEntry[]> {
+    const text = await fs.readFile(this.path, 'utf8').catch(() => '[]');
+    try {
+      const found = JSON.parse(text) as unknown;
+      return Array.isArray(found) ? found.filter(isEntry) : [];
+    } catch {
+      return [];
+    }
+  }
+
+  async write(entries: readonly DeviceEntry[]): Promise<void> {
+    await fs.mkdir(dirname(this.path), { recursive: true, mode: 0o750 });
+    await fs.writeFile(`${this.path}.new`, JSON.stringify(entries), { mode: 0o600 });
+    await fs.rename(`${this.path}.new`, this.path);
+  }
+}
+
+function isEntry(value: unknown): value is DeviceEntry {
+  const entry = value as Partial<DeviceEntry> | null;
+  return typeof entry?.podUid === 'string' && Array.isArray(entry.ids) && typeof entry.allocation === 'object';
+}
