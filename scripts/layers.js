@@ -119,6 +119,7 @@ export const layers = [
   { folder: 'nodes/simulated', imports: [...base, 'base/outgoing', 'objects/apis', 'nodes/connection'] },
   { folder: 'nodes/agent', imports: [...base, 'base/outgoing', 'objects/apis', 'nodes/connection'] },
   { folder: 'nodes/proxy', imports: [...base, 'objects/apis', 'nodes/connection'] },
+  { folder: 'nodes/dns', imports: [...base, 'objects/apis', 'nodes/connection'] },
 
   {
     folder: 'server/bootstrap',
@@ -226,7 +227,7 @@ export const layers = [
         'server/advertise',
         'loops/controllers',
       ],
-      ...['nodes/connection', 'nodes/simulated', 'nodes/agent', 'nodes/proxy'],
+      ...['nodes/connection', 'nodes/simulated', 'nodes/agent', 'nodes/proxy', 'nodes/dns'],
       ...['base/process', 'controllers-app.module.ts', 'resources-app.module.ts', 'start-server.ts'],
       ...['tools/console', 'tools/backup', 'tools/backup/restore', 'tools/local-postgres'],
     ],

@@ -19,6 +19,9 @@ function socketProblem(endpoint: string | undefined): string | undefined {
     : 'must be a socket such as unix:///run/x.sock';
 }
 
+/** Names of network interfaces that are words in configurations. */
+const bridgeName = /^[A-Za-z0-9_.-]{1,15}$/;
+
 function only(choice: string): (value: string) => string | undefined {
   return (value) => (value === choice ? undefined : `must be ${choice}, which is the only choice so far`);
 }
@@ -80,6 +83,26 @@ export class AgentPodsOptions {
   @Flag({ name: 'pod-logs-dir', type: 'string', unit: 'folder', usage: 'Where the runtime writes logs of containers.' })
   @Check('absolute', absoluteProblem)
   readonly podLogsDir: string = '/var/log/pods';
+
+  @Flag({
+    name: 'cni-conf-dir',
+    type: 'string',
+    unit: 'folder',
+    usage:
+      'Where the runtime looks for its network configuration. If nobody else has put one there, the agent writes one for the ' +
+      "node's podCIDRs, with the plugins bridge, host-local and portmap. Empty: it writes none.",
+  })
+  @Check('absolute', (path: string) => (path === '' ? undefined : absoluteProblem(path)))
+  readonly cniConfDir: string = '/etc/cni/net.d';
+
+  @Flag({
+    name: 'cni-bridge',
+    type: 'string',
+    unit: 'name',
+    usage: 'The bridge of that configuration. Two agents on one machine need different ones.',
+  })
+  @Check('name', (name: string) => (bridgeName.test(name) ? undefined : 'must be the name of an interface'))
+  readonly cniBridge: string = 'cni0';
 
   @Flag({
     name: 'cluster-dns',

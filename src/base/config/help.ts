@@ -45,6 +45,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   agentSources: 'Static pod',
   agentHousekeeping: 'Housekeeping',
   serviceProxy: 'Service proxy',
+  nameServer: 'Name server',
   serverNames: 'Server names',
   proxyConntrack: 'Connection tracking',
   client: 'API client',

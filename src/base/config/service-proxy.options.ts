@@ -100,6 +100,20 @@ export class ServiceProxyOptions {
   readonly clusterCidr: readonly string[] = [];
 
   @Flag({
+    name: 'node-routes',
+    type: 'bool',
+    usage:
+      'Keep routes to the pods of other nodes, by the addresses of these nodes, for nodes of one network; and give packets of ' +
+      'pods that leave --cluster-cidr, which it needs, the address of this node. As root.',
+  })
+  @Check<boolean>('routes', (isOn, all) => {
+    if (!isOn) return undefined;
+    if ((all.clusterCidr as readonly string[]).length === 0) return 'needs --cluster-cidr';
+    return all.proxyMode === 'nftables' ? undefined : 'needs --proxy-mode=nftables';
+  })
+  readonly nodeRoutes: boolean = false;
+
+  @Flag({
     name: 'pod-bridge-interface',
     type: 'string',
     unit: 'name',

@@ -1,5 +1,6 @@
 import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
 import type { Threshold } from './housekeeping/eviction.js';
+import type { PodNetworkOptions } from './network/network-configuration.js';
 import type { ServerCertificates } from './server/agent-server-dependencies.js';
 import type { AuthenticationSettings } from './server/authentication.js';
 import type { AuthorizationSettings } from './server/authorization.js';
@@ -27,6 +28,7 @@ export interface AgentOptions {
   readonly reserved: Readonly<Record<string, string>>;
   readonly maxPods: number;
   readonly podCidr: string;
+  readonly network: PodNetworkOptions;
   readonly leaseMs: number;
   readonly statusLookMs: number;
   readonly statusReportMs: number;

@@ -22,6 +22,7 @@ import { AgentEvents } from './events.js';
 import { isRefusedUnder } from './housekeeping/eviction.js';
 import { Housekeeper } from './housekeeping/housekeeper.js';
 import { ImagePuller } from './images/image-puller.js';
+import { PodNetwork } from './network/pod-network.js';
 import type { CertificatePair } from './node/node-certificates.js';
 import { NodeDescription } from './node/node-description.js';
 import { NodeReporter } from './node/node-reporter.js';
@@ -77,11 +78,11 @@ export class NodeAgent {
   private readonly devices: DeviceManager;
   private readonly plugins: DeviceRegistration;
   private readonly reconciler: CpuReconciler | undefined;
+  private readonly network: PodNetwork;
   private servers: AgentServers | undefined;
   private readonly stopping = new AbortController();
   private readonly timers: Timers;
   private work: Promise<unknown> = Promise.resolve();
-  private podCidr = '';
   private isListed = false;
 
   private constructor(
@@ -95,6 +96,7 @@ export class NodeAgent {
     this.timers = timers;
     this.description = description;
     this.health = new RuntimeHealth(runtime);
+    this.network = new PodNetwork({ options: options.network, podCidr: options.podCidr, runtime, logger });
     this.view = new RuntimeView(runtime);
     this.folders = new PodFolders(options.rootFolder, options.logFolder);
     this.services = new ServiceWatch({ api, timers, random, logger });
@@ -307,6 +309,7 @@ export class NodeAgent {
     this.plugins.stop();
     await Promise.all([this.servers?.stop(), this.statics.stop()]);
     await this.work;
+    await this.network.stop();
   }
 
   /** When every source has been read, what none of them wants may end. */
@@ -316,12 +319,7 @@ export class NodeAgent {
 
   private takeNode(node: Node): void {
     this.csi.seen(node);
-    const podCidr = node.spec?.podCIDR || this.parts.options.podCidr;
-    if (podCidr === '' || podCidr === this.podCidr) return;
-    this.podCidr = podCidr;
-    this.parts.runtime.setPodCidr(podCidr).catch(() => {
-      this.podCidr = '';
-    });
+    this.network.seen(node);
   }
 
   private followPods(signal: AbortSignal): Promise<void> {

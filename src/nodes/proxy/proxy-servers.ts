@@ -1,4 +1,4 @@
-import { type PlainAnswer, PlainServer } from './health/plain-server.js';
+import { type PlainAnswer, PlainServer } from '../connection/plain-server.js';
 import type { ProxyHealth } from './health/proxy-health.js';
 import type { ProxyMetrics } from './proxy-metrics.js';
 import type { ListenAddress } from './proxy-options.js';

@@ -8,6 +8,7 @@ import { consoleCommand } from './commands/console.command.js';
 import { controllersCommand } from './commands/controllers.command.js';
 import { databaseCommand } from './commands/database.command.js';
 import { devCommand } from './commands/dev.command.js';
+import { dnsCommand } from './commands/dns.command.js';
 import { doctorCommand } from './commands/doctor.command.js';
 import { etcdCommand } from './commands/etcd.command.js';
 import { fenceCommand } from './commands/fence.command.js';
@@ -37,6 +38,7 @@ export const commands: readonly Command[] = [
   controllersCommand,
   nodeCommand,
   proxyCommand,
+  dnsCommand,
   nodesCommand,
   initCommand,
   joinCommand,

@@ -36,6 +36,8 @@ export interface AgentToRun {
   readonly nodeName: string;
   readonly logger: Logger;
   readonly signal: AbortSignal;
+  /** Where the network plugin records addresses in use; default: where it does by itself. */
+  readonly addressesFolder?: string;
 }
 
 export interface RunningAgent {
@@ -51,7 +53,13 @@ export interface RunningAgent {
 const agentVersion = 'v1.37.2';
 
 /** Starts the agent of this machine. @throws StartupError for settings that can't work */
-export async function startAgent({ options, nodeName, logger, signal }: AgentToRun): Promise<RunningAgent> {
+export async function startAgent({
+  options,
+  nodeName,
+  logger,
+  signal,
+  addressesFolder,
+}: AgentToRun): Promise<RunningAgent> {
   const { agentApi, agentNode, agentPods, cluster } = options;
   const names = vendorNames(cluster.vendor, cluster.compat);
   if (agentNode.failSwapOn && (await readMachine()).hasSwap) {
@@ -78,7 +86,7 @@ export async function startAgent({ options, nodeName, logger, signal }: AgentToR
     runtime,
     logger,
     names,
-    options: await agentOptions(options, nodeName, logger),
+    options: await agentOptions(options, nodeName, logger, addressesFolder),
   });
   let known: () => void = () => undefined;
   const registered = new Promise<void>((resolve) => {
@@ -136,7 +144,12 @@ function thresholdsOf({ agentHousekeeping: keeping }: NodeCommandOptions): Thres
 }
 
 /** The settings of the agent from the flags. */
-async function agentOptions(options: NodeCommandOptions, nodeName: string, logger: Logger): Promise<AgentOptions> {
+async function agentOptions(
+  options: NodeCommandOptions,
+  nodeName: string,
+  logger: Logger,
+  addressesFolder: string | undefined,
+): Promise<AgentOptions> {
   const { agentNode: node, agentPods: pods, agentServer: server, agentHousekeeping: keeping } = options;
   const thresholds = thresholdsOf(options);
   return {
@@ -163,6 +176,7 @@ async function agentOptions(options: NodeCommandOptions, nodeName: string, logge
     reserved: reservedOf(options),
     maxPods: node.maxPods,
     podCidr: node.podCidr,
+    network: { configurationFolder: pods.cniConfDir, bridge: pods.cniBridge, addressesFolder },
     leaseMs: node.nodeLeaseMs,
     statusLookMs: node.nodeStatusUpdateFrequencyMs,
     statusReportMs: node.nodeStatusReportFrequencyMs,

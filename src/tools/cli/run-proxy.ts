@@ -6,10 +6,10 @@ import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { ApiConnection } from '../../nodes/connection/api-connection.js';
+import { ApiConnection, type ApiUser } from '../../nodes/connection/api-connection.js';
+import type { PlainServer } from '../../nodes/connection/plain-server.js';
 import { Conntrack } from '../../nodes/proxy/conntrack.js';
 import { type ConntrackLimits, setConntrackLimits } from '../../nodes/proxy/conntrack-limits.js';
-import type { PlainServer } from '../../nodes/proxy/health/plain-server.js';
 import { ProxyHealth } from '../../nodes/proxy/health/proxy-health.js';
 import { kernelTable } from '../../nodes/proxy/nftables/kernel-table.js';
 import { NftablesBackend } from '../../nodes/proxy/nftables/nftables-backend.js';
@@ -17,6 +17,7 @@ import { ProxyMetrics } from '../../nodes/proxy/proxy-metrics.js';
 import { proxyNames } from '../../nodes/proxy/proxy-names.js';
 import type { ProxyOptions } from '../../nodes/proxy/proxy-options.js';
 import { startHealthServer, startMetricsServer } from '../../nodes/proxy/proxy-servers.js';
+import { RouteKeeper } from '../../nodes/proxy/routes/route-keeper.js';
 import type { Family } from '../../nodes/proxy/rules/family.js';
 import { type ProxySource, ServiceProxy } from '../../nodes/proxy/service-proxy.js';
 import { UserspaceBackend } from '../../nodes/proxy/userspace/userspace-backend.js';
@@ -69,15 +70,26 @@ export async function startProxy({ options, serverNames, limits, logger }: Proxy
         ? new NftablesBackend({ ...shared, ...source, tables, conntrack: new Conntrack(logger) })
         : new UserspaceBackend({ ...shared, ...source }),
   });
+  const routes = options.nodeRoutes ? routesOf(proxy, families, connection.own(), logger) : undefined;
+  const ready = Promise.all([service.start(), routes?.start()]);
   return {
     nodeName: proxy.nodeName,
-    ready: service.start(),
+    ready: ready.then(() => undefined),
     stop: async () => {
-      await service.stop();
+      await Promise.all([service.stop(), routes?.stop()]);
       await Promise.all(servers.map((server) => server.stop()));
       connection.stop();
     },
   };
+}
+
+function routesOf(
+  { nodeName, clusterCidrs: clusterRanges, syncPeriodMs: periodMs }: ProxyOptions,
+  families: readonly Family[],
+  api: ApiUser,
+  logger: Logger,
+): RouteKeeper {
+  return new RouteKeeper({ api, nodeName, clusterRanges, families, periodMs, timers: systemTimers, logger });
 }
 
 async function startServers(proxy: ProxyOptions, health: ProxyHealth, metrics: ProxyMetrics): Promise<PlainServer[]> {

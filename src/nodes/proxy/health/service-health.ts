@@ -1,6 +1,6 @@
 import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Logger } from '../../../base/observability/logger.js';
-import { PlainServer } from './plain-server.js';
+import { PlainServer } from '../../connection/plain-server.js';
 
 export interface HealthCheck {
   readonly port: number;

@@ -30,7 +30,8 @@ export const proxyCommand: Command = {
     const parsed = parseOptions(request);
     if (parsed.serviceProxy.cleanup) {
       const { removeTables } = await import('../../../nodes/proxy/nftables/kernel-table.js');
-      await removeTables().catch((error: unknown) => {
+      const { removeRoutes } = await import('../../../nodes/proxy/routes/kernel-routes.js');
+      await Promise.all([removeTables(), removeRoutes()]).catch((error: unknown) => {
         throw new StartupError(`the rules could not be removed: ${errorText(error)}`);
       });
       return;

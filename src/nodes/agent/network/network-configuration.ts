@@ -1,0 +1,37 @@
+import { parseCidr } from '../../../base/config/network.js';
+
+export interface PodNetworkOptions {
+  /** Folder in which the runtime looks for network configurations; empty: the agent writes none. */
+  readonly configurationFolder: string;
+  /** Name of the bridge that joins the pods of the node. */
+  readonly bridge: string;
+  /** Where addresses in use are recorded; undefined: where the plugin does by itself. */
+  readonly addressesFolder: string | undefined;
+}
+
+/**
+ * The configuration of a network for the pods of one node: a bridge, addresses from the ranges of the node, host ports.
+ * Packets keep the addresses of their pods; pods reach themselves through services, too.
+ *
+ * @param ranges at least one, at most one of each family
+ */
+export function networkConfiguration(
+  ranges: readonly string[],
+  { bridge, addressesFolder }: Pick<PodNetworkOptions, 'bridge' | 'addressesFolder'>,
+): object {
+  const isSix = (range: string) => parseCidr(range)?.family === 6;
+  const ipam = {
+    type: 'host-local',
+    ranges: ranges.map((subnet) => [{ subnet }]),
+    routes: ranges.map((range) => ({ dst: isSix(range) ? '::/0' : '0.0.0.0/0' })),
+    ...(addressesFolder === undefined ? {} : { dataDir: addressesFolder }),
+  };
+  return {
+    cniVersion: '0.4.0',
+    name: 'plinth',
+    plugins: [
+      { type: 'bridge', bridge, isGateway: true, hairpinMode: true, ipMasq: false, ipam },
+      { type: 'portmap', capabilities: { portMappings: true } },
+    ],
+  };
+}

@@ -1,0 +1,94 @@
+import { promises as fs } from 'node:fs';
+import { extname, join } from 'node:path';
+import { readFileIfPresent, writeFileAtomically } from '../../../base/machinery/files.js';
+import { errorText } from '../../../base/machinery/startup-error.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { Node } from '../../../objects/apis/core/v1/node.types.js';
+import type { ContainerRuntime } from '../cri/container-runtime.js';
+import { networkConfiguration, type PodNetworkOptions } from './network-configuration.js';
+
+export interface PodNetworkDependencies {
+  readonly options: PodNetworkOptions;
+  /** The range of addresses for pods while the node has none in the API; empty: none. */
+  readonly podCidr: string;
+  readonly runtime: Pick<ContainerRuntime, 'setPodCidr'>;
+  readonly logger: Logger;
+  /** Where the kernel has its settings for bridges; default: where they are. */
+  readonly bridgeSettings?: string;
+}
+
+const fileName = '10-plinth.conflist';
+/** Runtimes read files with these endings. */
+const endings = new Set(['.conf', '.conflist', '.json']);
+
+/**
+ * Brings the addresses for the pods of a node to the runtime, and to a network configuration where nobody else has put
+ * one.
+ */
+export class PodNetwork {
+  private ranges = '';
+  private work: Promise<void> = Promise.resolve();
+
+  constructor(private readonly dependencies: PodNetworkDependencies) {}
+
+  /** Takes a state of the node. What fails is tried again with the next one. */
+  seen({ spec }: Node): void {
+    const { podCidr, logger } = this.dependencies;
+    const own = spec?.podCIDRs ?? [];
+    const ranges = own.length > 0 ? own : [spec?.podCIDR || podCidr].filter((range) => range !== '');
+    const text = ranges.join(',');
+    if (text === '' || text === this.ranges) return;
+    this.ranges = text;
+    this.work = this.work
+      .then(() => this.use(ranges))
+      .catch((error: unknown) => {
+        this.ranges = '';
+        logger.warn('the network for pods could not be set up', { ranges, error: errorText(error) });
+      });
+  }
+
+  /** Resolves when everything that was seen is done. */
+  stop(): Promise<void> {
+    return this.work;
+  }
+
+  private async use(ranges: readonly string[]): Promise<void> {
+    const { options, runtime } = this.dependencies;
+    if (options.configurationFolder !== '') await this.writeConfiguration(ranges);
+    await runtime.setPodCidr(ranges.join(','));
+  }
+
+  private async writeConfiguration(ranges: readonly string[]): Promise<void> {
+    const { options, logger } = this.dependencies;
+    const folder = options.configurationFolder;
+    await fs.mkdir(folder, { recursive: true, mode: 0o755 });
+    const others = (await fs.readdir(folder)).filter((name) => name !== fileName && endings.has(extname(name)));
+    if (others.length > 0) {
+      logger.info('pods get the network that others have configured', { folder, files: others });
+      return;
+    }
+    const text = `${JSON.stringify(networkConfiguration(ranges, options), undefined, 2)}\n`;
+    const file = join(folder, fileName);
+    if ((await readFileIfPresent(file)) !== text) {
+      await writeFileAtomically(file, text, 0o644);
+      logger.info('the network for pods is configured', { file, ranges });
+    }
+    await this.showRulesBridgedPackets(ranges);
+  }
+
+  /** Otherwise packets between pods on one bridge would not be seen by the rules for services. */
+  private async showRulesBridgedPackets(ranges: readonly string[]): Promise<void> {
+    const { bridgeSettings = '/proc/sys/net/bridge', logger } = this.dependencies;
+    for (const name of ranges.some((range) => range.includes(':')) ? ['iptables', 'ip6tables'] : ['iptables']) {
+      const file = join(bridgeSettings, `bridge-nf-call-${name}`);
+      try {
+        if ((await fs.readFile(file, 'utf8')).trim() !== '1') await fs.writeFile(file, '1');
+      } catch (error) {
+        logger.warn(
+          'pods of this node may not reach services whose endpoints are here: load the kernel module br_netfilter',
+          { file, error: errorText(error) },
+        );
+      }
+    }
+  }
+}

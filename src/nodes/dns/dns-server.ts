@@ -1,0 +1,86 @@
+import { BlockList, isIPv6 } from 'node:net';
+import type { Timers } from '../../base/machinery/timers.js';
+import type { DnsMetrics } from './dns-metrics.js';
+import type { Transport } from './forward/forwarder.js';
+import { ClientBudgets } from './server/client-budgets.js';
+import type { QueryHandler } from './server/query-handler.js';
+import { TcpListener } from './server/tcp-listener.js';
+import { UdpListener } from './server/udp-listener.js';
+
+export interface DnsServerOptions {
+  readonly addresses: readonly string[];
+  /** 0: any, the same for all addresses and both protocols. */
+  readonly port: number;
+  /** Ranges of clients that are answered; empty: everybody is. */
+  readonly clients: readonly string[];
+  /** Queries of one client in a second; 0: no limit. */
+  readonly queriesPerSecond: number;
+}
+
+const tcpLimits = { mostConnections: 1_000, mostOfClient: 50, idleMs: 10_000 };
+const mostClients = 65_536;
+
+/** Listens for queries over UDP and TCP, and lets through what a client may send. */
+export class DnsServer {
+  private readonly listeners: { stop(): Promise<void> }[] = [];
+  private readonly budgets: ClientBudgets;
+  private readonly allowed: BlockList | undefined;
+  private listeningPort = 0;
+
+  constructor(
+    private readonly options: DnsServerOptions,
+    private readonly handler: QueryHandler,
+    private readonly metrics: DnsMetrics,
+    timers: Timers,
+  ) {
+    const perSecond = options.queriesPerSecond;
+    this.budgets = new ClientBudgets({ perSecond, mostClients, elapsed: () => timers.elapsed() });
+    this.allowed = options.clients.length === 0 ? undefined : listOf(options.clients);
+  }
+
+  get port(): number {
+    return this.listeningPort;
+  }
+
+  /** @throws Error when it can't listen at all addresses */
+  async start(): Promise<void> {
+    this.listeningPort = this.options.port;
+    try {
+      for (const address of this.options.addresses) {
+        const udp = await UdpListener.start(address, this.listeningPort, (...query) => this.take('udp', ...query));
+        this.listeners.push(udp);
+        this.listeningPort = udp.port;
+        const answer = (message: Buffer, client: string) => this.take('tcp', message, client);
+        this.listeners.push(await TcpListener.start(address, this.listeningPort, tcpLimits, answer));
+      }
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.listeners.splice(0).map((listener) => listener.stop()));
+  }
+
+  private take(transport: Transport, message: Buffer, client: string): ReturnType<QueryHandler['handle']> {
+    if (this.allowed !== undefined && !this.allowed.check(client, isIPv6(client) ? 'ipv6' : 'ipv4')) {
+      this.metrics.dropped.inc({ reason: 'foreign-client' });
+      return undefined;
+    }
+    if (!this.budgets.take(client)) {
+      this.metrics.dropped.inc({ reason: 'too-many' });
+      return undefined;
+    }
+    return this.handler.handle(message, { client, transport, server: `dns://:${this.listeningPort}` });
+  }
+}
+
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', prefix = ''] = range.split('/');
+    list.addSubnet(address, Number(prefix), isIPv6(address) ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}

@@ -1,0 +1,288 @@
+import { isIP } from 'node:net';
+import { canonicalAddress } from '../../../base/config/network.js';
+import { type Answer, answerOf, type NameRecord } from '../wire/answer.js';
+import { recordTypes } from '../wire/codes.js';
+import type { NameSource } from './cluster-names.js';
+import type { EndpointRecord, PortRecord, ServiceRecords } from './service-records.js';
+
+/** Which names of pods are answered: none, all that have the form of an address, or those of pods that there are. */
+export type PodMode = 'disabled' | 'insecure' | 'verified';
+
+export interface ZoneSettings {
+  /** The domain of the cluster without a dot at the end: `cluster.local`. */
+  readonly domain: string;
+  /** Seconds that answers may be kept. */
+  readonly ttl: number;
+  readonly podMode: PodMode;
+  /** Namespace and name of the service that leads to this server. */
+  readonly ownService: string;
+}
+
+/** What is asked. */
+export interface Question {
+  /** In lower case. */
+  readonly labels: readonly string[];
+  readonly type: number;
+}
+
+/** What the objects of the cluster say about a question. */
+export type ClusterAnswer =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  /** Another name has the answer, which follows the alias. */
+  | { readonly kind: 'alias'; readonly alias: NameRecord; readonly target: string }
+  /** The name is none of the cluster. */
+  | { readonly kind: 'elsewhere' };
+
+const schemaVersion = '1.1.0';
+/** The most records of one kind in an answer: a message can't have more. */
+const mostRecords = 4096;
+
+/**
+ * Answers a question from the objects of a cluster, by the specification of DNS-based service discovery, version 1.1.0.
+ *
+ * @param serial grows when objects change
+ */
+export function clusterAnswer(
+  question: Question,
+  source: NameSource,
+  settings: ZoneSettings,
+  serial: number,
+): ClusterAnswer {
+  const { labels, type } = question;
+  const zone = settings.domain.split('.');
+  const isInside = labels.length >= zone.length && zone.every((label, i) => labels.at(i - zone.length) === label);
+  if (!isInside) return type === recordTypes.PTR ? reverseAnswer(labels, source, settings) : { kind: 'elsewhere' };
+  return new ZoneAnswer(question, source, settings, serial).answer(labels.slice(0, labels.length - zone.length));
+}
+
+/** One question about a name of the zone. */
+class ZoneAnswer {
+  private readonly name: string;
+
+  constructor(
+    private readonly question: Question,
+    private readonly source: NameSource,
+    private readonly settings: ZoneSettings,
+    private readonly serial: number,
+  ) {
+    this.name = question.labels.join('.');
+  }
+
+  /** @param labels those below the zone */
+  answer(labels: readonly string[]): ClusterAnswer {
+    const kind = labels.at(-1);
+    if (kind === undefined) return this.apex();
+    const rest = labels.slice(0, -1);
+    if (kind === 'svc') return this.inServices(rest);
+    if (kind === 'pod') return this.pod(rest);
+    if (labels.length === 1 && kind === 'dns-version') return this.version();
+    if (kind === 'dns' && labels.length <= 2) return this.ownName(rest);
+    return this.nothing('NXDOMAIN');
+  }
+
+  private version(): ClusterAnswer {
+    if (this.question.type !== recordTypes.TXT) return this.nothing('NOERROR');
+    return this.records([this.record('TXT', schemaVersion)]);
+  }
+
+  private apex(): ClusterAnswer {
+    const { type } = this.question;
+    if (type === recordTypes.SOA) return this.records([this.authority()]);
+    if (type !== recordTypes.NS) return this.nothing('NOERROR');
+    const name = `ns.dns.${this.settings.domain}`;
+    return this.records([this.record('NS', name)], this.addressRecords(name, this.ownAddresses()));
+  }
+
+  private ownName(rest: readonly string[]): ClusterAnswer {
+    if (rest.length === 0) return this.nothing('NOERROR');
+    return rest[0] === 'ns' ? this.addresses(this.ownAddresses()) : this.nothing('NXDOMAIN');
+  }
+
+  private ownAddresses(): readonly string[] {
+    const records = this.source.recordsOf(this.settings.ownService);
+    return records?.kind === 'cluster' ? records.addresses : [];
+  }
+
+  private pod(rest: readonly string[]): ClusterAnswer {
+    const { source, settings } = this;
+    const [label, namespace] = rest.length === 1 ? [undefined, rest[0]] : rest;
+    if (settings.podMode === 'disabled' && rest.length > 0) return this.nothing('NXDOMAIN');
+    if (namespace === undefined) return this.nothing('NOERROR');
+    if (rest.length > 2 || !source.hasNamespace(namespace)) return this.nothing('NXDOMAIN');
+    if (label === undefined) return this.nothing('NOERROR');
+    const address = addressOfLabel(label);
+    if (address === undefined) return this.nothing('NXDOMAIN');
+    if (settings.podMode === 'verified' && !source.hasPod(namespace, address)) return this.nothing('NXDOMAIN');
+    return this.addresses([address]);
+  }
+
+  private inServices(rest: readonly string[]): ClusterAnswer {
+    const namespace = rest.at(-1);
+    if (namespace === undefined) return this.nothing('NOERROR');
+    const name = rest.at(-2);
+    if (name === undefined) return this.nothing(this.source.hasNamespace(namespace) ? 'NOERROR' : 'NXDOMAIN');
+    const records = this.source.recordsOf(`${namespace}/${name}`);
+    if (records === undefined) return this.nothing('NXDOMAIN');
+    const base = `${name}.${namespace}.svc.${this.settings.domain}`;
+    const below = rest.slice(0, -2);
+    if (records.kind === 'external') return below.length === 0 ? this.alias(records.target) : this.nothing('NXDOMAIN');
+    if (below.length === 0) return this.service(records, base);
+    const [first = '', second] = below;
+    if (below.length === 2 && first.startsWith('_') && second?.startsWith('_')) {
+      const port = { name: first.slice(1), protocol: second.slice(1) };
+      return this.services(records, base, (each) => each.name === port.name && each.protocol === port.protocol);
+    }
+    if (below.length > 1) return this.nothing('NXDOMAIN');
+    return first.startsWith('_') ? this.protocol(records, first.slice(1)) : this.endpoint(records, base, first);
+  }
+
+  private service(records: Exclude<ServiceRecords, { kind: 'external' }>, base: string): ClusterAnswer {
+    if (records.kind === 'headless' && records.endpoints.length === 0) return this.nothing('NXDOMAIN');
+    if (this.question.type === recordTypes.SRV) return this.services(records, base, () => true, 'NOERROR');
+    if (records.kind === 'cluster') return this.addresses(records.addresses);
+    return this.addresses([...new Set(records.endpoints.map(({ address }) => address))]);
+  }
+
+  /** Answers for ports of a service. @param otherwise what is answered when it has no such port */
+  private services(
+    records: Exclude<ServiceRecords, { kind: 'external' }>,
+    base: string,
+    isWanted: (port: PortRecord) => boolean,
+    otherwise: 'NOERROR' | 'NXDOMAIN' = 'NXDOMAIN',
+  ): ClusterAnswer {
+    const places: Place[] =
+      records.kind === 'cluster'
+        ? records.ports.filter(isWanted).map(({ port }) => ({ target: base, port, addresses: records.addresses }))
+        : placesOf(records.endpoints, base, isWanted);
+    if (places.length === 0) return this.nothing(otherwise);
+    if (this.question.type !== recordTypes.SRV) return this.nothing('NOERROR');
+    return this.srv(places);
+  }
+
+  private srv(places: readonly Place[]): ClusterAnswer {
+    const shown = places.slice(0, mostRecords);
+    const weight = Math.max(1, Math.floor(100 / shown.length));
+    const addresses = new Map(shown.map((place) => [place.target, place.addresses]));
+    return this.records(
+      shown.map(({ target, port }) => this.record('SRV', { priority: 0, weight, port, target })),
+      [...addresses].flatMap(([target, all]) => this.addressRecords(target, all)),
+    );
+  }
+
+  /** The name above those of the ports of a protocol, which has no records itself. */
+  private protocol(records: Exclude<ServiceRecords, { kind: 'external' }>, protocol: string): ClusterAnswer {
+    const ports = records.kind === 'cluster' ? records.ports : records.endpoints.flatMap((endpoint) => endpoint.ports);
+    const isThere = ports.some((port) => port.protocol === protocol && port.name !== '');
+    return this.nothing(isThere ? 'NOERROR' : 'NXDOMAIN');
+  }
+
+  private endpoint({ endpoints }: { endpoints: readonly EndpointRecord[] }, base: string, name: string): ClusterAnswer {
+    const found = endpoints.filter(({ hostname }) => hostname === name);
+    if (found.length === 0) return this.nothing('NXDOMAIN');
+    if (this.question.type !== recordTypes.SRV) return this.addresses(found.map(({ address }) => address));
+    const places = placesOf(found, base, () => true);
+    return places.length === 0 ? this.nothing('NOERROR') : this.srv(places);
+  }
+
+  private alias(target: string): ClusterAnswer {
+    const alias = this.record('CNAME', target);
+    return this.question.type === recordTypes.CNAME ? this.records([alias]) : { kind: 'alias', alias, target };
+  }
+
+  private addresses(all: readonly string[]): ClusterAnswer {
+    const family = { [recordTypes.A]: 4, [recordTypes.AAAA]: 6 }[this.question.type];
+    const wanted = all.filter((address) => isIP(address) === family).slice(0, mostRecords);
+    if (wanted.length === 0) return this.nothing('NOERROR');
+    return this.records(this.addressRecords(this.name, wanted));
+  }
+
+  private addressRecords(name: string, addresses: readonly string[]): NameRecord[] {
+    const { ttl } = this.settings;
+    return addresses.map((address) => ({ name, type: isIP(address) === 4 ? 'A' : 'AAAA', ttl, data: address }));
+  }
+
+  private record(type: NameRecord['type'], data: unknown): NameRecord {
+    return { name: this.name, type, ttl: this.settings.ttl, data };
+  }
+
+  private records(answers: readonly NameRecord[], additionals: readonly NameRecord[] = []): ClusterAnswer {
+    return { kind: 'answer', answer: answerOf('NOERROR', { isAuthoritative: true, answers, additionals }) };
+  }
+
+  private nothing(code: 'NOERROR' | 'NXDOMAIN'): ClusterAnswer {
+    return { kind: 'answer', answer: answerOf(code, { isAuthoritative: true, authorities: [this.authority()] }) };
+  }
+
+  /** The record that says how long it is known that there is nothing. */
+  private authority(): NameRecord {
+    return zoneAuthority(this.settings, this.serial);
+  }
+}
+
+/** The SOA record of the zone. */
+export function zoneAuthority({ domain, ttl }: ZoneSettings, serial: number): NameRecord {
+  const times = { refresh: 7200, retry: 1800, expire: 86_400, minimum: ttl };
+  const data = { mname: `ns.dns.${domain}`, rname: `hostmaster.${domain}`, serial, ...times };
+  return { name: domain, type: 'SOA', ttl, data };
+}
+
+interface Place {
+  readonly target: string;
+  readonly port: number;
+  readonly addresses: readonly string[];
+}
+
+function placesOf(
+  endpoints: readonly EndpointRecord[],
+  base: string,
+  isWanted: (port: PortRecord) => boolean,
+): readonly Place[] & Place[] {
+  const found = new Map<string, { target: string; port: number; addresses: string[] }>();
+  for (const { hostname, address, ports } of endpoints) {
+    for (const { port } of ports.filter(isWanted)) {
+      const key = `${hostname} ${port}`;
+      const known = found.get(key);
+      if (known === undefined) found.set(key, { target: `${hostname}.${base}`, port, addresses: [address] });
+      else known.addresses.push(address);
+    }
+  }
+  return [...found.values()];
+}
+
+/** `10-244-1-7` or `fd00--7` as an address. */
+function addressOfLabel(label: string): string | undefined {
+  const isFour = /^\d+-\d+-\d+-\d+$/.test(label);
+  const text = label.replaceAll('-', isFour ? '.' : ':');
+  return isIP(text) === 0 ? undefined : canonicalAddress(text);
+}
+
+function reverseAnswer(labels: readonly string[], source: NameSource, { domain, ttl }: ZoneSettings): ClusterAnswer {
+  const address = reversedAddress(labels);
+  if (address === undefined) return { kind: 'elsewhere' };
+  const services = source.servicesAt(address).map((service) => nameOf(service, domain));
+  const targets =
+    services.length > 0
+      ? services
+      : source.endpointsAt(address).map(({ service, hostname }) => `${hostname}.${nameOf(service, domain)}`);
+  if (targets.length === 0) return { kind: 'elsewhere' };
+  const name = labels.join('.');
+  const answers = targets.map((data): NameRecord => ({ name, type: 'PTR', ttl, data }));
+  return { kind: 'answer', answer: answerOf('NOERROR', { isAuthoritative: true, answers }) };
+}
+
+function nameOf(service: string, domain: string): string {
+  const [namespace = '', name = ''] = service.split('/');
+  return `${name}.${namespace}.svc.${domain}`;
+}
+
+/** The address of a name such as `1.0.96.10.in-addr.arpa`. */
+function reversedAddress(labels: readonly string[]): string | undefined {
+  const zone = labels.slice(-2).join('.');
+  const parts = labels.slice(0, -2).reverse();
+  if (zone === 'in-addr.arpa' && parts.length === 4) {
+    const text = parts.join('.');
+    return isIP(text) === 4 ? text : undefined;
+  }
+  if (zone !== 'ip6.arpa' || parts.length !== 32 || !parts.every((part) => /^[0-9a-f]$/.test(part))) return undefined;
+  return canonicalAddress((parts.join('').match(/.{4}/g) ?? []).join(':'));
+}

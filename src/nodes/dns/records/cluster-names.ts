@@ -1,0 +1,200 @@
+import { isIP } from 'node:net';
+import { canonicalAddress } from '../../../base/config/network.js';
+import type { ObjectMeta } from '../../../base/machinery/api-object.js';
+import type { Namespace } from '../../../objects/apis/core/v1/namespace.types.js';
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import type { Service } from '../../../objects/apis/core/v1/service.types.js';
+import type { EndpointSlice } from '../../../objects/apis/discovery/v1/endpoint-slice.types.js';
+import { addressesOf, endpointsOf, type NamedSlice, type ServiceRecords, serviceRecords } from './service-records.js';
+
+/** What names are looked up in. Services are called `namespace/name`. */
+export interface NameSource {
+  hasNamespace(name: string): boolean;
+  recordsOf(service: string): ServiceRecords | undefined;
+  /** The services that have a cluster address. */
+  servicesAt(address: string): readonly string[];
+  /** The host names of ready endpoints of headless services, each with its service. */
+  endpointsAt(address: string): readonly { readonly service: string; readonly hostname: string }[];
+  /** Whether a pod of a namespace has an address. */
+  hasPod(namespace: string, address: string): boolean;
+}
+
+interface KeptSlice {
+  readonly service: string;
+  readonly slice: NamedSlice;
+  readonly addresses: readonly string[];
+}
+
+/** The objects of the API that names come from, as far as names depend on them. */
+export class ClusterNames implements NameSource {
+  private readonly services = new Map<string, { readonly name: string; readonly service: Service }>();
+  private readonly byName = new Map<string, Service>();
+  private readonly slices = new Map<string, KeptSlice>();
+  private readonly slicesOf = new Map<string, Map<string, NamedSlice>>();
+  private readonly namespaces = new Map<string, string>();
+  private readonly namespaceNames = new Set<string>();
+  private readonly pods = new Map<string, readonly string[]>();
+  private readonly podAddresses = new Map<string, number>();
+  private readonly atAddress = new Map<string, Set<string>>();
+  private readonly slicesAt = new Map<string, Set<string>>();
+  /** Records of services that were asked for, until something of the service changes. */
+  private readonly known = new Map<string, ServiceRecords | undefined>();
+  private changes = 0;
+
+  /** @param serviceLabel label of a slice: the service that it belongs to */
+  constructor(private readonly serviceLabel: string) {}
+
+  /** Grows with every change. */
+  get version(): number {
+    return this.changes;
+  }
+
+  /** Uids of everything that was put and not removed. */
+  readonly uids = {
+    services: (): Iterable<string> => this.services.keys(),
+    slices: (): Iterable<string> => this.slices.keys(),
+    namespaces: (): Iterable<string> => this.namespaces.keys(),
+    pods: (): Iterable<string> => this.pods.keys(),
+  };
+
+  putService(service: Service & { metadata: ObjectMeta }): void {
+    const { uid = '', namespace = '', name = '' } = service.metadata;
+    this.removeService(uid);
+    const full = `${namespace}/${name}`;
+    const kept = { metadata: { name, namespace }, spec: service.spec } as Service;
+    this.services.set(uid, { name: full, service: kept });
+    this.byName.set(full, kept);
+    for (const address of addressesOf(service.spec)) addTo(this.atAddress, address, full);
+    this.changed(full);
+  }
+
+  removeService(uid: string): void {
+    const found = this.services.get(uid);
+    if (found === undefined) return;
+    this.services.delete(uid);
+    for (const address of addressesOf(found.service.spec)) removeFrom(this.atAddress, address, found.name);
+    // One of the same name may have come meanwhile.
+    if (this.byName.get(found.name) === found.service) this.byName.delete(found.name);
+    this.changed(found.name);
+  }
+
+  putSlice({ metadata, endpoints, ports, addressType }: EndpointSlice & { metadata: ObjectMeta }): void {
+    const uid = metadata.uid ?? '';
+    this.removeSlice(uid);
+    const name = metadata.labels?.[this.serviceLabel] ?? '';
+    if (name === '') return;
+    const service = `${metadata.namespace ?? ''}/${name}`;
+    const slice: NamedSlice = {
+      addressType,
+      ports,
+      endpoints: (endpoints ?? []).map(({ addresses, conditions, hostname }) => ({
+        addresses,
+        conditions: { ready: conditions?.ready },
+        hostname,
+      })) as NamedSlice['endpoints'],
+    };
+    const addresses = endpointsOf([slice]).map(({ address }) => address);
+    this.slices.set(uid, { service, slice, addresses });
+    for (const address of addresses) addTo(this.slicesAt, address, uid);
+    const others = this.slicesOf.get(service) ?? new Map<string, NamedSlice>();
+    this.slicesOf.set(service, others.set(uid, slice));
+    this.changed(service);
+  }
+
+  removeSlice(uid: string): void {
+    const found = this.slices.get(uid);
+    if (found === undefined) return;
+    this.slices.delete(uid);
+    for (const address of found.addresses) removeFrom(this.slicesAt, address, uid);
+    const others = this.slicesOf.get(found.service);
+    others?.delete(uid);
+    if (others?.size === 0) this.slicesOf.delete(found.service);
+    this.changed(found.service);
+  }
+
+  putNamespace({ metadata }: Namespace & { metadata: ObjectMeta }): void {
+    const { uid = '', name = '' } = metadata;
+    this.namespaces.set(uid, name);
+    this.namespaceNames.add(name);
+  }
+
+  removeNamespace(uid: string): void {
+    const name = this.namespaces.get(uid);
+    this.namespaces.delete(uid);
+    if (name !== undefined && ![...this.namespaces.values()].includes(name)) this.namespaceNames.delete(name);
+  }
+
+  putPod({ metadata, status }: Pod & { metadata: ObjectMeta }): void {
+    const { uid = '', namespace = '' } = metadata;
+    this.removePod(uid);
+    // The addresses of pods that have ended may be others' by now.
+    if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return;
+    const addresses = (status?.podIPs ?? []).flatMap(({ ip }) =>
+      isIP(ip ?? '') === 0 ? [] : [canonicalAddress(ip ?? '')],
+    );
+    if (addresses.length === 0) return;
+    const keys = addresses.map((address) => `${namespace} ${address}`);
+    this.pods.set(uid, keys);
+    for (const key of keys) this.podAddresses.set(key, (this.podAddresses.get(key) ?? 0) + 1);
+  }
+
+  removePod(uid: string): void {
+    for (const key of this.pods.get(uid) ?? []) {
+      const left = (this.podAddresses.get(key) ?? 1) - 1;
+      if (left === 0) this.podAddresses.delete(key);
+      else this.podAddresses.set(key, left);
+    }
+    this.pods.delete(uid);
+  }
+
+  hasNamespace(name: string): boolean {
+    return this.namespaceNames.has(name);
+  }
+
+  recordsOf(service: string): ServiceRecords | undefined {
+    const found = this.byName.get(service);
+    if (found === undefined) return undefined;
+    if (!this.known.has(service)) {
+      this.known.set(service, serviceRecords(found, this.slicesOf.get(service)?.values() ?? []));
+    }
+    return this.known.get(service);
+  }
+
+  servicesAt(address: string): readonly string[] {
+    return [...(this.atAddress.get(address) ?? [])];
+  }
+
+  endpointsAt(address: string): readonly { readonly service: string; readonly hostname: string }[] {
+    const services = new Set([...(this.slicesAt.get(address) ?? [])].map((uid) => this.slices.get(uid)?.service ?? ''));
+    const found = [...services].flatMap((service) => {
+      const records = this.recordsOf(service);
+      if (records?.kind !== 'headless') return [];
+      const own = records.endpoints.filter((endpoint) => endpoint.address === address);
+      return own.map(({ hostname, isNamed }) => ({ service, hostname, isNamed }));
+    });
+    // Names that somebody gave say more than those made from addresses.
+    const named = found.filter(({ isNamed }) => isNamed);
+    return named.length > 0 ? named : found;
+  }
+
+  hasPod(namespace: string, address: string): boolean {
+    return this.podAddresses.has(`${namespace} ${address}`);
+  }
+
+  private changed(service: string): void {
+    this.known.delete(service);
+    this.changes += 1;
+  }
+}
+
+function addTo(index: Map<string, Set<string>>, key: string, value: string): void {
+  const present = index.get(key);
+  if (present === undefined) index.set(key, new Set([value]));
+  else present.add(value);
+}
+
+function removeFrom(index: Map<string, Set<string>>, key: string, value: string): void {
+  const present = index.get(key);
+  present?.delete(value);
+  if (present?.size === 0) index.delete(key);
+}

@@ -1,0 +1,227 @@
+import { isIP } from 'node:net';
+import packet from 'dns-packet';
+import { errorText } from '../../../base/machinery/startup-error.js';
+import type { Timers } from '../../../base/machinery/timers.js';
+import type { Logger } from '../../../base/observability/logger.js';
+import type { DnsMetrics } from '../dns-metrics.js';
+import { type Forwarder, TooManyQueries, type Transport } from '../forward/forwarder.js';
+import { clusterAnswer, type ZoneSettings } from '../records/cluster-answer.js';
+import { type ClusterNames } from '../records/cluster-names.js';
+import {
+  type Answer,
+  answerOf,
+  encodeAnswer,
+  mostBytes,
+  type NameRecord,
+  ownUdpBytes,
+  plainBytes,
+} from '../wire/answer.js';
+import { codeName, internetClass, type ResponseCode, recordTypes, responseCodes, typeName } from '../wire/codes.js';
+import { type Query, readQuery } from '../wire/query.js';
+
+export interface QueryHandlerDependencies {
+  readonly names: ClusterNames;
+  /** Whether the objects of the API have been read. */
+  readonly isReady: () => boolean;
+  readonly zone: ZoneSettings;
+  readonly forwarder: Forwarder;
+  readonly metrics: DnsMetrics;
+  readonly timers: Timers;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** Where a query came from. */
+export interface QuerySource {
+  readonly client: string;
+  readonly transport: Transport;
+  /** Where it arrived, as metrics call it: `dns://:53`. */
+  readonly server: string;
+}
+
+interface Answered {
+  readonly message: Buffer;
+  readonly code: number;
+  readonly zone: string;
+  readonly plugin: string;
+}
+
+/** Aliases that lead to aliases are followed this far. */
+const mostAliases = 8;
+const zoneTransfers: readonly number[] = [251, 252];
+const seconds = 1000;
+
+/** Answers queries, whatever they came over. */
+export class QueryHandler {
+  private readonly bootedAt: number;
+
+  constructor(private readonly dependencies: QueryHandlerDependencies) {
+    this.bootedAt = Math.floor(dependencies.timers.now() / seconds);
+  }
+
+  /**
+   * The answer to a message; undefined if it deserves none. At once for names of the cluster and kept answers, later for names that
+   * other servers are asked for. Never throws.
+   */
+  handle(message: Buffer, source: QuerySource): Buffer | undefined | Promise<Buffer | undefined> {
+    const { metrics, timers } = this.dependencies;
+    const query = readQuery(message);
+    if (query === 'drop') {
+      metrics.dropped.inc({ reason: 'no-query' });
+      return undefined;
+    }
+    if (query === 'malformed') return this.malformed(message);
+    const began = timers.elapsed();
+    const done = (answered: Answered): Buffer => {
+      this.record(query, message, source, answered, timers.elapsed() - began);
+      return answered.message;
+    };
+    try {
+      const answered = this.answer(query, message, source);
+      return answered instanceof Promise
+        ? answered.catch((error: unknown) => this.fault(query, source, error)).then(done)
+        : done(answered);
+    } catch (error) {
+      return done(this.fault(query, source, error));
+    }
+  }
+
+  private answer(query: Query, message: Buffer, source: QuerySource): Answered | Promise<Answered> {
+    const refusal = refusalOf(query);
+    if (refusal !== undefined) return this.own(query, source, answerOf(refusal), '.');
+    const { names, zone, isReady } = this.dependencies;
+    const found = clusterAnswer(query, names, zone, this.serial);
+    if (found.kind === 'elsewhere') return this.forward(query, message, source);
+    // Before all names are known, nobody may learn that one does not exist.
+    if (!isReady()) return this.own(query, source, answerOf('SERVFAIL'), zone.domain);
+    if (found.kind === 'answer') return this.own(query, source, this.mixed(found.answer), zone.domain);
+    return this.follow(query, found.alias, found.target, source).then((answer) =>
+      this.own(query, source, answer, zone.domain),
+    );
+  }
+
+  /** Changes whenever names do. */
+  private get serial(): number {
+    return (this.bootedAt + this.dependencies.names.version) % 2 ** 32;
+  }
+
+  private async forward(query: Query, message: Buffer, source: QuerySource): Promise<Answered> {
+    const { forwarder } = this.dependencies;
+    const { transport, client } = source;
+    const kept = forwarder.kept(query, transport);
+    try {
+      const answer = kept ?? (await forwarder.forward(query, message, client, transport));
+      const plugin = kept === undefined ? 'forward' : 'cache';
+      return { message: answer, code: answer.readUInt16BE(2) & 15, zone: '.', plugin };
+    } catch (error) {
+      const code = error instanceof TooManyQueries ? 'REFUSED' : 'SERVFAIL';
+      this.dependencies.logger.debug('a query could not be passed on', { error: errorText(error) });
+      return this.own(query, source, answerOf(code), '.', 'forward');
+    }
+  }
+
+  /** What an alias leads to, in the cluster or elsewhere. */
+  private async follow(query: Query, alias: NameRecord, target: string, source: QuerySource): Promise<Answer> {
+    const { names, zone, forwarder } = this.dependencies;
+    const answers: NameRecord[] = [alias];
+    let next = target;
+    for (let count = 0; count < mostAliases; count++) {
+      const labels = next.split('.');
+      const found = clusterAnswer({ labels, type: query.type }, names, zone, this.serial);
+      if (found.kind === 'answer') {
+        const { answer } = found;
+        return { ...answer, answers: [...answers, ...answer.answers] };
+      }
+      if (found.kind === 'elsewhere') {
+        const asked = queryFor(next, query.type);
+        const parsed = readQuery(asked);
+        if (typeof parsed === 'string') break;
+        const reply =
+          forwarder.kept(parsed, 'udp') ??
+          (await forwarder.forward(parsed, asked, source.client, 'udp').catch(() => undefined));
+        // The alias itself is right, whatever becomes of its target.
+        if (reply === undefined) return answerOf('SERVFAIL', { isAuthoritative: true, answers });
+        return answerOf('NOERROR', { isAuthoritative: true, answers: [...answers, ...recordsOf(reply)] });
+      }
+      answers.push(found.alias);
+      next = found.target;
+    }
+    return answerOf('SERVFAIL', { isAuthoritative: true, answers });
+  }
+
+  /** Puts addresses into a random order, so that clients that take the first one use them all. */
+  private mixed(answer: Answer): Answer {
+    const { answers } = answer;
+    if (answers.length < 2) return answer;
+    const mixed = [...answers];
+    for (let last = mixed.length - 1; last > 0; last--) {
+      const other = Math.floor(this.dependencies.random() * (last + 1));
+      [mixed[last], mixed[other]] = [mixed[other] as NameRecord, mixed[last] as NameRecord];
+    }
+    return { ...answer, answers: mixed };
+  }
+
+  private own(query: Query, { transport }: QuerySource, answer: Answer, zone: string, plugin = 'kubernetes'): Answered {
+    const message = encodeAnswer(query, answer, limitOf(query, transport));
+    return { message, code: responseCodes[answer.code], zone: zone === '.' ? zone : `${zone}.`, plugin };
+  }
+
+  private fault(query: Query, source: QuerySource, error: unknown): Answered {
+    const { metrics, logger } = this.dependencies;
+    metrics.panics.inc();
+    logger.error('a query could not be answered', { name: query.labels.join('.'), error: errorText(error) });
+    return this.own(query, source, answerOf('SERVFAIL'), '.');
+  }
+
+  private malformed(message: Buffer): Buffer {
+    const header = Buffer.alloc(12);
+    message.copy(header, 0, 0, 2);
+    header.writeUInt16BE(0x8000 | (message.readUInt16BE(2) & 0x7900) | responseCodes.FORMERR, 2);
+    this.dependencies.metrics.dropped.inc({ reason: 'malformed' });
+    return header;
+  }
+
+  private record(query: Query, asked: Buffer, source: QuerySource, answered: Answered, tookMs: number): void {
+    const { metrics } = this.dependencies;
+    const { server, transport: proto, client } = source;
+    const { zone, plugin, code, message } = answered;
+    const family = isIP(client) === 6 ? '2' : '1';
+    metrics.requests.inc({ server, zone, proto, family, type: typeName(query.type) });
+    metrics.responses.inc({ server, zone, rcode: codeName(code), plugin });
+    metrics.requestSeconds.observe({ server, zone }, tookMs / seconds);
+    metrics.requestBytes.observe({ server, zone, proto }, asked.length);
+    metrics.responseBytes.observe({ server, zone, proto }, message.length);
+  }
+}
+
+/** Why a query is not answered; undefined if it may be. */
+function refusalOf({ operation, extensions, recordClass, type }: Query): ResponseCode | undefined {
+  if (operation !== 0) return 'NOTIMP';
+  if (extensions !== undefined && extensions.version !== 0) return 'BADVERS';
+  if (recordClass !== internetClass || zoneTransfers.includes(type)) return 'REFUSED';
+  return undefined;
+}
+
+/** The longest message that a client takes. */
+function limitOf({ extensions }: Query, transport: Transport): number {
+  if (transport === 'tcp') return mostBytes;
+  return Math.min(ownUdpBytes, Math.max(plainBytes, extensions?.size ?? plainBytes));
+}
+
+function queryFor(name: string, type: number): Buffer {
+  const found = Object.entries(recordTypes).find(([, number]) => number === type)?.[0] ?? 'A';
+  return packet.encode({ type: 'query', id: 1, flags: 0x0100, questions: [{ type: found, name, class: 'IN' }] });
+}
+
+/** Aliases and addresses in an answer of another server. */
+function recordsOf(message: Buffer): NameRecord[] {
+  try {
+    return packet
+      .decode(message)
+      .answers.flatMap(({ name, type, ttl = 0, data }) =>
+        type === 'A' || type === 'AAAA' || type === 'CNAME' ? [{ name, type, ttl, data }] : [],
+      );
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { withLength } from '../forward/exchange.js';
+import type { MessageHandler } from './udp-listener.js';
+
+export interface TcpLimits {
+  /** Connections at a time. */
+  readonly mostConnections: number;
+  /** Those of one client among them. */
+  readonly mostOfClient: number;
+  /** A connection that is silent for so long is closed. */
+  readonly idleMs: number;
+}
+
+/** Queries of one connection that are answered at a time; more wait unread. */
+const mostAtOnce = 16;
+/** Answers that a client has not read yet; with more, its connection is closed. */
+const mostUnreadBytes = 512 * 1024;
+
+/** Queries over TCP at one address. */
+export class TcpListener {
+  private readonly sockets = new Set<Socket>();
+  private readonly clients = new Map<string, number>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly limits: TcpLimits,
+    private readonly handle: MessageHandler,
+  ) {}
+
+  /** @throws Error when it can't listen */
+  static async start(address: string, port: number, limits: TcpLimits, handle: MessageHandler): Promise<TcpListener> {
+    const server = createServer({ noDelay: true });
+    const listener = new TcpListener(server, limits, handle);
+    server.on('connection', (socket) => listener.accept(socket));
+    server.listen({ host: address, port, ipv6Only: address.includes(':') });
+    await once(server, 'listening');
+    server.on('error', () => undefined);
+    return listener;
+  }
+
+  async stop(): Promise<void> {
+    const closed = once(this.server, 'close');
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  private accept(socket: Socket): void {
+    const client = plainAddress(socket.remoteAddress ?? '');
+    const own = this.clients.get(client) ?? 0;
+    socket.on('error', () => socket.destroy());
+    if (this.sockets.size >= this.limits.mostConnections || own >= this.limits.mostOfClient) {
+      socket.destroy();
+      return;
+    }
+    this.sockets.add(socket);
+    this.clients.set(client, own + 1);
+    socket.once('close', () => {
+      this.sockets.delete(socket);
+      const left = (this.clients.get(client) ?? 1) - 1;
+      if (left === 0) this.clients.delete(client);
+      else this.clients.set(client, left);
+    });
+    socket.setTimeout(this.limits.idleMs, () => socket.destroy());
+    void this.serve(socket, client).catch(() => socket.destroy());
+  }
+
+  private async serve(socket: Socket, client: string): Promise<void> {
+    let rest: Buffer = Buffer.alloc(0);
+    const underWay = new Set<Promise<void>>();
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE(0)) {
+        const end = 2 + rest.readUInt16BE(0);
+        const work = this.answer(socket, rest.subarray(2, end), client).finally(() => underWay.delete(work));
+        underWay.add(work);
+        rest = rest.subarray(end);
+        if (underWay.size >= mostAtOnce) await Promise.race(underWay);
+        if (socket.destroyed) return;
+      }
+    }
+    await Promise.all(underWay);
+    socket.end();
+  }
+
+  private async answer(socket: Socket, message: Buffer, client: string): Promise<void> {
+    const answer = await this.handle(message, client);
+    if (socket.destroyed) return;
+    if (answer === undefined || socket.writableLength > mostUnreadBytes) socket.destroy();
+    else socket.write(withLength(answer));
+  }
+}
+
+function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+}
