@@ -19,7 +19,7 @@ export interface AgentOptions {
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   readonly resolvConf: string;
-  /** Cgroup below which all pods are: `/` or one of the administrator's. */
+  /** Parent cgroup of all pod cgroups: `/`, or one that the administrator made. */
   readonly cgroupRoot: string;
   readonly cfsQuota: boolean;
   readonly cfsQuotaPeriodMs: number;
@@ -38,12 +38,12 @@ export interface AgentOptions {
   readonly port: number;
   /** The release that nodes report. */
   readonly version: string;
-  /** When the machine is short of something; what they keep free is not for pods. */
+  /** The eviction thresholds of the machine; what hard thresholds keep free is not available to pods. */
   readonly thresholds: readonly Threshold[];
   readonly sources: StaticPodOptions;
   /** Undefined: the agent has no server. */
   readonly server: AgentServerOptions | undefined;
-  /** Where it says whether it is healthy; undefined: nowhere. */
+  /** Where the agent serves its health; undefined: nowhere. */
   readonly healthz: { readonly address: string; readonly port: number } | undefined;
   readonly housekeeping: HousekeepingOptions;
 }
@@ -73,7 +73,7 @@ export interface HousekeepingOptions {
   readonly logMaxBytes: number;
   readonly logMaxFiles: number;
   readonly thresholds: readonly Threshold[];
-  /** Most seconds that pods have to end when a threshold with a grace period is passed. */
+  /** The most seconds that a pod gets to end when a soft threshold is passed. */
   readonly mostGraceSeconds: number;
   readonly transitionMs: number;
 }

@@ -47,7 +47,7 @@ import { preparePodVolumes } from './volumes/pod-volumes.js';
 export interface AgentDependencies {
   readonly options: AgentOptions;
   readonly runtime: ContainerRuntime;
-  /** Undefined: there is no API, only static pods. */
+  /** Undefined: the agent has no API and runs only static pods. */
   readonly api: ApiUser;
   readonly names: VendorNames;
   readonly logger: Logger;
@@ -57,7 +57,7 @@ export interface AgentDependencies {
 
 const firstBackOffMs = 10_000;
 const longestBackOffMs = 300_000;
-/** How the agent names itself to containers that it probes, and in requests of their hooks. */
+/** The agent's name in `User-Agent` when it probes containers and calls their hooks. */
 const probeAgent = 'kube-probe/1.37';
 const userAgent = 'kube-lifecycle/1.37';
 
@@ -170,7 +170,7 @@ export class NodeAgent {
           }
         );
       },
-      // The watch of mirrors says so, too.
+      // The watch of mirror pods reports the removal, too.
       onMirrorGone: () => undefined,
       refusal: (pod) => refusalOf(this.description, pod),
       allocateCpus: (pod) => {
@@ -243,7 +243,7 @@ export class NodeAgent {
     });
   }
 
-  /** Why the agent is not healthy; undefined if it is. */
+  /** Why the agent is unhealthy; undefined if it is healthy. */
   get healthProblem(): string | undefined {
     return this.manager.lookedAtMs > 180_000 ? 'the runtime was not looked at for three minutes' : undefined;
   }
@@ -259,7 +259,11 @@ export class NodeAgent {
     return new NodeAgent(parts, cgroups, description, await openCpuManager(parts));
   }
 
-  /** Begins to work. @param registered called when the API has the node. @throws Error for a port that is taken */
+  /**
+   * Starts the agent.
+   * @param registered called when the API has the node
+   * @throws Error for a port that is taken
+   */
   async start(registered: () => void): Promise<void> {
     const { signal } = this.stopping;
     await this.csi.prepare();
@@ -296,14 +300,14 @@ export class NodeAgent {
     this.servers?.useCertificate(pair);
   }
 
-  /** Ends all pods because the machine shuts down. No others are taken, and the node says so. */
+  /** Ends all pods because the machine shuts down. The node takes no further pods and reports that it shuts down. */
   async shutDown(times: ShutdownTimes): Promise<void> {
     this.description.isShuttingDown = true;
     this.reporter.changed();
     await endPods(this.manager, times, this.timers);
   }
 
-  /** Containers run on. */
+  /** Containers keep running. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.plugins.stop();
@@ -312,7 +316,7 @@ export class NodeAgent {
     await this.network.stop();
   }
 
-  /** When every source has been read, what none of them wants may end. */
+  /** When every source has been read, pods that no source names may be ended. */
   private completeSources(): void {
     if (this.isListed && this.statics.isComplete) this.manager.complete();
   }
@@ -334,7 +338,7 @@ export class NodeAgent {
   }
 }
 
-/** Why a node in such a state takes no such pod; undefined if it does. */
+/** Why a node with these conditions refuses this pod; undefined if it accepts it. */
 function refusalOf({ isShuttingDown, pressures }: NodeDescription, pod: Pod): PodEnd | undefined {
   if (isShuttingDown) return { reason: 'NodeShutdown', message: 'Pod was rejected as the node is shutting down.' };
   if (!isRefusedUnder(pressures, pod)) return undefined;

@@ -25,7 +25,7 @@ describe('ApiObjects', () => {
     assert.equal(await word(), 'old');
     fail(new ApiError(503, 'ServiceUnavailable', 'not now'));
     assert.equal(await word(), 'old');
-    // An answer counts, whatever it is.
+    // Any response counts, whatever its status.
     fail(new ApiError(403, 'Forbidden', 'no'));
     await assert.rejects(word(), /no/);
     fail(new ApiError(404, 'NotFound', 'gone'));

@@ -13,9 +13,9 @@ import type { ObjectReader } from './containers/environment.js';
 import type { ResolvedClaim } from './volumes/pod-volumes.js';
 import { type TrustBundleSource, VolumePending, VolumeProblem } from './volumes/volume-sources.js';
 
-/** Pods that start together share what was read, but nobody sees an older state than this. */
+/** Pods that start at the same time share one read of an object, but never see a state older than this. */
 const freshMs = 100;
-/** What no pod has asked for in this time is forgotten. Pods that run ask once a minute. */
+/** An object that no pod has requested for this long is forgotten. Running pods request theirs once a minute. */
 const rememberedMs = 600_000;
 
 interface Kept {
@@ -23,7 +23,7 @@ interface Kept {
   readonly object: Promise<unknown>;
 }
 
-/** Reads from the API what pods refer to. */
+/** Reads the API objects that pods refer to. */
 export class ApiObjects implements ObjectReader {
   private readonly kept = new Map<string, Kept>();
   private readonly last = new Map<string, { readonly at: number; readonly object: unknown }>();
@@ -57,7 +57,8 @@ export class ApiObjects implements ObjectReader {
    * The volume behind a claim, as a volume of a pod.
    *
    * @param isOwn whether the claim must have been made for this pod alone
-   * @throws VolumePending for a claim that is not bound, VolumeProblem for kinds of volumes that this agent does not know
+   * @throws VolumePending for a claim that is not bound, VolumeProblem for kinds of volumes that this agent does not
+   * know
    */
   async resolveClaim({ metadata }: Pod, claimName: string, isOwn: boolean): Promise<ResolvedClaim> {
     const path = `/api/v1/namespaces/${metadata.namespace}/persistentvolumeclaims/${claimName}`;
@@ -88,7 +89,7 @@ export class ApiObjects implements ObjectReader {
     throw new VolumeProblem(`volumes of the type ${type} are not supported by this node agent`);
   }
 
-  /** What the cluster knows of a driver for volumes; undefined: nothing. */
+  /** The CSIDriver object of a driver; undefined: the cluster has none. */
   csiDriver(name: string): Promise<CSIDriver | undefined> {
     return this.get(`/apis/${groupName('storage', this.names)}/v1/csidrivers/${name}`);
   }
@@ -121,7 +122,7 @@ export class ApiObjects implements ObjectReader {
     return object as Promise<T | undefined>;
   }
 
-  /** While the API does not answer, what it said last is good enough for containers that must start again. */
+  /** While the API does not answer, its last answer is good enough for containers that must restart. */
   private async read(path: string): Promise<unknown> {
     const now = this.timers.elapsed();
     for (const [key, { at }] of this.last) if (now >= at + rememberedMs) this.last.delete(key);

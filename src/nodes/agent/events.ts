@@ -3,14 +3,14 @@ import { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { ApiUser } from '../connection/api-connection.js';
 
-/** What an event is about. */
+/** The object of an event. */
 export interface EventTarget {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion?: string | undefined;
-  /** Part of the object: `spec.containers{name}`. */
+  /** A part of the object, such as `spec.containers{name}`. */
   readonly fieldPath?: string | undefined;
 }
 
@@ -21,17 +21,17 @@ interface Written {
   count: number;
 }
 
-/** Events that are the same again are counted in the first one, up to so many of them. */
+/** A repeated event increases the count of the first one, up to this count. */
 const mostRemembered = 4096;
 
-/** Takes the events of an agent. */
+/** Accepts the events of an agent. */
 export interface EventSink {
   record(target: EventTarget, type: EventType, reason: string, message: string): void;
 }
 
 /**
- * Writes events beside the agent's work. Those above the limit are left out. One that says the same of the same object again
- * is counted in the first.
+ * Writes events in the background. Events above the limit are dropped. A repeated event about the same object is
+ * counted in the first one.
  */
 export class AgentEvents implements EventSink {
   private readonly rate: RateLimiter;

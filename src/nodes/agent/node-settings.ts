@@ -1,16 +1,16 @@
 import type { ResourceSettings } from './containers/resources.js';
 import type { DnsConfig } from './cri/sandbox-messages.js';
 
-/** What pods are given of their node. */
+/** Properties of the node that its pods depend on. */
 export interface NodeSettings extends ResourceSettings {
   readonly nodeName: string;
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** The cgroup of all pods, `/kubepods`; undefined: pods have none of their own. */
+  /** The cgroup of all pods, `/kubepods`; undefined: pods have no cgroups of their own. */
   readonly podsCgroup: string | undefined;
   /** Addresses of the node, the main one first. */
   readonly hostIPs: () => readonly string[];
   readonly resolvConf: () => Promise<DnsConfig>;
-  /** What pods may use of the node. */
+  /** The allocatable resources of the node. */
   readonly allocatable: () => Readonly<Record<string, string>>;
 }

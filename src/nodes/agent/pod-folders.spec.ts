@@ -27,7 +27,7 @@ it('PodFolders takes only what can be a uid for the files of a pod', async () =>
   try {
     const folders = new PodFolders(root, join(root, 'logs'));
     assert.deepEqual(await folders.uids(), []);
-    // What somebody else puts there must not keep the agent from its own pods.
+    // Other programs' files there must not keep the agent from its own pods.
     for (const name of ['u1', '.nfs0001', 'lost+found', '-', 'u-', 'a b']) {
       await fs.mkdir(join(folders.pods, name), { recursive: true });
     }

@@ -5,18 +5,18 @@ import { unmountBelow } from './volumes/mounts.js';
 /** Names of pods, containers and volumes are names of folders here. */
 const plainName = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
-/** Whether a text can be a part of a path. */
+/** Whether a text is a single component of a path. */
 export function isFolderName(text: string): boolean {
   return plainName.test(text) && text.length <= 255;
 }
 
-/** A part of a path. @throws Error for a text that is none, so that nobody gets out of the agent's folders by a name */
+/** A single component of a path. @throws Error for any other text, so that no name leads out of the agent's folders */
 export function folderName(text: string): string {
   if (!isFolderName(text)) throw new Error(`${JSON.stringify(text)} can't be a name of a folder`);
   return text;
 }
 
-/** Where the agent keeps the files of pods. */
+/** The paths of the agent's files. */
 export class PodFolders {
   constructor(
     private readonly root: string,
@@ -35,7 +35,7 @@ export class PodFolders {
     return join(this.pods, folderName(uid));
   }
 
-  /** @param plugin a name of ours, not of a pod */
+  /** @param plugin a name from this program, not from a pod */
   volume(uid: string, plugin: string, name: string): string {
     return join(this.pod(uid), 'volumes', plugin, folderName(name));
   }
@@ -44,7 +44,7 @@ export class PodFolders {
     return join(this.pod(uid), 'etc-hosts');
   }
 
-  /** File with the resources that the pod has. */
+  /** The file that records the resources of the pod. */
   allocation(uid: string): string {
     return join(this.pod(uid), 'allocation.json');
   }
@@ -61,7 +61,7 @@ export class PodFolders {
     return join(this.subPaths(uid), folderName(volume), folderName(container), String(index));
   }
 
-  /** Where the runtime writes the logs of a pod. */
+  /** The folder in which the runtime writes the logs of a pod. */
   podLogs(namespace: string, name: string, uid: string): string {
     return join(this.logs, `${folderName(namespace)}_${folderName(name)}_${folderName(uid)}`);
   }
@@ -71,15 +71,15 @@ export class PodFolders {
     await fs.mkdir(join(this.pod(uid), 'containers'), { recursive: true, mode: 0o750 });
   }
 
-  /** The pods that have files. What can't be the folder of a pod is somebody else's. */
+  /** The pods that have files. Entries that can't be the folder of a pod belong to others. */
   async uids(): Promise<string[]> {
     const entries = await fs.readdir(this.pods, { withFileTypes: true }).catch(() => []);
     return entries.filter((entry) => entry.isDirectory() && isFolderName(entry.name)).map(({ name }) => name);
   }
 
   /**
-   * Removes all files of a pod, of which nothing may run any more. What is mounted there ends first; while something is
-   * mounted, nothing is removed.
+   * Removes all files of a pod, of which nothing may run any more. Mounts below them are ended first; nothing is
+   * removed while a mount remains.
    */
   async remove(uid: string): Promise<void> {
     const folder = this.pod(uid);
@@ -87,7 +87,7 @@ export class PodFolders {
     await fs.rm(folder, { recursive: true, force: true });
   }
 
-  /** Removes the logs of a pod. Only its uid is needed: an agent that starts again may know no more of a pod. */
+  /** Removes the logs of a pod. Only its uid is needed: a restarted agent may know no more of the pod. */
   async removeLogs(uid: string): Promise<void> {
     const end = `_${folderName(uid)}`;
     for (const entry of await fs.readdir(this.logs).catch(() => [])) {

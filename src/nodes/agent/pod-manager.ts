@@ -19,29 +19,29 @@ export interface ManagerDependencies {
   readonly view: RuntimeView;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** What the workers share, but for what the manager itself is asked. */
+  /** The workers' shared dependencies, except those that the manager itself provides. */
   readonly shared: Omit<WorkerDependencies, 'onDone' | 'onMirrorGone' | 'room' | 'onResized'>;
-  /** The node, as far as pods must fit it. */
+  /** The node, as admission of pods sees it. */
   readonly node: () => AdmissionNode | undefined;
-  /** Why the node takes no such pod now; undefined if it does. */
+  /** Why the node refuses the pod now; undefined if it accepts it. */
   readonly refusal: (pod: Pod) => PodEnd | undefined;
-  /** Sets processors aside for a pod that asks for whole ones. Returns why it can't. */
+  /** Reserves processors for a pod that asks for whole ones. Returns the reason if that is not possible. */
   readonly allocateCpus: (pod: Pod) => PodEnd | undefined;
-  /** Called when the mirror of a static pod has gone. */
+  /** Called when the mirror of a static pod was deleted. */
   readonly onMirrorGone: (uid: string) => void;
-  /** Called when nothing is left of a pod. */
+  /** Called when the last trace of a pod is removed. */
   readonly onDone: (uid: string) => void;
-  /** Whether the runtime answers. */
+  /** Whether the runtime responds. */
   readonly onRuntime: (error: unknown) => void;
 }
 
 /**
- * The pods of the node, each with its worker. What agents made in the runtime for pods that nobody wants any more is ended
- * and removed, once all sources have said which they want.
+ * The pods of the node, each with its worker. Once all sources have been read, sandboxes and containers of pods that no
+ * source names are ended and removed.
  */
 export class PodManager {
   private readonly workers = new Map<string, PodWorker>();
-  /** Static pods that wait for an older pod of the same name to end. */
+  /** Static pods that wait until an older pod of the same name has ended. */
   private readonly waiting = new Map<string, Pod>();
   private isComplete = false;
   private readonly removed: RemovedPods;
@@ -76,7 +76,7 @@ export class PodManager {
     return [...this.workers.keys()];
   }
 
-  /** A source wants the pod. */
+  /** A source names the pod, or names it with changes. */
   want(pod: Pod, isStatic = false): void {
     const uid = podUid(pod);
     const known = this.workers.get(uid);
@@ -89,12 +89,12 @@ export class PodManager {
       return;
     }
     const worker = this.make(pod, isStatic);
-    // What does not fit must not even begin.
+    // A pod that does not fit must not start.
     this.admit(worker);
     this.begin(worker);
   }
 
-  /** A source no longer wants the pod. */
+  /** A source no longer names the pod. */
   drop(uid: string): void {
     for (const [key, pod] of this.waiting) if (podUid(pod) === uid) this.waiting.delete(key);
     this.workers.get(uid)?.forget();
@@ -132,7 +132,7 @@ export class PodManager {
     }
   }
 
-  /** A pod that the node has not run yet must fit beside the others. */
+  /** A pod that has not run on this node yet must fit beside the others. */
   private admit(worker: PodWorker): void {
     const { status, metadata } = worker.declaration;
     if (metadata.deletionTimestamp || worker.isEnding) return;
@@ -161,7 +161,7 @@ export class PodManager {
     return this.parts.refusal(pod) ?? admissionProblem(pod, this.othersThan(podUid(pod)), node);
   }
 
-  /** What the other pods have of the node. */
+  /** The other pods of the node, as admission counts them. */
   private othersThan(uid: string): Pod[] {
     return [...this.workers]
       .filter(([each, { isEnding }]) => each !== uid && !isEnding)
@@ -180,18 +180,18 @@ export class PodManager {
     return problem === undefined ? 'enough' : { problem: problem.message };
   }
 
-  /** Pods that wait for more are looked at again: the most important first. */
+  /** Looks again at pods that wait for a resize, the most important ones first. */
   private retryResizes(): void {
     const waiting = [...this.workers.values()].filter(({ awaitsResize }) => awaitsResize);
     const priority = ({ declaration: { spec } }: PodWorker) => spec.priority ?? 0;
     for (const worker of waiting.sort((a, b) => priority(b) - priority(a))) worker.changed();
   }
 
-  /** All sources have been read once: what they did not name is no longer wanted. */
+  /** All sources have been read once: pods that they did not name are no longer wanted. */
   complete(): void {
     if (this.isComplete) return;
     this.isComplete = true;
-    // Whether there is room for what pods want can be said only now.
+    // Only now is it known whether the node has the resources that waiting resizes need.
     for (const worker of this.workers.values()) worker.changed();
   }
 
@@ -200,12 +200,12 @@ export class PodManager {
     return this.isComplete ? (uid) => this.workers.get(uid)?.isOver === false : undefined;
   }
 
-  /** How long ago the runtime was last looked at, in milliseconds. */
+  /** How long ago the runtime was last listed, in milliseconds. */
   get lookedAtMs(): number {
     return this.parts.timers.elapsed() - this.lookedAt;
   }
 
-  /** Looks at the runtime again and again. */
+  /** Lists the runtime again and again. */
   async run(signal: AbortSignal): Promise<void> {
     const { view, timers } = this.parts;
     while (!signal.aborted) {
@@ -238,7 +238,7 @@ export class PodManager {
   }
 }
 
-/** What is left of a pod whose declaration is gone. */
+/** Removes the remains of a pod whose declaration is gone. */
 function orphan(uid: string, namespace: string, name: string, graceSeconds: number): Pod {
   return {
     apiVersion: 'v1',

@@ -2,7 +2,7 @@ import type { Timers } from '../../base/machinery/timers.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import type { ApiUser } from '../connection/api-connection.js';
 
-/** A token as the API gives it. */
+/** A token in the response of the API. */
 export interface TokenAnswer {
   readonly token: string;
   readonly expirationTimestamp: string;
@@ -14,11 +14,11 @@ interface IssuedToken {
   readonly expiresAt: number;
 }
 
-/** A token is renewed after this part of its life, or after a day. */
+/** A token is renewed after this fraction of its life, or after a day. */
 const usedUp = 0.8;
 const longestUseMs = 24 * 3_600_000;
 
-/** Tokens of the service accounts of pods, each bound to its pod, kept until they should be renewed. */
+/** Tokens of the service accounts of pods, each bound to its pod, cached until they should be renewed. */
 export class PodTokens {
   private readonly issued = new Map<string, IssuedToken>();
 
@@ -32,7 +32,7 @@ export class PodTokens {
     return (await this.issue(pod, audience, expirationSeconds)).token;
   }
 
-  /** The same with the end of its life. */
+  /** Like {@link token}, with the time at which the token expires. */
   async issue({ metadata, spec }: Pod, audience: string, expirationSeconds: number): Promise<TokenAnswer> {
     const { namespace = '', name = '', uid = '' } = metadata;
     const account = spec.serviceAccountName || 'default';
@@ -57,7 +57,7 @@ export class PodTokens {
       this.issued.set(key, { answer, issuedAt: now, expiresAt: Date.parse(status.expirationTimestamp) });
       return answer;
     } catch (error) {
-      // While the API is away, the present token serves to its end.
+      // While the API is unavailable, the present token is used until it expires.
       if (known !== undefined && now < known.expiresAt) return known.answer;
       throw error;
     }

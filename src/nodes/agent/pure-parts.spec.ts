@@ -228,7 +228,7 @@ describe('the phase of a pod', () => {
       assert.equal(of(spec, [], [status('a', ended(2))]), 'Failed', action);
     }
     const init = { initContainers: [{ name: 'i', image: 'i' }] };
-    // What was removed so that the whole pod starts anew has not failed.
+    // A container that was removed because the whole pod starts anew does not count as failed.
     const removed = { terminated: { exitCode: 137, reason: 'RestartingAllContainers' } };
     const waiting = (name: string) => status(name, { waiting: {} }, removed);
     assert.equal(of({ ...init, restartPolicy: 'Never' }, [waiting('i')], [waiting('a')]), 'Running');
@@ -404,7 +404,7 @@ describe('manifests of static pods', () => {
       yaml.replace('containers', 'container'),
       yaml.replace('name: a', 'name: ../a'),
       yaml.replace('{name: a}', '{name: a, uid: ../../x}'),
-      // Such a uid can't be the name of a folder.
+      // This uid can't be the name of a folder.
       ...['-x', 'x-', '_', '-'].map((bad) => yaml.replace('{name: a}', `{name: a, uid: "${bad}"}`)),
       yaml.replace('image: i', 'image: ""'),
     ]) {

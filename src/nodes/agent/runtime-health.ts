@@ -5,7 +5,7 @@ import type { Image, RuntimeStatus, RuntimeVersion } from './cri/image-messages.
 /** Images are listed again after this time. */
 const imagesMs = 60_000;
 
-/** What the agent knows of its runtime, and whether it can run pods. */
+/** The state of the runtime as the agent knows it, and whether it can run pods. */
 export class RuntimeHealth {
   version: RuntimeVersion | undefined;
   status: RuntimeStatus | undefined;
@@ -20,12 +20,12 @@ export class RuntimeHealth {
     return this.version?.runtimeName ?? 'containerd';
   }
 
-  /** What the lists of the runtime say: whether it answers. */
+  /** The result of listing the runtime: whether it responds. */
   listed(error: unknown): void {
     this.listProblem = error === undefined ? undefined : `PLEG is not healthy: ${errorText(error)}`;
   }
 
-  /** @param now milliseconds from some fixed point */
+  /** @param now milliseconds since any fixed time */
   async look(now: number): Promise<void> {
     try {
       this.version ??= await this.runtime.version();

@@ -8,11 +8,11 @@ import { watchObjects } from '../connection/object-watch.js';
 import { serviceEnvironment } from './containers/service-environment.js';
 import { podAnnotations } from './pods/pod-form.js';
 
-/** Where the service of the API itself is, which all pods may see. */
+/** The address of the API's own service, which all pods may see. */
 const masterNamespace = 'default';
 const masterName = 'kubernetes';
 
-/** Follows the services, of which containers are told in their environment. */
+/** Watches the services that appear in containers' environment variables. */
 export class ServiceWatch {
   private readonly services = new Map<string, Service>();
   private isListed = false;
@@ -42,7 +42,9 @@ export class ServiceWatch {
     );
   }
 
-  /** @throws Error while the services have not been read; static pods, of which the API may be one, don't wait for that */
+  /**
+   * @throws Error while the services have not been read; static pods, of which the API may be one, don't wait for that
+   */
   environmentOf({ metadata, spec }: Pod): ReadonlyMap<string, string> {
     const isStatic = Object.keys(metadata.annotations ?? {}).some((key) => key.endsWith(`/${podAnnotations.hash}`));
     if (!this.isListed && !isStatic)
@@ -53,7 +55,7 @@ export class ServiceWatch {
         (seesAll && service.metadata.namespace === metadata.namespace) ||
         (service.metadata.namespace === masterNamespace && service.metadata.name === masterName),
     );
-    // That of the pod's own namespace counts where names are the same.
+    // If names are equal, the service of the pod's own namespace counts.
     all.sort(
       (a, b) =>
         Number(a.metadata.namespace === metadata.namespace) - Number(b.metadata.namespace === metadata.namespace),

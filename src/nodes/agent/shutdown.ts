@@ -8,20 +8,20 @@ import type { PodWorker } from './pods/pod-worker.js';
 /** How long pods have to end when the machine shuts down. */
 export interface ShutdownTimes {
   readonly totalMs: number;
-  /** The part of it that is for critical pods. */
+  /** The part of that time that is reserved for critical pods. */
   readonly criticalMs: number;
 }
 
 const criticalPriority = 2_000_000_000;
 const lookMs = 100;
-/** What pods have that end already. */
+/** The grace period of pods that are ending already. */
 const shortSeconds = 2;
-/** What is left for the last statuses at least. */
+/** The least time that is left for the last statuses. */
 const reportMs = 2_000;
 
 /**
- * Whether the signal to stop means that the machine shuts down: so says systemd; where there is none, nothing else would send
- * the signal to an agent that is meant to end its pods.
+ * Whether the stop signal means that the machine shuts down, which systemd reports. Without systemd, only a shutdown
+ * would send this signal to an agent that is meant to end its pods.
  */
 export async function isMachineStopping(): Promise<boolean> {
   const hasSystemd = await fs.stat('/run/systemd/system').then(
@@ -29,14 +29,14 @@ export async function isMachineStopping(): Promise<boolean> {
     () => false,
   );
   if (!hasSystemd) return true;
-  // It answers with its state and a code other than 0.
+  // The command prints the state and exits with a code other than 0.
   const answer = await promisify(execFile)('systemctl', ['is-system-running']).catch(
     (error: { stdout?: string }) => error,
   );
   return (answer.stdout ?? '').trim() === 'stopping';
 }
 
-/** Ends all pods, critical ones after the others, and waits until the API knows or the time is over. */
+/** Ends all pods, critical ones after the others, and waits until the API has recorded that or the time is over. */
 export async function endPods(manager: PodManager, times: ShutdownTimes, timers: Timers): Promise<void> {
   const reason = 'Terminated';
   const message = 'Pod was terminated in response to imminent node shutdown.';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Cgroups } from './cgroups.js';
 
-/** Ordinary folders in place of those of the kernel, which only root could make. */
+/** Ordinary folders replace those of the kernel, which only root could make. */
 describe('Cgroups.removePod', () => {
   let mountPoint: string;
   beforeEach(async () => {
@@ -37,7 +37,7 @@ describe('Cgroups.removePod', () => {
     const forgotten = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     const file = join(mountPoint, 'cpu/kubepods/podu/container/cgroup.procs');
     await fs.writeFile(file, `${forgotten.pid}\n`);
-    // The kernel takes an ended process out.
+    // The kernel would remove a process that has ended.
     const ended = once(forgotten, 'exit').then(async (outcome) => {
       await fs.rm(file);
       return outcome;

@@ -7,28 +7,28 @@ import { podUid } from '../pods/pod-form.js';
 import { removeCgroup } from './remove-cgroup.js';
 import { cpuQuota, cpuShares, podAmounts } from './resources.js';
 
-/** Classes of service with a cgroup of their own below that of all pods. */
+/** Quality-of-service classes that have a cgroup of their own below the cgroup of all pods. */
 const classes = ['burstable', 'besteffort'] as const;
 
-/** What the names of cgroups of pods begin with. */
+/** Names of pod cgroups begin with this. */
 const podPrefix = 'pod';
-/** Where the hierarchy of version 2 is on machines that have both versions. */
+/** The mount point of the version 2 hierarchy on machines that have both versions. */
 const unifiedName = 'unified';
 
-/** The cgroup of a pod: `/kubepods/burstable/pod<uid>`. Guaranteed pods have no class between. */
+/** The cgroup of a pod: `/kubepods/burstable/pod<uid>`. Guaranteed pods have no class level. */
 export function podCgroup(pod: Pod, podsCgroup: string): string {
   const qosClass = podQosClass(pod.spec).toLowerCase();
   const parent = qosClass === 'guaranteed' ? podsCgroup : join(podsCgroup, qosClass);
   return join(parent, `${podPrefix}${folderName(podUid(pod))}`);
 }
 
-/** Groups of processes of the kernel, in either of its forms. */
+/** The kernel's cgroups, in version 1 or 2. */
 export class Cgroups {
   private constructor(
     private readonly mountPoint: string,
-    /** Controllers with hierarchies of their own; empty for the one hierarchy of version 2. */
+    /** Controllers with hierarchies of their own (version 1); empty if there is one common hierarchy (version 2). */
     private readonly hierarchies: readonly string[],
-    /** Whether there is a hierarchy of version 2 beside the others, where runtimes make cgroups too. */
+    /** Whether there is a version 2 hierarchy beside the version 1 ones; runtimes make cgroups in it too. */
     private readonly isHybrid = false,
   ) {}
 
@@ -75,8 +75,8 @@ export class Cgroups {
   }
 
   /**
-   * Removes the cgroup of a pod whose containers the runtime has removed; its class may have been another one before.
-   * Kills what still runs in it: a runtime that was killed itself may have begun a container that it does not know of.
+   * Removes the cgroup of a pod whose containers the runtime has removed, whatever class the pod had before. Kills the
+   * processes that are still in it: a runtime that was killed may have started a container that it does not know of.
    *
    * @throws Error when a process does not end
    */
@@ -118,14 +118,14 @@ export class Cgroups {
 
   private async set(path: string, controller: string, file: string, value: string): Promise<void> {
     const root = this.isUnified ? this.mountPoint : join(this.mountPoint, controller);
-    // A kernel without the controller doesn't limit; runtimes don't refuse that either.
+    // Without the controller the kernel can't limit anything; runtimes accept that as well.
     await fs.writeFile(join(root, path, file), value).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
   }
 }
 
-/** The weight of version 2 for shares of version 1. */
+/** The version 2 weight that corresponds to version 1 shares. */
 export function weightOf(shares: number): number {
   return Math.floor(1 + ((shares - 2) * 9999) / 262_142);
 }
@@ -140,7 +140,7 @@ async function enableControllers(mountPoint: string, path: string): Promise<void
   }
 }
 
-/** A new cpuset takes nothing until it is told of processors and memory. */
+/** A new cpuset has no processors and no memory, and accepts no processes until it gets both. */
 async function inheritCpuset(root: string, path: string): Promise<void> {
   let parent = root;
   for (const part of path.split('/').filter(Boolean)) {

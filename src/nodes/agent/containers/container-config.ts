@@ -40,7 +40,10 @@ export interface ContainerInput {
   readonly folders: PodFolders;
 }
 
-/** What the runtime is told of a container. Makes the files that it needs. @throws ContainerConfigError */
+/**
+ * The configuration of a container for the runtime. Makes the files that the container needs. @throws
+ * ContainerConfigError
+ */
 export async function containerConfigOf(input: ContainerInput): Promise<ContainerConfig> {
   const { pod, declared, settings, folders } = input;
   const container = declared.container as Container;
@@ -131,7 +134,7 @@ function annotationsOf({ pod, declared, restartCount }: ContainerInput, messageP
   };
 }
 
-/** The file that a container may leave a message in, empty for each run. */
+/** The container's termination message file, emptied for each run. */
 async function messageMount({ pod, declared, folders }: ContainerInput, containerPath: string): Promise<Mount> {
   const folder = folders.container(podUid(pod), declared.container.name);
   await fs.mkdir(folder, { recursive: true, mode: 0o750 });
@@ -140,7 +143,7 @@ async function messageMount({ pod, declared, folders }: ContainerInput, containe
   return { containerPath, hostPath };
 }
 
-/** A path of the machine that is not there becomes a folder. */
+/** A host path that does not exist is created as a folder. */
 async function makeMissing(path: string): Promise<void> {
   try {
     await fs.stat(path);

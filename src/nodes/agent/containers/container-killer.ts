@@ -12,15 +12,15 @@ export interface KillRequest {
   readonly message: string;
   readonly graceSeconds: number;
   readonly address: string;
-  /** Cuts the hook and the grace period short, to so many seconds from then on. */
+  /** Shortens the hook and the grace period to this many seconds from now. */
   readonly hurry: AbortSignal;
   readonly event: (type: EventType, reason: string, message: string) => void;
 }
 
-/** What a container has at least to end after its hook, in seconds. */
+/** The least time that a container has to end after its hook, in seconds. */
 const leastGraceSeconds = 2;
 
-/** Ends a run: its hook first, then the signal, and after the grace period without mercy. */
+/** Ends a run: first its preStop hook, then the stop signal, and a kill after the grace period. */
 export async function killContainer(
   {
     runtime,
@@ -47,7 +47,7 @@ export async function killContainer(
   await runtime.stopContainer(run.id, left);
 }
 
-/** The hook is kept with the container: the declaration of its pod may be gone. */
+/** The hook is stored with the container, since the declaration of its pod may be gone. */
 function preStopOf({ annotations }: RuntimeContainer): LifecycleHandler | undefined {
   return parsed<{ lifecycle?: { preStop?: LifecycleHandler } }>(annotations[runtimeAnnotations.preStopHandler])
     ?.lifecycle?.preStop;

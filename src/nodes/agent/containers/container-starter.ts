@@ -31,7 +31,10 @@ export interface StarterDependencies {
   readonly timers: Timers;
   readonly userAgent: string;
   readonly devices: Pick<DeviceManager, 'allocationsOf' | 'preStart'>;
-  /** Variables of the services that pods of a namespace may see. @throws Error while the services are not known */
+  /**
+   * The environment variables of the services that pods of a namespace may see. @throws Error while the services are
+   * not known
+   */
   readonly servicesOf: (pod: Pod) => ReadonlyMap<string, string>;
 }
 
@@ -47,7 +50,9 @@ export interface StartRequest {
   readonly event: (type: EventType, reason: string, message: string) => void;
 }
 
-/** Starts containers. A run that an earlier process made and did not start is replaced, so that none is there twice. */
+/**
+ * Starts containers. A container that an earlier process created and did not start is replaced, so there are never two.
+ */
 export class ContainerStarter {
   constructor(private readonly parts: StarterDependencies) {}
 
@@ -78,7 +83,7 @@ export class ContainerStarter {
     await this.afterStart(request, id);
   }
 
-  /** How often the container was started before; what was made of it and never ran goes. */
+  /** How often the container was started before; containers that were created and never started are removed. */
   private async prepareRun({ runtime: known, start }: StartRequest): Promise<number> {
     const { name } = start.declared.container;
     for (const run of known.containers) {
@@ -141,7 +146,7 @@ export class ContainerStarter {
     } catch (error) {
       signal.throwIfAborted();
       const message = `PostStartHook failed: ${(error as Error).message}`;
-      // What the hook wrote may be secret: events are for more readers than the pod.
+      // The output of the hook may be secret, and events have more readers than the pod.
       event('Warning', 'FailedPostStartHook', 'PostStartHook failed');
       event('Normal', 'Killing', 'FailedPostStartHook');
       await runtime.stopContainer(id, Number(pod.spec.terminationGracePeriodSeconds ?? 30));
@@ -175,12 +180,12 @@ function targetOf({ start, runtime }: StartRequest): string | undefined {
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Longer messages of containers are cut, and so is what is taken from logs. */
+/** Longer termination messages are cut, and so is text taken from logs. */
 const mostMessageBytes = 4096;
 const mostLogLines = 80;
 const mostLogBytes = 2048;
 
-/** What a run that has ended says about its end: the file that it may write, or the end of its log. */
+/** The termination message of a run: its message file, or the end of its log. */
 export async function terminationMessage(run: RuntimeContainer, logFolder: string): Promise<string | undefined> {
   const path = run.annotations[runtimeAnnotations.terminationMessagePath];
   const mount = run.mounts.find(({ containerPath }) => containerPath === path);
@@ -198,7 +203,7 @@ export async function terminationMessage(run: RuntimeContainer, logFolder: strin
     .filter((line) => line !== '')
     .slice(-mostLogLines)
     .map((line) => {
-      // Time, stream and tag stand before the text.
+      // Each line begins with time, stream and tag.
       const [, , tag = '', ...rest] = line.split(' ');
       return rest.join(' ') + (tag.startsWith('P') ? '' : '\n');
     });

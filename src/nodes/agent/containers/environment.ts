@@ -5,7 +5,7 @@ import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
 import { expand } from './expand.js';
 import { type PodAddresses, podFieldValue, resourceFieldValue } from './field-values.js';
 
-/** Reads what pods refer to. Undefined: there is no such object. */
+/** Reads objects that pods refer to. Undefined: the object does not exist. */
 export interface ObjectReader {
   configMap(namespace: string, name: string): Promise<ConfigMap | undefined>;
   secret(namespace: string, name: string): Promise<Secret | undefined>;
@@ -17,14 +17,14 @@ export interface EnvironmentInput extends PodAddresses {
   readonly objects: ObjectReader;
   /** Variables of the services that the pod may see. */
   readonly services: ReadonlyMap<string, string>;
-  /** What pods may use of the node. */
+  /** The allocatable resources of the node. */
   readonly allocatable: Readonly<Record<string, string>>;
 }
 
-/** The container can't be configured: something that it refers to is missing. */
+/** The container can't be configured because an object or a key that it refers to is missing. */
 export class ContainerConfigError extends Error {}
 
-/** The environment of a container, in the order in which its variables came. @throws ContainerConfigError */
+/** The environment of a container, in the order of its declaration. @throws ContainerConfigError */
 export async function containerEnvironment(input: EnvironmentInput): Promise<Map<string, string>> {
   const { container, services } = input;
   const environment = new Map<string, string>();

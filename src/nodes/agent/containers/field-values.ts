@@ -7,13 +7,13 @@ import {
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 
-/** Addresses of a pod and its node, which its status may not hold yet. */
+/** Addresses of a pod and its node, which the pod's status may not contain yet. */
 export interface PodAddresses {
   readonly podIPs: readonly string[];
   readonly hostIPs: readonly string[];
 }
 
-/** The value of a field of a pod that containers may see. @throws Error for a field that they may not see */
+/** The value of a pod field for the downward API. @throws Error for a field that is not offered to containers */
 export function podFieldValue(pod: Pod, path: string, { podIPs, hostIPs }: PodAddresses): string {
   const { metadata, spec } = pod;
   switch (path) {
@@ -54,10 +54,10 @@ function formatMap(map: Readonly<Record<string, string>>): string {
 }
 
 /**
- * The value of a request or limit of a container in units of a divisor, rounded up. Limits that the container does not have
- * are those of the node.
+ * A request or limit of a container in units of a divisor, rounded up. A missing limit is the node's allocatable
+ * amount.
  *
- * @param allocatable what pods may use of the node
+ * @param allocatable resources of the node that pods may use
  */
 export function resourceFieldValue(
   { resources }: Pick<Container, 'resources'>,

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { DeclaredContainer } from '../pods/pod-form.js';
 
-/** Tells apart declarations of a container that need different runs. Only the image of a running container can change. */
+/**
+ * Distinguishes declarations of a container that need different runs. Only the image of a running container can change.
+ */
 export function containerHash({ container: { name, image } }: DeclaredContainer): string {
   return createHash('sha256')
     .update(JSON.stringify([name, image]))

@@ -16,10 +16,10 @@ export interface HookInput {
   readonly signal: AbortSignal;
 }
 
-/** Answers of servers to hooks must come within this. */
+/** A server must answer a hook within this time. */
 const longestHttpMs = 600_000;
 
-/** Runs what a container wants to be done after its start or before its end. @throws Error when that fails */
+/** Runs the postStart or preStop hook of a container. @throws Error when the hook fails */
 export async function runHook({ exec, httpGet, sleep }: LifecycleHandler, input: HookInput): Promise<void> {
   const { runtime, timers, containerId, container, address, signal } = input;
   if (exec) {
@@ -43,8 +43,8 @@ export async function runHook({ exec, httpGet, sleep }: LifecycleHandler, input:
 }
 
 /**
- * Any answer will do: hooks are requests to do something, not questions. Servers that speak no TLS where the hook wants it
- * get the request without, and without credentials.
+ * Any response counts as success: hooks request an action and expect no answer. A server that does not speak the TLS
+ * that the hook asks for gets the request over plain HTTP, without credentials.
  */
 async function askHook(action: HTTPGetAction, question: Omit<HttpQuestion, 'action'>): Promise<void> {
   try {
@@ -57,7 +57,7 @@ async function askHook(action: HTTPGetAction, question: Omit<HttpQuestion, 'acti
   }
 }
 
-/** What connections fail with when an answer begins with the letters of plain HTTP. */
+/** The error of a TLS connection whose server answers in plain HTTP. */
 const notTls = ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'];
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -32,7 +32,7 @@ const usualHosts = [
   'fe00::2\tip6-allrouters',
 ];
 
-/** What a container finds as /etc/hosts. @param ofHost the file of the machine, for pods in its network */
+/** The content of /etc/hosts in a container. @param ofHost the file of the machine, for pods in the host's network */
 export function hostsFile(pod: Pod, names: HostNames, podIPs: readonly string[], ofHost: string | undefined): string {
   const lines: string[] = [];
   if (ofHost !== undefined) lines.push('# Kubernetes-managed hosts file (host network).', ofHost.trimEnd());
@@ -61,18 +61,18 @@ export function readResolvConf(text: string): DnsConfig {
       .trim()
       .split(/\s+/);
     if (word === 'nameserver' && values[0] !== undefined) servers.push(values[0]);
-    // The last line of its kind counts.
+    // If a keyword occurs several times, the last line counts.
     else if (word === 'search') searches = values.map((value) => value.replace(/(.)\.$/, '$1'));
     else if (word === 'options') options = values;
   }
   return { servers, searches, options };
 }
 
-/** Limits of the resolvers in containers. */
+/** Limits of the resolver libraries in containers. */
 const mostServers = 3;
 const mostSearches = 32;
 
-/** Whether a pod wants to ask the servers of the cluster. */
+/** Whether a pod uses the DNS servers of the cluster. */
 export function wantsClusterDns({ spec }: Pick<Pod, 'spec'>): boolean {
   return (
     spec.dnsPolicy === 'ClusterFirstWithHostNet' || (spec.dnsPolicy === 'ClusterFirst' && spec.hostNetwork !== true)
@@ -80,9 +80,9 @@ export function wantsClusterDns({ spec }: Pick<Pod, 'spec'>): boolean {
 }
 
 /**
- * How names are looked up in a pod.
+ * The DNS configuration of a pod.
  *
- * @param clusterDns servers of the cluster; without any, pods that want them get those of the machine
+ * @param clusterDns servers of the cluster; if it is empty, pods that would use them get those of the machine
  */
 export function dnsConfigOf(
   { metadata, spec }: Pod,

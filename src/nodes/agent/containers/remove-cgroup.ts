@@ -7,7 +7,8 @@ const attempts = 20;
 const pauseMs = 50;
 
 /**
- * Removes a cgroup with all that are below it, and kills the processes in them. Does nothing if there is none.
+ * Removes a cgroup with all cgroups below it, and kills the processes in them. Does nothing if the cgroup does not
+ * exist.
  *
  * @throws Error when a process does not end
  */
@@ -20,7 +21,7 @@ export async function removeCgroup(folder: string): Promise<void> {
   throw new Error(`processes in the cgroup ${folder} do not end`);
 }
 
-/** Removes the cgroups in which no process is; whether that was all. */
+/** Removes the cgroups that contain no process. Returns whether all were removed. */
 async function removeTree(folder: string): Promise<boolean> {
   for (const child of await childrenOf(folder)) if (!(await removeTree(child))) return false;
   try {
@@ -35,7 +36,7 @@ async function removeTree(folder: string): Promise<boolean> {
 
 async function killAll(folder: string): Promise<void> {
   for (const child of await childrenOf(folder)) await killAll(child);
-  // A frozen process would not end.
+  // A frozen process would not end when killed.
   await fs.writeFile(join(folder, 'freezer.state'), 'THAWED', { flag: 'r+' }).catch(() => undefined);
   const processes = await fs.readFile(join(folder, 'cgroup.procs'), 'utf8').catch(() => '');
   for (const id of processes.split('\n').map(Number)) if (id > 0) kill(id);
@@ -45,7 +46,7 @@ function kill(id: number): void {
   try {
     process.kill(id, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has ended by itself.
   }
 }
 

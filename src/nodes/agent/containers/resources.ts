@@ -8,9 +8,9 @@ import { podUid } from '../pods/pod-form.js';
 
 const leastShares = 2;
 const mostShares = 262_144;
-/** A quota below this makes no sense to the kernel, in microseconds. */
+/** The smallest quota that the kernel accepts, in microseconds. */
 const leastQuota = 1000;
-/** Pods of this priority and above keep the machine going. */
+/** Pods of this priority and above are critical for the machine. */
 const criticalPriority = 2_000_000_000;
 const criticalScore = -997;
 const bestEffortScore = 1000;
@@ -26,17 +26,17 @@ export interface ResourceSettings {
   readonly cpus?: CpuAssigner | undefined;
 }
 
-/** Shares of CPU time for so many thousandths of a CPU. */
+/** CPU shares for an amount of CPU in thousandths. */
 export function cpuShares(milli: number): number {
   return Math.min(mostShares, Math.max(leastShares, Math.floor((milli * 1024) / 1000)));
 }
 
-/** The quota in microseconds for so many thousandths of a CPU; 0: none. */
+/** The CPU quota in microseconds for a limit in thousandths of a CPU; 0: no limit. */
 export function cpuQuota(milli: number, periodMicros: number): number {
   return milli === 0 ? 0 : Math.max(leastQuota, Math.floor((milli * periodMicros) / 1000));
 }
 
-/** How gladly the kernel ends the container when memory runs out: by the quality of service of its pod. */
+/** The OOM score adjustment of a container, which follows from the quality of service of its pod. */
 export function oomScore(pod: Pod, container: Pick<Container, 'resources'>, memoryCapacity: number): number {
   if ((pod.spec.priority ?? 0) >= criticalPriority) return criticalScore;
   const qosClass = podQosClass(pod.spec);
@@ -47,10 +47,10 @@ export function oomScore(pod: Pod, container: Pick<Container, 'resources'>, memo
   return Math.min(bestEffortScore - 1, Math.max(1000 + criticalScore, score));
 }
 
-/** Requests and limits of a container as the kernel knows them. */
+/** Requests and limits of a container in the kernel's terms. */
 export function linuxResourcesOf(pod: Pod, container: Container, settings: ResourceSettings): LinuxResources {
   const { requests } = container.resources ?? {};
-  // A container without a limit has that of its pod.
+  // A container without a limit gets the limit of its pod.
   const limits = { ...amountsOfPod(pod), ...container.resources?.limits };
   const cpuLimit = quantityMilliValue(limits?.cpu ?? '0');
   const cpuRequest = quantityMilliValue(requests?.cpu ?? limits?.cpu ?? '0');
@@ -85,14 +85,14 @@ function pageSizeOf(quantity: string): string {
   return bytes >= 2 ** 20 ? `${bytes / 2 ** 20}MB` : `${bytes / 2 ** 10}KB`;
 }
 
-/** What all containers of a pod may use together; undefined parts are not limited. */
+/** The limits of all containers of a pod together; undefined fields are not limited. */
 export interface PodAmounts {
   readonly cpuRequestMilli: number;
   readonly cpuLimitMilli: number | undefined;
   readonly memoryLimit: number | undefined;
 }
 
-/** Sums over the containers; a pod of which some container has no limit has none, unless it has its own. */
+/** Sums over the containers. A pod with a container without limit has no limit either, unless the pod has its own. */
 export function podAmounts({ spec }: Pod): PodAmounts {
   const apps = spec.containers ?? [];
   const inits = spec.initContainers ?? [];
@@ -116,12 +116,12 @@ export function podAmounts({ spec }: Pod): PodAmounts {
   };
 }
 
-/** What the cgroup of a pod allows: no quota holds back containers that have processors of their own. */
+/** The limits of a pod's cgroup. A pod with exclusive processors has no CPU quota, which would hold its containers back. */
 export function cgroupAmounts(pod: Pod, settings: ResourceSettings, amounts = podAmounts(pod)): PodAmounts {
   return settings.cpus?.hasExclusive(podUid(pod)) ? { ...amounts, cpuLimitMilli: undefined } : amounts;
 }
 
-/** What allows everything that either of them allows. */
+/** Resources that cover both arguments. */
 export function largerAmounts(a: PodAmounts, b: PodAmounts): PodAmounts {
   const larger = (one: number | undefined, other: number | undefined) =>
     one === undefined || other === undefined ? undefined : Math.max(one, other);

@@ -9,7 +9,7 @@ import { dnsConfigOf, hostNamesOf } from './host-files.js';
 import { cgroupAmounts, cpuShares } from './resources.js';
 import { namespacesOf, seccompOf } from './security.js';
 
-/** The sandbox of a pod, of which containers are told again when they are made. */
+/** The sandbox configuration of a pod, which the runtime gets again for each container. */
 export async function sandboxConfigOf(
   pod: Pod,
   attempt: number,
@@ -59,7 +59,7 @@ export async function sandboxConfigOf(
         supplementalGroups: [...(supplementalGroups ?? []), ...(fsGroup === undefined ? [] : [fsGroup])].map(Number),
         supplementalGroupsPolicy: shared.supplementalGroupsPolicy === 'Strict' ? 1 : 0,
         privileged: isPrivileged,
-        // The program that only holds the sandbox open needs no more than the runtime's own filter lets through.
+        // The program that only keeps the sandbox open works with the runtime's default filter.
         seccomp: seccompOf(shared.seccompProfile ?? { type: 'RuntimeDefault' }, folders.seccomp),
       },
     },

@@ -29,11 +29,14 @@ export interface SecurityInput {
   readonly image: Image;
   /** The run whose processes an ephemeral container sees. */
   readonly targetId: string | undefined;
-  /** Where profiles for seccomp are. */
+  /** Folder of seccomp profiles. */
   readonly seccompFolder: string;
 }
 
-/** What a container may do. @throws ContainerConfigError when it must not run as root and would, or nobody can know. */
+/**
+ * The security context of a container. @throws ContainerConfigError when it must not run as root and would, or nobody
+ * can know.
+ */
 export function containerSecurity(input: SecurityInput): ContainerSecurity {
   const { pod, container } = input;
   const { spec } = pod;
@@ -86,7 +89,7 @@ export function namespacesOf({ spec }: Pod, targetId?: string) {
   };
 }
 
-/** A filter for system calls; without a profile there is none. */
+/** The seccomp filter; without a profile the container has none. */
 export function seccompOf(profile: SeccompProfile | null | undefined, folder: string) {
   const type = (profile?.type ?? 'Unconfined') as keyof typeof profileTypes;
   return {

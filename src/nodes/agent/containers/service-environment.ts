@@ -4,7 +4,10 @@ function variablePrefix(name: string): string {
   return name.toUpperCase().replaceAll('-', '_');
 }
 
-/** The variables by which containers find services, those of older programs too. Services without an address have none. */
+/**
+ * The environment variables by which containers find services, including those that older programs use. Services
+ * without an address have none.
+ */
 export function serviceEnvironment(services: Iterable<Service>): Map<string, string> {
   const variables = new Map<string, string>();
   for (const { metadata, spec } of services) {

@@ -1,4 +1,7 @@
-/** Signals in the order of their numbers in the runtime interface, of which the first means: as the image says. */
+/**
+ * Signals in the order of their numbers in the runtime interface. The first one stands for the signal that the image
+ * declares.
+ */
 const names = [
   ...['', 'ABRT', 'ALRM', 'BUS', 'CHLD', 'CLD', 'CONT', 'FPE', 'HUP', 'ILL', 'INT', 'IO', 'IOT', 'KILL', 'PIPE'],
   ...['POLL', 'PROF', 'PWR', 'QUIT', 'SEGV', 'STKFLT', 'STOP', 'SYS', 'TERM', 'TRAP', 'TSTP', 'TTIN', 'TTOU', 'URG'],
@@ -8,7 +11,7 @@ const names = [
   'RTMAX',
 ];
 
-/** The number of a signal in the runtime interface; 0 for one that it does not have. */
+/** The number of a signal in the runtime interface; 0 for an unknown signal. */
 export function signalNumbers(name: string): number {
   return Math.max(0, names.indexOf(name.replace(/^SIG/, '')));
 }

@@ -17,15 +17,15 @@ import type {
 import type { LinuxResources, Sandbox, SandboxConfig, SandboxStatus } from './sandbox-messages.js';
 
 /**
- * What the agent needs of a container runtime. All calls throw a {@link GrpcError}. What does not exist any more counts
- * as stopped and removed.
+ * The container runtime as the agent uses it. All calls throw a {@link GrpcError}. Stopping or removing what no longer
+ * exists succeeds.
  */
 export interface ContainerRuntime {
   version(): Promise<RuntimeVersion>;
   status(): Promise<RuntimeStatus>;
   setPodCidr(podCidr: string): Promise<void>;
 
-  /** @param podUid only those of this pod */
+  /** @param podUid restricts the list to this pod */
   listSandboxes(podUid?: string): Promise<readonly Sandbox[]>;
   sandboxStatus(id: string): Promise<SandboxStatus | undefined>;
   runSandbox(config: SandboxConfig, handler: string, signal: AbortSignal): Promise<string>;
@@ -41,9 +41,9 @@ export interface ContainerRuntime {
   removeContainer(id: string): Promise<void>;
   updateResources(id: string, resources: LinuxResources): Promise<void>;
   reopenLog(id: string): Promise<void>;
-  /** Runs a command to its end. A timeout of 0 has no limit. */
+  /** Runs a command to its end. A timeout of 0 means no limit. */
   exec(id: string, command: readonly string[], timeoutSeconds: number, signal?: AbortSignal): Promise<ExecResult>;
-  /** Addresses of the runtime's own server, for one use. */
+  /** The address of a stream on the runtime's own server, valid for one use. */
   execUrl(request: ExecRequest): Promise<string>;
   attachUrl(request: AttachRequest): Promise<string>;
   portForwardUrl(sandboxId: string, ports: readonly number[]): Promise<string>;
@@ -53,10 +53,10 @@ export interface ContainerRuntime {
 
   listImages(): Promise<readonly Image[]>;
   imageStatus(image: string): Promise<Image | undefined>;
-  /** Returns the reference of the image. */
+  /** Returns the reference of the pulled image. */
   pullImage(image: string, auth: AuthConfig | undefined, sandbox: SandboxConfig, signal: AbortSignal): Promise<string>;
   removeImage(id: string): Promise<void>;
-  /** Folders on whose file systems the images are. */
+  /** Mount points of the file systems that hold images. */
   imageFolders(): Promise<readonly string[]>;
 
   close(): void;

@@ -5,7 +5,7 @@ import * as images from './image-messages.js';
 import { runtimeLabels } from './labels.js';
 import * as sandboxes from './sandbox-messages.js';
 
-/** What a stop may take beyond its grace period. */
+/** How much longer than its grace period a stop may take. */
 const stopMarginMs = 30_000;
 const noLimit = { timeoutMs: Number.POSITIVE_INFINITY } as const;
 
@@ -29,7 +29,7 @@ export class CriRuntime implements ContainerRuntime {
     private readonly images: GrpcConnection,
   ) {}
 
-  /** Does not wait for the runtime to be there. */
+  /** Does not wait until the runtime is available. */
   static async open(endpoint: string, imageEndpoint: string, timeoutMs: number): Promise<CriRuntime> {
     return new CriRuntime(
       await GrpcConnection.open(endpoint, 'runtime.v1.RuntimeService', timeoutMs),
@@ -130,7 +130,7 @@ export class CriRuntime implements ContainerRuntime {
 
   exec(containerId: string, cmd: readonly string[], timeout: number, signal?: AbortSignal) {
     const { execSyncRequest, execSyncResponse } = containers;
-    // The runtime ends the command in time; the call waits a little longer for it.
+    // The runtime enforces the timeout of the command; the call waits slightly longer.
     const timeoutMs = timeout > 0 ? timeout * 1000 + stopMarginMs : Number.POSITIVE_INFINITY;
     const limits = signal === undefined ? { timeoutMs } : { timeoutMs, signal };
     return this.runtime.call('ExecSync', execSyncRequest, execSyncResponse, { containerId, cmd, timeout }, limits);

@@ -1,4 +1,4 @@
-/** Labels of sandboxes and containers by which agents of nodes know what belongs to which pod. */
+/** Labels of sandboxes and containers by which node agents recognize the pod that they belong to. */
 export const runtimeLabels = {
   podName: 'io.kubernetes.pod.name',
   podNamespace: 'io.kubernetes.pod.namespace',
@@ -6,7 +6,7 @@ export const runtimeLabels = {
   containerName: 'io.kubernetes.container.name',
 } as const;
 
-/** Annotations of containers, in which the agent keeps what it must know of them after a restart. */
+/** Annotations of containers in which the agent stores what it needs after a restart. */
 export const runtimeAnnotations = {
   hash: 'io.kubernetes.container.hash',
   restartCount: 'io.kubernetes.container.restartCount',

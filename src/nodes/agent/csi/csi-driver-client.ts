@@ -20,10 +20,10 @@ import {
 } from './csi-messages.js';
 import { nothing } from './plugin-messages.js';
 
-/** What a call of a driver may take. */
+/** The time limit of a call to a driver. */
 const callMs = 120_000;
 
-/** A driver for volumes behind its socket, as far as nodes need it. All calls throw a {@link GrpcError}. */
+/** A CSI driver behind its socket; only the calls that nodes need. All calls throw a {@link GrpcError}. */
 export class CsiDriverClient {
   private known: Promise<ReadonlySet<number>> | undefined;
 
@@ -33,7 +33,7 @@ export class CsiDriverClient {
     private readonly connection: GrpcConnection,
   ) {}
 
-  /** @param endpoint path of its socket. Does not wait for the driver to be there. */
+  /** @param endpoint path of the driver's socket. Does not wait until the driver is available. */
   static async open(name: string, endpoint: string): Promise<CsiDriverClient> {
     return new CsiDriverClient(name, endpoint, await GrpcConnection.open(`unix://${endpoint}`, 'csi.v1.Node', callMs));
   }
@@ -57,7 +57,7 @@ export class CsiDriverClient {
     }
   }
 
-  /** The driver's word for an access mode of a PersistentVolume. */
+  /** The CSI name of an access mode of a PersistentVolume. */
   async accessMode(mode: string): Promise<number> {
     const knowsPods = await this.can('singleNodeMultiWriter');
     switch (mode) {
@@ -90,7 +90,7 @@ export class CsiDriverClient {
     await this.connection.call('NodeUnpublishVolume', unpublishRequest, nothing, { volumeId, targetPath });
   }
 
-  /** Makes the file system of a volume as large as the volume. */
+  /** Expands the file system of a volume to the size of the volume. */
   async expand(request: ExpandRequest): Promise<void> {
     await this.connection.call('NodeExpandVolume', expandRequest, expandResponse, request);
   }

@@ -8,7 +8,7 @@ import { volumeKey } from './csi-volume.js';
 const plugin = 'kubernetes.io~csi';
 const dataFile = 'vol_data.json';
 
-/** What is kept of a volume beside it, with the names that other agents give it. */
+/** The file about a volume that is stored beside it, with the field names that other agents use. */
 export interface VolumeData {
   readonly volumeHandle: string;
   readonly driverName: string;
@@ -19,27 +19,27 @@ export interface VolumeData {
   readonly volumeLifecycleMode?: string;
 }
 
-/** Something of a volume that is on this machine. */
+/** A volume, or a part of one, on this machine. */
 export interface KeptVolume {
-  /** Where the driver was asked to show it. */
+  /** The path at which the driver was asked to publish it. */
   readonly path: string;
   readonly data: VolumeData;
   readonly isBlock: boolean;
 }
 
-/** What tells apart the volumes that something was kept of. */
+/** The fields that distinguish stored volumes. */
 export function keptKey({ data: { driverName, volumeHandle } }: KeptVolume): string {
   return volumeKey({ driver: driverName, handle: volumeHandle });
 }
 
-/** Where volumes of CSI drivers are on the machine, and what is kept of them. */
+/** Paths of CSI volumes on the machine, and the files about these volumes. */
 export class CsiFolders {
   constructor(
     private readonly root: string,
     private readonly pods: PodFolders,
   ) {}
 
-  /** Where programs that extend the agent have their registration sockets. */
+  /** Folder of the registration sockets of plugins. */
   get registry(): string {
     return join(this.root, 'plugins_registry');
   }
@@ -52,12 +52,12 @@ export class CsiFolders {
     return join(this.base, 'volumeDevices');
   }
 
-  /** Where a driver prepares a volume for all pods of the node. */
+  /** The path at which a driver stages a volume for all pods of the node. */
   staging({ driver, handle }: CsiSource): string {
     return join(this.base, folderName(driver), createHash('sha256').update(handle).digest('hex'), 'globalmount');
   }
 
-  /** Where a driver shows a volume to a pod. */
+  /** The path at which a driver publishes a volume to a pod. */
   target(uid: string, specName: string): string {
     return join(this.pods.volume(uid, plugin, specName), 'mount');
   }
@@ -70,7 +70,7 @@ export class CsiFolders {
     return join(this.devices, 'publish', folderName(specName), folderName(uid));
   }
 
-  /** The link by which the device of a pod is found. */
+  /** The link to the block device of a pod. */
   blockLink(uid: string, specName: string): string {
     return join(this.pods.pod(uid), 'volumeDevices', plugin, folderName(specName));
   }
@@ -79,7 +79,7 @@ export class CsiFolders {
     return join(this.devices, folderName(specName), 'data');
   }
 
-  /** What is published to a pod, as far as anything was ever tried. */
+  /** The volumes that are published to a pod, or whose publishing was attempted. */
   async ofPod(uid: string): Promise<KeptVolume[]> {
     const found: KeptVolume[] = [];
     const folder = dirname(this.pods.volume(uid, plugin, 'any'));
@@ -94,14 +94,14 @@ export class CsiFolders {
     return found;
   }
 
-  /** What is published to any pod. */
+  /** The volumes that are published to any pod. */
   async ofPods(): Promise<KeptVolume[]> {
     const all: KeptVolume[] = [];
     for (const uid of await this.pods.uids()) all.push(...(await this.ofPod(uid)));
     return all;
   }
 
-  /** What may be staged for all pods. Of block volumes there is something even if their driver stages nothing. */
+  /** The volumes that may be staged. A block volume has an entry even if its driver stages nothing. */
   async staged(): Promise<KeptVolume[]> {
     const found: KeptVolume[] = [];
     for (const driver of await namesIn(this.base)) {
@@ -120,12 +120,12 @@ export class CsiFolders {
   }
 }
 
-/** Names of folders that are there by the agent's own names; others are not touched. */
+/** Folders whose names the agent made; others are not touched. */
 async function namesIn(folder: string): Promise<string[]> {
   return fs.readdir(folder).catch(() => []);
 }
 
-/** Writes what is kept of a volume, whole or not at all. */
+/** Writes the file about a volume atomically. */
 export async function writeData(folder: string, data: VolumeData): Promise<void> {
   await fs.mkdir(folder, { recursive: true, mode: 0o750 });
   const path = join(folder, dataFile);
@@ -133,7 +133,7 @@ export async function writeData(folder: string, data: VolumeData): Promise<void>
   await fs.rename(`${path}.new`, path);
 }
 
-/** Undefined where there is none, or nothing that can be used. */
+/** Undefined if there is no file, or none that is usable. */
 async function readData(folder: string): Promise<VolumeData | undefined> {
   const text = await fs.readFile(join(folder, dataFile), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -146,13 +146,13 @@ async function readData(folder: string): Promise<VolumeData | undefined> {
   }
 }
 
-/** Removes the folder of a volume with what is kept of it. What else is in it stays, and makes this fail. */
+/** Removes the folder of a volume and the file about it. Anything else in the folder stays and makes this fail. */
 export async function removeData(folder: string): Promise<void> {
   await fs.rm(join(folder, dataFile), { force: true });
   await removeEmpty(folder);
 }
 
-/** Removes a folder or a file on which nothing is mounted. Never what is in a folder. */
+/** Removes a folder or a file that is not a mount point. Never removes the content of a folder. */
 export async function removeEmpty(path: string): Promise<void> {
   try {
     const found = await fs.lstat(path);

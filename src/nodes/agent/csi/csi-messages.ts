@@ -1,6 +1,6 @@
 import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from '../grpc/wire.js';
 
-/** How many may use a volume, and how, as drivers name it. */
+/** Access modes of a volume as drivers name them: how many nodes may use it, and how. */
 export const accessModes = {
   unknown: 0,
   singleNodeWriter: 1,
@@ -10,7 +10,7 @@ export const accessModes = {
   singleNodeMultiWriter: 7,
 } as const;
 
-/** What a driver can do on a node. */
+/** Capabilities of a driver on a node. */
 export const nodeCapabilities = {
   stageVolume: 1,
   volumeStats: 2,

@@ -9,19 +9,21 @@ export interface CsiNodeDependencies {
   readonly api: ApiUser;
   readonly names: VendorNames;
   readonly nodeName: string;
-  /** The node in the API; undefined: it is not there yet. */
+  /** The Node object; undefined: it does not exist yet. */
   readonly node: () => Node | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Kinds of volumes that CSI drivers took over, whose limits are counted with those of the drivers. */
+/** In-tree volume plugins that were migrated to CSI, whose limits count together with those of the drivers. */
 const migratedKinds = [
   ...['aws-ebs', 'azure-disk', 'azure-file', 'cinder', 'gce-pd', 'portworx-volume', 'vsphere-volume'],
 ] as const;
 const mostVolumes = 2 ** 31 - 1;
 const attempts = 5;
 
-/** What the API knows of the drivers of this node: the CSINode, and labels and an annotation of the node. */
+/**
+ * What the API records about the drivers of this node: the CSINode object, and labels and an annotation of the Node.
+ */
 export class CsiNode {
   constructor(private readonly parts: CsiNodeDependencies) {}
 
@@ -29,12 +31,12 @@ export class CsiNode {
     return `/apis/${groupName('storage', this.parts.names)}/v1/csinodes`;
   }
 
-  /** Makes the object if it is not there. It goes with its node. */
+  /** Creates the CSINode if it does not exist. Its owner is the Node. */
   async make(): Promise<void> {
     await this.change((drivers) => drivers);
   }
 
-  /** Says that the node has the driver, by these names. @throws Error for a place that contradicts another driver's */
+  /** Records in the API that the node has the driver. @throws Error for a topology that contradicts another driver's */
   async add(name: string, info: DriverInfo): Promise<void> {
     if (info.nodeId === '') {
       throw new Error('error adding CSI driver node info: driverNodeID must not be empty');
@@ -59,7 +61,7 @@ export class CsiNode {
     });
   }
 
-  /** Changes the list of drivers, again if somebody else changed the object meanwhile. */
+  /** Changes the list of drivers; tries again if somebody else changed the object at the same time. */
   private async change(next: (drivers: readonly CSINodeDriver[]) => readonly CSINodeDriver[]): Promise<void> {
     const { api, nodeName, signal, node } = this.parts;
     const uid = node()?.metadata.uid;
@@ -74,7 +76,7 @@ export class CsiNode {
         const isOwn = present.metadata.ownerReferences?.some((owner) => owner.kind === 'Node' && owner.uid === uid);
         if (!isOwn) {
           if (attempt >= attempts) throw new Error(`the CSINode ${nodeName} belongs to another node`);
-          // It belongs to an earlier node of the same name.
+          // The object belongs to an earlier node of the same name.
           await api.send('DELETE', `${this.path}/${nodeName}`, { body: {}, signal });
           continue;
         }
@@ -118,7 +120,7 @@ export class CsiNode {
     };
   }
 
-  /** The node says where it is in the topologies of its drivers, and how they call it. */
+  /** The Node records its place in the topologies of its drivers, and the ids that they give it. */
   private async label(name: string, { nodeId, accessibleTopology }: DriverInfo): Promise<void> {
     const segments = Object.entries(accessibleTopology?.segments ?? {});
     const labels = this.parts.node()?.metadata.labels ?? {};

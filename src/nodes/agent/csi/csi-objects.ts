@@ -23,18 +23,18 @@ export interface CsiObjectsDependencies {
 const tokensKey = 'csi.storage.k8s.io/serviceAccount.tokens';
 const defaultTokenSeconds = 3600;
 
-/** What drivers are given of the API, and what the API is told of their volumes. */
+/** Reads the API objects that drivers need, and writes what the API records about volumes. */
 export class CsiObjects {
   constructor(private readonly parts: CsiObjectsDependencies) {}
 
-  /** What is known of a driver in the cluster; undefined: nothing, which is allowed. */
+  /** The CSIDriver object; undefined: there is none, which is allowed. */
   driver(name: string): Promise<CSIDriver | undefined> {
     return this.parts.objects.csiDriver(name);
   }
 
   /**
-   * What the attacher of the driver says about a volume that is attached to this node. The status of the node must name
-   * the volume, too: it no longer does when the volume is about to be detached.
+   * The metadata that the driver's attacher recorded for a volume attached to this node. The status of the node must
+   * list the volume too: the entry is removed before the volume is detached.
    *
    * @throws VolumePending while it is not attached
    */
@@ -57,13 +57,13 @@ export class CsiObjects {
     try {
       return await api.send<T>('GET', path, { signal });
     } catch (error) {
-      // Nodes may read only the attachments of their own pods, which takes a moment to become known.
+      // Nodes may read only the attachments of their own pods, and the authorizer learns of a new pod with a delay.
       if (error instanceof ApiError && (error.status === 404 || error.status === 403)) return undefined;
       throw error;
     }
   }
 
-  /** @throws VolumeProblem for a Secret that is not there */
+  /** @throws VolumeProblem for a Secret that does not exist */
   async secretOf(place: { readonly namespace: string; readonly name: string } | undefined): Promise<Texts> {
     if (place === undefined) return {};
     const secret = await this.parts.objects.secret(place.namespace, place.name);
@@ -75,7 +75,7 @@ export class CsiObjects {
     );
   }
 
-  /** What the driver is told when it publishes a volume to a pod. */
+  /** The attributes that the driver gets when it publishes a volume to a pod. */
   async publishWords(
     volume: CsiVolume,
     driver: CSIDriver | undefined,
@@ -101,7 +101,7 @@ export class CsiObjects {
     return { [tokensKey]: JSON.stringify(Object.fromEntries(found.sort(([a], [b]) => (a < b ? -1 : 1)))) };
   }
 
-  /** The file system of a claimed volume has the size of its volume now. */
+  /** Records that the file system of a claimed volume has the size of its volume now. */
   async hasGrown({ pod, claimName = '' }: CsiVolume, size: string): Promise<void> {
     const { api, signal } = this.parts;
     const path = `/api/v1/namespaces/${pod.metadata.namespace}/persistentvolumeclaims/${claimName}/status`;

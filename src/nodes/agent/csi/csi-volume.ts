@@ -17,9 +17,9 @@ interface SecretPlace {
 /** A volume of a CSI driver as one pod wants it. */
 export interface CsiVolume {
   readonly pod: Pod;
-  /** Its name in the pod. */
+  /** The volume's name in the pod. */
   readonly name: string;
-  /** Name of the PersistentVolume; the name in the pod for a volume that only the pod has. */
+  /** Name of the PersistentVolume; for an inline volume, its name in the pod. */
   readonly specName: string;
   readonly source: CsiSource;
   readonly lifecycle: 'Persistent' | 'Ephemeral';
@@ -34,7 +34,7 @@ export interface CsiVolume {
   readonly expandSecret: SecretPlace | undefined;
   /** Name of the claim in the namespace of the pod. */
   readonly claimName: string | undefined;
-  /** The size that the file system should get, when the volume has become larger; undefined: it has it. */
+  /** The size to which the file system should be expanded; undefined: no expansion is needed. */
   readonly growTo: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface ClaimedVolume {
   readonly claim: PersistentVolumeClaim;
 }
 
-/** A volume behind a claim. @param name its name in the pod */
+/** A volume behind a claim. @param name the volume's name in the pod */
 export function persistentCsiVolume(
   pod: Pod,
   name: string,
@@ -76,7 +76,7 @@ export function persistentCsiVolume(
   };
 }
 
-/** A volume that a pod names itself, and that lives no longer than the pod. */
+/** An inline volume, which lives as long as its pod. */
 export function inlineCsiVolume(pod: Pod, { name, csi }: Volume): CsiVolume {
   if (!csi) throw new VolumeProblem(`volume "${name}" is of no CSI driver`);
   const handle = `csi-${createHash('sha256')
@@ -103,7 +103,7 @@ export function inlineCsiVolume(pod: Pod, { name, csi }: Volume): CsiVolume {
   };
 }
 
-/** @throws VolumeProblem when the driver has no volumes with such a life. */
+/** @throws VolumeProblem when the driver does not support inline volumes. */
 export function checkLifecycle({ lifecycle, source }: CsiVolume, driver: CSIDriver | undefined): void {
   const modes: readonly string[] = driver?.spec.volumeLifecycleModes ?? ['Persistent'];
   if (modes.includes(lifecycle)) return;
@@ -114,7 +114,7 @@ export function checkLifecycle({ lifecycle, source }: CsiVolume, driver: CSIDriv
   );
 }
 
-/** Whether the files of the volume are given to the group of the pod by the agent. */
+/** Whether the agent changes the group of the volume's files to that of the pod. */
 export function isGivenToGroup(
   { isBlock, isReadOnly, fsType, accessModes }: CsiVolume,
   driver: CSIDriver | undefined,
@@ -125,7 +125,7 @@ export function isGivenToGroup(
   return fsType !== '' && accessModes.some((mode) => mode === 'ReadWriteOnce' || mode === 'ReadWriteOncePod');
 }
 
-/** What a driver is told of the pod, if it wants that. */
+/** Information about the pod that a driver gets if it asks for it. */
 export function podInfo({ metadata, spec }: Pod, lifecycle: CsiVolume['lifecycle']): Record<string, string> {
   return {
     'csi.storage.k8s.io/pod.name': metadata.name ?? '',
@@ -136,7 +136,7 @@ export function podInfo({ metadata, spec }: Pod, lifecycle: CsiVolume['lifecycle
   };
 }
 
-/** Tells volumes apart. */
+/** A key that is equal for equal volumes. */
 export function volumeKey({ driver, handle }: CsiSource): string {
   return JSON.stringify([driver, handle]);
 }

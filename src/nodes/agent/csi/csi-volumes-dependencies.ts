@@ -6,7 +6,7 @@ import type { CsiFolders } from './csi-folders.js';
 import type { CsiObjects } from './csi-objects.js';
 import type { VolumesInUse } from './volumes-in-use.js';
 
-/** What the work with volumes of drivers needs. */
+/** The dependencies of {@link CsiVolumes}. */
 export interface CsiVolumesDependencies {
   readonly drivers: CsiDrivers;
   readonly folders: CsiFolders;

@@ -17,28 +17,28 @@ import { Turns } from './turns.js';
 import { volumeCapability } from './volume-capability.js';
 import { volumeEvent } from './volume-event.js';
 
-/** A volume that a pod has now. */
+/** A volume that is published to a pod now. */
 export interface PublishedVolume {
   readonly volume: CsiVolume;
   readonly path: string;
   publishedAt: number;
 }
 
-/** Drivers that want to publish again and again do so after this time. */
+/** Drivers that ask for republishing get it at this interval. */
 const republishMs = 60_000;
 const sweepMs = 30_000;
-/** After these nobody knows whether the driver has done something. */
+/** After these errors, nobody knows whether the driver has done anything. */
 const unsureCodes: ReadonlySet<number> = new Set([
   ...[grpcCodes.canceled, grpcCodes.deadlineExceeded, grpcCodes.unavailable, grpcCodes.aborted],
 ]);
 
 /**
- * Volumes of CSI drivers. What drivers were asked to do is written down beside the volumes before they are asked, so that an
- * agent that starts again goes on. Nothing is done to one volume twice at a time.
+ * The CSI volumes of the node. Each request to a driver is recorded beside the volume before it is sent, so a restarted
+ * agent continues. Requests about one volume never run at the same time.
  */
 export class CsiVolumes {
   private readonly published = new Map<string, PublishedVolume>();
-  /** The volumes that pods are given or wait for, which must not be unstaged. */
+  /** Volumes that pods have or wait for, which must not be unstaged. */
   private readonly wanted = new Map<string, Set<string>>();
   private readonly turns = new Turns();
   private readonly staged: StagedVolumes;
@@ -49,9 +49,10 @@ export class CsiVolumes {
   }
 
   /**
-   * Has the driver show a volume to a pod, or does nothing if the pod has it already.
+   * Publishes a volume to a pod, or does nothing if that was done already.
    *
-   * @throws VolumeProblem or GrpcError for a volume that can't be had, VolumePending for one that is not attached yet
+   * @throws VolumeProblem or GrpcError for a volume that can't be published, VolumePending for one that is not attached
+   * yet
    */
   async publish(volume: CsiVolume): Promise<ReadyVolume> {
     const uid = podUid(volume.pod);
@@ -70,7 +71,7 @@ export class CsiVolumes {
     return [...this.published.values()].filter(({ volume }) => podUid(volume.pod) === uid);
   }
 
-  /** Takes all volumes of a pod away, and from the node those that no other pod uses. @throws if a driver fails */
+  /** Unpublishes all volumes of a pod, and unstages those that no other pod uses. @throws if a driver fails */
   async release(uid: string): Promise<void> {
     for (const kept of await this.parts.folders.ofPod(uid)) {
       await this.turns.take(keptKey(kept), () => this.unpublish(uid, kept));
@@ -81,7 +82,7 @@ export class CsiVolumes {
     await this.parts.inUse.release(uid);
   }
 
-  /** Unstages what could not be unstaged when its last pod went. */
+  /** Unstages volumes whose unstaging failed when their last pod went. */
   async run(signal: AbortSignal): Promise<void> {
     const { timers, inUse } = this.parts;
     while (!signal.aborted) {
@@ -92,7 +93,7 @@ export class CsiVolumes {
     }
   }
 
-  /** What the pod has already; an agent before this one may have published it. */
+  /** The record of the pod's volume; an earlier agent may have published it. */
   private async present(volume: CsiVolume): Promise<PublishedVolume | undefined> {
     const { folders, timers } = this.parts;
     const uid = podUid(volume.pod);
@@ -126,7 +127,7 @@ export class CsiVolumes {
     try {
       await this.callPublish({ volume, client, driver, context, staging, path });
     } catch (error) {
-      // Only a driver that has refused the volume for good has nothing to take back.
+      // Only a driver that has finally refused a volume has nothing to undo.
       if (error instanceof GrpcError && !unsureCodes.has(error.code)) await this.forgetTry(volume, path);
       throw error;
     }
@@ -141,7 +142,7 @@ export class CsiVolumes {
     return path;
   }
 
-  /** What the attacher of the driver says of the volume. @throws VolumePending while it is not attached */
+  /** The attachment's metadata from the driver's attacher. @throws VolumePending while the volume is not attached */
   private async contextOf(volume: CsiVolume, driver: CSIDriver | undefined): Promise<Readonly<Record<string, string>>> {
     const { objects, inUse } = this.parts;
     return needsAttachment(volume, driver) ? objects.attachment(volume.source, inUse.nameOf(volume.source)) : {};
@@ -153,7 +154,7 @@ export class CsiVolumes {
     await removeData(dirname(path));
   }
 
-  /** A failure of this leaves the pod with what it has. */
+  /** If this fails, the pod keeps its present volume. */
   private async renew(known: PublishedVolume, volume: CsiVolume, driver: CSIDriver | undefined): Promise<string> {
     const { drivers, folders, timers } = this.parts;
     const { path } = known;
@@ -185,7 +186,7 @@ export class CsiVolumes {
   }): Promise<void> {
     const { volume, client, driver, context, staging, path } = request;
     const { volumeContext, secrets } = await this.parts.objects.publishWords(volume, driver);
-    // The driver makes the place itself.
+    // The driver makes the target path itself.
     await fs.mkdir(dirname(path), { recursive: true, mode: 0o750 });
     await client.publish({
       volumeId: volume.source.handle,

@@ -118,7 +118,7 @@ describe('CsiFolders', () => {
         [staging, false],
         [folders.blockStaging('raw'), true],
       ]);
-      // What is in the place of the volume is never removed.
+      // Files at the target path of the volume are never removed.
       await fs.mkdir(target);
       await assert.rejects(removeData(dirname(target)), { code: 'ENOTEMPTY' });
       assert.throws(() => folders.target(uid, '../up'), /can't be a name of a folder/);

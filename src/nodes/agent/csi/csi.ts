@@ -25,14 +25,14 @@ export interface CsiDependencies {
   readonly objects: ApiObjects;
   readonly tokens: PodTokens;
   readonly events: EventSink;
-  /** The node in the API; undefined: it is not there yet. */
+  /** The Node object; undefined: it does not exist yet. */
   readonly node: () => Node | undefined;
   readonly timers: Timers;
   readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
-/** Everything of the node that has to do with drivers for volumes. */
+/** The node's CSI drivers, their registration and their volumes. */
 export class Csi {
   readonly volumes: CsiVolumes;
   readonly statistics: VolumeStatistics;
@@ -52,7 +52,7 @@ export class Csi {
     this.registry = new PluginRegistry({ folder: folders.registry, drivers, csiNode, objects, timers, logger });
   }
 
-  /** Finds out which volumes an agent before this one has left. Must be done before the node reports anything. */
+  /** Finds the volumes that an earlier agent left. Must be called before the node reports anything. */
   prepare(): Promise<void> {
     return this.inUse.read();
   }
@@ -62,7 +62,7 @@ export class Csi {
     this.drivers.close();
   }
 
-  /** The node as the API has it. */
+  /** The Node object from the API. */
   seen(node: Node): void {
     this.inUse.seen(node);
   }

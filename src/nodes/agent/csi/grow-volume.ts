@@ -5,7 +5,10 @@ import type { CsiVolumesDependencies } from './csi-volumes-dependencies.js';
 import { volumeCapability } from './volume-capability.js';
 import { volumeEvent } from './volume-event.js';
 
-/** Makes the file system as large as its volume. A failure is tried again later; the pod goes on. */
+/**
+ * Expands the file system of a volume to the volume's size. A failed expansion is tried again later; the pod keeps
+ * running.
+ */
 export async function growVolume(
   { objects, folders, events, nodeName }: Pick<CsiVolumesDependencies, 'objects' | 'folders' | 'events' | 'nodeName'>,
   volume: CsiVolume,

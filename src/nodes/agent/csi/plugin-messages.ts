@@ -1,6 +1,6 @@
 import { message, type Read, scalar, scalars } from '../grpc/wire.js';
 
-/** What a program that extends node agents says of itself at its registration socket. */
+/** The information that a plugin gives at its registration socket. */
 export const pluginInfo = message({
   type: scalar(1, 'string'),
   name: scalar(2, 'string'),
@@ -11,5 +11,5 @@ export type PluginInfo = Read<typeof pluginInfo>;
 
 export const registrationStatus = message({ pluginRegistered: scalar(1, 'bool'), error: scalar(2, 'string') });
 
-/** Requests and answers without content. */
+/** Requests and responses without content. */
 export const nothing = message({});

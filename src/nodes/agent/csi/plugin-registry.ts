@@ -12,7 +12,7 @@ import type { CsiObjects } from './csi-objects.js';
 import { nothing, type PluginInfo, pluginInfo, registrationStatus } from './plugin-messages.js';
 
 export interface PluginRegistryDependencies {
-  /** Folder with the registration sockets, also in folders below it. */
+  /** Folder of the registration sockets; its subfolders count too. */
   readonly folder: string;
   readonly drivers: CsiDrivers;
   readonly csiNode: CsiNode;
@@ -21,9 +21,9 @@ export interface PluginRegistryDependencies {
   readonly logger: Logger;
 }
 
-/** What is at a socket. */
+/** The plugin at a socket. */
 interface Registered {
-  /** Changes when the socket is made anew. */
+  /** Changes when the socket is created again. */
   readonly print: string;
   readonly name: string | undefined;
   readonly failures: number;
@@ -31,15 +31,15 @@ interface Registered {
 }
 
 const lookMs = 1000;
-/** How often what the API knows of the drivers is checked. */
+/** The interval at which the drivers' entries in the API are checked. */
 const checkMs = 60_000;
 const callMs = 10_000;
 const retries = { firstMs: 500, longestMs: 120_000 };
 const csiType = 'CSIPlugin';
 
 /**
- * Registers the drivers whose sockets appear in a folder, and forgets those whose sockets go. Drivers that can't be registered
- * are asked again, after longer and longer pauses.
+ * Registers the drivers whose sockets appear in a folder, and unregisters those whose sockets disappear. A failed
+ * registration is tried again with growing pauses.
  */
 export class PluginRegistry {
   private readonly sockets = new Map<string, Registered>();
@@ -83,7 +83,7 @@ export class PluginRegistry {
     }
   }
 
-  /** Returns the name of the driver. It is told whether it is registered. */
+  /** Returns the name of the driver. The driver is notified of the result. */
   private async register(path: string): Promise<string> {
     const connection = await GrpcConnection.open(`unix://${path}`, 'pluginregistration.Registration', callMs);
     const answer = (pluginRegistered: boolean, error: string) =>
@@ -128,7 +128,10 @@ export class PluginRegistry {
     logger.info('a driver for volumes is gone', { driver: name });
   }
 
-  /** Brings back what somebody removed from the API, and changes what drivers say otherwise now, if they want that. */
+  /**
+   * Restores entries that somebody removed from the API, and updates what drivers report differently now, if they want
+   * that.
+   */
   private async check(): Promise<void> {
     const { drivers, csiNode, objects, timers, logger } = this.parts;
     if (timers.elapsed() < this.checkAt) return;
@@ -148,7 +151,7 @@ export class PluginRegistry {
   }
 }
 
-/** Why something at a registration socket can't be used; undefined if it can. */
+/** Why the plugin at a registration socket can't be used; undefined if it can. */
 export function pluginProblem({ type, name, supportedVersions }: PluginInfo, path: string): string | undefined {
   if (type !== csiType) return `no handler registered for plugin type: ${type} at socket ${path}`;
   if (!/^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$/.test(name))
@@ -159,7 +162,7 @@ export function pluginProblem({ type, name, supportedVersions }: PluginInfo, pat
     : `None of the versions specified ${JSON.stringify(supportedVersions)} of the CSI driver ${name} are supported`;
 }
 
-/** The sockets below a folder, each with something that changes when it is made anew. */
+/** The sockets below a folder, each with a value that changes when the socket is created again. */
 async function socketsBelow(folder: string): Promise<Map<string, string>> {
   const entries = await fs.readdir(folder, { recursive: true, withFileTypes: true });
   const found = new Map<string, string>();

@@ -8,9 +8,9 @@ import type { CsiVolumesDependencies } from './csi-volumes-dependencies.js';
 import type { Turns } from './turns.js';
 import { volumeCapability } from './volume-capability.js';
 
-/** Volumes as drivers have prepared them for all pods of the node. */
+/** Volumes that drivers have staged for all pods of the node. */
 export class StagedVolumes {
-  /** Whether there may be some that no pod uses. At first nobody knows what an agent before this one has left. */
+  /** Whether volumes may be staged that no pod uses. At first this is unknown, because of earlier agents. */
   mayBeUnused = true;
 
   /** @param isWanted whether a pod has the volume with this key, or is about to get it */
@@ -20,7 +20,7 @@ export class StagedVolumes {
     private readonly isWanted: (key: string) => boolean,
   ) {}
 
-  /** Has the driver prepare the volume for all pods of the node. Returns where; empty if the driver does nothing of the kind. */
+  /** Stages a volume. Returns the staging path; empty if the driver does not stage volumes. */
   async stage(
     volume: CsiVolume,
     client: CsiDriverClient,
@@ -43,7 +43,7 @@ export class StagedVolumes {
     return path;
   }
 
-  /** Unstages what no pod wants or has. What can't be unstaged now stays, and so does the mark. */
+  /** Unstages volumes that no pod has or wants. Those that can't be unstaged now are tried again later. */
   async removeUnused(): Promise<void> {
     const { folders, logger } = this.parts;
     this.mayBeUnused = false;

@@ -1,4 +1,4 @@
-/** Work about the same thing is done one after the other, in the order in which it was given. */
+/** Runs work with the same key one after the other, in the order in which it was given. */
 export class Turns {
   private readonly last = new Map<string, Promise<unknown>>();
 

@@ -1,7 +1,7 @@
 import type { EventSink, EventType } from '../events.js';
 import type { CsiVolume } from './csi-volume.js';
 
-/** Records an event about a volume of a pod, at the pod. */
+/** Records an event about a volume, on its pod. */
 export function volumeEvent(
   events: EventSink,
   { pod: { metadata } }: CsiVolume,

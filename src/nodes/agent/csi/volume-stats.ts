@@ -5,7 +5,7 @@ import type { CsiDrivers } from './csi-drivers.js';
 import { usageUnits, type VolumeStats } from './csi-messages.js';
 import type { CsiVolumes, PublishedVolume } from './csi-volumes.js';
 
-/** What is used of a volume, as the summary of a node shows it. */
+/** The usage of a volume, as `/stats/summary` shows it. */
 export interface VolumeUse {
   readonly time: string;
   readonly name: string;
@@ -18,12 +18,12 @@ interface Kept {
   readonly use: Promise<VolumeUse | undefined>;
 }
 
-/** Drivers are not asked more often about one volume. */
+/** The interval between two requests for the usage of one volume. */
 const keptMs = 60_000;
-/** Nobody waits longer for a driver. */
+/** The longest time that a reader waits for a driver. */
 const patienceMs = 2000;
 
-/** What is used of the volumes of drivers that know that. */
+/** The usage of volumes whose drivers can report it. */
 export class VolumeStatistics {
   private readonly kept = new Map<string, Kept>();
 
@@ -31,7 +31,7 @@ export class VolumeStatistics {
     private readonly parts: { readonly volumes: CsiVolumes; readonly drivers: CsiDrivers; readonly timers: Timers },
   ) {}
 
-  /** The volumes of a pod of which something is known. */
+  /** The volumes of a pod whose usage is known. */
   async of(uid: string): Promise<VolumeUse[]> {
     const uses = await Promise.all(this.parts.volumes.of(uid).map((each) => this.useOf(each)));
     return uses.filter((use): use is VolumeUse => use !== undefined);
@@ -71,7 +71,7 @@ export class VolumeStatistics {
   }
 }
 
-/** Amounts of a driver with the names of the summary. */
+/** Amounts from a driver under the names of the summary. */
 export function amountsOf({ usage }: VolumeStats): Record<string, number> {
   const found: Record<string, number> = {};
   for (const { available, total, used, unit } of usage) {

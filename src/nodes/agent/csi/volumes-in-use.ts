@@ -7,7 +7,7 @@ import type { CsiFolders, KeptVolume } from './csi-folders.js';
 export interface VolumesInUseDependencies {
   readonly api: ApiUser;
   readonly nodeName: string;
-  /** What names in the status of nodes begin with. */
+  /** Prefix of the volume names in the status of nodes. */
   readonly labelPrefix: string;
   readonly folders: CsiFolders;
   readonly logger: Logger;
@@ -15,8 +15,8 @@ export interface VolumesInUseDependencies {
 }
 
 /**
- * The attached volumes that this node uses, as its status says: nobody detaches one of these. A volume is in use from before
- * it is prepared until nothing of it is left on the machine.
+ * The attached volumes that this node uses, as its status lists them: none of these is detached. A volume is in use
+ * from before its preparation until no trace of it is left on the machine.
  */
 export class VolumesInUse {
   private readonly claimed = new Map<string, Set<string>>();
@@ -30,7 +30,7 @@ export class VolumesInUse {
     return [...new Set([...this.kept, ...[...this.claimed.values()].flatMap((names) => [...names])])].sort();
   }
 
-  /** Finds out what is on the machine, as an agent before this one may have left it. */
+  /** Finds the volumes that an earlier agent left on the machine. */
   async read(): Promise<void> {
     const { folders } = this.parts;
     const all = [...(await folders.ofPods()), ...(await folders.staged())];
@@ -39,23 +39,23 @@ export class VolumesInUse {
       .map(({ data }) => this.nameOf({ driver: data.driverName, handle: data.volumeHandle }));
   }
 
-  /** A pod wants the volume. Resolves when the API knows that. */
+  /** A pod needs the volume. Resolves when the API has recorded that. */
   async claim(uid: string, source: CsiSource): Promise<void> {
     const names = this.claimed.get(uid) ?? new Set();
     this.claimed.set(uid, names.add(this.nameOf(source)));
     await this.report();
   }
 
-  /** A pod wants nothing any more; what is left of its volumes is looked for. */
+  /** A pod needs no volumes any more; looks for the remains of its volumes. */
   async release(uid: string): Promise<void> {
     this.claimed.delete(uid);
     await this.refresh();
   }
 
-  /** Something of a volume has gone. */
+  /** A part of a volume was removed. */
   async refresh(): Promise<void> {
     await this.read();
-    // If this fails, the next look at the node makes up for it.
+    // If this fails, the next round of the node's status makes up for it.
     await this.report().catch((error: unknown) => {
       this.parts.logger.debug('the volumes in use could not be reported yet', { error });
     });
@@ -65,13 +65,13 @@ export class VolumesInUse {
     return csiUniqueName(source, this.parts.labelPrefix);
   }
 
-  /** The node as the API has it, which may have been made anew. */
+  /** The Node object from the API, which may have been created anew. */
   seen({ status }: Node): void {
     this.reported = [...(status?.volumesInUse ?? [])].sort().join();
     if (this.reported !== this.names.join()) void this.refresh();
   }
 
-  /** One report at a time: the last one must hold. */
+  /** One report at a time, so that the newest one is the last to be written. */
   private report(): Promise<void> {
     const turn = this.last.then(() => this.send());
     this.last = turn.catch(() => undefined);
@@ -89,7 +89,7 @@ export class VolumesInUse {
   }
 }
 
-/** Volumes that need no attachment are kept without the name of one. */
+/** Volumes that need no attachment are stored without the name of one. */
 function isAttached({ data }: KeptVolume): boolean {
   return Boolean(data.attachmentID);
 }

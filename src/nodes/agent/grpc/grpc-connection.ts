@@ -7,12 +7,12 @@ const codeNames = [
   ...['Internal', 'Unavailable', 'DataLoss', 'Unauthenticated'],
 ] as const;
 
-/** A call that a server refused, or that it did not answer. Its message names the status, as people know it. */
+/** A call that a server refused or did not answer. The message contains the usual name of the status. */
 export class GrpcError extends Error {
   constructor(
-    /** Status of gRPC: 5 for what does not exist, 14 while the server is away. */
+    /** gRPC status: 5 for an object that does not exist, 14 while the server is unavailable. */
     readonly code: number,
-    /** What the server says, without the status. */
+    /** The message of the server, without the status. */
     readonly detail: string,
   ) {
     super(`rpc error: code = ${codeNames[code] ?? `Code(${code})`} desc = ${detail}`);
@@ -20,13 +20,13 @@ export class GrpcError extends Error {
   }
 }
 
-/** Statuses of gRPC that the agent acts on. */
+/** gRPC statuses that the agent acts on. */
 export const grpcCodes = {
   ...{ canceled: 1, unknown: 2, deadlineExceeded: 4, notFound: 5, aborted: 10, unimplemented: 12, unavailable: 14 },
 } as const;
 
 const reconnecting = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };
-/** Lists of all containers of a machine with long annotations. */
+/** Enough for lists of all containers of a machine, with long annotations. */
 const largestMessage = 64 * 1024 * 1024;
 
 export interface CallLimits {
@@ -43,9 +43,9 @@ export class GrpcConnection {
   ) {}
 
   /**
-   * @param endpoint `unix:///run/containerd/containerd.sock`
-   * @param service its whole name: `runtime.v1.ImageService`
-   * @param timeoutMs limit of calls that have none of their own
+   * @param endpoint such as `unix:///run/containerd/containerd.sock`
+   * @param service full name such as `runtime.v1.ImageService`
+   * @param timeoutMs default time limit of a call
    */
   static async open(endpoint: string, service: string, timeoutMs: number): Promise<GrpcConnection> {
     // The default of the module is what it has both bundled and not.
@@ -55,7 +55,7 @@ export class GrpcConnection {
       ...reconnecting,
       'grpc.max_receive_message_length': largestMessage,
       'grpc.max_send_message_length': largestMessage,
-      // A socket of this machine has no other name; some servers refuse the path.
+      // Sockets of this machine have no host name; some servers refuse the path in its place.
       'grpc.default_authority': 'localhost',
     });
     return new GrpcConnection(client, service, timeoutMs);

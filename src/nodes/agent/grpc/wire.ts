@@ -6,7 +6,7 @@ const mostEntries = 100_000;
 type Reader = protobuf.Reader;
 type Writer = protobuf.Writer;
 
-/** How a value stands in a message of protocol buffers, and its value when it is missing there. */
+/** The encoding of a value in a protobuf message, and the value of a missing field. */
 interface Kind<Out, In> {
   readonly wireType: 0 | 1 | 2;
   readonly zero: () => Out;
@@ -14,7 +14,7 @@ interface Kind<Out, In> {
   readonly write: (writer: Writer, value: In) => void;
 }
 
-/** One field of a message. `Out` is what is read, `In` what may be written. */
+/** One field of a message. `Out` is the type that is read, `In` the type that may be written. */
 export interface WireField<Out, In = Out> {
   readonly number: number;
   zero(): Out;
@@ -39,9 +39,9 @@ type FieldIn<F> = F extends { put(writer: Writer, value: infer In): void } ? In 
 type OutOf<F extends AnyFields> = { readonly [Name in keyof F]: FieldOut<F[Name]> };
 type InOf<F extends AnyFields> = { readonly [Name in keyof F]?: FieldIn<F[Name]> | undefined };
 
-/** What a message holds when it is read. */
+/** The type of a message when it is read. */
 export type Read<M> = M extends WireMessage<infer Out, never> ? Out : never;
-/** What may be written as a message; missing fields keep their zero. */
+/** The type of a message when it is written; missing fields are zero. */
 export type Written<M> = M extends { encode(value: infer In): Buffer } ? In : never;
 
 const string: Kind<string, string> = {
@@ -62,7 +62,7 @@ const bool: Kind<boolean, boolean> = {
   read: (reader) => reader.bool(),
   write: (writer, value) => void writer.bool(value),
 };
-/** Whole numbers of 64 bits. Above 2^53 they are rounded, which only concerns the last digits of times in nanoseconds. */
+/** 64-bit integers. Above 2^53 they are rounded, which only affects the last digits of times in nanoseconds. */
 const integer: Kind<number, number> = {
   wireType: 0,
   zero: () => 0,
@@ -75,12 +75,12 @@ type Kinds = typeof kinds;
 type KindName = keyof Kinds;
 type ValueOf<K extends KindName> = ReturnType<Kinds[K]['zero']>;
 
-/** A field with one plain value. An `integer` is any of the whole numbers and enumerations. */
+/** A field with one scalar. `integer` covers all integer types and enumerations. */
 export function scalar<K extends KindName>(number: number, name: K): WireField<ValueOf<K>> {
   return one(number, kinds[name] as unknown as Kind<ValueOf<K>, ValueOf<K>>);
 }
 
-/** A repeated plain value, packed or not. */
+/** A repeated scalar, packed or not. */
 export function scalars<K extends KindName>(
   number: number,
   name: K,
@@ -110,7 +110,7 @@ export function nestedList<Out, In>(
   return many(number, type.kind);
 }
 
-/** A map of texts. */
+/** A map with string keys and values. */
 export function texts(number: number): WireField<Readonly<Record<string, string>>> {
   return {
     number,
@@ -175,7 +175,7 @@ function many<Out, In>(number: number, kind: Kind<Out, In>): WireField<readonly 
   };
 }
 
-/** Calls `visit` for every field of the message that begins here. It returns whether it has read the field. */
+/** Calls `visit` for every field of the message that begins here. `visit` returns whether it has read the field. */
 function eachField(reader: Reader, visit: (number: number, wireType: number) => boolean): void {
   const end = reader.uint32() + reader.pos;
   readFields(reader, end, visit);

@@ -11,7 +11,7 @@ import { containerNameOf, type PodUse } from '../server/resource-metrics.js';
 const storage = 'ephemeral-storage';
 const emptyDirPlugin = 'kubernetes.io~empty-dir';
 
-/** What pods may use of the disk: the sizes of their empty directories, and the limits of their containers. */
+/** The disk limits of a pod: sizes of its empty directories, and limits of its containers. */
 export class DiskLimits {
   constructor(
     private readonly folders: PodFolders,
@@ -23,7 +23,7 @@ export class DiskLimits {
     return limitedVolumes(pod).length > 0 || containersOf(pod).some((container) => limitOf(container) !== undefined);
   }
 
-  /** What the pod has too much of, for its status; undefined if nothing. */
+  /** The limit that the pod exceeds, for its status; undefined if it exceeds none. */
   async problem(pod: Pod, use: PodUse | undefined): Promise<string | undefined> {
     const uid = podUid(pod);
     for (const { name, emptyDir } of limitedVolumes(pod)) {
@@ -57,7 +57,7 @@ export class DiskLimits {
 }
 
 function limitedVolumes({ spec }: Pod) {
-  // The kernel limits those in memory.
+  // The kernel enforces the limits of volumes in memory.
   return (spec.volumes ?? []).filter(({ emptyDir }) => emptyDir?.sizeLimit && !emptyDir.medium);
 }
 
@@ -71,11 +71,11 @@ function limitOf({ resources }: Container): string | undefined {
 }
 
 /**
- * Bytes that the files below a folder take. Pods change what is there at the same time: `du` follows no links, whatever is
- * exchanged, and has no limit for depth.
+ * The size of the files below a folder, in bytes. Pods change their files at the same time, so `du` counts them: it
+ * follows no links, even if a file is exchanged for one, and has no depth limit.
  */
 export async function diskUse(folder: string): Promise<number> {
-  // What goes meanwhile makes it fail after it has said the sum.
+  // `du` fails for files that disappear, after it has printed the sum.
   const { stdout = '' } = await promisify(execFile)('du', ['-sx', '-B1', folder], { timeout: longestMs }).catch(
     (error: { stdout?: string }) => error,
   );

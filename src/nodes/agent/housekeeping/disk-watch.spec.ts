@@ -4,7 +4,7 @@ import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import { DiskWatch } from './disk-watch.js';
 
-/** Time that goes on when everybody waits. */
+/** A clock that advances when everybody waits. */
 function quickTimers(untilMs: number, stop: () => void): Timers {
   let now = 0;
   return {

@@ -5,20 +5,20 @@ import type { Logger } from '../../../base/observability/logger.js';
 export interface DiskWatchDependencies {
   /** The pods that have limits, by their uids. */
   readonly pods: () => readonly string[];
-  /** Measures a pod, which may take long, and ends it if it uses too much. */
+  /** Measures a pod, which may take long, and ends the pod if it exceeds a limit. */
   readonly check: (uid: string) => Promise<void>;
   readonly timers: Timers;
   readonly logger: Logger;
 }
 
-/** Pods are measured this often, unless it takes long. */
+/** The usual interval between two measurements of a pod. */
 const everyMs = 10_000;
-/** A pod whose files take long to count is left alone for so many times as long. */
+/** After a slow measurement, the pod is not measured again for this many times its duration. */
 const restFactor = 10;
-/** Pods that are measured at a time: one with very many files must not keep the others waiting. */
+/** How many pods are measured at the same time: one with very many files must not delay the others. */
 const lanes = 2;
 
-/** Measures what pods use of the disk, beside everything else, a few at a time and each in its turn. */
+/** Measures the disk usage of pods in the background, a few at a time, in turn. */
 export class DiskWatch {
   private readonly dueAt = new Map<string, number>();
   private readonly busy = new Set<string>();
@@ -42,7 +42,7 @@ export class DiskWatch {
     }
   }
 
-  /** The pod whose turn comes first. */
+  /** The pod whose measurement is due first. */
   private next(): { readonly uid: string; readonly at: number } | undefined {
     const pods = this.parts.pods();
     const known = new Set(pods);

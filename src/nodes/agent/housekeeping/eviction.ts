@@ -4,7 +4,7 @@ import { podQosClass } from '../../../objects/apis/core/v1/pod-qos.js';
 import type { Pressure } from '../node/node-status.js';
 import { podRequest } from '../pods/pod-admission.js';
 
-/** What can become short, with what there is of it and what is left. */
+/** A resource that can run short: its capacity and what is available. */
 export type Signal =
   | 'memory.available'
   | 'nodefs.available'
@@ -15,24 +15,27 @@ export type Signal =
 
 export type Observations = Readonly<Partial<Record<Signal, { readonly capacity: number; readonly available: number }>>>;
 
-/** Below which amount something is short. */
+/** The amount below which the resource is short. */
 export interface Threshold {
   readonly signal: Signal;
   readonly percent: number | undefined;
   readonly amount: number;
-  /** How long it may be short before pods end for it, which then have time to do so; undefined: not at all. */
+  /**
+   * How long a shortage may last before pods are ended, with a grace period (soft threshold); undefined: a hard
+   * threshold.
+   */
   readonly graceMs?: number | undefined;
-  /** How much more than the threshold must be there until the shortage is over, once pods had to end. */
+  /** How far the amount must rise above the threshold before the shortage is over, once pods were ended. */
   readonly reclaim?: { readonly percent: number | undefined; readonly amount: number } | undefined;
 }
 
-/** `memory.available<100Mi` */
+/** Parses `memory.available<100Mi`. */
 export function readThreshold(text: string): Threshold {
   const [signal = '', value = '0'] = text.split('<');
   return { signal: signal as Signal, ...readAmount(value) };
 }
 
-/** `10%`, `100Mi` */
+/** Parses `10%` and `100Mi`. */
 export function readAmount(value: string): { readonly percent: number | undefined; readonly amount: number } {
   const isPercent = value.endsWith('%');
   return { percent: isPercent ? Number(value.slice(0, -1)) : undefined, amount: isPercent ? 0 : quantityValue(value) };
@@ -56,7 +59,7 @@ const resourceOf: Readonly<Record<Signal, string>> = {
   'pid.available': 'pids',
 };
 
-/** A threshold that is passed, in bytes, files or processes. */
+/** A passed threshold, with amounts in bytes, inodes or processes. */
 export interface Shortage {
   readonly signal: Signal;
   readonly pressure: Pressure;
@@ -67,7 +70,10 @@ export interface Shortage {
   readonly rule: Threshold;
 }
 
-/** The thresholds that are passed. @param reclaiming those of which more must come back than they say */
+/**
+ * The thresholds that are passed. @param reclaiming those whose shortage ends only at a higher amount than the
+ * threshold
+ */
 export function shortages(
   thresholds: readonly Threshold[],
   seen: Observations,
@@ -89,7 +95,7 @@ function amountOf({ percent, amount }: Pick<Threshold, 'percent' | 'amount'>, ca
   return percent === undefined ? amount : (capacity * percent) / 100;
 }
 
-/** Remembers since when thresholds are passed. */
+/** Remembers since what time each threshold has been passed. */
 export class Shortages {
   private readonly since = new Map<Threshold, number>();
   private reclaiming: ReadonlySet<Threshold> = new Set();
@@ -107,7 +113,7 @@ export class Shortages {
     return found;
   }
 
-  /** Those for which pods must end, memory first. */
+  /** The thresholds for which pods must end, memory first. */
   due(found: readonly Shortage[], now: number): Shortage[] {
     return found
       .filter(({ rule }) => now - (this.since.get(rule) ?? now) >= (rule.graceMs ?? 0))
@@ -115,7 +121,7 @@ export class Shortages {
   }
 }
 
-/** Conditions stay for a while after what they tell of has passed. */
+/** Node conditions stay true for a while after the shortage is over. */
 export class Pressures {
   private readonly lastSeen = new Map<Pressure, number>();
 
@@ -128,14 +134,14 @@ export class Pressures {
   }
 }
 
-/** Pods of this priority and above are never ended for others. */
+/** Pods of this priority and above are never evicted. */
 const criticalPriority = 2_000_000_000;
 
 /**
- * The pod to end first: one that uses more than it asked for before one that doesn't, then the least important one, then the
- * one that is furthest above its request. Undefined if none may be ended.
+ * The pod to evict first: one that exceeds its request before one that doesn't, then the one of least priority, then
+ * the one that exceeds its request most. Undefined if none may be evicted.
  *
- * @param usageOf bytes that a pod uses of what is short
+ * @param usageOf bytes of the scarce resource that a pod uses
  */
 export function podToEvict(
   pods: readonly Pod[],
@@ -157,7 +163,7 @@ export function podToEvict(
   return ranked[0]?.pod;
 }
 
-/** What the status of an ended pod says. */
+/** The message in the status of an evicted pod. */
 export function evictionMessage({ resource, threshold, available }: Shortage): string {
   const kibi = (bytes: number) => `${Math.floor(bytes / 1024)}Ki`;
   const amounts =
@@ -167,7 +173,10 @@ export function evictionMessage({ resource, threshold, available }: Shortage): s
   return `The node was low on resource: ${resource}. Threshold quantity: ${amounts[0]}, available: ${amounts[1]}. `;
 }
 
-/** A pod that asks for too little is not admitted while the node is short of memory. */
+/**
+ * A node that is short of memory refuses best-effort pods; one that is short of disk space or process ids refuses all
+ * pods that are not critical.
+ */
 export function isRefusedUnder(pressures: ReadonlySet<Pressure>, pod: Pod): boolean {
   if ((pod.spec.priority ?? 0) >= criticalPriority || pressures.size === 0) return false;
   if (pressures.has('DiskPressure') || pressures.has('PIDPressure')) return true;

@@ -38,10 +38,10 @@ export interface HousekeeperDependencies {
 const logsMs = 10_000;
 const imagesMs = 300_000;
 const evictionMs = 10_000;
-/** What pods have to end for which nobody can wait. */
+/** Grace period of pods that end for a hard threshold, in seconds. */
 const immediateGraceSeconds = 1;
 
-/** Rotates logs, removes images, and ends pods when the machine is short of something. */
+/** Rotates logs, removes unused images, and evicts pods when the machine runs short of a resource. */
 export class Housekeeper {
   private readonly images: ImageCleanup;
   private readonly pressures: Pressures;
@@ -137,7 +137,7 @@ export class Housekeeper {
     };
   }
 
-  /** Frees what can be freed without harm; if that is not enough, ends one pod. */
+  /** First frees what no pod needs; if that is not enough, evicts one pod. */
   private async relieve(): Promise<void> {
     const { timers, onPressures } = this.dependencies;
     let found = this.shortages.look(await this.observe(), timers.now());
@@ -150,14 +150,14 @@ export class Housekeeper {
     if (first !== undefined) await this.evict(first);
   }
 
-  /** The pods that have limits for the disk and may still be ended. */
+  /** Pods with disk limits that may still be evicted. */
   private limited(): string[] {
     return [...this.dependencies.manager.workersOf()]
       .filter(({ isEnding, declaration }) => !isEnding && this.limits.concern(declaration))
       .map(({ declaration }) => podUid(declaration));
   }
 
-  /** A pod that uses more of the disk than it may ends at once. */
+  /** A pod that exceeds a disk limit ends at once. */
   private async checkDisk(uid: string): Promise<void> {
     const { manager, runtime } = this.dependencies;
     const worker = manager.worker(uid);
@@ -171,7 +171,7 @@ export class Housekeeper {
     const { manager, runtime, settings } = this.dependencies;
     const uses = new Map((await podsUse(runtime)).map((use) => [use.uid, use]));
     const workers = [...manager.workersOf()].filter((worker) => !worker.isEnding);
-    // One that ends already gives back enough, perhaps.
+    // A pod that is ending already may free enough.
     if ([...manager.workersOf()].some((worker) => worker.isEnding && !worker.isOver)) return;
     const usageOf = (pod: Pod) => {
       const use = uses.get(podUid(pod));

@@ -7,7 +7,7 @@ export interface ImageCleanupSettings {
   readonly youngestMs: number;
 }
 
-/** Removes images that no container uses, the longest unused first, when the disk is too full. */
+/** Removes images that no container uses when the disk is too full; the one unused for the longest goes first. */
 export class ImageCleanup {
   private readonly seen = new Map<string, { firstSeen: number; lastUsed: number }>();
 
@@ -17,10 +17,10 @@ export class ImageCleanup {
   ) {}
 
   /**
-   * Notes which images are used, and removes some if need be.
+   * Records which images are in use, and removes some if the disk is too full.
    *
    * @param disk the file system of the images
-   * @returns what had to be freed and what was, in bytes; undefined when nothing had to be
+   * @returns the bytes that had to be freed and those that were; undefined when the disk is not too full
    */
   async look(disk: FileSystem, now: number, mustFree = false): Promise<{ wanted: number; freed: number } | undefined> {
     const [images, containers] = await Promise.all([this.runtime.listImages(), this.runtime.listContainers()]);

@@ -4,14 +4,14 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 
-/** `<log>.<time>` of earlier files of a log; all but the newest are compressed. */
+/** `<log>.<time>`: earlier files of a log. All but the newest are compressed. */
 const rotatedName = /\.\d{8}-\d{6}(\.gz)?$/;
 
 /**
- * Begins a new file of a container's log when the present one is too large, and removes the oldest files.
+ * Begins a new file for a container's log when the present one is too large, and removes the oldest files.
  *
  * @param path where the runtime writes
- * @param most files that are kept, the present one among them
+ * @param most number of files to keep, including the present one
  */
 export async function rotateLog(
   runtime: Pick<ContainerRuntime, 'reopenLog'>,
@@ -28,7 +28,7 @@ export async function rotateLog(
   const files = (await fs.readdir(folder)).filter((file) => file.startsWith(`${name}.`));
   for (const file of files) if (!rotatedName.test(file)) await fs.rm(join(folder, file), { force: true });
   const earlier = files.filter((file) => rotatedName.test(file)).sort();
-  // One is written now and one is about to become the newest of the earlier ones.
+  // One file is being written, and one is about to become the newest earlier file.
   for (const file of earlier.slice(0, Math.max(0, earlier.length - (most - 2))))
     await fs.rm(join(folder, file), { force: true });
   for (const file of earlier.slice(-(most - 2)))
@@ -39,7 +39,7 @@ export async function rotateLog(
   try {
     await runtime.reopenLog(containerId);
   } catch (error) {
-    // The runtime still writes to the old file, which must not be lost.
+    // The runtime still writes to the old file, whose entries must not be lost.
     await fs.rename(rotated, path).catch(() => undefined);
     throw error;
   }
@@ -48,7 +48,7 @@ export async function rotateLog(
 
 async function compress(path: string): Promise<void> {
   const waiting = `${path}.tmp`;
-  // Neither leads elsewhere by a link, nor to what is there already.
+  // Neither file may be a link, and the compressed file must not replace an existing one.
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   await fs.rm(waiting, { force: true });
   const source = await fs.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

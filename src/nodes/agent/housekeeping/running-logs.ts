@@ -10,7 +10,7 @@ export interface RunningLogs {
   readonly view: Pick<RuntimeView, 'pods' | 'read'>;
   readonly logFolder: string;
   readonly maxBytes: number;
-  /** Files that are kept of each log, the present one among them. */
+  /** Number of files kept for each log, including the present one. */
   readonly maxFiles: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -19,8 +19,8 @@ export interface RunningLogs {
 /**
  * Begins new files for the logs of running containers that are too large.
  *
- * @throws AggregateError for those that could not be rotated, after all others were: a pod that can change what is in the
- *   folder of logs must not make the logs of other pods grow
+ * @throws AggregateError for the logs that could not be rotated, after all others were: a pod that can change its
+ * folder of logs must not make the logs of other pods grow
  */
 export async function rotateRunningLogs(logs: RunningLogs): Promise<void> {
   const { view } = logs;
@@ -42,7 +42,7 @@ async function rotate(
 ): Promise<void> {
   if (logPath === '') return;
   const path = relative(logFolder, logPath);
-  // Pods may have the folder of logs as a volume: by way of the open folder nothing outside is reached.
+  // Pods may mount the folder of logs: reached through the open folder, no path leads outside.
   await using folder = await openInside(logFolder, dirname(path));
   await rotateLog(runtime, id, join(folder.path, basename(path)), maxBytes, maxFiles, now);
 }

@@ -5,7 +5,7 @@ const reference = new RegExp(
   `^(?:(${domain})/)?(${part}(?:/${part})*)(?::([\\w][\\w.-]{0,127}))?(?:@(sha256:[a-f0-9]{64}|sha512:[a-f0-9]{128}))?$`,
 );
 
-/** The parts of the name of an image. */
+/** The components of an image name. */
 export interface ImageName {
   readonly registry: string;
   readonly repository: string;
@@ -15,7 +15,7 @@ export interface ImageName {
 
 const usualRegistry = 'docker.io';
 
-/** Why a text names no image, in the words that people know. */
+/** Why a text is not an image name, in the usual words. */
 export function imageNameProblem(text: string): string {
   const slash = text.indexOf('/');
   const first = slash < 0 ? '' : text.slice(0, slash);
@@ -29,12 +29,12 @@ export function imageNameProblem(text: string): string {
     : `${plain}: repository name (${repository}) must be lowercase`;
 }
 
-/** Undefined for a text that names no image. */
+/** Undefined for a text that is not an image name. */
 export function parseImageName(text: string): ImageName | undefined {
   const match = reference.exec(text);
   if (match === null) return undefined;
   const [, first, rest = '', tag, digest] = match;
-  // Without a dot or a port, the first part is no registry.
+  // A first component without a dot or a port is not a registry.
   const isRegistry = first !== undefined && (/[.:]/.test(first) || first === 'localhost');
   const path = isRegistry || first === undefined ? rest : `${first}/${rest}`;
   const registry = isRegistry ? (first as string) : usualRegistry;

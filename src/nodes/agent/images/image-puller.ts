@@ -17,13 +17,13 @@ import { pullCredentials } from './pull-secrets.js';
 export class StartFailure extends Error {
   constructor(
     readonly problem: StartProblem,
-    /** When it makes sense to try again, in milliseconds since the epoch; undefined: after the usual pause. */
+    /** The time of the next attempt, in milliseconds since the epoch; undefined: after the usual pause. */
     readonly retryAt?: number,
   ) {
     super(problem.message);
   }
 
-  /** Whether the image is the reason, which has events of its own. */
+  /** Whether the image is the reason; image problems have events of their own. */
   get isOfImage(): boolean {
     return /Image/.test(this.problem.reason);
   }
@@ -37,13 +37,13 @@ export interface PullRequest {
   readonly event: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
 }
 
-/** An image on the machine, and the reference by which containers of it are made. */
+/** An image on the machine, and the reference with which containers are created from it. */
 export interface PresentImage {
   readonly image: Image;
   readonly ref: string;
 }
 
-/** Gets images as the policies of containers demand, one at a time unless they may come together. */
+/** Pulls images by the pull policies of containers, one at a time unless parallel pulls are allowed. */
 export class ImagePuller {
   private readonly backOff = new BackOff(10_000, 300_000);
   private last: Promise<unknown> = Promise.resolve();
@@ -149,14 +149,14 @@ export class ImagePuller {
     return turn;
   }
 
-  /** Forgets what it knows of a pod. */
+  /** Forgets a pod. */
   forget(uid: string): void {
     this.backOff.forget(`${uid} `);
     for (const key of this.failures.keys()) if (key.startsWith(`${uid} `)) this.failures.delete(key);
   }
 }
 
-/** A status that says nothing is left out. */
+/** The message leaves out a gRPC status that says nothing. */
 function pullProblem(error: unknown): string {
   return error instanceof GrpcError && error.code === grpcCodes.unknown ? error.detail : errorText(error);
 }

@@ -9,7 +9,7 @@ interface RegistryEntry {
   readonly identitytoken?: string;
 }
 
-/** The credentials that secrets hold for the registry of an image, the closest match first. */
+/** The credentials in secrets for the registry of an image, the closest match first. */
 export function pullCredentials(image: string, secrets: readonly Secret[]): AuthConfig[] {
   const name = parseImageName(image);
   if (name === undefined) return [];
@@ -34,7 +34,7 @@ function registriesOf({ data }: Secret): [string, RegistryEntry][] {
     }
     return older === undefined ? [] : Object.entries(JSON.parse(decoded(older)) as Record<string, RegistryEntry>);
   } catch {
-    // A secret without readable content has no credentials.
+    // A secret whose content can't be parsed yields no credentials.
     return [];
   }
 }
@@ -52,7 +52,7 @@ function normalPlace(place: string): string {
   return bare === 'index.docker.io' ? 'docker.io' : bare;
 }
 
-/** The host may have `*` for parts of names. */
+/** The host may contain `*` in place of parts of its names. */
 function matches(prefix: string, wanted: string): boolean {
   const [host = '', ...path] = prefix.split('/');
   const [wantedHost = '', ...wantedPath] = wanted.split('/');

@@ -1,7 +1,7 @@
 import { promises as fs } from 'node:fs';
 import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
 
-/** What the machine is, as nodes report it. */
+/** The properties of the machine that nodes report. */
 export interface Machine {
   readonly machineID: string;
   readonly systemUUID: string;
@@ -36,7 +36,7 @@ export async function readMachine(): Promise<Machine> {
   };
 }
 
-/** Bytes that are set aside, by the name of the resource. */
+/** Reserved bytes, by the name of the resource. */
 async function readHugePages(): Promise<Record<string, number>> {
   const folder = '/sys/kernel/mm/hugepages';
   const found: Record<string, number> = {};
@@ -50,7 +50,7 @@ async function readHugePages(): Promise<Record<string, number>> {
   return found;
 }
 
-/** The address of the interface that the default route uses; else the first that is not the machine's own. */
+/** The address of the interface of the default route; otherwise the first one that is not a loopback address. */
 export async function ownAddresses(): Promise<string[]> {
   const routes = await fs.readFile('/proc/net/route', 'utf8').catch(() => '');
   const main = routes
@@ -66,7 +66,7 @@ export async function ownAddresses(): Promise<string[]> {
   return ['127.0.0.1'];
 }
 
-/** Bytes of the file system that a folder is on. */
+/** Size of the file system that contains a folder, in bytes. */
 export async function fileSystem(folder: string): Promise<FileSystem> {
   const { bsize, blocks, bavail, files, ffree } = await fs.statfs(folder);
   return { capacity: bsize * blocks, available: bsize * bavail, inodes: files, inodesFree: ffree };

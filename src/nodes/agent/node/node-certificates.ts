@@ -16,12 +16,12 @@ export interface CertificatePair {
   readonly privateKey: string;
 }
 
-/** What a certificate of a node is for: its requests to the API, or its own server under these names. */
+/** The purpose of a node certificate: requests to the API, or the node's own server under these names. */
 export type CertificatePurpose =
   | { readonly kind: 'client' }
   | { readonly kind: 'server'; readonly hosts: readonly string[] };
 
-/** Where certificates are asked for, and whose they are. */
+/** The API that signs certificates, and the node that they are for. */
 export interface CertificateSource {
   readonly api: ApiUser;
   readonly names: VendorNames;
@@ -38,13 +38,15 @@ interface SigningRequest {
 }
 
 const firstPollMs = 1_000;
-/** Some requests wait for a person. */
+/** Some requests must be approved by a person. */
 const longestPollMs = 15_000;
-/** Certificates are renewed after this part of their life, and some time more so that not all nodes ask at once. */
+/**
+ * Certificates are renewed after this fraction of their life, plus a random delay so that nodes don't all ask at once.
+ */
 const usedUp = 0.7;
 const spread = 0.2;
 
-/** Asks the API for a certificate of a node, and waits until it is approved and signed. @throws Error when it is denied */
+/** Requests a certificate for a node, and waits until it is approved and signed. @throws Error when it is denied */
 export async function requestCertificate(
   { api, names, nodeName, timers }: CertificateSource,
   purpose: CertificatePurpose,
@@ -92,12 +94,12 @@ function alternativeNames(hosts: readonly string[]) {
   };
 }
 
-/** The file that always has the newest certificate with its key. */
+/** The path that always leads to the newest certificate with its key. */
 export function certificatePath(folder: string, kind: CertificatePurpose['kind']): string {
   return join(folder, `kubelet-${kind}-current.pem`);
 }
 
-/** Keeps a pair in a folder, in one file that is exchanged as a whole. Returns its path, which stays the same. */
+/** Stores a pair in a folder, in one file that is replaced atomically. Returns its path, which stays the same. */
 export async function keepCertificate(
   folder: string,
   kind: CertificatePurpose['kind'],
@@ -116,7 +118,7 @@ export async function keepCertificate(
   return current;
 }
 
-/** The pair that was kept last; undefined if there is none that is good for this purpose now. */
+/** The pair that was stored last; undefined if there is none that is valid for this purpose now. */
 export async function keptCertificate(
   folder: string,
   purpose: CertificatePurpose,
@@ -144,15 +146,15 @@ function certificateFacts(text: string) {
 export interface RotationDependencies extends CertificateSource {
   readonly purpose: CertificatePurpose;
   readonly folder: string;
-  /** The certificate in use, PEM; undefined: there is none yet. */
+  /** The certificate in use, in PEM; undefined: there is none yet. */
   readonly present: string | undefined;
-  /** Uses a new pair from now on. */
+  /** Replaces the pair in use. */
   readonly use: (pair: CertificatePair) => void;
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-/** Gets a certificate of a node if there is none, and renews it before it ends, again and again until the abort. */
+/** Requests a certificate if there is none, and renews it before it expires, until the abort. */
 export async function rotateCertificate(dependencies: RotationDependencies, signal: AbortSignal): Promise<void> {
   const { folder, purpose, use, timers, random, logger } = dependencies;
   let { present } = dependencies;

@@ -5,9 +5,9 @@ import type { RuntimeHealth } from '../runtime-health.js';
 import { fileSystem, type Machine, ownAddresses, readMachine } from './machine.js';
 import type { NodeState, Pressure } from './node-status.js';
 
-/** What the node has and what pods may use of it. */
+/** Capacity and allocatable resources of the node. */
 export class NodeDescription {
-  /** What the machine is short of; set by who watches it. */
+  /** The pressure conditions of the machine, set by the housekeeper. */
   pressures: ReadonlySet<Pressure> = new Set();
   isShuttingDown = false;
   /** Devices that plugins offer; undefined: nobody looks after devices. */
@@ -89,7 +89,7 @@ export class NodeDescription {
   }
 }
 
-/** What is set aside for the machine, and what the hard thresholds keep free; thousandths of a CPU. */
+/** The amounts reserved for the machine, and those that hard eviction thresholds keep free; CPU in thousandths. */
 function reservedOf(
   { thresholds, reserved }: AgentOptions,
   { memoryBytes }: Machine,

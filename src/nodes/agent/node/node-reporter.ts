@@ -15,13 +15,13 @@ export interface ReporterDependencies {
   readonly nodeName: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
-  /** Whether the agent makes the node; if not, somebody else does. */
+  /** Whether the agent creates the Node object; otherwise somebody else does. */
   readonly registers: boolean;
   readonly unschedulable: boolean;
   readonly leaseMs: number;
-  /** How often the state is looked at. */
+  /** The interval at which the status is computed. */
   readonly lookMs: number;
-  /** How often it is reported although nothing has changed. */
+  /** The interval at which an unchanged status is reported. */
   readonly reportMs: number;
   readonly state: () => Promise<NodeState>;
   readonly events: EventSink;
@@ -31,10 +31,10 @@ export interface ReporterDependencies {
 }
 
 const retryMs = 1000;
-/** Times to renew a lease before it runs out. */
+/** How many renewals are due before a lease expires. */
 const renewals = 4;
 
-/** Makes the node in the API, keeps its status up to date and its lease from running out. */
+/** Creates the Node object, keeps its status up to date, and renews its lease. */
 export class NodeReporter {
   private node: Node | undefined;
   private reported = '';
@@ -47,12 +47,12 @@ export class NodeReporter {
     return this.node;
   }
 
-  /** Something has changed that should be reported at once. */
+  /** The status changed in a way that should be reported at once. */
   changed(): void {
     this.wake.abort();
   }
 
-  /** @param registered called when the API has the node */
+  /** @param registered called when the API has the Node */
   async run(signal: AbortSignal, registered: () => void): Promise<void> {
     const { timers, logger, leaseMs, lookMs } = this.parts;
     for (;;) {
@@ -174,7 +174,7 @@ function withoutTimes({ type, status, reason, message }: Condition): object {
   return { type, status, reason, message };
 }
 
-/** Events about changed conditions have words of their own. */
+/** Events about changed conditions have reasons of their own. */
 const eventReasons: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   MemoryPressure: { True: 'NodeHasInsufficientMemory', False: 'NodeHasSufficientMemory' },
   DiskPressure: { True: 'NodeHasDiskPressure', False: 'NodeHasNoDiskPressure' },

@@ -2,10 +2,10 @@ import { formatTime } from '../../../base/machinery/clock.js';
 import type { Image } from '../cri/image-messages.js';
 import type { Machine } from './machine.js';
 
-/** What is wrong with a resource of the machine. */
+/** The pressure conditions of a node. */
 export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
-/** What a node reports beside the machine. */
+/** What a node reports beside the properties of the machine. */
 export interface NodeState {
   readonly machine: Machine;
   readonly capacity: Readonly<Record<string, string>>;
@@ -13,25 +13,25 @@ export interface NodeState {
   readonly addresses: readonly string[];
   readonly nodeName: string;
   readonly hostname: string;
-  /** Port of the agent's own server; 0: it has none. */
+  /** Port of the agent's server; 0: it has none. */
   readonly port: number;
   readonly runtimeVersion: string;
   readonly agentVersion: string;
   readonly handlers: readonly { name: string; features?: Record<string, boolean> | undefined }[];
   readonly images: readonly Image[];
   readonly pressures: ReadonlySet<Pressure>;
-  /** Why the node takes no pods; empty if it does. */
+  /** Why the node accepts no pods; empty if it does. */
   readonly problems: readonly string[];
 }
 
-/** What pods can have on this node that not all nodes give them. */
+/** Features that not all nodes have. */
 const declaredFeatures = [
   'InPlacePodLevelResourcesVerticalScaling',
   'InPlacePodVerticalScalingInitContainers',
   'RestartAllContainersOnContainerExits',
 ];
 
-/** Nodes name so many of their largest images. */
+/** The most images in the status; the largest ones are listed. */
 const mostImages = 50;
 const mostNames = 5;
 
@@ -65,7 +65,7 @@ export interface Condition {
   readonly message: string;
 }
 
-/** The status of a node. @param known conditions as they were last reported, whose times stay while nothing changes */
+/** The status of a node. @param known the conditions reported last; their times stay as long as nothing changes */
 export function nodeStatus(state: NodeState, known: readonly Partial<Condition>[], now: number) {
   const time = formatTime(now);
   const condition = (type: string, status: string, reason: string, message: string): Condition => {

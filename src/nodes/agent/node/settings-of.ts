@@ -10,7 +10,7 @@ export function podsCgroup({ cgroupRoot }: AgentOptions): string {
   return `${cgroupRoot.replace(/\/$/, '')}/kubepods`;
 }
 
-/** What pods are given of this node. */
+/** The properties of this node that its pods depend on. */
 export function settingsOf(
   options: AgentOptions,
   description: NodeDescription,

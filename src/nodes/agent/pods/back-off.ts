@@ -1,10 +1,10 @@
 interface Pause {
   readonly ms: number;
-  /** When it was last made longer. */
+  /** When the pause was last extended. */
   readonly at: number;
 }
 
-/** Pauses before something is tried again, by key: the first one, doubled at each further try, up to the longest. */
+/** Pauses between attempts, by key: the first pause, doubled with each further attempt up to the longest. */
 export class BackOff {
   private readonly pauses = new Map<string, Pause>();
 
@@ -14,9 +14,9 @@ export class BackOff {
   ) {}
 
   /**
-   * When the pause ends that follows on a failure; undefined if there is none.
+   * When the pause after a failure ends; undefined if there is none.
    *
-   * @param since when it failed
+   * @param since when the attempt failed
    */
   endAfter(key: string, since: number): number | undefined {
     const pause = this.pauses.get(key);
@@ -28,14 +28,14 @@ export class BackOff {
     return this.pauses.get(key)?.ms ?? 0;
   }
 
-  /** Another try begins. After twice the longest pause without one, pauses begin with the first again. */
+  /** Another attempt begins. After twice the longest pause without one, the pauses begin with the first again. */
   next(key: string, now: number): void {
     const pause = this.pauses.get(key);
     const ms = pause === undefined || this.isOld(pause, now) ? this.firstMs : Math.min(2 * pause.ms, this.longestMs);
     this.pauses.set(key, { ms, at: now });
   }
 
-  /** Forgets all keys that begin so. */
+  /** Forgets all keys with this prefix. */
   forget(prefix: string): void {
     for (const key of this.pauses.keys()) if (key.startsWith(prefix)) this.pauses.delete(key);
   }

@@ -7,21 +7,21 @@ import { containerPath } from './pod-killer.js';
 import { hasExited, millisOf } from './runtime-pod.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
-/** A start that failed for another reason than an image is tried again after this. */
+/** A start that failed for a reason other than an image is tried again after this time. */
 const retryMs = 5_000;
 
-/** Starts containers of one pod, with pauses between those that end too soon. */
+/** Starts the containers of one pod, with pauses between those that end too soon. */
 export class ContainerStarts {
   private readonly problems = new Map<string, StartProblem>();
 
   constructor(private readonly parts: PodDependencies) {}
 
-  /** Why a container could not be started the last time. */
+  /** Why the last start of a container failed. */
   problemOf(container: string): StartProblem | undefined {
     return this.problems.get(container);
   }
 
-  /** Starts a container, unless it has to wait. Returns when to look again; undefined: when something changes. */
+  /** Starts a container, unless it has to wait. Returns when to look again; undefined: when the pod changes. */
   async start(
     request: Omit<Parameters<PodDependencies['starter']['start']>[0], 'event'>,
     reported: PodStatus | undefined,
@@ -77,11 +77,11 @@ function restartsOf(status: PodStatus | undefined, name: string): number | undef
   const known = all.find((each) => each.name === name);
   if (known === undefined) return undefined;
   if (known.containerID) return known.restartCount;
-  // The next run has been counted already when the last one was given up.
+  // The next run was counted already when the failed one was given up.
   return known.lastState.terminated ? known.restartCount - 1 : undefined;
 }
 
-/** `300s` -> `5m0s`. */
+/** Formats a duration: `300s` as `5m0s`. */
 function formatPause(text: string): string {
   const seconds = Number.parseInt(text, 10);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;

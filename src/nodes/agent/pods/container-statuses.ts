@@ -23,7 +23,7 @@ import {
   runsOf,
 } from './runtime-pod.js';
 
-/** Why a container could not be started the last time. */
+/** Why the last start of a container failed. */
 export interface StartProblem {
   readonly reason: string;
   readonly message: string;
@@ -32,25 +32,25 @@ export interface StartProblem {
 export interface StatusInput {
   readonly pod: Pod;
   readonly runtime: RuntimePod;
-  /** Name and version of the runtime begin its container ids: `containerd://…`. */
+  /** The runtime's name and version; container ids begin with the name: `containerd://…`. */
   readonly runtimeName: string;
   readonly problemOf: (container: string) => StartProblem | undefined;
   /** Whether the run has passed its startup probe and its hook. */
   readonly isStarted: (run: RuntimeContainer) => boolean;
   readonly isReady: (run: RuntimeContainer) => boolean;
-  /** What the container left for its status. */
+  /** The container's termination message. */
   readonly terminationMessageOf: (run: RuntimeContainer) => string | undefined;
   /** The statuses that were reported last. */
   readonly before: readonly ContainerStatus[];
-  /** The pod runs nothing any more and never will. */
+  /** No container of the pod runs, and none will run again. */
   readonly isOver: boolean;
-  /** All containers were removed, so that the whole pod starts anew. */
+  /** All containers were removed because the whole pod starts anew. */
   readonly isRestartingAll: boolean;
-  /** What the container was given; undefined: what is declared. */
+  /** The resources that the container has; undefined: those in its declaration. */
   readonly actualOf: (container: string) => Resources | undefined;
 }
 
-/** Exit code of a container that ended and left no trace. */
+/** Exit code of a container that ended without a trace. */
 const unknownExitCode = 137;
 
 /** The statuses of the containers with one of the roles, in the order of their declaration. */
@@ -108,7 +108,7 @@ function endedState(input: StatusInput, run: RuntimeContainer): ContainerState {
   return { terminated };
 }
 
-/** The runtime knows nothing of the container: it was never made, or it is gone. */
+/** The runtime does not know the container: it was never made, or it is gone. */
 function withoutRun(
   input: StatusInput,
   declared: DeclaredContainer,
@@ -147,7 +147,7 @@ function withoutRun(
     ...mountsOf(declared),
   };
   if (!before?.state.running) return status as ContainerStatus;
-  // It ran when it was last seen, and left no trace: the machine or the runtime has lost it.
+  // The container ran when it was last seen and left no trace: the machine or the runtime has lost it.
   const lost: ContainerStateTerminated = {
     exitCode: unknownExitCode,
     reason: 'ContainerStatusUnknown',
@@ -160,7 +160,7 @@ function withoutRun(
   return { ...status, lastState: { terminated: lost }, restartCount: before.restartCount + 1 } as ContainerStatus;
 }
 
-/** @param actual what it was given, which may be what was declared before */
+/** @param actual the resources that it has, which may be those of an earlier declaration */
 function resourcesOf(
   { role, container: { resources } }: DeclaredContainer,
   actual: Resources | undefined,

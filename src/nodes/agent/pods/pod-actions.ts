@@ -12,7 +12,10 @@ import {
   usableSandbox,
 } from './runtime-pod.js';
 
-/** What probes say of a run: its liveness or startup probe has failed for good, or its startup probe has passed. */
+/**
+ * The verdicts of probes about a run: its liveness or startup probe has failed for good, or its startup probe has
+ * passed.
+ */
 export interface RunHealth {
   readonly failed: 'Liveness' | 'Startup' | undefined;
   readonly isStarted: boolean;
@@ -22,13 +25,13 @@ export interface ActionInput {
   readonly pod: Pod;
   readonly runtime: RuntimePod;
   readonly healthOf: (run: RuntimeContainer) => RunHealth;
-  /** The hash of a declaration; a run with another one was made for an older declaration. */
+  /** The hash of a declaration; a run with another hash belongs to an older declaration. */
   readonly hashOf: (declared: DeclaredContainer) => string;
-  /** What the run of a container needs to get the resources that are declared. */
+  /** How the run of a container gets the declared resources. */
   readonly resizeOf: (declared: DeclaredContainer) => 'none' | 'update' | 'restart';
 }
 
-/** A container that must end though the pod goes on, with the message of its event. */
+/** A container that must end while the pod continues, with the message of its event. */
 export interface ContainerKill {
   readonly run: RuntimeContainer;
   readonly declared: DeclaredContainer;
@@ -45,29 +48,32 @@ export interface ContainerUpdate {
 export interface ContainerStart {
   readonly declared: DeclaredContainer;
   readonly before: RuntimeContainer | undefined;
-  /** How often it was restarted before the runtime forgot it; undefined: it never ran, or the runtime knows. */
+  /**
+   * How often the container was restarted before the runtime forgot it; undefined: it never ran, or the runtime knows
+   * the number.
+   */
   readonly reportedRestarts?: number | undefined;
 }
 
-/** What must happen to bring the runtime closer to the declaration of a pod. */
+/** The actions that bring the runtime closer to the declaration of a pod. */
 export interface PodActions {
-  /** Everything that runs must end: the sandbox is no longer usable, or the pod is over. */
+  /** All containers must end: the sandbox is unusable, or the pod is over. */
   readonly killAll: boolean;
-  /** A sandbox must be made before anything starts. */
+  /** A sandbox must be made before any container starts. */
   readonly newSandbox: boolean;
   readonly kills: readonly ContainerKill[];
   readonly starts: readonly ContainerStart[];
-  /** Runs that get other resources while they go on. */
+  /** Runs that get other resources without a restart. */
   readonly updates: readonly ContainerUpdate[];
-  /** Runs that go, so that the whole pod starts anew in its sandbox, in this order. Nothing else happens then. */
+  /** Runs to remove, in this order, so that the whole pod starts anew in its sandbox. No other action is taken then. */
   readonly resets: readonly RuntimeContainer[];
-  /** Whether all init containers have done their work, as far as the runtime knows. */
+  /** Whether all init containers have completed, as far as the runtime knows. */
   readonly isInitialized: boolean;
 }
 
 const nothing = { kills: [], starts: [], updates: [], resets: [] } as const;
 
-/** Compares the declaration of a pod that should run with what the runtime has. Pure: the same input, the same actions. */
+/** Compares the declaration of a pod that should run with the state of the runtime. A pure function. */
 export function podActions(input: ActionInput): PodActions {
   const { pod, runtime } = input;
   const all = declaredContainers(pod);
@@ -95,7 +101,7 @@ export function podActions(input: ActionInput): PodActions {
   return { killAll: false, newSandbox: false, kills, starts, updates, resets: [], isInitialized };
 }
 
-/** A pod whose sandbox is missing or has ended starts from the beginning, unless it must not run again. */
+/** A pod whose sandbox is missing or has ended starts from the beginning, unless its restart policy forbids that. */
 function withoutSandbox({ pod, runtime }: ActionInput, all: readonly DeclaredContainer[]): PodActions {
   const isFirst = runtime.sandboxes.length === 0 && runtime.containers.length === 0;
   const killAll = runtime.sandboxes.length > 0;
@@ -114,7 +120,9 @@ function withoutSandbox({ pod, runtime }: ActionInput, all: readonly DeclaredCon
   return { killAll, newSandbox: true, ...nothing, starts, isInitialized: first?.role === 'app' };
 }
 
-/** All runs of a pod that starts anew because of how one of its containers ended. Those that ended so go last. */
+/**
+ * All runs of a pod that starts anew because of how one of its containers ended. Runs that caused it are removed last.
+ */
 function resetsOf(all: readonly DeclaredContainer[], runtime: RuntimePod): RuntimeContainer[] {
   const isSource = (declared: DeclaredContainer) => {
     const [last] = runsOf(runtime, declared.container.name);
@@ -129,7 +137,7 @@ function resetsOf(all: readonly DeclaredContainer[], runtime: RuntimePod): Runti
   return inOrder.flatMap(({ container }) => [...runsOf(runtime, container.name)]);
 }
 
-/** Collects what must happen to the containers of a sandbox. */
+/** Collects the actions for the containers of a sandbox. */
 class Plan {
   readonly kills: ContainerKill[] = [];
   readonly starts: ContainerStart[] = [];
@@ -140,7 +148,7 @@ class Plan {
     private readonly runtime: RuntimePod,
   ) {}
 
-  /** Goes through the init containers in their order, up to the first that must do its work before the next. */
+  /** Goes through the init containers in order, up to the first one that must complete before the next may start. */
   addInits(all: readonly DeclaredContainer[], wasInitialized: boolean): 'done' | 'waiting' | 'failed' {
     for (const declared of all) {
       if (declared.role !== 'init' && declared.role !== 'sidecar') break;
@@ -195,7 +203,7 @@ class Plan {
   }
 
   private start(declared: DeclaredContainer): void {
-    // Restarts are counted over all sandboxes.
+    // Restarts are counted across sandboxes.
     const [before] = runsOf(this.input.runtime, declared.container.name);
     if (before !== undefined && isUnknown(before)) {
       const message = 'Container is in unknown state, try killing it before restart';
@@ -205,8 +213,8 @@ class Plan {
   }
 
   /**
-   * A run that probes have given up, or that can't go on as it is declared now, ends. The end of the first kind leads to the
-   * next start if the container is restarted at all; the others start again in any case.
+   * Ends a run that probes have given up, or whose declaration needs a new run. After a failed probe, the restart
+   * policy decides about the next start; in the other case the container starts again.
    */
   private killIfNeeded(declared: DeclaredContainer, run: RuntimeContainer): boolean {
     const { name } = declared.container;

@@ -3,14 +3,14 @@ import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { PodEnd } from './pod-end.js';
 
-/** The node, as far as pods must fit it. */
+/** The node, as admission of pods sees it. */
 export interface AdmissionNode {
   readonly labels: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];
   readonly allocatable: Readonly<Record<string, string>>;
 }
 
-/** Kernel parameters that only concern the pod itself. */
+/** Kernel parameters that affect only the pod itself. */
 const safeSysctls = new Set([
   'kernel.shm_rmid_forced',
   'net.ipv4.ip_local_port_range',
@@ -26,7 +26,7 @@ const safeSysctls = new Set([
   'net.ipv4.tcp_wmem',
 ]);
 
-/** Why the node refuses a pod, beside the pods that it has; undefined if it takes the pod. */
+/** Why the node refuses a pod in addition to its present pods; undefined if it accepts the pod. */
 export function admissionProblem(pod: Pod, others: readonly Pod[], node: AdmissionNode): PodEnd | undefined {
   const { spec } = pod;
   const unsafe = (spec.securityContext?.sysctls ?? []).find(({ name }) => !safeSysctls.has(name));
@@ -79,7 +79,7 @@ function portProblem(pod: Pod, others: readonly Pod[]): PodEnd | undefined {
     : undefined;
 }
 
-/** What a pod asks for: its containers together, or the largest init container if that is more. */
+/** The requests of a pod: the sum of its containers, or the largest init container if that is more. */
 export function podRequest({ spec }: Pod, name: string): number {
   const read = name === 'cpu' ? quantityMilliValue : quantityValue;
   const of = (each: { readonly resources?: { readonly requests?: Record<string, string> | null } | null }) =>
@@ -93,7 +93,9 @@ export function podRequest({ spec }: Pod, name: string): number {
   return (own === undefined ? most : read(own)) + read(spec.overhead?.[name] ?? '0');
 }
 
-/** Which resource of the node does not suffice for a pod beside the others; undefined if all do. */
+/**
+ * The resource of which the node has too little for a pod in addition to the others; undefined if it has enough of all.
+ */
 export function resourceProblem(pod: Pod, others: readonly Pod[], { allocatable }: AdmissionNode): PodEnd | undefined {
   const most = Number(allocatable.pods ?? Number.POSITIVE_INFINITY);
   const out = (resource: string, requested: number, used: number, capacity: number): PodEnd => ({

@@ -4,35 +4,35 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { EventType } from '../events.js';
 import { isSameForPod, type PodResources, type Resources, resourcesOfPod, withResources } from './pod-resources.js';
 
-/** Whether the node has room for a pod as it wants to be now, and what is missing; `unknown` before all pods are known. */
+/** Whether the resized pod fits the node, and which resource is missing; `unknown` before all pods are known. */
 export type Room = 'enough' | 'unknown' | { readonly problem: string; readonly isForEver?: boolean };
 
 export interface PendingResize {
-  /** Whether it may begin later: `Deferred`, or never: `Infeasible`. */
+  /** `Deferred` if the resize may begin later, `Infeasible` if it never can. */
   readonly reason: string;
   readonly message: string;
   readonly generation: number;
 }
 
-/** What a resize of a pod waits for, or what it is doing. */
+/** What a resize of a pod waits for, or its progress. */
 export interface ResizeState {
-  /** Why it has not begun: the node has no room now. */
+  /** Why the resize has not begun. */
   readonly pending: PendingResize | undefined;
-  /** It is being done; with an error: it could not be done yet. */
+  /** The resize is in progress; with an error: the last attempt failed. */
   readonly inProgress: { readonly generation: number; readonly error?: string } | undefined;
 }
 
 interface Kept {
   allocated: PodResources;
-  /** What the runtime was last told to give to containers. */
+  /** The resources that containers were last given through the runtime. */
   actual: Record<string, Resources>;
   actualPod?: Resources;
   inProgress?: { readonly generation: number; readonly error?: string };
 }
 
 /**
- * The resources that the node has set aside for a pod, which may be others than the pod wants now, and those that its
- * containers have. Both are kept in a file, so that another process goes on with a resize.
+ * The resources that the node has allocated to a pod, which may differ from the declared ones during a resize, and the
+ * resources that its containers have. Both are stored in a file, so that another process continues a resize.
  */
 export class PodAllocation {
   private kept: Kept | undefined;
@@ -43,13 +43,13 @@ export class PodAllocation {
     private readonly path: string,
     private readonly parts: {
       readonly room: (pod: Pod) => Room;
-      /** Called when the pod gets other resources, which may be less than before. */
+      /** Called when the allocation of the pod changes, possibly to less than before. */
       readonly agreed: () => void;
       readonly event: (type: EventType, reason: string, message: string) => void;
     },
   ) {}
 
-  /** The pod as far as the node has agreed to it. */
+  /** The pod with its allocated resources. */
   apply(pod: Pod): Pod {
     return this.kept === undefined ? pod : withResources(pod, this.kept.allocated);
   }
@@ -58,17 +58,17 @@ export class PodAllocation {
     return { pending: this.pending, inProgress: this.kept?.inProgress };
   }
 
-  /** What a container has; undefined: it was started by a process that did not write that down. */
+  /** The resources that a container has; undefined: it was started by a process that did not record them. */
   actual(container: string): Resources | undefined {
     return this.kept?.actual[container];
   }
 
-  /** What the pod has as a whole. */
+  /** The resources that the pod has as a whole. */
   get actualPod(): Resources | undefined {
     return this.kept?.actualPod;
   }
 
-  /** Agrees to what the pod wants if the node has room, and returns the pod as far as it is agreed. */
+  /** Allocates the declared resources if the node has them, and returns the pod with its allocated resources. */
   async consider(pod: Pod): Promise<Pod> {
     await this.load(pod);
     const kept = this.kept as Kept;
@@ -102,14 +102,14 @@ export class PodAllocation {
     return withResources(pod, kept.allocated);
   }
 
-  /** Containers have these resources now. */
+  /** Records the resources that containers have now. */
   async gave(resources: Readonly<Record<string, Resources>>): Promise<void> {
     if (this.kept === undefined) return;
     Object.assign(this.kept.actual, resources);
     await this.save();
   }
 
-  /** Everything is as agreed. */
+  /** The resize is complete. */
   async finish(pod: Pod): Promise<void> {
     const { kept } = this;
     if (kept === undefined) return;
@@ -121,7 +121,7 @@ export class PodAllocation {
     this.parts.event('Normal', 'ResizeCompleted', `Pod resize completed: ${summary(pod, generation)}`);
   }
 
-  /** It could not be done now. */
+  /** The last attempt of the resize failed. */
   async fail(pod: Pod, error: string): Promise<void> {
     const { kept } = this;
     if (kept === undefined) return;
@@ -149,7 +149,7 @@ export class PodAllocation {
   }
 }
 
-/** Undefined for a file that is not there, or not whole. */
+/** Undefined for a missing or incomplete file. */
 function readKept(text: string): Kept | undefined {
   try {
     const kept = JSON.parse(text) as Partial<Kept>;
@@ -160,7 +160,7 @@ function readKept(text: string): Kept | undefined {
   }
 }
 
-/** The resources of a pod as events about a resize show them. */
+/** The resources of a pod in the form of events about a resize. */
 function summary({ spec }: Pod, generation: number, error?: string): string {
   const of = (containers: Pod['spec']['containers'] | null | undefined) =>
     (containers ?? []).map(({ name, resources }) => ({ name, resources: resources ?? {} }));
@@ -173,7 +173,7 @@ function summary({ spec }: Pod, generation: number, error?: string): string {
   });
 }
 
-/** What another process of the agent has reported of a resize that waits. */
+/** The condition that another process of the agent reported for a waiting resize. */
 function reportedPending({ status }: Pod): ResizeState['pending'] {
   const found = status?.conditions?.find(({ type }) => type === 'PodResizePending');
   return (

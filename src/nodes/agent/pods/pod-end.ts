@@ -1,9 +1,9 @@
-/** Why a pod has failed beside its containers: refused by the node, evicted, over its deadline. */
+/** Why a pod failed other than through its containers: it was refused or evicted, or exceeded its deadline. */
 export interface PodEnd {
   readonly reason: string;
   readonly message: string;
-  /** The node ended it for others, which a condition says, too. */
+  /** The node evicted the pod, which a condition shows, too. */
   readonly isDisruption?: boolean;
-  /** The node never took it: there is nothing to say of its containers. */
+  /** The node never accepted the pod: its containers have no statuses. */
   readonly isRefused?: boolean;
 }

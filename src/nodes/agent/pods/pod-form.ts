@@ -2,10 +2,10 @@ import type { Container, EphemeralContainer } from '../../../objects/apis/core/v
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { restartAllAction, restartRuleAction } from '../../../objects/apis/core/v1/restart-rules.js';
 
-/** Where a pod came from. */
+/** The source of a pod. */
 export type PodSource = 'api' | 'file' | 'http' | 'submission';
 
-/** Annotations about pods that came past the API, by their last part. */
+/** Annotations of pods that did not come from the API, by their last part. */
 export const podAnnotations = {
   source: 'config.source',
   hash: 'config.hash',
@@ -13,7 +13,7 @@ export const podAnnotations = {
   seen: 'config.seen',
 } as const;
 
-/** What a container is in its pod. A sidecar is an init container that runs on. */
+/** The role of a container in its pod. A sidecar is an init container that keeps running. */
 export type ContainerRole = 'init' | 'sidecar' | 'app' | 'ephemeral';
 
 /** A container as it is declared, with its role. */
@@ -22,7 +22,7 @@ export interface DeclaredContainer {
   readonly container: Container | EphemeralContainer;
 }
 
-/** Why containers of a pod that starts anew as a whole ended, as their statuses say. */
+/** The reason in the statuses of containers that ended because their whole pod starts anew. */
 export const restartingAllReason = 'RestartingAllContainers';
 
 export function roleOfInit(container: Container): 'init' | 'sidecar' {
@@ -38,12 +38,12 @@ export function declaredContainers({ spec }: Pod): DeclaredContainer[] {
   ];
 }
 
-/** Whether the whole pod starts anew after a container ended so. */
+/** Whether the whole pod starts anew after a container ended like this. */
 export function restartsAll(declared: DeclaredContainer, exitCode: number): boolean {
   return declared.role !== 'ephemeral' && restartRuleAction(declared.container, exitCode) === restartAllAction;
 }
 
-/** Whether a container runs again after it ended so. */
+/** Whether a container is restarted after it ended like this. */
 export function isRestarted(pod: Pod, declared: DeclaredContainer, exitCode: number): boolean {
   const { role, container } = declared;
   if (role === 'ephemeral') return false;
@@ -61,7 +61,7 @@ export function podUid({ metadata }: Pod): string {
   return metadata.uid ?? '';
 }
 
-/** Seconds that the containers of a pod have to end. */
+/** The grace period of a pod's containers, in seconds. */
 export function graceSeconds({ metadata, spec }: Pod): number {
   return Number(metadata.deletionGracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 30);
 }

@@ -6,7 +6,7 @@ import { podUid, roleOfInit } from './pod-form.js';
 import { addressesOf, mayRun, nameOf, type RuntimeContainer, type RuntimePod, usableSandbox } from './runtime-pod.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
-/** Where an event about a container points. */
+/** The field path of a container, for events. */
 export function containerPath(pod: Pod, name: string): string {
   if (pod.spec.initContainers?.some((container) => container.name === name)) return `spec.initContainers{${name}}`;
   if (pod.spec.ephemeralContainers?.some((container) => container.name === name)) {
@@ -15,7 +15,7 @@ export function containerPath(pod: Pod, name: string): string {
   return `spec.containers{${name}}`;
 }
 
-/** Ends what runs of a pod, and removes what is left. */
+/** Ends the containers of a pod, and removes its remains. */
 export class PodKiller {
   constructor(private readonly parts: PodDependencies) {}
 
@@ -60,7 +60,9 @@ export class PodKiller {
     for (const { id } of sandboxes) await this.parts.runtime.stopSandbox(id);
   }
 
-  /** Unmounts what nobody uses any more: first the parts of volumes, then what drivers have mounted, then the rest. */
+  /**
+   * Unmounts the volumes of a pod: first subpaths of volumes, then volumes that drivers have mounted, then the others.
+   */
   async releaseVolumes(pod: Pod): Promise<void> {
     const { folders, releaseVolumes } = this.parts;
     const uid = podUid(pod);
@@ -70,8 +72,8 @@ export class PodKiller {
   }
 
   /**
-   * Removes the containers and sandboxes of a pod that has ended, its cgroup, its files and its logs. The folder goes
-   * after everything else: an agent that starts again finds by it what is still to be removed.
+   * Removes the containers and sandboxes of a pod that has ended, its cgroup, its files and its logs. The folder is
+   * removed last: from it, a restarted agent sees what else it must remove.
    */
   async removeEverything(pod: Pod): Promise<void> {
     const { runtime, view, folders, cgroups, settings, backOff, images } = this.parts;

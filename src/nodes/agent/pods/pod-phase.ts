@@ -2,20 +2,20 @@ import type { ContainerStatus } from '../../../objects/apis/core/v1/container-st
 import type { Pod, PodPhase } from '../../../objects/apis/core/v1/pod.types.js';
 import { declaredContainers, isRestarted, restartingAllReason, roleOfInit } from './pod-form.js';
 
-/** Statuses of the init containers and of the others, of which the phase follows. */
+/** Statuses of the init containers and of the other containers, which determine the phase. */
 export interface PhaseInput {
   readonly pod: Pod;
   readonly inits: readonly ContainerStatus[];
   readonly apps: readonly ContainerStatus[];
-  /** Nothing of the pod runs, and nothing will be started. */
+  /** No container of the pod runs, and none will be started. */
   readonly isOver: boolean;
 }
 
-/** The phase of a pod that nobody has ended for another reason. */
+/** The phase of a pod that the node has not ended. */
 export function podPhase({ pod, inits, apps, isOver }: PhaseInput): PodPhase {
   const { restartPolicy, initContainers = [] } = pod.spec;
   const declared = new Map(declaredContainers(pod).map((each) => [each.container.name, each]));
-  /** Whether the container runs again though it has ended now. */
+  /** Whether the container will be restarted although it has ended now. */
   const isAgain = (status: ContainerStatus) => {
     const [known, exit] = [declared.get(status.name), exitOf(status)];
     return !isOver && known !== undefined && exit !== undefined && isRestarted(pod, known, exit);
@@ -50,6 +50,6 @@ function isWaitingForFirst(state: ContainerStatus['state'], lastState: Container
 
 function exitOf({ state, lastState }: ContainerStatus): number | undefined {
   const ended = state.terminated ?? (state.waiting ? lastState.terminated : undefined);
-  // What ended only because the whole pod starts anew has not come to its own end.
+  // A container that ended only because the whole pod starts anew has no exit code of its own.
   return ended?.reason === restartingAllReason ? undefined : ended?.exitCode;
 }

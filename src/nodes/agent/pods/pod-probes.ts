@@ -14,17 +14,17 @@ import {
 } from './runtime-pod.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
-/** The probes of all containers of a pod that run. */
+/** The probes of all running containers of a pod. */
 export class PodProbes {
   private readonly probes = new Map<string, RunProbes>();
 
   constructor(
     private readonly parts: PodDependencies,
-    /** The status that the API had when this process began with the pod. */
+    /** The status in the API when this process took over the pod. */
     private readonly adopted: PodStatus | undefined,
   ) {}
 
-  /** Begins to probe what runs, and stops with what has ended. */
+  /** Begins to probe new runs, and stops probing those that have ended. */
   follow(pod: Pod, runtime: RuntimePod): void {
     const running = new Set(runtime.containers.filter(isRunning).map(({ id }) => id));
     for (const id of this.probes.keys()) if (!running.has(id)) this.drop(id);
@@ -60,7 +60,7 @@ export class PodProbes {
     return this.probes.get(run.id)?.isReady ?? true;
   }
 
-  /** What a run has to end that its probes have given up, if they say so. */
+  /** The grace period of a run that probes have given up, if the probe has one. */
   graceSeconds(run: RuntimeContainer): number | undefined {
     return this.probes.get(run.id)?.graceSeconds;
   }

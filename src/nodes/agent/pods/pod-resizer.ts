@@ -9,20 +9,20 @@ import { resizeOf, resourcesOfPod, withResources } from './pod-resources.js';
 import { isRunning, type RuntimePod, runsOf } from './runtime-pod.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
-/** Gives the containers of one pod other resources while they run. */
+/** Changes the resources of the running containers of one pod. */
 export class PodResizer {
   constructor(
     private readonly parts: PodDependencies,
     private readonly allocation: PodAllocation,
   ) {}
 
-  /** What the present run of a container needs to get what is declared. */
+  /** How the present run of a container gets its declared resources. */
   resizeOf(container: Pick<Container, 'name' | 'resources' | 'resizePolicy'>): 'none' | 'update' | 'restart' {
     const actual = this.allocation.actual(container.name);
     return actual === undefined ? 'none' : resizeOf(container, actual);
   }
 
-  /** Makes the cgroup of the pod. While a resize goes on, it allows what the pod had and what it gets. */
+  /** Makes the cgroup of the pod. During a resize, its limits cover both the old and the new resources. */
   async prepareCgroup(pod: Pod): Promise<void> {
     const { allocation } = this;
     if (allocation.state.inProgress === undefined) return this.setCgroup(pod, podAmounts(pod));
@@ -41,7 +41,7 @@ export class PodResizer {
     await cgroups.makePod(pod, settings.podsCgroup, settings.cfsQuotaPeriodMs, cgroupAmounts(pod, settings, amounts));
   }
 
-  /** Has the runtime give runs what is declared. Returns whether it did. */
+  /** Updates runs through the runtime to their declared resources. Returns whether all updates succeeded. */
   async update(pod: Pod, updates: readonly ContainerUpdate[]): Promise<boolean> {
     const { runtime, settings } = this.parts;
     for (const { run, declared } of updates) {
@@ -57,7 +57,7 @@ export class PodResizer {
     return true;
   }
 
-  /** Ends a resize when all that runs has what is declared. Returns whether nothing is left to be done. */
+  /** Completes a resize when all running containers have the declared resources. Returns whether it is complete. */
   async finish(pod: Pod, runtime: RuntimePod): Promise<boolean> {
     if (this.allocation.state.inProgress === undefined) return true;
     const isLeft = declaredContainers(pod).some(({ container }) => {

@@ -67,7 +67,7 @@ describe('PodAllocation', () => {
       const first = make();
       assert.equal(appOf(await first.consider(podOf('100m'))).resources?.requests?.cpu, '100m');
       await first.gave({ app: appOf(podOf('100m')).resources });
-      // What there is no room for waits; the pod keeps what it has.
+      // A resize that does not fit waits; the pod keeps its resources.
       assert.equal(appOf(await first.consider(podOf('200m', 2))).resources?.requests?.cpu, '100m');
       await first.consider(podOf('200m', 2));
       const pending = { reason: 'Deferred', message: 'no room', generation: 2 };
@@ -86,7 +86,7 @@ describe('PodAllocation', () => {
       assert.deepEqual(events, [
         ...['Warning ResizeDeferred', 'Normal ResizeStarted', 'Warning ResizeError', 'Normal ResizeCompleted'],
       ]);
-      // Before all pods are known, nothing is agreed to, and what was reported stays.
+      // Before all pods are known, no resize is accepted, and the reported state stays.
       room = 'unknown';
       const conditions = [{ type: 'PodResizePending', reason: 'Infeasible', message: 'never', observedGeneration: 3 }];
       const waiting = { ...podOf('300m', 3), status: { conditions } } as unknown as Pod;
@@ -96,7 +96,7 @@ describe('PodAllocation', () => {
       await second.consider(podOf('300m', 4));
       assert.deepEqual(second.state.pending, { reason: 'Infeasible', message: 'never at all', generation: 4 });
       assert.equal(events.at(-1), 'Warning ResizeInfeasible');
-      // A file that is not whole says nothing.
+      // An incomplete file is ignored.
       await fs.writeFile(path, '{"allocated"');
       assert.equal(appOf(await make().consider(podOf('300m', 3))).resources?.requests?.cpu, '300m');
     } finally {

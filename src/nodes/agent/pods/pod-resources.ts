@@ -2,13 +2,13 @@ import { quantityMilliValue, quantityValue } from '../../../base/machinery/value
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 
-/** What a container or a pod asks for and may use. */
+/** Requests and limits of a container or a pod. */
 export type Resources = Container['resources'];
 
 /** The resources of a pod that can change while it runs. */
 export interface PodResources {
   readonly containers: Readonly<Record<string, Resources>>;
-  /** Of the pod as a whole, if it has such. */
+  /** Resources of the pod as a whole, if it declares any. */
   readonly pod?: Resources;
 }
 
@@ -23,7 +23,7 @@ export function resourcesOfPod({ spec }: Pod): PodResources {
   };
 }
 
-/** The pod as if it had been declared with these resources. */
+/** The pod with these resources in its declaration. */
 export function withResources(pod: Pod, resources: PodResources): Pod {
   if (isSameForPod(resourcesOfPod(pod), resources)) return pod;
   const renew = (containers: readonly Container[]) =>
@@ -40,7 +40,7 @@ export function withResources(pod: Pod, resources: PodResources): Pod {
   } as Pod;
 }
 
-/** The names of what differs between two of them. */
+/** The names of the resources that differ between the two. */
 function differences(a: Resources | undefined, b: Resources | undefined): (typeof names)[number][] {
   const amount = (resources: Resources | undefined, kind: (typeof kinds)[number], name: (typeof names)[number]) => {
     const text = resources?.[kind]?.[name];
@@ -60,8 +60,8 @@ export function isSameForPod(a: PodResources, b: PodResources): boolean {
 }
 
 /**
- * What a running container needs to get other resources: nothing, an update by the runtime, or a restart, as it wants it for
- * what changes.
+ * How a running container gets other resources: not at all, by an update through the runtime, or by a restart, as its
+ * resize policy demands for the resources that change.
  */
 export function resizeOf({ resources, resizePolicy }: Container, actual: Resources): 'none' | 'update' | 'restart' {
   const changed = differences(resources, actual);

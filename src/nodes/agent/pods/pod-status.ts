@@ -14,7 +14,7 @@ import { podPhase } from './pod-phase.js';
 import { addressesOf, usableSandbox } from './runtime-pod.js';
 
 export interface PodStatusInput extends Omit<StatusInput, 'before'> {
-  /** The status that was reported last, which keeps the times of conditions that did not change. */
+  /** The status that was reported last, from which unchanged conditions keep their times. */
   readonly before: PodStatus | undefined;
   readonly hostIPs: readonly string[];
   /** Milliseconds since the epoch. */
@@ -26,13 +26,13 @@ export interface PodStatusInput extends Omit<StatusInput, 'before'> {
 
 interface Verdict {
   readonly status: 'True' | 'False';
-  /** The generation that it is about, if not the newest. */
+  /** The generation that the status is about, if it is not the newest. */
   readonly generation?: number;
   readonly reason?: string;
   readonly message?: string;
 }
 
-/** Conditions that go when what they say is over. */
+/** Conditions that are removed when they no longer hold. */
 export const resizeConditions = ['PodResizePending', 'PodResizeInProgress'] as const;
 
 const yes: Verdict = { status: 'True' };
@@ -41,7 +41,7 @@ function no(reason: string, message?: string): Verdict {
   return { status: 'False', reason, ...(message === undefined ? {} : { message }) };
 }
 
-/** The whole status of a pod, as the API is told. */
+/** The whole status of a pod, in the form for the API. */
 export function podStatus(input: PodStatusInput): PodStatus {
   const { pod, before, end } = input;
   if (end?.isRefused) return refusedStatus(input, end);
@@ -83,7 +83,7 @@ function refusedStatus({ pod, startTime }: PodStatusInput, { reason, message }: 
   } as PodStatus;
 }
 
-/** What all containers together were given. */
+/** The resources that all containers have together. */
 function podResources(pod: Pod): Partial<PodStatus> {
   const { cpuRequestMilli, cpuLimitMilli, memoryLimit } = podAmounts(pod);
   const memoryRequest = podRequest(pod, 'memory');
@@ -102,7 +102,7 @@ function podResources(pod: Pod): Partial<PodStatus> {
   };
 }
 
-/** Bytes with the largest binary unit that fits. */
+/** Bytes in the largest binary unit that divides them. */
 function binaryText(bytes: number): string {
   const units = ['', 'Ki', 'Mi', 'Gi', 'Ti'];
   let unit = 0;
@@ -143,7 +143,7 @@ function conditionsOf(
   return verdicts.map(([type, verdict]) => conditionOf(type, verdict, pod, before, now));
 }
 
-/** Pods of which a container may make everything start anew say whether it does. */
+/** A pod that may start anew as a whole shows whether it does. */
 function restartVerdicts(pod: Pod, phase: PodPhase, isRestartingAll: boolean): [string, Verdict][] {
   if (!mayRestartAll(pod)) return [];
   const type = 'AllContainersRestarting';
@@ -192,7 +192,7 @@ function addressFields({ pod, runtime, hostIPs, before }: PodStatusInput, phase:
   const sandbox = usableSandbox(runtime) ?? runtime.sandboxes[0];
   const isDone = phase === 'Succeeded' || phase === 'Failed';
   let addresses = hostNetwork ? hostIPs : addressesOf(sandbox);
-  // A stopped sandbox no longer names its addresses.
+  // A stopped sandbox no longer reports its addresses.
   if (addresses.length === 0 && before?.podIPs !== undefined && (isDone || sandbox !== undefined)) {
     addresses = before.podIPs.map(({ ip }) => ip);
   }

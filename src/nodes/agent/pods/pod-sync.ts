@@ -29,7 +29,7 @@ import {
 import { VolumePreparation } from './volume-preparation.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
-/** What a turn came to: the pod goes on, all of it has ended for good, or the node ends it. */
+/** The result of a turn: the pod continues, all of its containers have ended for good, or the node ends it. */
 export type TurnOutcome = 'going-on' | 'ended' | PodEnd;
 
 export interface StatusContext {
@@ -40,15 +40,15 @@ export interface StatusContext {
 
 type Publish = (runtime: RuntimePod) => Promise<PodStatus>;
 
-/** Dead runs of one container that are kept, for their logs. */
+/** Ended runs of one container that are kept, for their logs. */
 const keptRuns = 1;
-/** What others have to make ready is looked for again after this. */
+/** The interval for checking whether others have made a volume or an object ready. */
 const pendingMs = 1_000;
-/** A resize that could not be done is tried again after this. */
+/** A failed resize is tried again after this time. */
 const resizeMs = 10_000;
 const noResize: ResizeState = { pending: undefined, inProgress: undefined };
 
-/** Brings the containers of one pod to what its declaration wants, a turn at a time. */
+/** Brings the containers of one pod to its declared state, one turn at a time. */
 export class PodSync {
   private readonly probes: PodProbes;
   private readonly starts: ContainerStarts;
@@ -58,7 +58,7 @@ export class PodSync {
   private readonly messages = new Map<string, string | undefined>();
   private readonly killer: PodKiller;
   private readonly startTime: number;
-  /** When the next turn is due by itself; undefined: only when something changes. */
+  /** When the next turn is due without a change; undefined: never. */
   nextAt: number | undefined;
 
   constructor(
@@ -108,11 +108,11 @@ export class PodSync {
     await publish(runtime);
     await this.removeOldRuns(runtime);
     if (!(await this.resizer.finish(pod, runtime))) this.wakeAt(timers.now() + resizeMs);
-    // All is gone; it starts anew at once.
+    // All containers are removed; the pod starts anew at once.
     if (this.isRestartingAll) this.wakeAt(timers.now());
     const { activeDeadlineSeconds } = pod.spec;
     if (activeDeadlineSeconds) this.wakeAt(this.startTime + Number(activeDeadlineSeconds) * 1000);
-    // What was started has its next step soon, and what has ended meanwhile is seen at once.
+    // A started container soon needs its next step, and one that has ended meanwhile is noticed at once.
     if (changed && actions.starts.length > 0) this.wakeAt(timers.now() + 1000);
     return 'going-on';
   }
@@ -129,7 +129,7 @@ export class PodSync {
     return { reason: 'DeadlineExceeded', message };
   }
 
-  /** Does what the plan says. Returns whether anything was done. */
+  /** Carries out the planned actions. Returns whether there were any. */
   private async act(
     pod: Pod,
     runtime: RuntimePod,
@@ -173,7 +173,7 @@ export class PodSync {
     return true;
   }
 
-  /** Ends and removes runs, without waiting for them, so that the whole pod starts anew. Its sandbox stays. */
+  /** Ends and removes runs, without waiting for them to end, so that the whole pod starts anew. Its sandbox stays. */
   private async reset(
     pod: Pod,
     runtime: RuntimePod,
@@ -206,14 +206,14 @@ export class PodSync {
     }
   }
 
-  /** Renewed while the pod starts; containers see the same file. */
+  /** Renewed on each start of the pod; containers see the same file. */
   private async writeHosts(pod: Pod, podIPs: readonly string[]): Promise<void> {
     const { folders, settings } = this.parts;
     const ofHost = pod.spec.hostNetwork ? await fs.readFile('/etc/hosts', 'utf8').catch(() => '') : undefined;
     const names = hostNamesOf(pod, settings.nodeName, settings.clusterDomain);
     const text = hostsFile(pod, names, podIPs, ofHost);
     const path = folders.hosts(podUid(pod));
-    // Written in place: a container has it mounted.
+    // Written in place, since a container has the file mounted.
     if ((await fs.readFile(path, 'utf8').catch(() => '')) !== text) await fs.writeFile(path, text, { mode: 0o644 });
   }
 
@@ -250,7 +250,7 @@ export class PodSync {
     });
   }
 
-  /** Runs that ended before the last one go, with their logs; so do sandboxes that are no longer used. */
+  /** Removes runs that ended before the last one, with their logs, and sandboxes that are no longer used. */
   private async removeOldRuns(runtime: RuntimePod): Promise<void> {
     const { runtime: cri } = this.parts;
     const kept = new Set<string>();

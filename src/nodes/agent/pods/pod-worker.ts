@@ -10,20 +10,21 @@ import { mayRun, usableSandbox } from './runtime-pod.js';
 import { type StatusTarget, StatusWriter } from './status-writer.js';
 import type { WorkerDependencies } from './worker-dependencies.js';
 
-/** A pod is looked at again after this time, even if nothing is known to have changed. */
+/** A pod is checked again after this time, even if no change is known. */
 const resyncMs = 55_000;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
 
 /**
- * Runs one pod. Its life: `running` until somebody deletes it, it has ended, or the node ends it; then `ending`, while its
- * containers end; then `over`. Whatever an earlier process began, this finds in the runtime. Nothing is done twice at a time.
+ * Runs one pod. Its states: `running` until the pod is deleted, has ended, or the node ends it; then `ending`, while
+ * its containers end; then `over`. The worker takes over sandboxes and containers that an earlier process made. Only
+ * one turn runs at a time.
  */
 export class PodWorker {
   private phase: 'running' | 'ending' | 'over' = 'running';
   private end: PodEnd | undefined;
   private wake = new AbortController();
-  /** Ends what a turn waits for when the pod shall end. */
+  /** Aborts the present turn's waits when the pod must end. */
   private turn = new AbortController();
   private hurry = new AbortController();
   private grace: number | undefined;
@@ -33,13 +34,13 @@ export class PodWorker {
   private readonly sync: PodSync;
   private readonly killer: PodKiller;
   readonly writer: StatusWriter;
-  /** The status as the worker knows it, whether or not the API has it. */
+  /** The status as the worker computed it, whether or not the API has it. */
   status: PodStatus | undefined;
 
   constructor(
     private readonly parts: WorkerDependencies,
     private pod: Pod,
-    /** Whether the API only has a mirror of the pod, or nothing. */
+    /** Whether the API has only a mirror of the pod, or nothing. */
     readonly isStatic = false,
   ) {
     this.status = pod.status;
@@ -62,7 +63,7 @@ export class PodWorker {
     if (!isStatic) this.writer.aim(targetOf(pod));
   }
 
-  /** The API no longer has what the status was written to. That ends the pod, unless it did not come from there. */
+  /** The API no longer has the object of the status. That ends the pod, unless the pod came from another source. */
   private onGone(): void {
     if (this.isStatic) this.parts.onMirrorGone(podUid(this.pod));
     else this.forget();
@@ -72,17 +73,17 @@ export class PodWorker {
     return this.pod;
   }
 
-  /** The declaration as far as the node has agreed to it: a pod may want more than there is room for. */
+  /** The declaration with the allocated resources: a pod may declare more than the node can give it. */
   get allocated(): Pod {
     return this.allocation.apply(this.pod);
   }
 
-  /** Whether the pod waits for room for other resources. */
+  /** Whether the pod waits until the node has the resources for its resize. */
   get awaitsResize(): boolean {
     return this.allocation.state.pending !== undefined;
   }
 
-  /** Whether nothing of the pod runs any more and nothing will. */
+  /** Whether no container of the pod runs, and none will run again. */
   get isOver(): boolean {
     return this.phase === 'over';
   }
@@ -91,7 +92,7 @@ export class PodWorker {
     return this.phase !== 'running';
   }
 
-  /** The declaration or the status in the API has changed. */
+  /** The declaration, or the status in the API, has changed. */
   update(pod: Pod): void {
     this.pod = pod;
     if (this.status !== undefined && contradicts(pod.status, this.status)) this.writer.contradict();
@@ -103,7 +104,7 @@ export class PodWorker {
     if (!this.pod.metadata.deletionTimestamp) return;
     const grace = graceSeconds(this.pod);
     if (this.grace !== undefined && grace < this.grace) {
-      // The second deletion is in more of a hurry.
+      // The grace period of the second deletion is shorter.
       this.grace = grace;
       this.hurry.abort();
     }
@@ -111,7 +112,7 @@ export class PodWorker {
     this.beginEnding();
   }
 
-  /** The node ends the pod, which has failed by that. */
+  /** The node ends the pod, which counts as failed. */
   fail(end: PodEnd, grace?: number): void {
     if (this.phase !== 'running') return;
     this.end = end;
@@ -120,7 +121,7 @@ export class PodWorker {
     this.changed();
   }
 
-  /** A pod that ends already has no more time for that than this from now on. */
+  /** Shortens the remaining grace period of a pod that is ending already. */
   hurryUp(graceSeconds: number): void {
     if (this.phase !== 'ending' || (this.grace !== undefined && this.grace <= graceSeconds)) return;
     this.grace = graceSeconds;
@@ -128,7 +129,7 @@ export class PodWorker {
     this.changed();
   }
 
-  /** The API or the source of the pod no longer has it: everything ends and is removed. */
+  /** The API or the source no longer has the pod: its containers end, and its remains are removed. */
   forget(): void {
     this.isForgotten = true;
     this.grace ??= graceSeconds(this.pod);
@@ -141,7 +142,7 @@ export class PodWorker {
     this.turn.abort();
   }
 
-  /** Something has happened that the worker should look at. */
+  /** The worker should look at the pod again. */
   changed(): void {
     this.wake.abort();
   }
@@ -159,7 +160,7 @@ export class PodWorker {
     this.parts.events.record(target, type, reason, message);
   };
 
-  /** Works until everything of the pod is gone and it is no longer wanted. */
+  /** Works until the pod is no longer wanted and its remains are removed. */
   async run(): Promise<void> {
     const { timers, logger, signal } = this.parts;
     let pauseMs = firstPauseMs;
@@ -186,7 +187,7 @@ export class PodWorker {
     }
   }
 
-  /** Returns whether there is nothing more to do, ever. */
+  /** Returns whether the worker is done for good. */
   private async step(): Promise<boolean> {
     if (this.phase === 'running') {
       this.turn = new AbortController();
@@ -198,7 +199,7 @@ export class PodWorker {
       this.beginEnding();
     }
     if (this.phase === 'ending') await this.stopEverything();
-    // The driver of a volume that fails is asked again, before anything says that the pod is gone.
+    // A failing driver of a volume is asked again before the API learns that the pod is gone.
     if (!this.areVolumesReleased) await this.killer.releaseVolumes(this.pod);
     this.areVolumesReleased = true;
     const { metadata } = this.pod;
@@ -244,7 +245,10 @@ function targetOf({ metadata }: Pod): StatusTarget {
   return { namespace: metadata.namespace ?? '', name: metadata.name ?? '', uid: metadata.uid ?? '' };
 }
 
-/** Whether others wrote another state than the agent knows: took the node for dead, or restored an old state. */
+/**
+ * Whether the status in the API differs from what the agent wrote, because a controller took the node for dead or an
+ * old state was restored.
+ */
 function contradicts(seen: PodStatus | undefined, own: PodStatus): boolean {
   const of = (status: PodStatus | undefined) =>
     `${status?.phase} ${status?.conditions?.find(({ type }) => type === 'Ready')?.status} ${status?.podIP}`;

@@ -2,18 +2,18 @@ import { type ContainerStatus, containerStates } from '../cri/container-messages
 import { runtimeAnnotations, runtimeLabels } from '../cri/labels.js';
 import { type SandboxStatus, sandboxReady } from '../cri/sandbox-messages.js';
 
-/** What the runtime has of a pod. */
+/** The sandboxes and containers of a pod in the runtime. */
 export interface RuntimePod {
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
-  /** The newest first. */
+  /** Sandboxes, newest first. */
   readonly sandboxes: readonly SandboxStatus[];
-  /** Of all its containers, those of earlier sandboxes too; the newest first. */
+  /** All containers of the pod, including those of earlier sandboxes, newest first. */
   readonly containers: readonly RuntimeContainer[];
 }
 
-/** A container with the sandbox that it is in. */
+/** A container and the id of its sandbox. */
 export interface RuntimeContainer extends ContainerStatus {
   readonly sandboxId: string;
 }
@@ -32,7 +32,7 @@ export function nameOf({ labels, metadata }: Pick<ContainerStatus, 'labels' | 'm
   return labels[runtimeLabels.containerName] ?? metadata?.name ?? '';
 }
 
-/** The runs of one container, the newest first. */
+/** The runs of one container, newest first. */
 export function runsOf({ containers }: RuntimePod, name: string): readonly RuntimeContainer[] {
   return containers.filter((container) => nameOf(container) === name);
 }
@@ -41,12 +41,12 @@ export function isRunning({ state }: Pick<ContainerStatus, 'state'>): boolean {
   return state === containerStates.running;
 }
 
-/** Whether the runtime has lost sight of the container, as after a crash: it may still run. */
+/** Whether the runtime has lost track of the container, such as after a crash: it may still run. */
 export function isUnknown({ state }: Pick<ContainerStatus, 'state'>): boolean {
   return state === containerStates.unknown;
 }
 
-/** Whether the container must be stopped before it can be relied on that nothing of it runs. */
+/** Whether the container must be stopped before its end is certain. */
 export function mayRun(run: Pick<ContainerStatus, 'state'>): boolean {
   return isRunning(run) || isUnknown(run);
 }
@@ -55,7 +55,7 @@ export function hasExited({ state }: Pick<ContainerStatus, 'state'>): boolean {
   return state === containerStates.exited;
 }
 
-/** How often the container had been started again when this run was made. */
+/** How often the container had been restarted when this run was created. */
 export function restartCountOf({ annotations, metadata }: Pick<ContainerStatus, 'annotations' | 'metadata'>): number {
   const count = Number(annotations[runtimeAnnotations.restartCount]);
   return Number.isInteger(count) ? count : (metadata?.attempt ?? 0);
@@ -67,7 +67,7 @@ export function addressesOf(sandbox: SandboxStatus | undefined): readonly string
   return [ip, ...additionalIps.map((each) => each.ip)].filter((each) => each !== '');
 }
 
-/** Milliseconds since the epoch of a time of the runtime. */
+/** Converts a time of the runtime to milliseconds since the epoch. */
 export function millisOf(nanoseconds: number): number {
   return Math.floor(nanoseconds / 1e6);
 }

@@ -10,13 +10,13 @@ interface Listed {
   readonly name: string;
   readonly sandboxes: Sandbox[];
   readonly containers: Container[];
-  /** Changes with every change that lists show. */
+  /** A value that changes with every change that lists show. */
   print: string;
 }
 
 /**
- * What the runtime has of all pods that agents made. Sandboxes and containers without the labels of a pod belong to others
- * and are never seen. `relist` finds out which pods have changed; the details are asked for when somebody needs them.
+ * The sandboxes and containers of all pods in the runtime. Those without the labels of a pod belong to other programs
+ * and are left out. `relist` finds the pods that have changed; details are read on demand.
  */
 export class RuntimeView {
   private listed = new Map<string, Listed>();
@@ -24,7 +24,7 @@ export class RuntimeView {
 
   constructor(private readonly runtime: ContainerRuntime) {}
 
-  /** Asks the runtime for its lists. Returns the uids of the pods that look otherwise than before. */
+  /** Lists the runtime. Returns the uids of the pods that have changed. */
   async relist(): Promise<string[]> {
     const [sandboxes, containers] = await Promise.all([this.runtime.listSandboxes(), this.runtime.listContainers()]);
     const before = this.listed;
@@ -40,7 +40,7 @@ export class RuntimeView {
     return [...this.listed.values()];
   }
 
-  /** Asks the runtime for everything about one pod, as it is now. */
+  /** Reads the present details of one pod from the runtime. */
   async read(uid: string, namespace = '', name = ''): Promise<RuntimePod> {
     const [sandboxes, containers] = await Promise.all([
       this.runtime.listSandboxes(uid),

@@ -5,7 +5,7 @@ import type { PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
 import { ApiError, type ApiUser } from '../../connection/api-connection.js';
 import { resizeConditions } from './pod-status.js';
 
-/** The object in the API whose status is written. */
+/** The API object whose status is written. */
 export interface StatusTarget {
   readonly namespace: string;
   readonly name: string;
@@ -16,8 +16,8 @@ const firstPauseMs = 200;
 const longestPauseMs = 30_000;
 
 /**
- * Writes the status of one pod, the newest only, again and again until the API has it. A pod that is over is removed after
- * its last status.
+ * Writes the newest status of one pod, again and again until the API has it. Deletes a pod that is over after its last
+ * status.
  */
 export class StatusWriter {
   private wanted: PodStatus | undefined;
@@ -39,7 +39,7 @@ export class StatusWriter {
     },
   ) {}
 
-  /** The object to write to, which static pods get late and may get anew. */
+  /** The object to write to, which a static pod gets late, and again when its mirror is made anew. */
   aim(target: StatusTarget | undefined): void {
     if (target?.uid !== this.target?.uid) {
       this.written = '';
@@ -54,13 +54,13 @@ export class StatusWriter {
     this.begin();
   }
 
-  /** Somebody else wrote another status. */
+  /** Another writer changed the status. */
   contradict(): void {
     this.written = '';
     this.begin();
   }
 
-  /** After the last status the pod may go. */
+  /** The pod may be deleted after its last status. */
   remove(): void {
     this.isRemovalWanted = true;
     this.begin();
@@ -71,7 +71,7 @@ export class StatusWriter {
     this.isWorking = true;
     void this.work().finally(() => {
       this.isWorking = false;
-      // What was set while the work ended must not wait for the next change.
+      // A status that was set while the last write ended must not wait for the next change.
       if (this.hasWork && !this.parts.signal.aborted) this.begin();
     });
   }
@@ -121,7 +121,7 @@ export class StatusWriter {
       metadata: { uid },
       status: {
         ...others,
-        // Conditions are merged by their type: what they no longer say must be taken away.
+        // The API merges conditions by type, so conditions that no longer hold must be deleted explicitly.
         conditions: [
           ...(conditions ?? []).map((each) => ({
             ...each,
@@ -132,7 +132,7 @@ export class StatusWriter {
             .filter((type) => conditions?.every((each) => each.type !== type))
             .map((type) => ({ type, $patch: 'delete' })),
         ],
-        // Addresses that the pod had before go.
+        // Earlier addresses of the pod are deleted explicitly.
         ...(podIPs === undefined && hostIPs === undefined
           ? {}
           : { podIPs: [{ $patch: 'replace' }, ...(podIPs ?? [])] }),
@@ -143,7 +143,7 @@ export class StatusWriter {
     await this.send('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, body);
   }
 
-  /** Whether the API still has the pod, and not another one of its name. */
+  /** Whether the API still has this pod, and not another one of the same name. */
   private async isThere(path: string): Promise<boolean> {
     const { api, signal } = this.parts;
     const target = this.target;
@@ -162,7 +162,7 @@ export class StatusWriter {
       return await this.parts.api.send(method, path, { body, contentType, signal: this.parts.signal });
     } catch (error) {
       const isGone = error instanceof ApiError && (error.status === 404 || error.status === 409);
-      // A conflict may also come of other writers, who must not end a pod.
+      // Other writers can cause a conflict too; that must not end a pod.
       if (!isGone || (error.status === 409 && (await this.isThere(path)))) throw error;
       this.isGone = true;
       this.parts.onGone();

@@ -3,16 +3,19 @@ import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import { VolumePending, VolumeProblem } from '../volumes/volume-sources.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
-/** After this an event says that the volumes of a pod are still not there. */
+/** When a pod has waited this long for its volumes, an event reports it. */
 const patienceMs = 123_000;
 
-/** Makes the volumes of one pod ready, or brings them up to date. */
+/** Prepares the volumes of one pod, or brings them up to date. */
 export class VolumePreparation {
   private waitsSince: number | undefined;
 
   constructor(private readonly parts: PodDependencies) {}
 
-  /** Undefined while others still have to do something for them. @throws VolumeProblem for one that can't be had */
+  /**
+   * Undefined while other components have work to do for them. @throws VolumeProblem for a volume that can't be
+   * prepared
+   */
   async prepare(
     pod: Pod,
     podIPs: readonly string[],

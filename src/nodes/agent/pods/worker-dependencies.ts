@@ -16,7 +16,7 @@ import type { Room } from './pod-allocation.js';
 import type { PodEnd } from './pod-end.js';
 import type { RuntimeView } from './runtime-view.js';
 
-/** What the workers of all pods share. */
+/** The dependencies that the workers of all pods share. */
 export interface WorkerDependencies {
   readonly api: ApiUser;
   readonly runtime: ContainerRuntime;
@@ -34,28 +34,28 @@ export interface WorkerDependencies {
   readonly userAgent: string;
   readonly signal: AbortSignal;
   readonly prepareVolumes: (pod: Pod, podIPs: readonly string[]) => Promise<ReadonlyMap<string, ReadyVolume>>;
-  /** Gives a pod the devices that it asks for. Returns why that is not possible. */
+  /** Allocates the devices that a pod requests. Returns the reason if that is not possible. */
   readonly prepareDevices: (pod: Pod) => Promise<PodEnd | undefined>;
-  /** Has the drivers of a pod's volumes take them away. */
+  /** Unpublishes the CSI volumes of a pod. */
   readonly releaseVolumes: (uid: string) => Promise<void>;
-  /** Name of the runtime, which begins ids of containers. */
+  /** Name of the runtime, with which container ids begin. */
   readonly runtimeName: () => string;
-  /** The handler of the runtime for a class of runtimes. @throws Error for an unknown class, or one that can't run the pod */
+  /** The runtime handler of a RuntimeClass. @throws Error for an unknown class, or one that can't run the pod */
   readonly handlerOf: (pod: Pod) => Promise<string>;
-  /** Whether the node has room for a pod that it runs already, as the pod wants to be now. */
+  /** Whether the node has the resources for a running pod with its resized declaration. */
   readonly room: (pod: Pod) => Room;
-  /** Called when a pod may have given back some of its resources. */
+  /** Called when a pod may have freed resources. */
   readonly onResized: () => void;
-  /** Called when the API has lost the mirror of a static pod. */
+  /** Called when the API no longer has the mirror of a static pod. */
   readonly onMirrorGone: (uid: string) => void;
-  /** Called when nothing is left of a pod that is no longer wanted. */
+  /** Called when the last trace of an unwanted pod was removed. */
   readonly onDone: (uid: string) => void;
 }
 
-/** The same for the parts of one pod's worker. */
+/** The same dependencies for the components of one pod's worker. */
 export interface PodDependencies extends WorkerDependencies {
-  /** Records an event about the pod. @param container path of the part that it is about */
+  /** Records an event about the pod. @param container field path of the container that the event is about */
   readonly event: (type: EventType, reason: string, message: string, container?: string) => void;
-  /** Something has happened that the worker should look at. */
+  /** The worker should look at the pod again. */
   readonly changed: () => void;
 }

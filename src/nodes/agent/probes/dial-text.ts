@@ -1,4 +1,4 @@
-/** The words that people know for connections that fail. */
+/** The usual texts for connections that fail. */
 export function dialText(host: string, port: number, { code, message }: NodeJS.ErrnoException): string {
   const reasons: Readonly<Record<string, string>> = {
     ECONNREFUSED: 'connect: connection refused',

@@ -4,24 +4,24 @@ import { isIPv6 } from 'node:net';
 import type { HTTPGetAction } from '../../../objects/apis/core/v1/probe.types.js';
 import { dialText } from './dial-text.js';
 
-/** What a server of a container answered. */
+/** The response of a server in a container. */
 export interface HttpAnswer {
   readonly statusCode: number;
   /** The beginning of the body. */
   readonly text: string;
 }
 
-/** A request as an action wants it, and how long all of it may take. */
+/** A request of a probe or a hook, with the time limit for all of it. */
 export interface HttpQuestion {
   readonly action: HTTPGetAction;
-  /** Of the pod, for actions that name no host. */
+  /** Address of the pod, for actions that name no host. */
   readonly address: string;
   readonly port: number;
   readonly userAgent: string;
   readonly timeoutMs: number;
 }
 
-/** More of an answer is not read. */
+/** The rest of a longer body is not read. */
 const mostAnswerBytes = 10 * 1024;
 const mostRequests = 10;
 const redirections = new Set([301, 302, 303, 307, 308]);
@@ -35,10 +35,10 @@ interface Step {
 }
 
 /**
- * Sends a GET to a container and follows redirections to the same host, as many as are usual. One to another host is itself
- * the answer: a container must not send the agent elsewhere. Certificates are not checked.
+ * Sends a GET to a container and follows redirections to the same host, up to the usual number. A redirection to
+ * another host is itself the result: a container must not send the agent elsewhere. Certificates are not checked.
  *
- * @throws Error without an answer; its message is for events
+ * @throws Error without a response; its message is for events
  */
 export async function askContainer(question: HttpQuestion): Promise<HttpAnswer> {
   const { action, timeoutMs } = question;
@@ -56,7 +56,7 @@ export async function askContainer(question: HttpQuestion): Promise<HttpAnswer> 
       throw new Error(`Get "${location}": unsupported protocol scheme "${next.protocol.slice(0, -1)}"`);
     }
     if (sent >= mostRequests) throw new Error(`Get "${location}": stopped after ${mostRequests} redirects`);
-    // The name of the host that the action gives is for its own address.
+    // A redirection to an absolute URL does not get the action's Host header.
     if (URL.canParse(location)) headers = { ...headersOf({ ...question, action: withoutHost(action) }) };
     url = next;
   }
@@ -72,11 +72,11 @@ function urlOf({ action, address, port }: HttpQuestion): URL {
   const [place = ''] = path.split('#');
   const absolute = place.startsWith('/') ? place : `/${place}`;
   const origin = `${(scheme || 'HTTP').toLowerCase()}://${isIPv6(host) ? `[${host}]` : host}:${port}`;
-  // The origin is put before the path: two slashes at its beginning are no host.
+  // The origin is put before the path, since a path with two leading slashes would be read as a host.
   return new URL(`${origin}${absolute.toWellFormed().replace(unsafe, encodeURIComponent)}`);
 }
 
-/** What may not stand in the path or the query of a request. */
+/** Characters that must be encoded in the path or the query of a request. */
 const unsafe = /[^!#-;=?-[\]_a-z~]/gu;
 
 function headersOf({ action, userAgent }: HttpQuestion): Headers {

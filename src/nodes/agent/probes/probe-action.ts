@@ -6,11 +6,11 @@ import { message, scalar } from '../grpc/wire.js';
 import { dialText } from './dial-text.js';
 import { askContainer, type HttpAnswer } from './http-request.js';
 
-/** How a check went. Nobody knows: the check itself could not be made. */
+/** The result of a check. `unknown`: the check itself could not be made. */
 export interface CheckResult {
   readonly outcome: 'success' | 'failure' | 'unknown';
   readonly output: string;
-  /** For an event about a check that succeeded all the same. */
+  /** For an event about a successful check with something to report. */
   readonly warning?: string;
 }
 
@@ -63,10 +63,10 @@ export function checkTcp(address: string, port: number, timeoutMs: number): Prom
 
 const healthRequest = message({ service: scalar(1, 'string') });
 const healthResponse = message({ status: scalar(1, 'integer') });
-/** What a service says of itself, by its number; only the second is good. */
+/** Health states of the gRPC health service, by number; only the second one is healthy. */
 const healthWords = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 
-/** Connects until the time is up, as a server may begin to listen meanwhile; then asks. */
+/** Tries to connect until the time is up, as a server may begin to listen in the meantime; then sends the request. */
 export async function checkGrpc(
   { service }: Pick<GRPCAction, 'service'>,
   address: string,

@@ -7,7 +7,7 @@ const resultNames = { success: 'successful', failure: 'failed', unknown: 'unknow
 
 /** Counts the checks of all probes, for `/metrics/probes`. */
 export class ProbeCounts {
-  /** By the labels of the metric. */
+  /** By label values of the metric. */
   private readonly counts = new Map<string, { count: number; readonly uid: string }>();
 
   add({ labels }: Pick<RuntimeContainer, 'labels'>, kind: ProbeKind, { outcome }: Pick<CheckResult, 'outcome'>): void {
@@ -20,7 +20,7 @@ export class ProbeCounts {
     else known.count += 1;
   }
 
-  /** Nothing is left of a pod. */
+  /** The last trace of a pod was removed. */
   forget(uid: string): void {
     for (const [key, entry] of this.counts) if (entry.uid === uid) this.counts.delete(key);
   }

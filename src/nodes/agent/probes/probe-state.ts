@@ -6,8 +6,8 @@ export type ProbeKind = 'Startup' | 'Liveness' | 'Readiness';
 export type Verdict = 'success' | 'failure' | 'unknown';
 
 /**
- * Counts the results of one probe of one run. The verdict changes after so many same results in a row as the probe demands.
- * It begins with what holds before the first check: ready and started need a success, alive needs none.
+ * Counts the results of one probe of one run. The verdict changes after as many equal results in a row as the probe's
+ * threshold. Before the first check, startup and readiness count as failed, and liveness as passed.
  */
 export class ProbeState {
   private row: { result: 'success' | 'failure'; count: number } | undefined;
@@ -21,7 +21,7 @@ export class ProbeState {
     return kind === 'Liveness' ? 'success' : kind === 'Readiness' ? 'failure' : 'unknown';
   }
 
-  /** Takes a result. Returns whether the verdict has changed. */
+  /** Records a result. Returns whether the verdict has changed. */
   take(result: 'success' | 'failure'): boolean {
     if (this.row?.result === result) this.row.count += 1;
     else this.row = { result, count: 1 };

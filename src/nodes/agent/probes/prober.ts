@@ -13,7 +13,7 @@ export interface ProberDependencies {
   readonly runtime: Pick<ContainerRuntime, 'exec'>;
   readonly timers: Timers;
   readonly random: () => number;
-  /** Name of the program in the header `User-Agent`. */
+  /** Program name in the header `User-Agent`. */
   readonly userAgent: string;
   readonly counts: ProbeCounts;
 }
@@ -22,17 +22,17 @@ export interface ProberDependencies {
 export interface ProbedRun {
   readonly run: RuntimeContainer;
   readonly container: Container;
-  /** The address of the pod, asked for at each check. */
+  /** The address of the pod, looked up for each check. */
   readonly address: () => string;
-  /** Seconds that the container gets to end; a liveness probe may have others. */
+  /** Grace period of the container in seconds; a liveness probe may have its own. */
   readonly event: (type: EventType, reason: string, message: string) => void;
   /** Called when a verdict has changed. */
   readonly changed: () => void;
-  /** What was reported of this run before the agent was started again. */
+  /** The state that was reported before the agent restarted. */
   readonly before: { readonly isStarted: boolean; readonly isReady: boolean } | undefined;
 }
 
-/** Checks one run until it is stopped: its startup probe first, and once that has passed the two others. */
+/** Checks one run until it is stopped: first with its startup probe, then with the liveness and readiness probes. */
 export class RunProbes {
   private readonly stopping = new AbortController();
   private readonly states = new Map<ProbeKind, ProbeState>();
@@ -66,7 +66,7 @@ export class RunProbes {
     return this.states.get('Liveness')?.verdict === 'failure' ? 'Liveness' : undefined;
   }
 
-  /** Seconds that the container has to end when a probe has given it up; undefined: those of the pod. */
+  /** Grace period of a container that a probe has given up, in seconds; undefined: that of the pod. */
   get graceSeconds(): number | undefined {
     const { livenessProbe, startupProbe } = this.probed.container;
     const probe = this.failed === 'Startup' ? startupProbe : livenessProbe;
@@ -85,7 +85,7 @@ export class RunProbes {
     const state = this.states.get(kind) as ProbeState;
     const periodMs = 1000 * Math.max(1, probe.periodSeconds ?? 10);
     const beginsAt = Math.floor(run.startedAt / 1e6) + 1000 * (probe.initialDelaySeconds ?? 0);
-    // After a start of the agent, the probes of all containers spread out.
+    // After a restart of the agent, the first checks of all containers are spread out.
     if (timers.now() - beginsAt > periodMs) await timers.wait(random() * periodMs, signal);
     else await timers.wait(Math.max(0, beginsAt - timers.now()), signal);
     while (!signal.aborted) {
@@ -96,7 +96,7 @@ export class RunProbes {
         this.parts.counts.add(run, kind, result);
         this.report(kind, result);
         if (result.outcome !== 'unknown' && state.take(result.outcome)) changed();
-        // Whatever was given up is ended by others; a passed startup probe is done.
+        // The caller ends a run that a probe has given up; a startup probe that has passed is done.
         if (kind !== 'Readiness' && state.verdict === 'failure') return;
         if (kind === 'Startup' && state.verdict === 'success') return;
       }

@@ -2,7 +2,7 @@ import type { PodManager } from '../pod-manager.js';
 import { isRunning, usableSandbox } from '../pods/runtime-pod.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
 
-/** The text of `/metrics`: what the agent does. */
+/** The text of `/metrics`: metrics of the agent itself. */
 export async function agentMetrics({
   manager,
   view,

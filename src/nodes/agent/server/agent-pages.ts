@@ -16,10 +16,10 @@ import { statsSummary } from './stats-summary.js';
 const plainText = { 'content-type': 'text/plain; charset=utf-8' };
 const json = { 'content-type': 'application/json' };
 const metricsText = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
-/** How often a log that is followed is looked at. */
+/** How often a followed log is checked for new lines. */
 const followMs = 250;
 
-/** What an agent answers to requests that it has admitted. */
+/** Responses of the agent to authorized requests. */
 export class AgentPages {
   constructor(
     private readonly parts: AgentServerDependencies,
@@ -82,7 +82,7 @@ export class AgentPages {
     });
   }
 
-  /** The pods that have containers that run, as the runtime knows them. */
+  /** The pods with running containers, as the runtime knows them. */
   private async runningPods() {
     const found = [];
     for (const { uid, namespace, name } of this.parts.view.pods()) {
@@ -97,7 +97,7 @@ export class AgentPages {
     return found;
   }
 
-  /** Runs a command to its end and answers with what it wrote. */
+  /** Runs a command to its end and responds with its output. */
   private async run(request: IncomingMessage, url: URL, response: ServerResponse, signal: AbortSignal): Promise<void> {
     if (request.method !== 'POST') throw new Refusal(405, 'Method Not Allowed');
     const { namespace, name, container } = containerPlace(url.pathname);
@@ -132,7 +132,7 @@ export class AgentPages {
       throw new Refusal(400, text);
     }
     const { logFolder } = this.parts;
-    // Pods may have the folder of logs as a volume: nothing there is followed to a place outside.
+    // Pods may mount the folder of logs: no link there is followed to a place outside.
     const path = relative(logFolder, run.logPath);
     const ended = AbortSignal.any([signal, this.stopping]);
     const source = {
@@ -142,7 +142,7 @@ export class AgentPages {
       signal: ended,
     };
     const pieces = readLog(source, logQueryOf(url.searchParams, timers.now()));
-    // The first piece says whether there is a log at all.
+    // The first piece shows whether the log exists.
     const first = await pieces.next().catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return { done: true as const, value: undefined };
       throw error;
@@ -155,12 +155,12 @@ export class AgentPages {
   }
 }
 
-/** The content is there before the head goes out: what fails before is an answer of its own. */
+/** The content is known before the head is sent, so an earlier failure gets its own response. */
 function send200(response: ServerResponse, headers: Readonly<Record<string, string>>, content: string): void {
   response.writeHead(200, headers).end(content);
 }
 
-/** Waits for a client that reads slowly. */
+/** Waits for a slow client. */
 async function send(response: ServerResponse, piece: Buffer, signal: AbortSignal): Promise<void> {
   if (response.write(piece) || signal.aborted) return;
   await new Promise<void>((resolve) => {

@@ -12,7 +12,7 @@ import type { AgentAuthorization } from './authorization.js';
 export interface ServerCertificates {
   readonly certificate: string;
   readonly privateKey: string;
-  /** Authorities of client certificates in PEM; undefined: none are known. */
+  /** Certificate authorities of clients, in PEM; undefined: there are none. */
   readonly clientAuthority: string | undefined;
 }
 
@@ -31,13 +31,13 @@ export interface AgentServerDependencies {
   readonly healthProblem: () => string | undefined;
   readonly machine: Machine;
   readonly probeCounts: ProbeCounts;
-  /** What is used of the volumes of a pod whose drivers know that. */
+  /** The usage of a pod's volumes whose drivers can report it. */
   readonly volumeUse: (uid: string) => Promise<readonly VolumeUse[]>;
   /** The configuration in force, as `/configz` shows it. */
   readonly configuration: object;
-  /** Streams without a byte for this long end. */
+  /** Streams are ended after this time without a byte. */
   readonly streamIdleMs: number;
-  /** Whether there are commands, streams and logs, or only numbers. */
+  /** Whether commands, streams and logs are served, or only metrics. */
   readonly debugging: boolean;
   readonly timers: Timers;
   readonly logger: Logger;

@@ -11,7 +11,9 @@ import { joinWithRuntime } from './stream-proxy.js';
 
 const plainText = { 'content-type': 'text/plain; charset=utf-8' };
 
-/** The HTTPS server of an agent: logs, commands and streams of containers, pods, numbers. Every request needs a right. */
+/**
+ * The HTTPS server of an agent: logs, commands and streams of containers, pods, metrics. Every request is authorized.
+ */
 export class AgentServer {
   private readonly stopping = new AbortController();
   private readonly upgraded = new Set<Duplex>();
@@ -28,7 +30,7 @@ export class AgentServer {
     const { clientAuthority } = parts.certificates;
     const server = createServer({
       ...secureContext(parts.certificates),
-      // Certificates of other authorities are no credentials, but no fault either.
+      // A certificate of another authority counts as no credentials and does not fail the connection.
       ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
     });
     const own = new AgentServer(server, parts);
@@ -39,7 +41,7 @@ export class AgentServer {
     return own;
   }
 
-  /** New connections see another certificate. */
+  /** Replaces the certificate for new connections. */
   useCertificate(pair: CertificatePair): void {
     const { clientAuthority } = this.parts.certificates;
     this.server.setSecureContext(secureContext({ ...pair, clientAuthority }));

@@ -8,13 +8,13 @@ import { AgentAuthentication } from './authentication.js';
 import { AgentAuthorization } from './authorization.js';
 import { HealthServer } from './health-server.js';
 
-/** What the servers show, beside what the options say. */
+/** What the servers need beside the options. */
 export type ShownByServers = Pick<
   AgentServerDependencies,
   'runtime' | 'manager' | 'view' | 'machine' | 'probeCounts' | 'volumeUse' | 'healthProblem' | 'timers' | 'logger'
 >;
 
-/** The ports on which the agent listens, as far as it shall have them. */
+/** The ports on which the agent listens, as configured. */
 export class AgentServers {
   private constructor(
     private readonly pages: AgentServer | undefined,
@@ -42,7 +42,7 @@ export class AgentServers {
     return new AgentServers(pages, health);
   }
 
-  /** Shows another certificate from now on. */
+  /** Replaces the certificate for new connections. */
   useCertificate(pair: CertificatePair): void {
     this.pages?.useCertificate(pair);
   }

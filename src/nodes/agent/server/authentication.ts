@@ -8,7 +8,7 @@ import { anonymous, type Caller, Refusal } from './caller.js';
 import { TimedCache } from './timed-cache.js';
 
 export interface AuthenticationSettings {
-  /** Whether requests without credentials are those of the anonymous user; otherwise they are refused. */
+  /** Whether requests without credentials count as the anonymous user; otherwise they are refused. */
   readonly anonymous: boolean;
   /** Whether bearer tokens are reviewed by the API. */
   readonly tokenWebhook: boolean;
@@ -25,7 +25,7 @@ interface ReviewStatus {
   };
 }
 
-/** Finds out who sends requests: by a client certificate of the trusted authorities, or by a token that the API knows. */
+/** Authenticates requests: by a client certificate of the trusted authorities, or by a token that the API reviews. */
 export class AgentAuthentication {
   private readonly known: TimedCache<Caller>;
 
@@ -38,7 +38,7 @@ export class AgentAuthentication {
     this.known = new TimedCache(timers);
   }
 
-  /** @throws Refusal 401 for credentials that are not valid, or for none where some are needed */
+  /** @throws Refusal 401 for invalid credentials, or for missing ones where they are required */
   async callerOf(request: IncomingMessage, signal: AbortSignal): Promise<Caller> {
     const byCertificate = certificateCaller(request.socket as TLSSocket);
     if (byCertificate !== undefined) return byCertificate;
@@ -49,7 +49,7 @@ export class AgentAuthentication {
       if (caller !== undefined) return caller;
       throw new Refusal(401, 'Unauthorized');
     }
-    // Credentials that nobody can check are not as good as none.
+    // Credentials that can't be checked now are not treated as missing.
     if (header !== undefined || !this.settings.anonymous) throw new Refusal(401, 'Unauthorized');
     return anonymous;
   }
@@ -75,7 +75,7 @@ export class AgentAuthentication {
   }
 }
 
-/** The user of a certificate that the listener has checked against the authorities. */
+/** The user of a client certificate whose chain the listener has verified. */
 function certificateCaller(socket: TLSSocket): Caller | undefined {
   if (!socket.authorized) return undefined;
   const { subject } = socket.getPeerCertificate();

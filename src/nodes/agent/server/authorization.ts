@@ -19,7 +19,7 @@ const verbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** The parts of a node that rights are given for, the most special first, by the beginning of paths. */
+/** Subresources of a node for path prefixes, the most specific first. */
 const special: readonly (readonly [string, string])[] = [
   ['/stats', 'stats'],
   ['/metrics', 'metrics'],
@@ -30,7 +30,7 @@ const special: readonly (readonly [string, string])[] = [
   ['/flagz', 'flagz'],
 ];
 
-/** Parts that `proxy` stands for, too, as it did before they had rights of their own. */
+/** Subresources that the right on `proxy` includes, as it did before they had rights of their own. */
 const alsoByProxy: readonly (readonly [string, string])[] = [
   ['/configz', 'configz'],
   ['/healthz', 'healthz'],
@@ -38,7 +38,7 @@ const alsoByProxy: readonly (readonly [string, string])[] = [
   ['/runningpods', 'pods'],
 ];
 
-/** The subresources of the node of which one suffices for a path. */
+/** The subresources of the node; a right on any of them is enough for the path. */
 export function subresourcesOf(path: string): string[] {
   const begins = ([start]: readonly [string, string]) => path === start || path.startsWith(`${start}/`);
   const own = special.find(begins);
@@ -47,7 +47,7 @@ export function subresourcesOf(path: string): string[] {
   return shared === undefined ? ['proxy'] : [shared[1], 'proxy'];
 }
 
-/** Decides who may do what with the agent: everybody, or those to whom the API gives rights on the node. */
+/** Authorizes requests to the agent: everybody is allowed, or those to whom the API gives rights on the node. */
 export class AgentAuthorization {
   private readonly known: TimedCache<boolean>;
 

@@ -1,4 +1,4 @@
-/** Who sent a request. */
+/** The user who sent a request. */
 export interface Caller {
   readonly name: string;
   readonly groups: readonly string[];
@@ -8,7 +8,7 @@ export interface Caller {
 
 export const anonymous: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-/** An answer that is no success. */
+/** A response other than success. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,

@@ -5,7 +5,7 @@ import { containerNameOf, machineUse, type PodUse, podsUse } from './resource-me
 
 type Sample = readonly [labels: string, value: number | undefined, at?: number];
 
-/** The text of `/metrics/cadvisor`: what containers, pods and the machine use, under the names that dashboards know. */
+/** The text of `/metrics/cadvisor`: usage of containers, pods and the machine, under the names that dashboards know. */
 export async function containerMetrics(runtime: ContainerRuntime, machine: Machine): Promise<string> {
   const [node, pods, containers] = await Promise.all([machineUse(), podsUse(runtime), runtime.listContainers()]);
   const known = new Map(containers.map((each) => [each.id, each]));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 
-/** Answers `/healthz` and nothing else, without credentials, where only the machine itself can ask. */
+/** Serves `/healthz` alone, without credentials, on an address that only the machine itself can reach. */
 export class HealthServer {
   private constructor(private readonly server: Server) {}
 

@@ -1,6 +1,6 @@
 import type { promises as fs } from 'node:fs';
 
-/** Which part of a log is wanted. Times are milliseconds since the epoch. */
+/** The requested part of a log. Times are milliseconds since the epoch. */
 export interface LogQuery {
   readonly follow: boolean;
   readonly timestamps: boolean;
@@ -11,21 +11,21 @@ export interface LogQuery {
 }
 
 export interface LogSource {
-  /** Opens the file that is the log now. */
+  /** Opens the present file of the log. */
   readonly open: () => Promise<fs.FileHandle>;
-  /** Whether the container still runs, so that more may come. */
+  /** Whether the container still runs, so that lines may follow. */
   readonly isLive: () => Promise<boolean>;
-  /** Resolves after a while, or when something was written. */
+  /** Resolves after a while, or when the log has grown. */
   readonly wait: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 const chunkBytes = 64 * 1024;
-/** Runtimes write entries of some kilobytes. What is longer was written by somebody else, and is left out. */
+/** Runtimes write entries of some kilobytes. A longer entry was written by another program and is left out. */
 const longestEntryBytes = 1024 * 1024;
 const newline = 10;
 
-/** The pieces of a log in the form in which they are sent. Ends with the log, unless it is followed. */
+/** The pieces of a log in the form in which they are sent. Ends at the end of the log, unless the log is followed. */
 export async function* readLog(source: LogSource, query: LogQuery): AsyncGenerator<Buffer> {
   let left = query.limitBytes ?? Number.POSITIVE_INFINITY;
   for await (const piece of linesOf(source, query)) {
@@ -77,7 +77,7 @@ async function* linesOf(source: LogSource, query: LogQuery): AsyncGenerator<Buff
   }
 }
 
-/** The file that has taken the place of an open one which was read to its end. */
+/** The file that replaced an open one whose end was reached. */
 async function rotated(
   handle: fs.FileHandle,
   open: LogSource['open'],
@@ -92,7 +92,7 @@ async function rotated(
   return undefined;
 }
 
-/** Whole lines as they are sent, and the line that has not ended. */
+/** Whole lines in the form in which they are sent, and the rest of an unfinished line. */
 function split(bytes: Buffer, query: LogQuery): { pieces: Buffer; rest: Buffer } {
   const pieces: Buffer[] = [];
   let start = 0;
@@ -105,7 +105,7 @@ function split(bytes: Buffer, query: LogQuery): { pieces: Buffer; rest: Buffer }
   }
 }
 
-/** `<time> <stream> <tag> <text>`: a tag that begins with P says that the line goes on in the next entry. */
+/** `<time> <stream> <tag> <text>`: with a tag that begins with P, the line continues in the next entry. */
 function shown(line: Buffer, { since, stream, timestamps }: LogQuery): Buffer[] | undefined {
   const first = line.indexOf(32);
   const second = line.indexOf(32, first + 1);
@@ -118,11 +118,12 @@ function shown(line: Buffer, { since, stream, timestamps }: LogQuery): Buffer[] 
   return [...(timestamps ? [line.subarray(0, first + 1)] : []), text, ...(isPartial ? [] : [Buffer.of(newline)])];
 }
 
-/** Where the last so many lines begin. */
+/** The position at which the last `count` lines begin. */
 async function tailPosition(handle: fs.FileHandle, lines: number, { stream }: LogQuery): Promise<number> {
   const { size } = await handle.stat();
   if (lines === 0) return size;
-  // With one stream alone, lines of the other one don't count: such a log is read from its beginning by the caller's filter.
+  // If only one stream is requested, lines of the other one don't count; the caller then reads such a log from its
+  // beginning and filters it.
   let position = size;
   let found = 0;
   while (position > 0) {
@@ -140,7 +141,7 @@ async function tailPosition(handle: fs.FileHandle, lines: number, { stream }: Lo
   return 0;
 }
 
-/** Reads the query of a request. */
+/** Parses the query of a request. */
 export function logQueryOf(query: URLSearchParams, now: number): LogQuery {
   const number = (name: string) => {
     const text = query.get(name);

@@ -3,15 +3,15 @@ import type { ContainerRuntime } from '../cri/container-runtime.js';
 import type { ContainerStats, SandboxStats } from '../cri/image-messages.js';
 import { runtimeLabels } from '../cri/labels.js';
 
-/** What the whole machine uses. */
+/** The usage of the whole machine. */
 export interface MachineUse {
-  /** Since its start. */
+  /** Since the start of the machine. */
   readonly cpuSeconds: number;
   readonly workingSetBytes: number;
   readonly availableBytes: number;
 }
 
-/** Ticks of the kernel's clock in a second, in the files that count them. */
+/** Clock ticks per second in the kernel's files. */
 const ticksPerSecond = 100;
 
 export async function machineUse(): Promise<MachineUse> {
@@ -31,7 +31,7 @@ export async function machineUse(): Promise<MachineUse> {
   };
 }
 
-/** What containers of pods use, as far as the runtime knows. */
+/** The usage of pods' containers, as far as the runtime knows it. */
 export interface PodUse {
   readonly namespace: string;
   readonly name: string;
@@ -42,7 +42,7 @@ export interface PodUse {
 
 export async function podsUse(runtime: ContainerRuntime): Promise<PodUse[]> {
   const [sandboxes, containers] = await Promise.all([
-    // Some runtimes fail to answer while one of the sandboxes ends; then the containers have to do.
+    // Some runtimes fail this call while a sandbox ends; then the statistics of containers must be enough.
     runtime.sandboxStats().catch(() => undefined),
     runtime.containerStats(),
   ]);
@@ -69,14 +69,14 @@ export async function podsUse(runtime: ContainerRuntime): Promise<PodUse[]> {
   return [...pods.values()];
 }
 
-/** Bytes that a pod can't give back; undefined if nobody knows. */
+/** Memory that a pod can't free, in bytes; undefined if it is unknown. */
 export function podMemory({ sandbox, containers }: PodUse): number | undefined {
   return (
     sandbox?.linux?.memory?.workingSetBytes?.value ?? sum(containers, ({ memory }) => memory?.workingSetBytes?.value)
   );
 }
 
-/** Nanoseconds of a processor that a pod has used; undefined if nobody knows. */
+/** CPU time that a pod has used, in nanoseconds; undefined if it is unknown. */
 export function podProcessorTime({ sandbox, containers }: PodUse): number | undefined {
   return (
     sandbox?.linux?.cpu?.usageCoreNanoSeconds?.value ?? sum(containers, ({ cpu }) => cpu?.usageCoreNanoSeconds?.value)
@@ -92,10 +92,10 @@ export function containerNameOf({ attributes }: ContainerStats): string {
   return attributes?.labels[runtimeLabels.containerName] ?? attributes?.metadata?.name ?? '';
 }
 
-/** Labels, value, and when it was measured, in nanoseconds since the epoch. */
+/** Labels, value, and the time of the measurement, in nanoseconds since the epoch. */
 type Sample = readonly [labels: string, value: number, at?: number | undefined];
 
-/** The text of `/metrics/resource`: what schedulers and autoscalers read of a node. */
+/** The text of `/metrics/resource`, which schedulers and autoscalers read. */
 export async function resourceMetrics(runtime: ContainerRuntime): Promise<string> {
   const node = await machineUse();
   const [pods, containers] = await Promise.all([podsUse(runtime), runtime.listContainers()]);

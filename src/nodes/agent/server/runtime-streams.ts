@@ -12,13 +12,13 @@ export interface StreamDependencies {
   readonly debugging: boolean;
 }
 
-/** `/exec/NAMESPACE/POD[/UID]/CONTAINER` */
+/** Parses `/exec/NAMESPACE/POD[/UID]/CONTAINER`. */
 export function containerPlace(path: string): { what: string; namespace: string; name: string; container: string } {
   const [, what = '', namespace = '', name = '', ...rest] = path.split('/').map(decodeURIComponent);
   return { what, namespace, name, container: rest.at(-1) ?? '' };
 }
 
-/** The run of a container that runs now. @throws Refusal 404 */
+/** The present run of a container. @throws Refusal 404 */
 export async function runningContainer(
   { manager, view }: Pick<StreamDependencies, 'manager' | 'view'>,
   namespace: string,
@@ -33,7 +33,7 @@ export async function runningContainer(
   return run;
 }
 
-/** The address of the runtime's own server for a stream that a client wants. @throws Refusal */
+/** The address on the runtime's own server of the stream that a client requests. @throws Refusal */
 export async function openRuntimeStream(parts: StreamDependencies, url: URL): Promise<URL> {
   const { manager, runtime, view, debugging } = parts;
   const { what, namespace, name, container } = containerPlace(url.pathname);

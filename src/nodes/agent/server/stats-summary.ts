@@ -10,13 +10,13 @@ export interface SummaryInput {
   readonly nodeName: string;
   readonly rootFolder: string;
   readonly now: number;
-  /** When the machine and each pod began, in milliseconds since the epoch. */
+  /** Start times of the machine and of each pod, in milliseconds since the epoch. */
   readonly bootTime: number;
   readonly startTimeOf: (uid: string) => string | undefined;
   readonly volumeUse: (uid: string) => Promise<readonly VolumeUse[]>;
 }
 
-/** The answer of `/stats/summary`: what the node, its pods and their containers use. */
+/** The response of `/stats/summary`: the usage of the node, its pods and their containers. */
 export async function statsSummary(input: SummaryInput) {
   const { runtime, nodeName, rootFolder, now, bootTime, startTimeOf, volumeUse } = input;
   const node = await machineUse();

@@ -2,16 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** How long the runtime may take to take a connection. */
+/** The time limit for connecting to the runtime. */
 const connectMs = 10_000;
-/** Headers of a client that the runtime must not see: they are for this server alone. */
+/** Request headers that the runtime must not get: they are for this server only. */
 const ownHeaders = new Set(['host', 'authorization', 'content-length', 'x-forwarded-for', 'cookie']);
 
 /**
- * Hands a request that wants another protocol on to the server of the runtime, and joins the two connections. They end
- * together, and after so long a silence.
+ * Passes an upgrade request on to the server of the runtime, and joins the two connections. They end together, and
+ * after this long without a byte.
  *
- * @param url an address of the runtime for this one use
+ * @param url an address of the runtime, valid for one use
  */
 export function joinWithRuntime(
   request: IncomingMessage,

@@ -5,7 +5,7 @@ interface Entry<T> {
   readonly until: number;
 }
 
-/** Keeps answers for some time each. The oldest go when there are too many. */
+/** Keeps each value for a limited time. When the cache is full, the oldest values are dropped. */
 export class TimedCache<T> {
   private readonly entries = new Map<string, Entry<T>>();
 

@@ -12,14 +12,14 @@ export interface ApiPodsDependencies {
   readonly nodeName: string;
   readonly manager: PodManager;
   readonly mirrors: MirrorPods;
-  /** Called after each list of all pods of the node. */
+  /** Called with all pods of the node after each list. */
   readonly onListed: () => void;
   readonly timers: Timers;
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-/** Follows the pods of the node in the API until the abort. Mirrors of static pods go to those who look after them. */
+/** Watches the pods of the node in the API until the abort. Passes mirrors of static pods to a separate handler. */
 export async function followApiPods(parts: ApiPodsDependencies, signal: AbortSignal): Promise<void> {
   const { api, nodeName, manager, mirrors, onListed, timers, random, logger } = parts;
   const own = new Set<string>();
@@ -50,7 +50,7 @@ export async function followApiPods(parts: ApiPodsDependencies, signal: AbortSig
   );
 }
 
-/** In canonical form; undefined for an object that is no pod. */
+/** The pod in canonical form; undefined for an object that is not a pod. */
 function readPod(object: unknown): Pod | undefined {
   try {
     return decode(podType, object).value;

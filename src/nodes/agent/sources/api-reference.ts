@@ -3,8 +3,8 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Volume, VolumeProjection } from '../../../objects/apis/core/v1/volume.types.js';
 
 /**
- * The first kind of object of the API that a pod refers to, in the plural; undefined: it needs none. Whoever may give pods
- * to the node past the API must not get at its objects with the rights of the node.
+ * The first kind of API object that a pod refers to, in the plural; undefined: there is none. Somebody who may give
+ * pods to the node past the API must not read API objects with the rights of the node.
  */
 export function apiReference(spec: Pod['spec']): string | undefined {
   if (spec.serviceAccountName) return 'serviceaccounts';
@@ -52,6 +52,6 @@ function sourceReference({
 }: VolumeProjection): string | undefined {
   if (serviceAccountToken) return 'serviceaccounts (via projected volumes)';
   if (clusterTrustBundle) return 'clustertrustbundles';
-  // Whatever else there is comes from the API: only fields of the pod do not.
+  // All other sources come from the API; only pod fields do not.
   return downwardAPI ? undefined : 'podcertificates';
 }

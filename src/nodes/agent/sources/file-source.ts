@@ -5,23 +5,23 @@ import type { Logger } from '../../../base/observability/logger.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { ManifestError, readManifest, type StaticPodContext } from './static-pod.js';
 
-/** Larger files are no manifests. */
+/** Larger files are not read as manifests. */
 const mostBytes = 10 * 2 ** 20;
-/** Several changes at a time are read together. */
+/** Changes within this time are read together. */
 const settleMs = 100;
 
 export interface FileSourceDependencies {
-  /** A file, or a folder whose files are read, but for those that begin with a dot. */
+  /** A file, or a folder whose files are read except those that begin with a dot. */
   readonly path: string;
   readonly everyMs: number;
   readonly context: Omit<StaticPodContext, 'origin'>;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** Takes all pods of the place after each look. */
+  /** Receives all pods of the path after each read. */
   readonly onPods: (pods: readonly Pod[]) => void;
 }
 
-/** Pods that are described by files: looked at again and again, and at once when the kernel says that they have changed. */
+/** Pods that files describe. The files are read at an interval, and at once when the kernel reports a change. */
 export class FileSource {
   private readonly reported = new Map<string, string>();
   private readonly seen = new Map<string, string>();
@@ -44,11 +44,11 @@ export class FileSource {
     }
   }
 
-  /** Reads everything once. */
+  /** Reads all files once. */
   async look(): Promise<void> {
     const { path, onPods } = this.parts;
     const files = await this.files(path);
-    // A folder that can't be read says nothing about its files.
+    // A folder that can't be read leaves its pods as they were.
     if (files === undefined) return;
     const pods: Pod[] = [];
     for (const file of files) pods.push(...(await this.read(file)));
@@ -71,7 +71,7 @@ export class FileSource {
     }
   }
 
-  /** A file that has become unreadable keeps its pods: somebody may be writing it. */
+  /** A file that can't be read any more keeps its pods: it may be in the middle of a write. */
   private async read(file: string): Promise<readonly Pod[]> {
     const { context } = this.parts;
     let text: string;
@@ -100,7 +100,7 @@ export class FileSource {
   }
 }
 
-/** The kernel's notice; undefined where there is none, such as for a folder that does not exist. */
+/** The kernel's change notifications; undefined where there are none, such as for a missing folder. */
 function watching(path: string, changed: () => void): FSWatcher | undefined {
   try {
     return watch(path, changed).on('error', () => undefined);

@@ -19,14 +19,14 @@ export interface MirrorDependencies {
 const everyMs = 5_000;
 
 /**
- * Shows static pods in the API: each has a mirror there, made by the agent, with the same name. A mirror that somebody
- * deletes is made again; one of another state of the pod, or of a pod that is gone, is removed.
+ * Shows static pods in the API: the agent makes a mirror of the same name for each. A deleted mirror is made again; a
+ * mirror of an earlier state of the pod, or of a removed pod, is deleted.
  */
 export class MirrorPods {
   private readonly wanted = new Map<string, Pod>();
   private readonly mirrors = new Map<string, Pod>();
   private wake = new AbortController();
-  /** Before the API has been listed nobody knows which mirrors there are. */
+  /** Before the first list of the API, existing mirrors are unknown. */
   private isListed = false;
 
   constructor(private readonly parts: MirrorDependencies) {}
@@ -47,7 +47,7 @@ export class MirrorPods {
     this.wake.abort();
   }
 
-  /** The API no longer has it. */
+  /** The API no longer has the mirror. */
   gone(uid: string): void {
     for (const [key, mirror] of this.mirrors) if (podUid(mirror) === uid) this.mirrors.delete(key);
     this.wake.abort();
@@ -120,7 +120,7 @@ export class MirrorPods {
     try {
       await api.send('POST', `/api/v1/namespaces/${namespace}/pods`, { body, signal });
     } catch (error) {
-      // It is there already, as the watch will say; or the API does not want it.
+      // The mirror exists already, as the watch will report, or the API refuses it.
       if (!(error instanceof ApiError)) throw error;
       if (error.status !== 409)
         this.parts.logger.warn('a static pod has no mirror in the API', { pod: podKey(pod), error: error.message });

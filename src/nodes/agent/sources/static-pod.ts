@@ -16,21 +16,21 @@ import { apiReference } from './api-reference.js';
 export interface StaticPodContext {
   readonly nodeName: string;
   readonly source: PodSource;
-  /** The file or the address that the text comes from. */
+  /** The file or the URL of the text. */
   readonly origin: string;
   readonly names: VendorNames;
-  /** When it was first seen, RFC 3339. */
+  /** When the pod was first seen, RFC 3339. */
   readonly seen: string;
 }
 
-/** A manifest that no pod can be made of. The message says why, in one line. */
+/** A manifest that does not describe a pod. The message gives the reason in one line. */
 export class ManifestError extends Error {}
 
-/** Documents of one text. */
+/** The documents of one text. */
 const mostDocuments = 256;
 
 /**
- * The pods of a text in JSON or YAML, which may have several documents and lists of pods. Every field must be known.
+ * The pods in a JSON or YAML text, which may contain several documents and lists of pods. Unknown fields are errors.
  *
  * @throws ManifestError
  */
@@ -109,7 +109,7 @@ function completed(pod: Pod, { nodeName, source, origin, names, seen }: StaticPo
     spec: {
       ...spec,
       nodeName,
-      // Nobody can move them elsewhere.
+      // Nobody can move these pods to another node.
       tolerations: [...(spec.tolerations ?? []), { operator: 'Exists', effect: 'NoExecute' }],
     },
     status: { phase: 'Pending' },

@@ -9,14 +9,14 @@ import { FileSource } from './file-source.js';
 import { SubmissionServer } from './submission-server.js';
 import { followUrl } from './url-source.js';
 
-/** Where pods come from beside the API. */
+/** The sources of pods beside the API. */
 export interface StaticPodOptions {
   readonly manifestPath: string | undefined;
   readonly fileCheckMs: number;
   readonly manifestUrl: string | undefined;
   readonly manifestUrlHeaders: readonly (readonly [string, string])[];
   readonly httpCheckMs: number;
-  /** Undefined: nobody can submit pods. */
+  /** Undefined: submission is switched off. */
   readonly submission: { readonly port: number; readonly token: string } | undefined;
 }
 
@@ -27,13 +27,16 @@ export interface StaticPodsDependencies {
   readonly submissionFolder: string;
   readonly want: (pod: Pod) => void;
   readonly drop: (uid: string) => void;
-  /** Takes all static pods after each change. */
+  /** Receives all static pods after each change. */
   readonly onPods: (pods: readonly Pod[]) => void;
   readonly timers: Timers;
   readonly logger: Logger;
 }
 
-/** The pods of files, of a URL and of programs of this machine. Of two with one name, the first source in this order counts. */
+/**
+ * The pods from files, from a URL and from programs on this machine. If two have the same name, the one from the first
+ * source in this order counts.
+ */
 export class StaticPods {
   private readonly bySource = new Map<PodSource, readonly Pod[]>();
   private readonly known = new Set<string>();
@@ -60,7 +63,7 @@ export class StaticPods {
     return { nodeName, source, names, seen: this.seen };
   }
 
-  /** Reads what files there are, so that their pods are known before those that nobody wants are ended. */
+  /** Reads all files, so that their pods are known before unwanted pods are ended. */
   async start(): Promise<void> {
     const { options, submissionFolder } = this.dependencies;
     if (options.submission !== undefined) {

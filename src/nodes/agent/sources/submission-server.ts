@@ -9,9 +9,9 @@ const mostBytes = 2 ** 20;
 
 export interface SubmissionDependencies {
   readonly port: number;
-  /** Who submits must show this token. */
+  /** The token that clients must show. */
   readonly token: string;
-  /** Where submitted pods are kept; a file source reads them from there. */
+  /** The folder for submitted pods, from which a file source reads them. */
   readonly folder: string;
   readonly context: Omit<StaticPodContext, 'origin'>;
 }
@@ -26,7 +26,7 @@ class Refusal extends Error {
 }
 
 /**
- * Takes pods past the API, from programs of this machine that have the token: `PUT /pods/NAME` with a manifest,
+ * Accepts pods past the API, from programs on this machine that have the token: `PUT /pods/NAME` with a manifest,
  * `DELETE /pods/NAME`, `GET /pods`.
  */
 export class SubmissionServer {
@@ -74,7 +74,7 @@ export class SubmissionServer {
     }
   }
 
-  /** A page of a browser can't set this header for another site. */
+  /** A web page can't set this header in a request to another site. */
   private check({ headers }: IncomingMessage): void {
     const given = /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
     const print = (text: string) => createHash('sha256').update(text).digest();
@@ -85,7 +85,7 @@ export class SubmissionServer {
   private async put(name: string, text: string): Promise<object> {
     const { folder, context } = this.parts;
     const pods = readManifest(text, { ...context, origin: name });
-    // Whoever reads the folder meanwhile must not see half of it.
+    // A reader of the folder must never see an incomplete file.
     const waiting = join(folder, `.${name}.new`);
     await fs.writeFile(waiting, text, { mode: 0o600 });
     await fs.rename(waiting, join(folder, name));

@@ -18,7 +18,7 @@ export interface UrlSourceDependencies {
   readonly onPods: (pods: readonly Pod[]) => void;
 }
 
-/** Pods that an HTTP server describes, which is asked again and again. While it has no good answer, its pods stay. */
+/** Pods from an HTTP server, which is polled. While it has no valid response, the last pods stay. */
 export async function followUrl(parts: UrlSourceDependencies, signal: AbortSignal): Promise<void> {
   const { url, everyMs, context, timers, logger, onPods } = parts;
   let reported = '';

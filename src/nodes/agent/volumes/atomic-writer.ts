@@ -7,25 +7,25 @@ import { makeFile, PathEscape, safeParts } from './inside.js';
 export interface ProjectedFile {
   readonly content: Buffer;
   readonly mode: number;
-  /** The user that it belongs to, if not root. */
+  /** The owner of the file, if not root. */
   readonly owner?: number;
 }
 
 /** Files by their paths in the volume. */
 export type Payload = ReadonlyMap<string, ProjectedFile>;
 
-/** The link by which all files of a volume change at once. */
+/** The link through which all files of a volume change at once. */
 const dataLink = '..data';
 const nextLink = '..data_tmp';
 
 /**
- * Brings the files of a volume to a new state, all at once for every reader: they are in a folder with the time in its name,
- * the link `..data` leads to that folder, and links with the names of the files lead through `..data`. Nothing is written
- * when nothing has changed.
+ * Brings the files of a volume to a new state, atomically for every reader: the files are in a folder with the time in
+ * its name, the link `..data` leads to that folder, and links with the names of the files lead through `..data`. Writes
+ * nothing if nothing has changed.
  *
  * @param group the group of all files; undefined: that of this process
  * @returns whether anything was written
- * @throws PathEscape for paths that are not inside of the volume
+ * @throws PathEscape for paths that lead out of the volume
  */
 export async function writeAtomically(folder: string, payload: Payload, group: number | undefined): Promise<boolean> {
   for (const path of payload.keys()) checkPath(path);
@@ -67,7 +67,7 @@ async function readLink(path: string): Promise<string | undefined> {
   } catch {
     return undefined;
   }
-  // Only links that were made here are believed.
+  // Only a link that this writer made is followed.
   return /^\.\.[\w.]+$/.test(target) && !target.includes('/') ? target : undefined;
 }
 
@@ -104,15 +104,15 @@ async function writeFile(
   if (owner !== undefined || group !== undefined) await fs.chown(full, owner ?? 0, group ?? 0);
 }
 
-/** What is made in a folder of a group belongs to that group, too. */
+/** With the set-group-ID bit, new files get the group of their folder. */
 async function makeFolder(path: string, group: number | undefined): Promise<void> {
   await fs.mkdir(path, { recursive: true });
   if (group !== undefined) await fs.chown(path, 0, group);
-  // The mask of this process takes bits away.
+  // The umask of this process clears bits.
   await fs.chmod(path, group === undefined ? 0o755 : 0o2755);
 }
 
-/** Links to the first part of every path; those of files that are gone go, too. */
+/** Makes links for the first component of every path, and removes the links of deleted files. */
 async function linkNames(folder: string, payload: Payload, group: number | undefined): Promise<void> {
   const wanted = new Set([...payload.keys()].map((path) => safeParts(path)[0] as string));
   for (const entry of await fs.readdir(folder)) {

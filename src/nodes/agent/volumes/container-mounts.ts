@@ -15,7 +15,7 @@ export interface MountInput {
   readonly pod: Pod;
   readonly container: Container | EphemeralContainer;
   readonly volumes: ReadonlyMap<string, ReadyVolume>;
-  /** Images that are volumes of the pod, as far as the container has them, by the names of the volumes. */
+  /** Images that are volumes of the pod, as far as the container mounts them, by the names of the volumes. */
   readonly images: ReadonlyMap<string, ImageSpec>;
   readonly environment: ReadonlyMap<string, string>;
   readonly folders: PodFolders;
@@ -62,7 +62,7 @@ async function pathOf(
   const wanted = subPathExpr === '' ? subPath : expandStrictly(subPathExpr, environment);
   if (wanted === '') return volume.path;
   try {
-    // What is made in a volume is for the same as the volume.
+    // A folder that is created in a volume gets the mode of the volume.
     const mode = (await fs.stat(volume.path)).mode & 0o777;
     await using place = await openInside(volume.path, wanted, volume.isReadOnly ? undefined : { mode });
     const target = folders.subPath(podUid(pod), name, container.name, index);
@@ -79,7 +79,7 @@ async function pathOf(
   }
 }
 
-/** All references must have a value, and the result must be a path inside. */
+/** All references must have a value, and the result must be a path inside the volume. */
 function expandStrictly(text: string, environment: ReadonlyMap<string, string>): string {
   const missing: string[] = [];
   const path = expand(text, (name) => {

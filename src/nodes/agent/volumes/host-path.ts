@@ -3,10 +3,13 @@ import { dirname } from 'node:path';
 import { makeFile } from './inside.js';
 import { VolumeProblem } from './volume-sources.js';
 
-/** Checks that a path of the machine is what a pod wants there, and makes what may be made. @throws VolumeProblem */
+/**
+ * Checks that a host path has the type that the pod declares, and creates it if the type allows that. @throws
+ * VolumeProblem
+ */
 export async function prepareHostPath(path: string, type: string): Promise<void> {
   if (type === '') return;
-  // What is there is never opened: that may have effects, and pipes would keep the agent waiting.
+  // The file is never opened: opening may have effects, and a pipe would block the agent.
   if (type === 'DirectoryOrCreate') {
     await fs.mkdir(path, { recursive: true, mode: 0o755 }).catch(unlessThere);
   } else if (type === 'FileOrCreate') {
@@ -46,7 +49,7 @@ function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-/** The type of host path that something is. */
+/** The host path type of a file. */
 function typeOf(found: Stats): string {
   if (found.isDirectory()) return 'Directory';
   if (found.isFile()) return 'File';

@@ -75,7 +75,7 @@ describe('paths of volumes', { skip: process.platform !== 'linux' && 'paths of o
 
   it('are read as files, each time', async () => {
     await fs.writeFile(join(volume, 'many'), 'content');
-    // What was opened must not be closed before the file is: a matter of chance.
+    // The folder must stay open until the file is closed; whether a fault shows depends on chance.
     for (let i = 0; i < 500; i++) {
       const handle = await openFileInside(volume, 'many');
       assert.equal(await handle.readFile('utf8'), 'content');

@@ -2,10 +2,13 @@ import { constants, promises as fs } from 'node:fs';
 import { join } from 'node:path';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_CREAT, O_EXCL, O_WRONLY } = constants;
-/** Linux: reaches something without opening it, so that devices and pipes notice nothing. Node does not name it. */
+/**
+ * Linux's flag that refers to a file without opening it, so that devices and pipes notice nothing. Node does not name
+ * it.
+ */
 const O_PATH = 0o10000000;
 
-/** A path that leads out of the place that it must stay in, or to something else than it should. */
+/** A path that leads out of its folder, or to a file of another type than expected. */
 export class PathEscape extends Error {}
 
 /** Splits a relative path. @throws PathEscape for absolute paths and those with `..` */
@@ -16,9 +19,9 @@ export function safeParts(path: string): string[] {
   return parts;
 }
 
-/** An open file or folder, by which others reach exactly it, whatever happens to its path. */
+/** An open file or folder. Access through it reaches exactly this file, even if its path changes. */
 export interface OpenPlace extends AsyncDisposable {
-  /** Leads to it as long as it is open, for other programs too. */
+  /** A path that leads to the file as long as it is open, for other programs too. */
   readonly path: string;
   readonly isFolder: boolean;
 }
@@ -32,11 +35,11 @@ function placeOf(handle: fs.FileHandle, isFolder: boolean): OpenPlace {
 }
 
 /**
- * Opens what is at a path below a folder that somebody else may change at the same time. Symbolic links are followed as
- * long as they lead to something inside of the folder; then every part of the way is opened for itself and must not be a
- * link. So nothing outside can be reached, whatever is exchanged meanwhile.
+ * Opens a path below a folder that others may change at the same time. Symbolic links are followed as long as they lead
+ * to a place inside the folder; then each component is opened separately and must not be a link. So no file outside can
+ * be reached, even if components are exchanged meanwhile.
  *
- * @param create makes what is missing of the way, as folders
+ * @param create creates missing folders of the path
  * @throws PathEscape
  */
 export async function openInside(folder: string, path: string, create?: { readonly mode: number }): Promise<OpenPlace> {
@@ -59,11 +62,11 @@ export async function openInside(folder: string, path: string, create?: { readon
 export async function openFileInside(folder: string, path: string): Promise<fs.FileHandle> {
   await using place = await openInside(folder, path);
   if (!(await fs.stat(place.path)).isFile()) throw new PathEscape(`${path} is no file`);
-  // Awaited here: the place must stay open until the file is.
+  // Awaited here, since the folder must stay open until the file is open.
   return await fs.open(place.path, O_RDONLY);
 }
 
-/** A folder and a name in it, by way of the open folder. */
+/** A path to a name in a folder through the open folder. */
 function below(handle: fs.FileHandle, name: string): string {
   return `/proc/self/fd/${handle.fd}/${name}`;
 }
@@ -78,7 +81,7 @@ async function openPart(
   if (create !== undefined) {
     try {
       await fs.mkdir(path, { mode: create.mode });
-      // The mask of this process takes bits away.
+      // The umask of this process clears bits.
       const made = await fs.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
       await made.chmod(create.mode);
       return made;
@@ -98,7 +101,7 @@ async function openPart(
   }
 }
 
-/** The parts of the path with its links followed, as far as it exists. */
+/** The components of the path with its links resolved, as far as it exists. */
 async function resolveInside(
   folder: string,
   path: string,
@@ -120,7 +123,7 @@ async function resolveInside(
   return { root, parts };
 }
 
-/** Makes a file that must not exist yet. */
+/** Creates a file that must not exist yet. */
 export async function makeFile(path: string, content: string | Buffer, mode: number): Promise<void> {
   const handle = await fs.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, mode);
   try {

@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Paths in the table of mounts have blanks and backslashes as octal numbers. */
+/** The mount table contains blanks and backslashes as octal numbers. */
 function unescapePath(path: string): string {
   return path.replace(/\\(\d{3})/g, (_all, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
-/** The places below a folder where something is mounted, the deepest first. */
+/** The mount points below a folder, deepest first. */
 export async function mountsBelow(folder: string): Promise<string[]> {
   const table = await fs.readFile('/proc/self/mountinfo', 'utf8');
   return table
@@ -23,7 +23,7 @@ export async function isMounted(path: string): Promise<boolean> {
   return (await mountsBelow(path)).includes(path);
 }
 
-/** Makes a file system in memory. @param size in bytes; undefined: the kernel's limit */
+/** Mounts a file system in memory. @param size in bytes; undefined: the kernel's default */
 export async function mountMemory(path: string, size: number | undefined): Promise<void> {
   const options = ['noswap', ...(size === undefined ? [] : [`size=${size}`])];
   try {
@@ -34,7 +34,10 @@ export async function mountMemory(path: string, size: number | undefined): Promi
   }
 }
 
-/** Shows one place at another. The source may be an open file of this process: links in it are not followed by name. */
+/**
+ * Bind-mounts one path at another. The source may be an open file of this process; links in its path are then not
+ * followed.
+ */
 export async function bindMount(source: string, target: string): Promise<void> {
   await run('mount', ['--no-canonicalize', '--bind', source, target]);
 }
@@ -48,7 +51,7 @@ export async function unmount(path: string): Promise<void> {
   await run('umount', ['--no-canonicalize', path]);
 }
 
-/** Ends everything that is mounted below a folder. @throws Error if something remains */
+/** Unmounts all mount points below a folder. @throws Error if one remains */
 export async function unmountBelow(folder: string): Promise<void> {
   for (const path of await mountsBelow(folder)) await unmount(path);
   const left = await mountsBelow(folder);

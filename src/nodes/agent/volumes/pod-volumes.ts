@@ -19,21 +19,21 @@ import {
   VolumeProblem,
 } from './volume-sources.js';
 
-/** Where a volume of a pod is on the machine. */
+/** The path of a pod's volume on the machine. */
 export interface ReadyVolume {
   readonly path: string;
-  /** Nobody but the agent writes there. */
+  /** Whether only the agent writes there. */
   readonly isReadOnly: boolean;
-  /** It is a device, not a folder. */
+  /** Whether the volume is a block device. */
   readonly isDevice?: boolean;
 }
 
-/** The volume that a claim stands for. */
+/** The volume behind a claim. */
 export type ResolvedClaim =
   | {
-      /** In the form of a volume of a pod. */
+      /** The source in the form of a pod volume. */
       readonly volume: Volume;
-      /** It is a place of this machine that is set aside for volumes: its files get the group of the pod. */
+      /** Whether it is a local volume, whose files get the group of the pod. */
       readonly isLocal: boolean;
       readonly csi?: undefined;
     }
@@ -44,22 +44,23 @@ export type ClaimResolver = (pod: Pod, claimName: string, isOwn: boolean) => Pro
 export interface VolumeInput extends SourceInput {
   readonly folders: PodFolders;
   readonly resolveClaim: ClaimResolver;
-  /** Has the driver of a volume show it to the pod. */
+  /** Publishes the CSI volume to the pod. */
   readonly publish: (volume: CsiVolume) => Promise<ReadyVolume>;
 }
 
 const emptyDirPlugin = 'kubernetes.io~empty-dir';
 
 /**
- * Makes the volumes of a pod ready, or up to date again. Volumes that hold files of the API are written anew when these have
- * changed.
+ * Prepares the volumes of a pod, or brings them up to date. Volumes with content from the API are written again when
+ * that content has changed.
  *
- * @throws VolumeProblem for the first that can't be had, VolumePending for the first that others have to make ready
+ * @throws VolumeProblem for the first volume that can't be prepared, VolumePending for the first that waits for other
+ * components
  */
 export async function preparePodVolumes(input: VolumeInput): Promise<ReadonlyMap<string, ReadyVolume>> {
   const ready = new Map<string, ReadyVolume>();
   for (const volume of input.pod.spec.volumes ?? []) {
-    // Those that are images come with the containers that have them.
+    // Image volumes are mounted together with their containers.
     if (volume.image) continue;
     try {
       ready.set(volume.name, await prepare(input, volume));
@@ -126,7 +127,7 @@ async function prepare(input: VolumeInput, volume: Volume): Promise<ReadyVolume>
   throw new VolumeProblem(`volumes of the type ${type} are not supported by this node agent`);
 }
 
-/** @param name of the volume in the pod */
+/** @param name the volume's name in the pod */
 async function prepareClaimed(
   input: VolumeInput,
   name: string,
@@ -141,7 +142,7 @@ async function prepareClaimed(
   return { ...ready, isReadOnly: ready.isReadOnly || isReadOnly };
 }
 
-/** Made once; what containers wrote stays. */
+/** Created once, so files that containers wrote stay. */
 async function prepareEmptyDir(
   pod: Pod,
   folder: string,
@@ -159,17 +160,17 @@ async function prepareEmptyDir(
   if (medium === 'Memory') await mountMemory(folder, size);
   const group = groupOf(pod);
   if (group !== undefined) await fs.chown(folder, 0, group);
-  // The mask of this process takes bits away.
+  // The umask of this process clears bits.
   await fs.chmod(folder, folderMode(group, medium === 'Memory'));
   return { path: folder, isReadOnly: false };
 }
 
-/** Of file systems in memory, everybody removes only what is their own. */
+/** The sticky bit: in file systems in memory, users may remove only their own files. */
 function folderMode(group: number | undefined, isInMemory: boolean): number {
   return 0o777 | (group === undefined ? 0 : 0o2000) | (isInMemory ? 0o1000 : 0);
 }
 
-/** What a file system in memory may take: no more than the pod may, nor more than pods may have of the node. */
+/** The size limit of a file system in memory: at most the pod's memory limit and the node's allocatable memory. */
 function memorySize({ pod, allocatable }: VolumeInput, size: number | undefined): number | undefined {
   const { memoryLimit } = podAmounts(pod);
   const ofNode = allocatable.memory === undefined ? undefined : quantityValue(allocatable.memory);
@@ -177,7 +178,10 @@ function memorySize({ pod, allocatable }: VolumeInput, size: number | undefined)
   return limits.length === 0 ? undefined : Math.min(...limits);
 }
 
-/** What containers do with the files afterwards is theirs. @param mark a folder that says that it has been done */
+/**
+ * Changes that containers make to the files later stay. @param mark a folder whose existence records that the group was
+ * set
+ */
 async function giveOnce(pod: Pod, path: string, mark: string): Promise<void> {
   const group = groupOf(pod);
   if (group === undefined || (await fs.stat(mark).catch(() => undefined))) return;
@@ -185,7 +189,7 @@ async function giveOnce(pod: Pod, path: string, mark: string): Promise<void> {
   await fs.mkdir(mark, { recursive: true });
 }
 
-/** Files with secrets never reach a disk. */
+/** Files with secrets are kept in memory, never on a disk. */
 async function inMemory(input: VolumeInput, folder: string): Promise<string> {
   await fs.mkdir(folder, { recursive: true });
   if (!(await isMounted(folder))) await mountMemory(folder, memorySize(input, undefined));
@@ -196,7 +200,7 @@ async function project(pod: Pod, folder: string, files: Payload, isInMemory: boo
   const group = groupOf(pod);
   await fs.mkdir(folder, { recursive: true });
   if (group !== undefined) await fs.chown(folder, 0, group);
-  // The mask of this process takes bits away.
+  // The umask of this process clears bits.
   await fs.chmod(folder, folderMode(group, isInMemory));
   await writeAtomically(folder, files, group);
   return { path: folder, isReadOnly: true };

@@ -7,9 +7,10 @@ const ofFolder = 0o2770;
 const ofFile = 0o660;
 
 /**
- * Gives all files of a volume to a group that may read and write them. No link is followed, whatever others exchange meanwhile.
+ * Gives all files of a volume to a group, with read and write access. Follows no link, even if files are exchanged for
+ * links meanwhile.
  *
- * @param onlyIfRootDiffers does nothing when the folder of the volume is the group's already
+ * @param onlyIfRootDiffers does nothing if the folder of the volume already belongs to the group
  */
 export async function giveToGroup(folder: string, group: number, onlyIfRootDiffers: boolean): Promise<void> {
   const root = await fs.stat(folder);
@@ -19,14 +20,14 @@ export async function giveToGroup(folder: string, group: number, onlyIfRootDiffe
     try {
       waiting.push(...(await giveFolder(folder, next, group)));
     } catch (error) {
-      // Who exchanges a folder for a link, or takes it away, must not keep others from their volume.
+      // Somebody who exchanges a folder for a link, or removes it, must not keep others from their volume.
       const isGone = ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '');
       if (next === '.' || !(isGone || error instanceof PathEscape)) throw error;
     }
   }
 }
 
-/** Returns the folders in it. */
+/** Returns the subfolders. */
 async function giveFolder(folder: string, path: string, group: number): Promise<string[]> {
   await using place = await openInside(folder, path);
   if (!place.isFolder) return [];

@@ -5,13 +5,13 @@ import type { ObjectReader } from '../containers/environment.js';
 import { type PodAddresses, podFieldValue, resourceFieldValue } from '../containers/field-values.js';
 import type { ProjectedFile } from './atomic-writer.js';
 
-/** A volume can't be had now. The message is for the pod's events. */
+/** A volume that can't be prepared now. The message is for the pod's events. */
 export class VolumeProblem extends Error {}
 
-/** A volume will be there soon, if others do their part: nothing is wrong yet. */
+/** A volume that waits for other components; there is no error yet. */
 export class VolumePending extends Error {}
 
-/** What files of volumes are made of. */
+/** The readers that provide the content of volumes. */
 export interface SourceInput extends PodAddresses {
   readonly pod: Pod;
   readonly objects: ObjectReader;
@@ -132,7 +132,10 @@ export async function projectedFiles(
   throw new VolumeProblem('a projected volume has a source that this node does not support');
 }
 
-/** A token is for the user of the containers alone where all run as the same one, or for the group of the volume. */
+/**
+ * The mode of a token file: readable by the user of the containers if all run as the same one, otherwise by the group
+ * of the volume.
+ */
 function tokenAccess({ spec }: Pod, mode: number | undefined): { mode: number; owner?: number } {
   const shared = spec.securityContext ?? {};
   const users = new Set(
