@@ -68,7 +68,7 @@ try {
       const body = JSON.stringify({ metadata: { annotations: { turn: `${i} ${performance.now()}` } } });
       await load.send('PATCH', `${path}/${name}`, 200, body);
     }
-    // It stays until so many others have come.
+    // A pod stays until this many others have been created.
     while (performance.now() < end && serial < Number(name.slice(6)) + pods) await delay(250);
     await turn();
     await load.send('DELETE', `${path}/${name}?gracePeriodSeconds=0`, 200);
@@ -76,7 +76,7 @@ try {
   const lives = new Set<Promise<void>>();
   let next = began;
   while (performance.now() < end) {
-    // Sixteen at a time are written to; the others wait for their end.
+    // Sixteen pods at a time receive writes; the others wait for their end.
     const writing = Math.min(16 + pods, lives.size + 16);
     while (lives.size < writing) {
       const one = life();

@@ -34,7 +34,7 @@ async function send(method: string, path: string, body?: unknown, contentType = 
   return performance.now() - begun;
 }
 
-/** CPU time of all threads of the server, in milliseconds; 0 where the system does not tell. */
+/** CPU time of all threads of the server, in milliseconds; 0 where the system does not report it. */
 function spent(): number {
   const tasks = `/proc/${cluster.first.process.pid}/task`;
   try {

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { configMaps, type Target } from './target.js';
 
 /*
- * An attacker, in a process of its own: many requests at one time over a few HTTP/2 connections, of the kind that it is
- * told. Says how they were answered when its parent asks it to stop.
+ * An attacker in a process of its own: sends many concurrent requests of the given kind over a few HTTP/2 connections.
+ * Reports how they were answered when its parent asks it to stop.
  */
 const [, , targetText = '{}', kind = '', parallelText = '256'] = process.argv;
 const target = JSON.parse(targetText) as Target;
@@ -33,7 +33,7 @@ interface Attack {
   readonly body?: Buffer;
   /** Milliseconds between the bytes of the body, or between reads of the answer. */
   readonly slowMs?: number;
-  /** The answer is left after its first bytes. */
+  /** The client drops the response after its first bytes. */
   readonly isCut?: boolean;
 }
 
@@ -129,7 +129,8 @@ async function client(slot: number): Promise<void> {
   while (!isOver) {
     const status = await send(slot).catch(() => 'failed');
     counts[status] = (counts[status] ?? 0) + 1;
-    // A client without back-off, but one that does not only measure how fast it is refused.
+    // A client without back-off, but with a short pause, so that the benchmark does not only measure how fast requests
+    // are refused.
     if (status === '429' || status === 'failed' || status === 'none') await delay(20);
   }
 }

@@ -1,8 +1,8 @@
 import { configMaps, Sender, type Target } from './target.js';
 
 /*
- * The greedy user, in a process of its own: as many requests at one time as it is told, half of the clients with full
- * lists and half with creates, each as fast as it gets answers. Says what it got when its parent asks it to stop.
+ * The greedy user in a process of its own: sends the given number of concurrent requests, half of the clients with full
+ * lists and half with creates, each as fast as responses arrive. Reports its results when its parent asks it to stop.
  */
 const [, , targetText = '{}', clientsText = '64'] = process.argv;
 const target = JSON.parse(targetText) as Target;

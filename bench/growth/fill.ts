@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Load } from './load.js';
 
 export const namespaces = 1_000;
-/** One object in so many has a certain value of the label `group`. */
+/** One object in this many has a certain value of the label `group`. */
 export const groups = 1_000;
 const podEvery = 6;
 const batchSize = 1_000;
@@ -16,7 +16,7 @@ export const kindOf = (i: number): Kind => (i % podEvery === 0 ? 'pods' : 'confi
 export const namespaceOf = (i: number): string => (i % 2 === 0 ? 'default' : `ns-${i % namespaces}`);
 export const pathOf = (i: number): string => `/api/v1/namespaces/${namespaceOf(i)}/${kindOf(i)}/o-${i}`;
 
-/** What a client sends to create object `i`: about 1 KB. */
+/** The body with which a client creates object `i`: about 1 KB. */
 export function bodyOf(i: number): string {
   const metadata = { name: `o-${i}`, namespace: namespaceOf(i), labels: { app: 'growth', group: `g${i % groups}` } };
   if (kindOf(i) === 'configmaps') return JSON.stringify({ metadata, data: { settings: textOf(i, 800) } });

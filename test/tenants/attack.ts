@@ -1,18 +1,18 @@
 import type { Attacker } from './attacker.js';
 
-/** One way to do harm with the rights of a tenant, or of a careless administrator. */
+/** One way to do harm with the rights of a tenant, or through a careless administrator. */
 export interface Attack {
   readonly name: string;
-  /** What it does, in a line. */
+  /** A description of the attack in one line. */
   readonly about: string;
-  /** Clients at one time; default 32. */
+  /** Number of concurrent clients; default 32. */
   readonly parallel?: number;
-  /** After so many times it only waits: the load is bounded. Default: until the end. */
+  /** After this many requests the attack only waits, which bounds its load. Default: it continues until the end. */
   readonly most?: number;
-  /** What has to be there before it begins. */
+  /** Prepares the objects that the attack needs. */
   readonly prepare?: (attacker: Attacker) => Promise<void>;
-  /** The n-th time. */
+  /** Sends the n-th request. */
   readonly act: (attacker: Attacker, n: number) => Promise<unknown>;
-  /** Takes back what outlives the namespace of the attacker. */
+  /** Removes everything that outlives the attacker's namespace. */
   readonly undo?: (attacker: Attacker) => Promise<void>;
 }

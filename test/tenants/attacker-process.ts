@@ -5,18 +5,18 @@ import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../support/child-guard.js';
 import type { Target } from './attacker.js';
 
-/** What attackers got, of one process or of several together. */
+/** The responses that attackers got, of one process or of several together. */
 export interface Loot {
   readonly counts: Readonly<Record<string, number>>;
-  /** The first refusal of each code. */
+  /** The first refusal with each status code. */
   readonly samples: Readonly<Record<string, string>>;
   readonly megabytes: number;
   readonly fault?: string;
 }
 
 /**
- * Attackers give way to the servers, as they would on machines of their own, though not wholly: an attack that gets no
- * processor is none.
+ * The priority of attackers is lower than that of the servers, as if they ran on machines of their own, but not the
+ * lowest: an attack without processor time is none.
  */
 const niceness = 5;
 const prepareMs = 90_000;
@@ -28,7 +28,7 @@ export class AttackerProcess {
 
   private constructor(private readonly child: ChildProcess) {}
 
-  /** Resolves when what the attack needs is there. @param attack `spin` computes and sends nothing */
+  /** Resolves when the attack is prepared. @param attack `spin` computes and sends nothing */
   static async start(target: Target, attack: string): Promise<AttackerProcess> {
     const file = fileURLToPath(new URL('./attacker.process.js', import.meta.url));
     const child = fork(file, [JSON.stringify(target), attack]);
@@ -49,7 +49,7 @@ export class AttackerProcess {
     if (this.child.connected) this.child.send('go');
   }
 
-  /** Ends the attack, takes back what outlives its namespace, and says how it went. */
+  /** Ends the attack, removes what outlives its namespace, and reports how it was answered. */
   async stop(): Promise<Loot> {
     const { child } = this;
     const none = { counts: {}, samples: {}, megabytes: 0 };

@@ -2,9 +2,9 @@ import { Attacker, type Target } from './attacker.js';
 import { allAttacks } from './attacks/index.js';
 
 /*
- * An attacker, in a process of its own. Says when it is ready, attacks until its parent asks it to stop, and then says
- * how it was answered. The attack named `spin` only computes: what the machine is like beside such a process, without an
- * attack.
+ * An attacker in a process of its own. Reports when it is ready, attacks until its parent asks it to stop, and then
+ * reports how it was answered. The attack named `spin` only computes: it shows the effect of such a process on the
+ * machine without an attack.
  */
 const [, , targetText = '{}', name = ''] = process.argv;
 const attacker = new Attacker(JSON.parse(targetText) as Target);
@@ -24,7 +24,7 @@ async function client(): Promise<void> {
   }
 }
 
-/** Computes without a pause that others could use. */
+/** Computes without a pause, so that others can't use the processor. */
 function spin(): void {
   const end = performance.now() + 20;
   while (performance.now() < end);

@@ -3,22 +3,22 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
 import { type Answer, Requester, type Shot } from './requester.js';
 
-/** The attacker and its target; passed to the process of the attacker. */
+/** The attacker and its target, passed to the attacker's process. */
 export interface Target {
   readonly urls: readonly string[];
-  /** Of the account with `admin` in the namespace. */
+  /** Token of the account with the role `admin` in the namespace. */
   readonly token: string;
   readonly adminToken: string;
   readonly namespace: string;
   readonly hasScheduler: boolean;
 }
 
-/** Most connections of one process, and most bytes that it sends: an attack is limited in itself. */
+/** The most connections of one process, and the most bytes that it sends: these limit every attack. */
 const mostConnections = 4_000;
 const mostBytes = 3 * 2 ** 30;
 const streamsPerSession = 200;
 
-/** The tools of an attacker: sends, opens and holds, and counts the answers. */
+/** The tools of an attacker: sends requests, opens and holds streams, and counts the responses. */
 export class Attacker {
   readonly counts: Record<string, number> = {};
   readonly samples: Record<string, string> = {};
@@ -46,12 +46,12 @@ export class Attacker {
       : `/apis/${group}/${version}/namespaces/${namespace}/${rest.join('/')}`;
   }
 
-  /** Sends a request as the tenant, to the servers in turn, and counts the answer. */
+  /** Sends a request as the tenant, to the servers in turn, and counts the response. */
   async send(shot: Shot, n = 0): Promise<Answer | undefined> {
     return this.counted(this.requesters[n % this.requesters.length] as Requester, shot);
   }
 
-  /** The same as an administrator, to prepare what only an administrator can. */
+  /** Sends a request as an administrator, for preparations that need one. */
   async asAdmin(shot: Shot): Promise<Answer> {
     return (this.admins[0] as Requester).must(shot, 200, 201, 202, 404, 409);
   }
@@ -62,7 +62,7 @@ export class Attacker {
   }
 
   /**
-   * Opens a long answer, such as a watch, and keeps it until the end of the attack or of the answer.
+   * Opens a long response, such as a watch, and keeps it open until the attack or the response ends.
    *
    * @param reads whether the client reads the data
    */
@@ -87,7 +87,7 @@ export class Attacker {
     response.once('close', () => this.count('held ended'));
   }
 
-  /** The same as {@link hold} as a stream of an HTTP/2 connection, of which each has many. */
+  /** Like {@link hold}, as a stream of an HTTP/2 connection with many such streams. */
   async holdStream(shot: Shot, reads: boolean): Promise<void> {
     if (this.bounded(shot) === undefined) return this.rest();
     const own = this.sessionWithRoom();
@@ -114,7 +114,7 @@ export class Attacker {
     });
   }
 
-  /** Opens so many streams on one connection, each reset as soon as it is open. */
+  /** Opens this many streams on one connection and resets each as soon as it is open. */
   async resets({ method, path }: Shot, streams: number): Promise<void> {
     const { session } = this.sessionWithRoom();
     for (let i = 0; i < streams && !session.destroyed; i++) {
@@ -131,7 +131,7 @@ export class Attacker {
     if (session.destroyed) this.count('connection ended');
   }
 
-  /** A bare connection over which the attack speaks itself. */
+  /** A bare connection on which the attack writes its own bytes. */
   async socket(n = 0): Promise<TLSSocket | undefined> {
     if (this.sockets.size >= mostConnections) return undefined;
     const url = new URL(this.target.urls[n % this.target.urls.length] as string);
@@ -152,13 +152,13 @@ export class Attacker {
     this.counts[what] = (this.counts[what] ?? 0) + 1;
   }
 
-  /** Calls back at the end of the attack. */
+  /** Calls `callback` at the end of the attack. */
   ended(callback: () => void): void {
     if (this.isOver) callback();
     else this.endings.push(callback);
   }
 
-  /** A pause, or less at the end of the attack. */
+  /** A pause, which ends early with the attack. */
   async rest(ms = 50): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
@@ -190,7 +190,8 @@ export class Attacker {
       this.count(code);
       if (answer.status >= 400)
         this.samples[code] ??= `${shot.method} ${shot.path.slice(0, 100)}: ${answer.text.slice(0, 250)}`;
-      // A client without manners, but one that does not only measure how fast it is refused.
+      // A client without back-off, but with a short pause, so that the check does not only measure how fast requests
+      // are refused.
       if (answer.status === 429) await this.rest();
       return answer;
     } catch (error) {
@@ -200,7 +201,7 @@ export class Attacker {
     }
   }
 
-  /** The request with its body as text, or undefined when the attack has sent what it may. */
+  /** The request with its body as text, or undefined when the attack has used up its bytes. */
   private bounded(shot: Shot): Shot | undefined {
     const { path, body } = shot;
     const text = typeof body === 'string' || Buffer.isBuffer(body) || body === undefined ? body : JSON.stringify(body);

@@ -2,11 +2,11 @@ import { times } from './attacks/bodies.js';
 import type { Plane } from './plane.js';
 import { Requester, type Shot } from './requester.js';
 
-/** One answer to an honest tenant. */
+/** One response to an honest tenant. */
 export interface Outcome {
   readonly at: number;
   readonly ms: number;
-  /** What was wrong, such as a status that no honest request deserves. */
+  /** What was wrong with the response, such as a status that no honest request should get. */
   readonly fault?: string;
 }
 
@@ -23,16 +23,16 @@ const everyMs: Readonly<Record<ProbeName, number>> = {
   create: 250,
   watch: 0,
 };
-/** After so long nobody waits any more. */
+/** An honest tenant gives up a request after this time. */
 const patienceMs = 30_000;
-/** A server that does not answer gets no more than so many requests of a kind at one time. */
+/** A server that does not respond gets at most this many concurrent requests of a kind. */
 const mostUnderWay = 100;
 const maps = `/api/v1/namespaces/${honestNamespace}/configmaps`;
 
 /**
- * Honest tenants, who send at a steady rate whatever the answers do, so that a server that stands still is felt by all
- * requests that come meanwhile: gets and lists of a service account, leases of nodes, health, creates, and the time
- * from such a create to the event of a watch on the other server.
+ * Honest tenants, which send requests at a steady rate whatever the responses are, so a server that stands still delays
+ * all requests that arrive meanwhile: gets and lists of a service account, leases of nodes, health checks, creates, and
+ * the time from such a create to its watch event on the other server.
  */
 export class HonestProbes {
   private readonly outcomes = new Map<ProbeName, Outcome[]>(probeNames.map((name) => [name, []]));
@@ -45,7 +45,7 @@ export class HonestProbes {
 
   private constructor() {}
 
-  /** @param token of the honest account, which may do what the probes do */
+  /** @param token of the honest account, which has the rights for all probes */
   static async start(plane: Plane, token: string): Promise<HonestProbes> {
     const probes = new HonestProbes();
     const each = (bearer: string | undefined, headers = {}) =>
@@ -67,7 +67,7 @@ export class HonestProbes {
       await first.must({ method: 'POST', path: maps, body }, 201, 409);
     }
     probes.every('get', () => probes.probe('get', accounts, { method: 'GET', path: `${maps}/kept-0` }));
-    // A node has one renewal under way at a time: the next one comes when all others had their turn.
+    // A node has one renewal at a time: its next one comes after those of all other nodes.
     const atRest = [...nodes.entries()];
     probes.every('lease', async () => {
       const next = atRest.shift();
@@ -85,7 +85,7 @@ export class HonestProbes {
     return probes;
   }
 
-  /** What was begun in a time of `performance.now()`. */
+  /** The responses to requests that began in a period of `performance.now()`. */
   between(name: ProbeName, from: number, until: number): Outcome[] {
     return (this.outcomes.get(name) as Outcome[]).filter(({ at }) => at >= from && at < until);
   }
@@ -148,7 +148,7 @@ export class HonestProbes {
     await accounts[0]?.send({ method: 'DELETE', path: `${maps}/${name}` }, patienceMs).catch(() => undefined);
   }
 
-  /** Follows what is created, and counts what never shows up. */
+  /** Watches the created objects, and counts those that never appear. */
   private async watch(requester: Requester): Promise<void> {
     const path = `${maps}?watch=true&labelSelector=made%3Dyes&timeoutSeconds=3600`;
     while (!this.isOver) {
@@ -161,7 +161,7 @@ export class HonestProbes {
           for (const line of lines) this.seen(line);
         }
       } catch {
-        // The next watch goes on; what was missed counts as late below.
+        // The next watch continues; missed events count as late below.
       }
       const now = performance.now();
       for (const [name, at] of this.created) {

@@ -3,7 +3,7 @@ import { makeRequest } from '../support/certificate-requests.js';
 import type { Plane } from './plane.js';
 import { type Answer, Requester } from './requester.js';
 
-/** What an honest tenant waits for, in the words of the table. */
+/** The steps of an honest tenant, under their names in the table. */
 export const stepNames = [
   'deployed',
   'scaled',
@@ -16,7 +16,7 @@ export const stepNames = [
 ] as const;
 export type StepName = (typeof stepNames)[number];
 
-/** How long a step took; with a fault when it did not come about in time. */
+/** The duration of a step; with a fault if it did not complete in time. */
 export interface Step {
   readonly name: StepName;
   readonly at: number;
@@ -24,7 +24,7 @@ export interface Step {
   readonly fault?: string;
 }
 
-/** Where the deployments are. */
+/** The namespace of the deployments. */
 export const honestWorkNamespace = 'honest-work';
 const patienceMs = 60_000;
 const pollMs = 100;
@@ -34,8 +34,8 @@ let rounds = 0;
 type Look = (requester: Requester) => Promise<boolean>;
 
 /**
- * Honest tenants whose work the control loops do: a deployment that is made, scaled, rolled out and deleted with all
- * that it owns, and a namespace with a quota and a certificate. Rounds follow on each other until the end.
+ * Honest tenants whose objects the control loops handle: a deployment that is created, scaled, rolled out and deleted
+ * with its dependents, and a namespace with a quota and a certificate. One round follows another until the end.
  */
 export class HonestWork {
   readonly steps: Step[] = [];
@@ -59,7 +59,7 @@ export class HonestWork {
     return this.steps.filter((step) => step.name === name && step.at >= from && step.at < until);
   }
 
-  /** Resolves when each step has come to its end once more since the time, or after so many milliseconds. */
+  /** Resolves when each step has completed once more since `from`, or after this many milliseconds. */
   async allSince(from: number, withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     const isDone = () => stepNames.every((name) => this.between(name, from, Number.POSITIVE_INFINITY).length > 0);
@@ -74,7 +74,7 @@ export class HonestWork {
 
   private async repeat(round: (number: number) => Promise<void>): Promise<void> {
     while (!this.isOver) {
-      // A round that can't begin, because a server is away, is tried again.
+      // A round that can't begin because a server is away is tried again.
       await round(rounds++).catch(() => delay(1000));
     }
   }
@@ -83,7 +83,7 @@ export class HonestWork {
     return this.requesters[this.turn++ % this.requesters.length] as Requester;
   }
 
-  /** Does something, again if the server was busy, and waits until it has had its effect. */
+  /** Makes a request, again if the server was busy, and waits until the request has had its effect. */
   private async step(name: StepName, act: () => Promise<unknown>, look: Look): Promise<void> {
     const at = performance.now();
     const deadline = at + patienceMs;
@@ -192,7 +192,7 @@ export class HonestWork {
     await this.requester.must({ method: 'DELETE', path }, 200, 404);
   }
 
-  /** Counted when the loop has seen the new quota and the secret that was there before it. */
+  /** The step is complete when the loop has counted the new quota and the secret that existed before. */
   private async countQuota(path: string): Promise<void> {
     const quota = { metadata: { name: 'q' }, spec: { hard: { 'count/secrets': '10' } } };
     const used =

@@ -18,7 +18,9 @@ export interface Row {
   readonly peaks: readonly Peak[];
   /** Resident memory over time. */
   readonly course: readonly string[];
-  /** Seconds after the attack until all was as before; undefined when it was not within a minute. */
+  /**
+   * Seconds from the end of the attack until the cluster had recovered; undefined when that took more than a minute.
+   */
   readonly normalAfter: number | undefined;
   readonly faults: readonly string[];
 }
@@ -29,15 +31,15 @@ export interface Times {
   readonly attackers: number;
 }
 
-/** After an attack everything has to be as before within so long. */
+/** The cluster has to recover within this many milliseconds after an attack. */
 const recoveryMs = 60_000;
 const windowMs = 5_000;
 const stepsMs = 70_000;
-/** A restart, and the removal of what attackers stored, may take longer than a step of honest tenants. */
+/** A restart, or the removal of the attackers' objects, may take longer than a step of an honest tenant. */
 const removalMs = 180_000;
 const noLoot: Loot = { counts: {}, samples: {}, megabytes: 0 };
 
-/** A day on one control plane: honest tenants live there all the time, and attackers come one after the other. */
+/** A day on one control plane: honest tenants work all the time, and one attack follows another. */
 export class Malice {
   private readonly quietSpans: Span[] = [];
   private readonly namespaces: string[] = [];
@@ -58,14 +60,14 @@ export class Malice {
     const probes = await HonestProbes.start(plane, token);
     const work = new HonestWork(plane, token);
     const malice = new Malice(plane, times, tenancy, probes, work, new MemoryWatch(plane.processes), log);
-    // Code is compiled and caches are filled before anything is measured.
+    // Code is compiled and caches are filled before the first measurement.
     await work.allSince(performance.now(), stepsMs);
     await malice.rest(times.quietSeconds);
     log(`quiet: ${shown(malice.quiet)}`);
     return malice;
   }
 
-  /** One attack, and what comes after it. A plane that lets nobody prepare an attack any more has a fault, too. */
+  /** One attack, and the recovery from it. A cluster in which the next attack can't be prepared has a fault, too. */
   async suffer(attack: Attack): Promise<Row> {
     const quiet = this.quiet;
     const ended = this.ends.length;
@@ -102,7 +104,7 @@ export class Malice {
     return this.row(attack.name, { loot, quiet, span: [from, until], began, ended, normalAfter, faults });
   }
 
-  /** All processes end and start with everything that attackers have stored. */
+  /** Ends all processes and starts them with all objects that attackers have stored. */
   async restart(): Promise<Row> {
     const quiet = this.quiet;
     const ended = this.ends.length;
@@ -116,7 +118,7 @@ export class Malice {
     return this.row('restart', { loot: noLoot, quiet, span, began, ended, normalAfter, faults, isAfter: true });
   }
 
-  /** An administrator deletes all that attackers have stored, while the honest live on. */
+  /** An administrator deletes all objects that attackers have stored, while the honest tenants continue. */
   async removal(): Promise<Row> {
     const quiet = this.quiet;
     const ended = this.ends.length;
@@ -124,7 +126,7 @@ export class Malice {
     const took = await this.tenancy.remove(this.namespaces, removalMs).catch(() => undefined);
     await this.work.allSince(began, stepsMs);
     const until = performance.now();
-    // What has finalizers that nobody removes stays, as it should.
+    // Objects with finalizers that nobody removes are meant to stay.
     this.log(took === undefined ? 'some namespaces stay' : `namespaces gone after ${(took / 1000).toFixed(1)} s`);
     const normalAfter = await this.recover(quiet);
     return this.row('removal', { loot: noLoot, quiet, span: [began, until], began, ended, normalAfter, faults: [] });
@@ -145,7 +147,7 @@ export class Malice {
     return this.plane.processes.flatMap((one) => one.ends);
   }
 
-  /** A quiet time beside processes that compute as much as attackers may. */
+  /** A quiet period beside processes that use as much processor time as attackers may. */
   private async rest(seconds: number): Promise<void> {
     const idle = { urls: [], token: '', adminToken: '', namespace: '', hasScheduler: false };
     const spinners = await Promise.all(
@@ -159,7 +161,7 @@ export class Malice {
     await Promise.all(spinners.map((spinner) => spinner.stop()));
   }
 
-  /** Resolves with the seconds until honest tenants fare as before. */
+  /** Resolves with the seconds until honest tenants get their usual times again. */
   private async recover(quiet: Welfare): Promise<number | undefined> {
     const began = performance.now();
     for (;;) {
@@ -178,7 +180,7 @@ export class Malice {
       readonly span: Span;
       readonly began: number;
       readonly ended: number;
-      /** What counts is only that it became as before. */
+      /** All that counts is whether the cluster recovered. */
       readonly isAfter?: boolean;
     },
   ): Row {

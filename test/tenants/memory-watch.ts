@@ -6,11 +6,11 @@ import type { Supervised } from './supervised.js';
 interface Sample {
   readonly at: number;
   readonly resident: number;
-  /** Of the thread with the largest heap; undefined for other programs. */
+  /** Heap of the thread with the largest one; undefined for other programs. */
   readonly heap: number | undefined;
 }
 
-/** The most that a process took in a time, in bytes. */
+/** The most memory that a process used in a period, in bytes. */
 export interface Peak {
   readonly name: string;
   readonly resident: number;
@@ -48,7 +48,7 @@ export class MemoryWatch {
     });
   }
 
-  /** Resident MiB of every process, once in so many seconds, as one line each. */
+  /** Resident memory of every process in MiB, one line for each sample. */
   course(since: number, everySeconds: number): string[] {
     return this.processes.map((one) => {
       const taken = (this.samples.get(one) ?? []).filter(({ at }) => at >= since);

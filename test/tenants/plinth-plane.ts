@@ -17,14 +17,14 @@ import { type MemoryLimits, Supervised } from './supervised.js';
 const adminToken = 'admin-token';
 const mebibyte = 2 ** 20;
 
-/** Limits as in the chart: a process gets so much memory, and the engine takes half of that for its heap. */
+/** Limits as in the chart: the memory of a process, half of which is for the engine's heap. */
 const limits = {
   server: { resident: 2048 * mebibyte, heap: 1024 * mebibyte },
   loops: { resident: 1024 * mebibyte, heap: 512 * mebibyte },
   dev: { resident: 3072 * mebibyte, heap: 1536 * mebibyte },
 } as const;
 
-/** Plinth as in production, two servers and two processes of loops, or as one process of `plinth dev`. */
+/** Plinth as in production, with two servers and two processes of control loops, or as one process of `plinth dev`. */
 export async function startPlinth(variant: 'serve' | 'dev', nodes: number): Promise<Plane> {
   const folder = mkdtempSync(join(tmpdir(), 'plinth-tenants-'));
   removeWithUs(folder);
@@ -140,7 +140,7 @@ function environment(folder: string, databaseUrl: string, heap: number | undefin
   };
 }
 
-/** Resolves when the server is ready; a restart with much that is stored takes its time. */
+/** Resolves when the server is ready; a restart with many stored objects takes a while. */
 async function ready(url: string): Promise<void> {
   const requester = new Requester(url, adminToken);
   try {

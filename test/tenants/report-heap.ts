@@ -4,10 +4,10 @@ import { getHeapStatistics } from 'node:v8';
 import { threadId } from 'node:worker_threads';
 
 /**
- * Loaded into every process and thread under attack: writes the size of the heap of its thread, which nobody sees from
- * outside, into a file of the folder in PLINTH_HEAP_FOLDER, four times a second. With files that took each other's place it
- * was a seventh of the work of a process of control loops on a busy machine; each text has the same length, so one is
- * written over another.
+ * Loaded into every process and thread under attack: writes the heap size of its thread, which can't be read from
+ * outside, into a file of the folder in PLINTH_HEAP_FOLDER, four times a second. Replacing the file each time took a
+ * seventh of the processor time of a process of control loops on a busy machine. So the texts have a fixed length, and
+ * each overwrites the last one.
  */
 const folder = process.env.PLINTH_HEAP_FOLDER;
 if (folder !== undefined) {

@@ -5,7 +5,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 export interface Shot {
   readonly method: string;
   readonly path: string;
-  /** Sent as it is, or as JSON. */
+  /** The body: a string is sent unchanged, any other value as JSON. */
   readonly body?: unknown;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
@@ -19,7 +19,7 @@ export interface Answer {
   readonly ms: number;
 }
 
-/** One sender, who has connections of its own to one server of this machine. */
+/** One sender with its own connections to one server on this machine. */
 export class Requester {
   private readonly agent: Agent;
 
@@ -33,7 +33,7 @@ export class Requester {
     this.agent = new Agent({ keepAlive: true, maxSockets: connections, rejectUnauthorized: false });
   }
 
-  /** The answer with its text. Rejects when none came within `patienceMs`. */
+  /** The response with its text. Rejects when there is none within `patienceMs`. */
   async send(shot: Shot, patienceMs = 60_000): Promise<Answer> {
     const began = performance.now();
     const response = await this.open(shot, patienceMs);
@@ -54,7 +54,7 @@ export class Requester {
     };
   }
 
-  /** Resolves with the head of the answer. The body is the caller's. */
+  /** Resolves with the head of the response. The caller reads the body. */
   open({ method, path, body, type, headers: own }: Shot, patienceMs = 60_000): Promise<IncomingMessage> {
     const payload =
       body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
@@ -79,7 +79,10 @@ export class Requester {
     });
   }
 
-  /** Sends as long as the answer is that of a busy server, and fails with any that is not of the codes. */
+  /**
+   * Repeats the request as long as the server answers that it is busy. Rejects for any status that is not among the
+   * codes.
+   */
   async must(shot: Shot, ...codes: number[]): Promise<Answer> {
     for (let attempt = 0; ; attempt++) {
       const answer = await this.send(shot);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endWithUs } from '../support/child-guard.js';
 
-/** Bytes that a process may use; none for programs whose limits are unknown. */
+/** The memory limit of the process in bytes; undefined for programs whose limits are unknown. */
 export interface MemoryLimits {
   readonly resident?: number;
   readonly heap?: number;
@@ -16,19 +16,19 @@ export interface Program {
   readonly file: string;
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** Where its log goes, and where it reports its heap. */
+  /** Folder of its log and of its heap reports. */
   readonly folder: string;
   readonly limits?: MemoryLimits;
 }
 
-/** The pause between an unrequested end and the next start, as a supervisor of services waits. */
+/** The pause between an unexpected end and the next start, like that of a service supervisor. */
 const restartMs = 1_000;
-/** Longer than a stop takes that lets requests finish. */
+/** Longer than a stop that waits for requests to finish. */
 const stopMs = 90_000;
 
-/** A process that is started again whenever it ends, and that remembers how often it did. */
+/** A process that is restarted whenever it ends, with a record of its ends. */
 export class Supervised {
-  /** Its unrequested ends, each with the last lines of its log. */
+  /** Its unexpected ends, each with the last lines of its log. */
   readonly ends: string[] = [];
   readonly logFile: string;
   private child: ChildProcess | undefined;
@@ -82,7 +82,7 @@ export class Supervised {
     clearTimeout(late);
   }
 
-  /** The last lines of its log that are no requests. */
+  /** The last lines of its log, without those about requests. */
   lastLines(count: number): string {
     if (!existsSync(this.logFile)) return '';
     return readFileSync(this.logFile, 'utf8').trimEnd().split('\n').slice(-count).join('\n');

@@ -4,7 +4,7 @@ import { shownPeaks, type Welfare } from './verdict.js';
 
 const columns: readonly ProbeName[] = ['get', 'lease', 'livez', 'create', 'watch'];
 
-/** The table of a day on one control plane, or of several side by side. */
+/** The table of a day on one control plane, or on several side by side. */
 export function tableOf(days: ReadonlyMap<string, readonly Row[]>): string {
   const head = [
     'attack',

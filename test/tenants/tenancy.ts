@@ -7,7 +7,7 @@ import { Requester } from './requester.js';
 const apiGroup = 'rbac.authorization.k8s.io';
 const rbac = `/apis/${apiGroup}/v1`;
 
-/** Makes tenants and takes them away, as an administrator. */
+/** Creates and deletes tenants as an administrator. */
 export class Tenancy {
   private readonly admin: Requester;
 
@@ -15,7 +15,7 @@ export class Tenancy {
     this.admin = new Requester(plane.urls[0] as string, plane.adminToken);
   }
 
-  /** The honest account: it may do all, but stands in the queues like everybody. Returns its token. */
+  /** The honest account: it has all rights, but its requests are queued like everybody's. Returns its token. */
   async honest(): Promise<string> {
     await this.namespace(honestNamespace);
     await this.namespace(honestWorkNamespace);
@@ -27,7 +27,7 @@ export class Tenancy {
     return this.token(honestNamespace, honestAccount);
   }
 
-  /** An account with the role `admin` in a namespace of its own, and nothing else. */
+  /** Creates an account with the role `admin` in a namespace of its own, and no other rights. */
   async attacker(namespace: string): Promise<Target> {
     const { urls, adminToken, hasScheduler } = this.plane;
     await this.namespace(namespace);
@@ -39,7 +39,7 @@ export class Tenancy {
     return { urls, adminToken, hasScheduler, namespace, token: await this.token(namespace, 'mallory') };
   }
 
-  /** Deletes namespaces; resolves with the milliseconds until the last was gone, or undefined when one stays. */
+  /** Deletes namespaces. Resolves with the milliseconds until the last one was gone, or undefined if one stays. */
   async remove(namespaces: readonly string[], withinMs: number): Promise<number | undefined> {
     const began = performance.now();
     for (const name of namespaces) {

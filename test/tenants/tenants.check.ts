@@ -34,7 +34,7 @@ const { values: flags } = parseArgs({
 });
 const began = performance.now();
 const log = (line: string) => console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${line}`);
-/** Beside each attack there are a quiet time, preparations and a return to what was before. */
+/** Each attack also has a quiet period, preparations and a recovery. */
 const partOfAttacks = 0.4;
 
 function chosenAttacks(): readonly Attack[] {

@@ -3,17 +3,17 @@ import { probeNames } from './honest-probes.js';
 import { type HonestWork, type StepName, stepNames } from './honest-work.js';
 import type { Peak } from './memory-watch.js';
 
-/** How much slower honest requests may be beside an attack. */
+/** How much slower honest requests may be during an attack. */
 const mostSlower = 3;
-/** How much slower the loops may be. */
+/** How much slower control loops may be. */
 const mostBehind = 5;
 /**
- * A quiet time below this counts as this much. The limit is then still below the 50 ms for which one request may hold
- * the event loop.
+ * Quiet times below this count as this much. The limit is then still below the 50 ms for which one request may hold the
+ * event loop.
  */
 const leastQuietMs = 16;
 const leastQuietStepMs = 500;
-/** The requests whose p99 has a limit; the others are shown. */
+/** The requests whose p99 is limited; those of other kinds are only shown. */
 const judged: readonly ProbeName[] = ['get', 'lease', 'livez'];
 
 /** The times of a kind of request. */
@@ -27,7 +27,7 @@ export interface Latency {
 /** The results of honest tenants in a period. */
 export interface Welfare {
   readonly probes: ReadonlyMap<ProbeName, Latency>;
-  /** Milliseconds in the middle, and faults. */
+  /** Medians in milliseconds, and faults. */
   readonly steps: ReadonlyMap<StepName, { readonly ms: number; readonly faults: readonly string[] }>;
 }
 
@@ -53,7 +53,7 @@ export function welfareIn(spans: readonly Span[], probes: HonestProbes, work: Ho
   return { probes: new Map(latencies), steps: new Map(steps) };
 }
 
-/** The complaints that honest tenants would have. */
+/** The complaints of honest tenants. */
 export function complaints(quiet: Welfare, during: Welfare): string[] {
   const found: string[] = [];
   for (const name of judged) {
@@ -79,7 +79,7 @@ export function complaints(quiet: Welfare, during: Welfare): string[] {
   return found;
 }
 
-/** The step that is furthest behind its quiet time. */
+/** The step that slowed down most against its quiet time. */
 export function slowestStep(quiet: Welfare, during: Welfare): string {
   const ratios = stepNames.map((name) => {
     const before = quiet.steps.get(name)?.ms ?? Number.NaN;
@@ -90,7 +90,7 @@ export function slowestStep(quiet: Welfare, during: Welfare): string {
   return worst === undefined ? '-' : `${worst.name} ${(worst.now / 1000).toFixed(1)} s (x${worst.ratio.toFixed(1)})`;
 }
 
-/** Memory in MiB, with what is above its limit marked. */
+/** Memory in MiB; values above their limit are marked. */
 export function shownPeaks(peaks: readonly Peak[]): string {
   const mebi = (bytes: number) => String(Math.round(bytes / 2 ** 20));
   return peaks

@@ -8,13 +8,13 @@ const watchers = 4;
 const perWriter = 30;
 const pauseMs = 20;
 
-/** What a write left behind: `DELETED` has the version of the deletion. */
+/** The state after a write; `DELETED` has the version of the deletion. */
 interface Step {
   readonly type: string;
   readonly version: string;
 }
 
-/** A writer per object name: its steps are known in their order. */
+/** One writer for each object name, so the order of its writes is known. */
 class Writer {
   readonly steps = new Map<string, Step[]>();
   readonly failures: string[] = [];
@@ -24,7 +24,7 @@ class Writer {
     private readonly id: number,
   ) {}
 
-  /** Makes, changes and deletes objects in turn until told to stop. */
+  /** Creates, changes and deletes objects in turn until the load ends. */
   async run(isRunning: () => boolean): Promise<void> {
     for (let i = 0; isRunning(); i++) {
       const name = `w${this.id}-${i % perWriter}`;
@@ -57,13 +57,15 @@ class Writer {
     } else {
       const { status, text } = await this.client.delete(`${path}/${name}`);
       if (status !== 200) throw new Error(`delete: ${status} ${text}`);
-      // The answer does not say at which version it is gone.
+      // The response does not contain the version of the deletion.
       steps.push({ type: 'DELETED', version: '' });
     }
   }
 }
 
-/** A client that lists once and then follows forever: every end of a watch is followed by another from where it was. */
+/**
+ * A client that lists once and then watches forever: each watch that ends is followed by another from the same version.
+ */
 class Watcher {
   readonly steps = new Map<string, Step[]>();
   readonly faults: string[] = [];
@@ -84,7 +86,7 @@ class Watcher {
       try {
         await this.follow(isRunning);
       } catch (error) {
-        // As clients do: a request that a stopping server refuses is sent to another, from the same version.
+        // Like any client, sends a request that a stopping server refuses to another server, from the same version.
         if (!/ECONN|socket hang up|no watch event|: 503$/.test(String(error))) this.faults.push(String(error));
         await sleep(pauseMs);
       }
@@ -129,7 +131,7 @@ class Watcher {
   }
 }
 
-/** Writers and watchers that know what must have happened. */
+/** Writers and watchers, which check each other's results. */
 export class Load {
   private readonly clients: ApiClient[] = [];
   private readonly writers: Writer[];
@@ -139,7 +141,7 @@ export class Load {
   private isWriting = true;
   private isWatching = true;
 
-  /** @param connect makes a client whose connections lead to a server that is ready */
+  /** @param connect makes a client that connects to a server that is ready */
   constructor(connect: () => ApiClient) {
     const client = (): ApiClient => {
       const made = connect();
@@ -162,13 +164,13 @@ export class Load {
     return this.writers.reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** Resolves after that many more writes: the load goes on. */
+  /** Resolves after this many more writes; the load continues. */
   async goesOn(count = 40): Promise<void> {
     const wanted = this.writes + count;
     await eventually(() => this.writes >= wanted, 'writes to go on');
   }
 
-  /** Ends the load and resolves with all faults, and with the amount of work. */
+  /** Ends the load. Resolves with all faults and the amount of work. */
   async stop(list: ApiClient): Promise<{ faults: string[]; writes: number; events: number; reconnects: number }> {
     this.isWriting = false;
     await Promise.all(this.writing);

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A release as users get it: packed, and installed into a folder of its own. */
+/** A release as users install it, in a folder of its own. */
 export interface Release {
   readonly version: string;
   readonly commit: string;
@@ -31,7 +31,7 @@ function run(cwd: string, command: string, ...args: string[]): string {
   return stdout.trim();
 }
 
-/** The commit that made the package first: the oldest release there can be. */
+/** The first commit that made the package: there is no older release. */
 export function firstPackedCommit(): string {
   const commits = run(root, 'git', 'log', '--diff-filter=A', '--format=%H', '--', 'scripts/pack-files.js');
   return commits.split('\n').at(-1) ?? '';
@@ -40,8 +40,8 @@ export function firstPackedCommit(): string {
 /**
  * Packs a commit with `npm pack` and installs the tarball.
  *
- * @param place where to work
- * @param newVersion gives the release a number of its own, for commits between which the number did not change
+ * @param place folder to work in
+ * @param newVersion another version number for the release, for commits between which the number did not change
  */
 export function installRelease(place: string, commit: string, newVersion?: (version: string) => string): Release {
   const sources = mkdtempSync(join(place, 'sources-'));
@@ -73,25 +73,25 @@ export function installRelease(place: string, commit: string, newVersion?: (vers
   }
 }
 
-/** Those of this tree, if the commit wants the same ones. */
+/** The packages of this tree, if the commit wants the same ones. */
 function provideModules(sources: string): void {
   const lock = (folder: string) => readFileSync(join(folder, 'package-lock.json'), 'utf8');
   if (lock(sources) === lock(root)) symlinkSync(join(root, 'node_modules'), join(sources, 'node_modules'));
   else run(sources, 'npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
 }
 
-/** `0.1.0` -> `0.2.0`, so that two releases can tell which one is newer. */
+/** `0.1.0` -> `0.2.0`, so that the program sees which of two releases is newer. */
 export function nextMinor(version: string): string {
   const [major = '0', minor = '0'] = version.split('.');
   return `${major}.${Number(minor) + 1}.0`;
 }
 
-/** How many changes of the tables a release knows. */
+/** The number of migrations in a release. */
 export function migrationsOf({ folder }: Release): number {
   return readdirSync(join(folder, 'migrations')).filter((name) => /^\d{6}_/.test(name)).length;
 }
 
-/** A copy of an installed release, with the next number. */
+/** A copy of an installed release, with the next version number. */
 function successor(release: Release, place: string, name: string): Release {
   const home = join(place, name);
   cpSync(join(release.folder, '..', '..'), home, { recursive: true });
@@ -103,14 +103,14 @@ function successor(release: Release, place: string, name: string): Release {
   return { ...release, version, folder, mainFile: join(folder, 'bin', 'plinth.js') };
 }
 
-/** The release after it, with another text of a function in the database. */
+/** The next release, with a changed function in the database. */
 export function withFunction(release: Release, place: string): Release {
   const changed = successor(release, place, 'installed-with-function');
   appendFileSync(join(changed.folder, 'migrations', 'functions', 'write_batch.sql'), '-- As of the next release.\n');
   return changed;
 }
 
-/** The release after it, with one more change of the tables. */
+/** The next release, with one more migration. */
 export function withMigration(release: Release, place: string): Release {
   const changed = successor(release, place, 'installed-with-migration');
   const migrations = join(changed.folder, 'migrations');

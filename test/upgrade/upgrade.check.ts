@@ -67,7 +67,7 @@ async function balance(cluster: TestCluster): Promise<TcpBalancer> {
   });
 }
 
-/** One roll, and what was wrong with it. */
+/** One rolling restart, and its faults. */
 async function roll(old: Release, next: Release): Promise<string[]> {
   const changesTables = migrationsOf(next) > migrationsOf(old);
   log(`\n${old.version} (${old.commit}) to ${next.version} (${next.commit})${changesTables ? ', tables change' : ''}`);
@@ -134,7 +134,7 @@ async function roll(old: Release, next: Release): Promise<string[]> {
   }
 }
 
-/** A deployment gets its replica set. */
+/** The deployment must get its replica set. */
 async function loopsWork(cluster: TestCluster, name: string): Promise<string[]> {
   const labels = { app: name };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } };
@@ -154,7 +154,8 @@ const place = mkdtempSync(join(tmpdir(), 'plinth-upgrade-'));
 try {
   const old = installRelease(place, values.from ?? firstPackedCommit());
   const next = installRelease(place, values.to, nextMinor);
-  // Whatever the two differ in, both kinds of a release are tried: one that changes tables, and one that does not.
+  // Whatever the difference between the two commits, both kinds of releases are tried: one with a migration, and one
+  // without.
   const changesTables = migrationsOf(next) > migrationsOf(old);
   const further = changesTables ? withFunction(next, place) : withMigration(next, place);
   const faults = [...(await roll(old, next)), ...(await roll(next, further))];

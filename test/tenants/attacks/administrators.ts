@@ -12,7 +12,7 @@ const everyPair = (depth: number): string =>
   depth === 0 ? 'a0 != "none"' : `object.data.all(a${depth - 1}, ${everyPair(depth - 1)})`;
 let hanging: Server | undefined;
 
-/** A server that takes connections and never says a word. */
+/** A server that accepts connections and never sends anything. */
 async function hangingPort(): Promise<number> {
   const server = createServer(() => undefined);
   hanging = server;
@@ -44,7 +44,7 @@ async function hooks(attacker: Attacker, kind: string, failurePolicy: string): P
   });
 }
 
-/** What a careless administrator sets for one namespace, and its tenant then uses. */
+/** Settings that a careless administrator makes for one namespace, and that its tenant then exploits. */
 export const administrators: readonly Attack[] = [
   {
     name: 'hanging-hooks',

@@ -1,19 +1,19 @@
-/** A number of pieces, joined. */
+/** Joins a number of pieces. */
 export function many(count: number, piece: (i: number) => string, by = ','): string {
   return Array.from({ length: count }, (_, i) => piece(i)).join(by);
 }
 
-/** The same as values. */
+/** Like {@link many}, with values in place of text. */
 export function times<T>(count: number, make: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i));
 }
 
-/** Text of so many bytes that nobody can share with another. */
+/** A text of this many bytes, each time a different one. */
 export function filler(bytes: number, n: number): string {
   return `${n}-`.padEnd(bytes, 'abcdefghijklmnopqrstuvwxyz0123456789');
 }
 
-/** A pod template; pods that the scheduler has no place for, unless `spec` says another thing. */
+/** A pod template. Unless `spec` says otherwise, the scheduler finds no node for its pods. */
 export function template(
   labels: object,
   spec: object = { nodeSelector: { 'example.com/none': 'x' } },

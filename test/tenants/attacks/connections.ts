@@ -9,7 +9,7 @@ const upgrade = {
   'sec-websocket-protocol': 'v5.channel.k8s.io',
 };
 
-/** Connections, streams to pods, and bodies that take their time. */
+/** Connections, streams to pods, and slow bodies. */
 export const connections: readonly Attack[] = [
   {
     name: 'connections',

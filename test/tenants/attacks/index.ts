@@ -10,7 +10,7 @@ import { watches } from './watches.js';
 import { workloads } from './workloads.js';
 import { writes } from './writes.js';
 
-/** In the order in which they are tried. */
+/** All attacks, in the order in which they run. */
 export const allAttacks: readonly Attack[] = [
   ...lists,
   ...watches,

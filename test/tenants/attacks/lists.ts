@@ -3,10 +3,10 @@ import type { Attacker } from '../attacker.js';
 import { filler, many, map, times } from './bodies.js';
 
 const terms = (count: number, n: number) => many(count, (i) => `!a${n}x${i}`);
-/** As many as a selector may have; every fourth list has more. */
+/** The most requirements that a selector may have; every fourth list has more. */
 const termsOf = (n: number) => terms(n % 4 === 3 ? 6000 : 1000, n);
 
-/** Small objects for lists to look through. */
+/** Creates small objects that lists have to search. */
 async function fill(attacker: Attacker, count: number, bytes = 100): Promise<void> {
   let next = 0;
   await Promise.all(
@@ -18,7 +18,7 @@ async function fill(attacker: Attacker, count: number, bytes = 100): Promise<voi
   );
 }
 
-/** Requests that make the server look at much. */
+/** Requests that make the server examine many objects. */
 export const lists: readonly Attack[] = [
   {
     name: 'list-selectors',

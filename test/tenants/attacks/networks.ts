@@ -1,7 +1,7 @@
 import type { Attack } from '../attack.js';
 import { filler, pod, times, workload } from './bodies.js';
 
-/** Services, disruption budgets and what else selects pods. */
+/** Services, disruption budgets and other objects that select pods. */
 export const networks: readonly Attack[] = [
   {
     name: 'services',

@@ -11,7 +11,7 @@ async function remove(attacker: Attacker, name: string, n: number): Promise<void
   await attacker.send({ method: 'DELETE', path: attacker.path(`configmaps/${name}`), body: removal }, n);
 }
 
-/** What the garbage collector has to follow. */
+/** Objects and owners that the garbage collector has to follow. */
 export const owners: readonly Attack[] = [
   {
     name: 'owners-absent',

@@ -15,7 +15,7 @@ async function makeAccounts(attacker: Attacker, count: number): Promise<void> {
   );
 }
 
-/** Accounts, tokens, roles, and questions about them. */
+/** Accounts, tokens, roles and access reviews. */
 export const rights: readonly Attack[] = [
   {
     name: 'token-requests',
@@ -142,7 +142,7 @@ export const rights: readonly Attack[] = [
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
       const claims = { iss: 'https://kubernetes.default.svc', sub: account(attacker, n), exp: 4_000_000_000 };
       const token = `${part({ alg: 'RS256', kid: `k-${n}` })}.${part(claims)}.${'A'.repeat(342)}`;
-      // As a question, since the hands of the attacker carry a token of their own.
+      // Sent as a review, since the attacker's own requests carry its token.
       const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } };
       return attacker.send({ method: 'POST', path: '/apis/authentication.k8s.io/v1/tokenreviews', body }, n);
     },

@@ -4,7 +4,7 @@ import { filler, pod, times } from './bodies.js';
 const expressions = (n: number, count: number) =>
   times(count, (i) => ({ key: `k${i}`, operator: 'In', values: [`v${n % 7}-${i}`] }));
 
-/** Pods that are hard to place. */
+/** Pods that are expensive to schedule. */
 export const scheduling: readonly Attack[] = [
   {
     name: 'affinity',

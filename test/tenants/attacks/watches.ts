@@ -3,7 +3,7 @@ import type { Attacker } from '../attacker.js';
 import { filler, many, map } from './bodies.js';
 
 const longSelector = (n: number, bytes = 57_000) => {
-  // So long that they are less than 1,000, the most that a selector may have.
+  // Long enough that fewer than 1,000 fit, the most that a selector may have.
   const pad = 'y'.repeat(40);
   const terms: string[] = [];
   for (let i = 0, length = 0; length < bytes; i++) {
@@ -25,7 +25,7 @@ const webSocket = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-/** Memory that lives as long as a request. */
+/** Requests that hold memory as long as they run. */
 export const watches: readonly Attack[] = [
   {
     name: 'watch-selectors',

@@ -2,13 +2,13 @@ import type { Attack } from '../attack.js';
 import { filler, template, times, workload } from './bodies.js';
 
 const heavy = (n: number) => times(10, (i) => [`note-${i}`, filler(20_000, n)]);
-/** A template of some 900 KB: what a deployment can carry below the limit of an object. */
+/** A template of about 900 KB: nearly the largest that a deployment can contain. */
 const heavySpec = (n: number) => ({
   nodeSelector: { 'example.com/none': 'x' },
   containers: [{ name: 'c', image: 'x', env: times(350, (i) => ({ name: `E${i}`, value: filler(2000, n) })) }],
 });
 
-/** Few objects that make the loops do much. */
+/** A few objects that make the control loops do a lot of work. */
 export const workloads: readonly Attack[] = [
   {
     name: 'templates',

@@ -4,7 +4,7 @@ import { filler, many, map, pod, times, workload } from './bodies.js';
 const apply = 'application/apply-patch+yaml';
 const now = () => new Date().toISOString();
 
-/** Writes: many, large, strange. */
+/** Many writes, large writes and unusual writes. */
 export const writes: readonly Attack[] = [
   {
     name: 'events',
