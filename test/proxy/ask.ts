@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 
-/** Connections to one place. */
+/** Connections to one address and port. */
 export interface Question {
   readonly protocol: 'tcp' | 'udp';
   readonly address: string;
@@ -9,10 +9,10 @@ export interface Question {
   readonly tries: number;
 }
 
-/** Much longer than an answer takes, on a busy machine too. */
+/** Much longer than a response takes, even on a busy machine. */
 const patienceMs = 3_000;
 
-/** What came back from each connection: what the server said, `refused` or `silence`. */
+/** The result of each connection: the text of the server, `refused` or `silence`. */
 export function ask({ protocol, tries, ...place }: Question): Promise<readonly string[]> {
   const once = protocol === 'tcp' ? askTcp : askUdp;
   return Promise.all(Array.from({ length: tries }, () => once(place)));
@@ -51,7 +51,7 @@ function askUdp({ address, port }: { readonly address: string; readonly port: nu
     socket.on('error', (error: NodeJS.ErrnoException) =>
       end(error.code === 'ECONNREFUSED' ? 'refused' : `${error.code}`),
     );
-    // Only connected sockets hear that a port is closed.
+    // Only connected sockets receive the error of a closed port.
     socket.connect(port, address, () => socket.send('?'));
   });
 }

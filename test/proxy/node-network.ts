@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { endWithUs } from '../support/child-guard.js';
 import { ask, type Question } from './ask.js';
 
-/** Somebody who can be asked and can ask. */
+/** A party in the network, which serves requests and can make them. */
 export interface Party {
   ask(question: Question): Promise<readonly string[]>;
 }
@@ -33,7 +33,7 @@ export class Pod implements Party {
     return this.send({ question });
   }
 
-  /** Sends one more packet of the same flow of UDP. */
+  /** Sends one more packet of the same UDP flow. */
   async again(question: Question): Promise<string> {
     return (await this.send({ again: question }))[0] ?? '';
   }
@@ -48,17 +48,17 @@ export class Pod implements Party {
 }
 
 /**
- * The network of a node: the namespace of this process is the machine, which forwards packets between pods and clients in
- * namespaces of their own. Everything ends with this process.
+ * The network of a node: the namespace of this process is the machine, which forwards packets between pods and clients
+ * in namespaces of their own. All namespaces end with this process.
  */
 export class NodeNetwork {
   readonly pods = new Map<string, Pod>();
 
-  /** Must not be the network of the machine, which the rules would change. */
+  /** This must not be the network of the real machine, whose rules would change. */
   static prepare(): NodeNetwork {
     run('ip', 'link', 'set', 'lo', 'up');
     writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
-    // Otherwise only the first of several refusals would be sent.
+    // Otherwise the kernel would send only the first of several refusals.
     writeFileSync('/proc/sys/net/ipv4/icmp_ratelimit', '0');
     return new NodeNetwork();
   }
@@ -87,7 +87,7 @@ export class NodeNetwork {
     return pod;
   }
 
-  /** Gives a party and the machine addresses of IPv6, too. @param net first part, such as `fd00:244:1::` */
+  /** Gives a party and the machine IPv6 addresses. @param net first part, such as `fd00:244:1::` */
   addSix(name: string, net: string): void {
     writeFileSync('/proc/sys/net/ipv6/conf/all/forwarding', '1');
     writeFileSync('/proc/sys/net/ipv6/icmp/ratelimit', '0');
@@ -98,7 +98,7 @@ export class NodeNetwork {
     inside('route', 'add', 'default', 'via', `${net}1`);
   }
 
-  /** Where packets go that are for nobody here, as on any machine. */
+  /** The default route, which every machine has. */
   leadElsewhere(address: string): void {
     run('ip', ...(address.includes(':') ? ['-6'] : []), 'route', 'add', 'default', 'via', address);
   }

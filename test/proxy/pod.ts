@@ -1,5 +1,5 @@
-// The program of a pod or a client in a network namespace of its own: it says its name and who asked, on port 8080 of TCP and
-// UDP, and asks others when it is told to. Its argument is its name.
+// The program of a pod or a client in a network namespace of its own. It serves port 8080 of TCP and UDP, where its
+// response names itself and the sender, and makes requests on demand. Its argument is its name.
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { ask, type Question } from './ask.js';
@@ -15,7 +15,7 @@ const udp = createSocket({ type: 'udp6', ipv6Only: false });
 udp.on('message', (_, from) => udp.send(`${name} ${plain(from.address)}`, from.port, from.address));
 udp.bind(8080, '::', () => process.send?.('ready'));
 
-/** A flow of UDP that goes on, as those of resolvers do. */
+/** A UDP flow that continues, as those of resolvers do. */
 const flow = createSocket('udp4');
 let heard: ((text: string) => void) | undefined;
 flow.on('message', (message) => heard?.(message.toString()));

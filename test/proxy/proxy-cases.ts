@@ -1,6 +1,6 @@
 import { addresses } from './sample-services.js';
 
-/** A question and who asks it. */
+/** A request and its sender. */
 export interface ProxyCase {
   readonly what: string;
   /** `pod` and `other` are pods of this node and another one, `client` and `stranger` are outside, `node` is the machine. */
@@ -8,14 +8,14 @@ export interface ProxyCase {
   readonly protocol?: 'tcp' | 'udp';
   readonly address: string;
   readonly port: number;
-  /** What comes back: names of endpoints and the sender that they see, `refused` or `silence`. */
+  /** The expected results: names of endpoints and the sender that they see, `refused` or `silence`. */
   readonly wanted: readonly string[];
 }
 
 const { node, pod, other, client } = addresses;
 const tcp = { protocol: 'tcp' } as const;
 const udp = { protocol: 'udp' } as const;
-/** What a pod without a route of its own back is seen as: the machine's address on the way there. */
+/** The sender address of a pod without a return route of its own: the machine's address on that path. */
 const machineAt = { pod: '10.244.1.1', other: '10.244.2.1' } as const;
 
 export const cases: readonly ProxyCase[] = [

@@ -1,5 +1,6 @@
-// Asks services of a node by real connections, through this proxy and then, where PLINTH_TEST_KUBE_PROXY names one, through the
-// release's own: both have to answer the same. As root, in a network namespace of its own: `npm run check:proxy`.
+// Sends requests to services of a node over real connections, through this proxy and then, where PLINTH_TEST_KUBE_PROXY
+// names one, through the release's own: both must lead to the same results. As root, in a network namespace of its own:
+// `npm run check:proxy`.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { get } from 'node:http';
@@ -106,7 +107,7 @@ describe('the proxy of a node', () => {
         for (const from of ['pod', 'client', 'node'] as const) {
           const address = from === 'client' ? addresses.node : '10.96.0.20';
           const port = from === 'client' ? 30_020 : 80;
-          // The first one is recorded before others ask.
+          // The first client is recorded before others send requests.
           await network.party(from).ask({ protocol: 'tcp', address, port, tries: 1 });
           const found = await answersTo({ what: '', from, protocol: 'tcp', address, port, wanted: [] });
           assert.equal(found.length, 1, found.join());

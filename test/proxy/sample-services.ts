@@ -1,4 +1,4 @@
-/** Addresses of the parties, and those that lead to services from outside. */
+/** Addresses of the parties, and addresses of services for clients outside. */
 export const addresses = {
   node: '192.0.2.1',
   pod: '10.244.1.2',
@@ -22,7 +22,7 @@ export interface SampleService {
   readonly spec: object;
   readonly ingress?: readonly object[];
   readonly endpoints: readonly SampleEndpoint[];
-  /** Default: a port of TCP. */
+  /** Default: a TCP port. */
   readonly protocols?: readonly ('TCP' | 'UDP')[];
 }
 
@@ -32,7 +32,7 @@ const hinted = (hints: (on: string) => object) => both.map((each) => ({ ...each,
 const nodePort = (port: number, more: object = {}) => ({ type: 'NodePort', nodePort: port, ...more });
 const local = { externalTrafficPolicy: 'Local' };
 
-/** The last number of a cluster address tells the service. */
+/** The last number of a cluster address identifies the service. */
 export const services: readonly SampleService[] = [
   { name: 'plain', spec: { clusterIP: '10.96.0.10' }, endpoints: both, protocols: ['TCP', 'UDP'] },
   { name: 'alone', spec: { clusterIP: '10.96.0.11' }, endpoints: [{ on: 'pod' }] },

@@ -9,7 +9,7 @@ import { addresses, type SampleService, services } from './sample-services.js';
 const proxyToken = 'proxy-token';
 const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
 
-/** A server with the sample services, and a kubeconfig of the user that proxies are. */
+/** A server with the sample services, and a kubeconfig for the proxy's user. */
 export class ServiceScene {
   private constructor(
     readonly cluster: TestCluster,
@@ -79,7 +79,7 @@ export class ServiceScene {
     assert.equal(answer.status, 201, answer.text);
   }
 
-  /** Gives a service other endpoints. */
+  /** Replaces the endpoints of a service. */
   async setEndpoints(name: string, endpoints: SampleService['endpoints'], protocols: readonly string[]): Promise<void> {
     const answer = await this.api.put(`${slices}/${name}`, this.slice(name, {}, endpoints, protocols));
     assert.equal(answer.status, 200, answer.text);

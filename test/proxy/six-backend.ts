@@ -9,11 +9,11 @@ import { ProxyMetrics } from '../../src/nodes/proxy/proxy-metrics.js';
 import { proxyNames } from '../../src/nodes/proxy/proxy-names.js';
 import { sampleEndpoint, sampleService, sampleSlice } from '../../src/nodes/proxy/testing/samples.js';
 
-/** Addresses of services of IPv6: a plain one, and one that keeps a client at its endpoint. */
+/** IPv6 addresses of services: a plain one, and one with session affinity. */
 export const sixServices = { plain: 'fd00:96::29', sticky: 'fd00:96::30' } as const;
 
 /**
- * Writes rules for services of IPv6 without a server: a server has services of one family. Both have the endpoints
+ * Writes rules for IPv6 services without a server, whose services have one family. Both services have the endpoints
  * `fd00:244:1::2` here and `fd00:244:2::2` elsewhere, and node ports 30029 and 30030.
  */
 export async function writeSixRules(): Promise<boolean> {

@@ -18,7 +18,7 @@ const endpointsEach = 10;
 const changes = 20;
 
 let nftSeconds = 0;
-/** Runs nft in a shell that knows how long its programs worked. */
+/** Runs nft in a shell that measures the processor time of its programs. */
 const table: KernelTable = {
   ...kernelTable('IPv4'),
   run: async (script) => {
@@ -94,7 +94,7 @@ await measure('all rules again', 1, distrust);
 await measure('one endpoint of one service', changes, (index) => putSlice(index, 1_000_000));
 await measure('a service less', changes, (index) => view.removeService(`u-service-${index}`));
 
-/** As after a table that somebody removed. */
+/** The situation after somebody has removed the table. */
 async function distrust(): Promise<void> {
   spawnSync('nft', ['flush', 'ruleset']);
   await backend.check();

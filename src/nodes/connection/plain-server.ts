@@ -7,10 +7,10 @@ export interface PlainAnswer {
   readonly body: string;
 }
 
-/** Slow clients are cut off: there are no long requests here. */
+/** Slow clients are disconnected: there are no long requests here. */
 const requestMs = 10_000;
 
-/** A small HTTP server without credentials, for pages that anybody near may read. */
+/** A small HTTP server without credentials, for pages that everybody in reach may read. */
 export class PlainServer {
   private constructor(private readonly server: Server) {}
 
@@ -26,7 +26,7 @@ export class PlainServer {
         response.end(request.method === 'HEAD' ? undefined : body);
       });
     });
-    // One of IPv6 alone, so that one of IPv4 can have the same port.
+    // IPv6 only, so that an IPv4 server can have the same port.
     server.listen({ port, host: address, ipv6Only: address.includes(':') });
     await once(server, 'listening');
     return new PlainServer(server);

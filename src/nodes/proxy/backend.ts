@@ -1,12 +1,12 @@
-/** What makes the packets go where services lead. Calls of `sync` and `check` never overlap. */
+/** Makes the kernel or sockets forward packets of services. Calls of `sync` and `check` never overlap. */
 export interface Backend {
-  /** Something of a service has changed. */
+  /** A service or its endpoints have changed. */
   changed(service: string): void;
-  /** Something has changed that all rules depend on: the own node, ranges of addresses. */
+  /** Something that all rules depend on has changed: the proxy's own node, or ranges of addresses. */
   refresh(): void;
-  /** Brings everything up to date. @returns whether it succeeded */
+  /** Applies all changes. @returns whether that succeeded */
   sync(): Promise<boolean>;
-  /** Looks after what others may have changed, when nothing else happens. @returns whether a `sync` is needed */
+  /** Checks for changes by others while there are none to apply. @returns whether a `sync` is needed */
   check(): Promise<boolean>;
   stop(): Promise<void>;
 }

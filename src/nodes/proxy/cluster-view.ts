@@ -15,18 +15,18 @@ export interface ForwardedPort {
 interface KeptSlice {
   readonly service: string;
   readonly view: SliceView;
-  /** The same as a text, to see whether anything that matters has changed. */
+  /** A text that changes with every relevant change of the port or its endpoints. */
   readonly text: string;
 }
 
 export interface ClusterViewDependencies {
   readonly names: ProxyNames;
   readonly families: readonly Family[];
-  /** Called with the name of a service of which something has changed that the rules depend on. */
+  /** Called with the name of a service when something that the rules depend on has changed. */
   readonly onChange: (service: string, what: 'service' | 'endpoints', trigger?: number) => void;
 }
 
-/** Services and their endpoints, as far as rules depend on them. Services have their namespace before their name. */
+/** Services and their endpoints, as far as rules depend on them. The name of a service includes its namespace. */
 export class ClusterView {
   private readonly services = new Map<string, { readonly name: string; readonly service: Service }>();
   private readonly byName = new Map<string, Service>();
@@ -60,7 +60,7 @@ export class ClusterView {
     const known = this.services.get(uid);
     if (known === undefined) return;
     this.services.delete(uid);
-    // One of the same name may have come meanwhile.
+    // Another service of the same name may exist by now.
     if (this.byName.get(known.name) === known.service) this.byName.delete(known.name);
     this.dependencies.onChange(known.name, 'service');
   }

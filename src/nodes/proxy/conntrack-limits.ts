@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { errorText } from '../../base/machinery/startup-error.js';
 import type { Logger } from '../../base/observability/logger.js';
 
-/** Limits for tracked connections; 0 leaves one as it is. */
+/** Limits for tracked connections; 0 leaves a limit unchanged. */
 export interface ConntrackLimits {
   readonly conntrackMaxPerCore: number;
   readonly conntrackMin: number;
@@ -16,16 +16,16 @@ export interface ConntrackLimits {
 
 const folder = '/proc/sys/net/netfilter';
 const hashSizeFile = '/sys/module/nf_conntrack/parameters/hashsize';
-/** However many processors there are: each connection takes memory of the kernel. */
+/** An upper bound for any number of processors: each connection takes memory of the kernel. */
 const mostConnections = 1_048_576;
 
-/** How many connections the kernel should track at least; 0: any number is right. */
+/** How many connections the kernel should be able to track; 0: its limit stays. */
 export function wantedConnections({ conntrackMaxPerCore, conntrackMin }: ConntrackLimits, processors: number): number {
   if (conntrackMaxPerCore === 0) return 0;
   return Math.min(mostConnections, Math.max(conntrackMaxPerCore * processors, conntrackMin));
 }
 
-/** Sets the limits of the kernel. What can't be set, as in a container, is reported and stays. */
+/** Sets the limits of the kernel. A limit that can't be set, as in a container, is logged and left unchanged. */
 export async function setConntrackLimits(limits: ConntrackLimits, logger: Logger): Promise<void> {
   const wanted = wantedConnections(limits, availableParallelism());
   if (wanted > 0) {

@@ -8,12 +8,12 @@ import type { Family } from './rules/family.js';
 export interface TrackedFlow {
   readonly destination: string;
   readonly destinationPort: number;
-  /** Where its packets really go: the sender of the answers. */
+  /** The real destination of the packets, which is the sender of the responses. */
   readonly target: string;
   readonly targetPort: number;
 }
 
-/** The flows in the text of `conntrack -L`. */
+/** Parses the output of `conntrack -L`. */
 export function readFlows(text: string): TrackedFlow[] {
   return text.split('\n').flatMap((line) => {
     const all = (name: string) =>
@@ -37,12 +37,13 @@ export function readFlows(text: string): TrackedFlow[] {
   });
 }
 
-/** Where packets of UDP come in, and the endpoints that may have them, each as `address port`. */
+/** UDP frontends, and the endpoints that each may have, as `address port`. */
 export type Frontends = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * The frontends of UDP ports. A flow that goes to an endpoint that serves goes on, whatever the policies say, as connections of
- * TCP do. Ports of the node are keys without an address; only those with endpoints, as others may use the same number.
+ * The frontends of UDP ports. A flow to a serving endpoint continues whatever the policies say, like TCP connections.
+ * Node ports are keys without an address; only those with endpoints are included, since other programs may use the same
+ * number.
  */
 export function udpFrontends(ports: Iterable<ForwardedPort>): Frontends {
   const found = new Map<string, ReadonlySet<string>>();
@@ -59,7 +60,7 @@ export function udpFrontends(ports: Iterable<ForwardedPort>): Frontends {
   return found;
 }
 
-/** The flows that go on to endpoints that are gone. */
+/** The flows to endpoints that no longer exist. */
 export function staleFlows(flows: readonly TrackedFlow[], frontends: Frontends): TrackedFlow[] {
   return flows.filter(({ destination, destinationPort, target, targetPort }) => {
     const targets = frontends.get(`${destination} ${destinationPort}`) ?? frontends.get(` ${destinationPort}`);
@@ -67,13 +68,16 @@ export function staleFlows(flows: readonly TrackedFlow[], frontends: Frontends):
   });
 }
 
-/** Forgets flows of UDP whose endpoint is gone: the kernel would send their packets there as long as they come. */
+/**
+ * Deletes UDP flows whose endpoint no longer exists: the kernel would send their packets there as long as packets
+ * arrive.
+ */
 export class Conntrack {
   private hasWarned = false;
 
   constructor(private readonly logger: Logger) {}
 
-  /** @returns how many flows were forgotten */
+  /** @returns the number of deleted flows */
   async forgetStale(family: Family, frontends: Frontends): Promise<number> {
     if (frontends.size === 0 || this.hasWarned) return 0;
     const flags = ['-p', 'udp', '-f', family === 'IPv4' ? 'ipv4' : 'ipv6'];

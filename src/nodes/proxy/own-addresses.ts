@@ -11,7 +11,7 @@ function isOf(family: Family, address: string): boolean {
   return isIP(address) === (family === 'IPv4' ? 4 : 6);
 }
 
-/** The first address of the family by which a node is known: an internal one if it has any. */
+/** The node's first address of the family, an internal one if there is any. */
 export function nodeAddress(node: Node | undefined, family: Family): string | undefined {
   const own = (node?.status?.addresses ?? []).filter(({ address }) => isOf(family, address));
   const found = own.find(({ type }) => type === 'InternalIP') ?? own.find(({ type }) => type === 'ExternalIP');
@@ -19,7 +19,7 @@ export function nodeAddress(node: Node | undefined, family: Family): string | un
 }
 
 /**
- * The addresses of this machine whose ports are node ports. Undefined for all but the loopback ones.
+ * The addresses of this machine that serve node ports. Undefined for all but the loopback ones.
  *
  * @param wanted ranges, or `primary`
  */
@@ -45,7 +45,7 @@ export function nodePortAddresses(
   return [...new Set(found.map(({ address }) => canonicalAddress(address)))].sort();
 }
 
-/** The conditions by which packets of pods are known; undefined when nothing was said for the family. */
+/** The conditions that match packets of pods; undefined when none are configured for the family. */
 export function podMatch(options: ProxyOptions, family: Family): PodMatch | undefined {
   if (options.detectLocalMode === 'BridgeInterface') return byInterface(options.podBridgeInterface);
   if (options.detectLocalMode === 'InterfaceNamePrefix') return byInterface(`${options.podInterfaceNamePrefix}*`);

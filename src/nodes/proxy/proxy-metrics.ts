@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Family } from './rules/family.js';
 
 const syncBuckets = Array.from({ length: 15 }, (_, power) => 0.001 * 2 ** power);
-/** Seconds from a change of a pod to the rules: fine at the start, and up to five minutes. */
+/** Buckets in seconds, from the change of a pod to the rules: fine at the start, up to five minutes. */
 const programmingBuckets = [
   ...[0.25, 0.5],
   ...Array.from({ length: 59 }, (_, index) => 1 + index),
@@ -10,7 +10,7 @@ const programmingBuckets = [
   ...Array.from({ length: 7 }, (_, index) => 120 + 30 * index),
 ];
 
-/** The metrics of the proxy, under the names that operators of such proxies know. */
+/** The metrics of the proxy, under the names that operators know. */
 export class ProxyMetrics {
   readonly registry = new Registry();
   readonly syncSeconds = this.histogram('sync_proxy_rules_duration_seconds', 'Time of a write of rules.');

@@ -1,6 +1,6 @@
 import type { VendorNames } from '../../base/machinery/vendor.js';
 
-/** How the server calls what the proxy needs of it. */
+/** The server's names for the labels and annotations that the proxy reads. */
 export interface ProxyNames {
   readonly slicesPath: string;
   readonly rangesPath: string;
@@ -8,12 +8,9 @@ export interface ProxyNames {
   readonly serviceLabel: string;
   /** Label of a node: its zone. */
   readonly zoneLabel: string;
-  /** Annotation of a slice: when the pod or the service changed that it was written for. */
+  /** Annotation of a slice: the time of the change of a pod or service that caused the last write of the slice. */
   readonly triggerAnnotation: string;
-  /**
-   * Which services and slices this proxy looks after: not those that another proxy does, nor slices of services without an
-   * address.
-   */
+  /** Selects services and slices for this proxy: not those of another proxy, nor slices of headless services. */
   readonly selector: string;
 }
 

@@ -4,7 +4,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** How packets of pods on this node are known from others. */
+/** How to recognize packets of pods on this node. */
 export type LocalMode = 'ClusterCIDR' | 'BridgeInterface' | 'InterfaceNamePrefix';
 
 export interface ProxyOptions {
@@ -21,7 +21,7 @@ export interface ProxyOptions {
   readonly nodePortAddresses: readonly string[];
   readonly minSyncPeriodMs: number;
   readonly syncPeriodMs: number;
-  /** Undefined: no such server. */
+  /** Undefined: this server is switched off. */
   readonly healthz: ListenAddress | undefined;
   readonly metrics: ListenAddress | undefined;
 }

@@ -6,7 +6,7 @@ import type { ListenAddress } from './proxy-options.js';
 const notFound: PlainAnswer = { status: 404, body: '404 page not found\n' };
 const json = { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' };
 
-/** The pages for load balancers: whether packets may come to this node, and whether the proxy works. */
+/** The pages for load balancers: whether the node accepts packets, and whether the proxy works. */
 export function startHealthServer(
   place: ListenAddress,
   health: ProxyHealth,
@@ -24,7 +24,7 @@ export function startHealthServer(
   });
 }
 
-/** The pages for those who watch over the proxy. */
+/** The pages for monitoring. */
 export function startMetricsServer(place: ListenAddress, metrics: ProxyMetrics, mode: string): Promise<PlainServer> {
   return PlainServer.start(place, async (path) => {
     if (path === '/healthz') return { status: 200, body: 'ok' };

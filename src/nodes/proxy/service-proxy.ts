@@ -20,12 +20,12 @@ import type { ProxyOptions } from './proxy-options.js';
 import type { Family } from './rules/family.js';
 import { SyncLoop } from './sync-loop.js';
 
-/** What a backend gets to know. */
+/** The inputs of a backend. */
 export interface ProxySource {
   readonly view: ClusterView;
   readonly node: () => Node | undefined;
   readonly serviceCidrs: () => readonly string[];
-  /** When the pods changed, in milliseconds, whose change is brought up to date next. */
+  /** The times, in milliseconds, of the pod changes that the next sync applies. */
   readonly takeTriggers: () => readonly number[];
 }
 
@@ -41,7 +41,7 @@ export interface ServiceProxyDependencies {
   readonly backend: (source: ProxySource) => Backend;
 }
 
-/** The services of a node: follows the API and keeps a backend up to date. */
+/** The proxy of a node: watches services and endpoints, and keeps a backend up to date. */
 export class ServiceProxy {
   private readonly view: ClusterView;
   private readonly backend: Backend;
@@ -49,7 +49,9 @@ export class ServiceProxy {
   private readonly checks: ServiceHealth;
   private readonly nodes = new Map<string, Node>();
   private readonly ranges = new Map<string, ServiceCIDR>();
-  /** The lists that have not been read yet: before that nothing is written, as it would cut off what is not known. */
+  /**
+   * The lists that have not been read yet. Nothing is written before they are, as that would cut off unknown services.
+   */
   private readonly missing = new Set(['nodes', 'services', 'endpointslices']);
   private readonly changedServices = new Set<string>();
   private readonly changedEndpoints = new Set<string>();
@@ -82,7 +84,7 @@ export class ServiceProxy {
     });
   }
 
-  /** Begins to follow the API. @returns what resolves after the first time that everything is up to date */
+  /** Starts to watch the API. @returns a promise that resolves after the first successful sync */
   start(): Promise<void> {
     const { signal } = this.stopping;
     const first = new Promise<void>((resolve) => {
@@ -123,7 +125,7 @@ export class ServiceProxy {
     const { metrics } = this.dependencies;
     (what === 'service' ? metrics.serviceChanges : metrics.endpointChanges).inc();
     (what === 'service' ? this.changedServices : this.changedEndpoints).add(service);
-    // What happened before the start says nothing about how quick the proxy is.
+    // Changes before the start don't count in the latency of the proxy.
     if (trigger !== undefined && trigger >= this.startedAt) this.triggers.push(trigger);
     this.backend.changed(service);
     this.showPending();
@@ -151,7 +153,7 @@ export class ServiceProxy {
     metrics.endpointChangesPending.set(this.changedEndpoints.size);
   }
 
-  /** Where health checks of services are answered. */
+  /** The addresses that serve health checks of services. */
   private healthAddresses(): readonly string[] {
     const { families, options } = this.dependencies;
     return families.flatMap((family) => {
@@ -182,7 +184,7 @@ export class ServiceProxy {
           const before = nodes.get(node.metadata.uid ?? '');
           nodes.set(node.metadata.uid ?? '', node);
           health.useNode(node);
-          // A node reports its state all the time; rules depend on little of it.
+          // A node often reports its status; rules depend on few of its fields.
           if (this.factsOf(before) !== this.factsOf(node)) setNode();
         },
         onGone: (uid) => {
@@ -234,7 +236,7 @@ export class ServiceProxy {
     return watchObjects<T>({ api, timers, logger, random: Math.random, onListed, onFailure, ...parts }, signal);
   }
 
-  /** What rules depend on of a node. */
+  /** The fields of a node that rules depend on. */
   private factsOf(node: Node | undefined): string {
     const { zoneLabel } = this.dependencies.names;
     return JSON.stringify([node?.metadata.labels?.[zoneLabel], node?.status?.addresses]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SyncLoop } from './sync-loop.js';
 
-/** Time that passes only where somebody waits. */
+/** A clock that advances only when somebody waits. */
 function patientTimers(log: string[]) {
   let now = 0;
   return {

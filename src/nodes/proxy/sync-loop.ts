@@ -3,17 +3,17 @@ import type { Timers } from '../../base/machinery/timers.js';
 
 export interface SyncLoopDependencies {
   readonly timers: Timers;
-  /** Pause between the beginnings of two runs. */
+  /** The least time between the beginnings of two runs. */
   readonly minPeriodMs: number;
-  /** At the latest after this time without one `check` runs, and after a failure another run. */
+  /** After this time without a run, `check` runs; after a failure, another run does. */
   readonly periodMs: number;
-  /** @returns whether it succeeded */
+  /** @returns whether the run succeeded */
   readonly run: () => Promise<boolean>;
   /** @returns whether a run is needed */
   readonly check: () => Promise<boolean>;
 }
 
-/** Runs again whenever something was requested, never twice at a time, and not more often than allowed. */
+/** Runs after each request, never twice at a time, and not more often than allowed. */
 export class SyncLoop {
   private isRequested = false;
   private wake: AbortController | undefined;
@@ -25,7 +25,7 @@ export class SyncLoop {
     this.wake?.abort();
   }
 
-  /** Resolves after the abort, when nothing runs any more. */
+  /** Resolves after the abort, when the last run has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const { timers, minPeriodMs, periodMs, run, check } = this.dependencies;
     const backoff = new Backoff({ firstMs: Math.min(1_000, periodMs), longestMs: periodMs });

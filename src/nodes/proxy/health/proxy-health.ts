@@ -4,14 +4,14 @@ import type { Family } from '../rules/family.js';
 
 interface FamilyHealth {
   lastUpdated: number;
-  /** Since when a change waits; undefined if none does. */
+  /** Since when the oldest change has been waiting; undefined if none is. */
   waitingSince: number | undefined;
 }
 
-/** The taint of a node that is about to be taken away by what adds and removes nodes. */
+/** The taint of a node that an autoscaler is about to remove. */
 const leavingTaint = 'ToBeDeletedByClusterAutoscaler';
 
-/** Whether changes get into the rules in time, and whether the node should get packets at all. */
+/** Whether changes are applied in time, and whether the node should get packets at all. */
 export class ProxyHealth {
   private readonly families = new Map<Family, FamilyHealth>();
   private node: Node | undefined;
@@ -41,14 +41,14 @@ export class ProxyHealth {
     return [...this.families.values()].every((health) => this.isTimely(health));
   }
 
-  /** A node that is being deleted or about to be taken away gets no new packets from load balancers. */
+  /** Load balancers send no new packets to a node that is being deleted or about to be removed. */
   get isNodeEligible(): boolean {
     const { node } = this;
     if (node === undefined || node.metadata.deletionTimestamp) return false;
     return !(node.spec.taints ?? []).some(({ key }) => key === leavingTaint);
   }
 
-  /** The document of the two pages, without whether the node is eligible. */
+  /** The document of the two pages, without the field about the node's eligibility. */
   document(isGood: boolean): Record<string, unknown> {
     const now = this.timers.now();
     const last = Math.max(0, ...[...this.families.values()].map(({ lastUpdated }) => lastUpdated));

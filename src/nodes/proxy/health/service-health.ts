@@ -15,8 +15,8 @@ interface Listening {
 }
 
 /**
- * Answers load balancers whether packets for a service can come to this node: those of services whose packets stay on their node
- * need an endpoint here. Each service has a port of its own for that.
+ * Shows load balancers whether this node accepts packets of a service: a service whose packets stay on their node needs
+ * an endpoint here. Each such service has a port of its own for that.
  */
 export class ServiceHealth {
   private readonly services = new Map<string, Listening>();
@@ -24,13 +24,13 @@ export class ServiceHealth {
   constructor(
     private readonly dependencies: {
       readonly logger: Logger;
-      /** Where the ports are; the addresses of node ports. */
+      /** The addresses to listen on: those of node ports. */
       readonly addresses: () => readonly string[];
       readonly isProxyHealthy: () => boolean;
     },
   ) {}
 
-  /** @param check undefined when the service has none any more */
+  /** @param check undefined when the service no longer has one */
   async set(service: string, check: HealthCheck | undefined): Promise<void> {
     const known = this.services.get(service);
     if (known !== undefined && known.port === check?.port) {

@@ -7,9 +7,9 @@ import { changeScript, picksOf, removalScript, wholeScript } from './table-scrip
 import type { TableSettings } from './table-settings.js';
 import { fixedChains } from './table-text.js';
 
-/** What a write came to. */
+/** The result of a write. */
 export interface WriteResult {
-  /** Whether the whole table was written, or only what had changed; undefined: there was nothing to write. */
+  /** Whether the whole table was written, or only changes; undefined: there was nothing to write. */
   readonly kind: 'full' | 'partial' | undefined;
 }
 
@@ -17,11 +17,11 @@ export interface FamilyRulesDependencies {
   readonly table: KernelTable;
   readonly timers: Pick<Timers, 'elapsed'>;
   readonly logger: Logger;
-  /** Called when chains that nothing leads to could not be removed. */
+  /** Called when unreferenced chains could not be removed. */
   readonly onCleanupFailure: () => void;
 }
 
-/** Chains that are no longer led to are removed this long afterwards: older kernels notice only then that they are free. */
+/** Unreferenced chains are removed after this time: older kernels need it to notice that nothing refers to them. */
 const staleMs = 1_000;
 
 /** The table of one family in the kernel. One call at a time. */
@@ -37,13 +37,13 @@ export class FamilyRules {
     private settings: TableSettings,
   ) {}
 
-  /** Other settings from now on. The whole table is written with the next {@link write}. */
+  /** Changes the settings. The next {@link write} writes the whole table. */
   use(settings: TableSettings): void {
     this.settings = settings;
     this.needsAll = true;
   }
 
-  /** The whole table is written next time. */
+  /** Makes the next write a write of the whole table. */
   distrust(): void {
     this.needsAll = true;
   }
@@ -52,7 +52,9 @@ export class FamilyRules {
     this.store.replace(service, rules);
   }
 
-  /** Writes what has changed, or everything. @throws Error when nft failed; the next call writes everything */
+  /**
+   * Writes the changes, or the whole table. @throws Error when nft failed; the next call then writes the whole table
+   */
   async write(): Promise<WriteResult> {
     const isWhole = this.needsAll;
     try {
@@ -67,7 +69,7 @@ export class FamilyRules {
     }
   }
 
-  /** Removes chains that nothing has led to for a while. */
+  /** Removes chains that have been unreferenced for a while. */
   async removeStale(): Promise<void> {
     const { table, timers, logger, onCleanupFailure } = this.dependencies;
     const old = [...this.stale].filter(([, since]) => timers.elapsed() - since > staleMs).map(([name]) => name);
@@ -76,7 +78,7 @@ export class FamilyRules {
     try {
       await table.run(removalScript(old, this.settings));
     } catch (error) {
-      // They are found again when the whole table is written.
+      // The next write of the whole table finds them again.
       onCleanupFailure();
       logger.debug('chains without use could not be removed', { error });
     }
@@ -95,7 +97,8 @@ export class FamilyRules {
   private async writeAll(): Promise<boolean> {
     const { table } = this.dependencies;
     const all = this.store.takeAll();
-    // What another release left may not fit: the second attempt begins with nothing, and forgets which client had which endpoint.
+    // The table of another release may not be compatible: the second attempt begins with an empty table, and forgets
+    // the endpoints of clients.
     const present = this.failures > 0 ? undefined : await table.read();
     await table.run(wholeScript(all, this.settings, present));
     const picks = picksOf(all.added);

@@ -4,11 +4,11 @@ import { runProgram } from './run-program.js';
 import type { PresentTable } from './table-script.js';
 import { nftFamily, tableName } from './table-text.js';
 
-/** What the proxy asks of the kernel, by the program nft. */
+/** Changes and reads tables of the kernel by the program nft. */
 export interface KernelTable {
-  /** Runs a transaction: all of it, or nothing. @throws Error with what nft said */
+  /** Runs a transaction: all of it, or nothing. @throws Error with the output of nft */
   run(script: string): Promise<void>;
-  /** What there is of the own table; undefined if there is none. */
+  /** The content of the proxy's own table; undefined if it does not exist. */
   read(): Promise<PresentTable | undefined>;
   exists(): Promise<boolean>;
 }
@@ -49,7 +49,7 @@ export function kernelTable(family: Family): KernelTable {
   };
 }
 
-/** Removes the tables of the proxy and nothing else. @throws Error with what nft said */
+/** Removes the proxy's tables and nothing else. @throws Error with the output of nft */
 export async function removeTables(): Promise<void> {
   for (const family of ['IPv4', 'IPv6'] as const) {
     const table = kernelTable(family);

@@ -30,7 +30,7 @@ export interface NftablesDependencies {
   readonly health: ProxyHealth;
   readonly timers: Timers;
   readonly logger: Logger;
-  /** When the pods changed whose change is written next. */
+  /** The times of the pod changes that the next write applies. */
   readonly takeTriggers: () => readonly number[];
 }
 
@@ -38,12 +38,12 @@ interface OwnFamily {
   readonly family: Family;
   readonly table: KernelTable;
   readonly rules: FamilyRules;
-  /** The settings that the rules were written with, as a text. */
+  /** The settings of the last write, as a text. */
   settings: string;
   readonly dirty: Set<string>;
 }
 
-/** Services by rules of the kernel: a table for each family. */
+/** Services as rules of the kernel, in one table for each family. */
 export class NftablesBackend implements Backend {
   private readonly families: readonly OwnFamily[];
 
@@ -149,7 +149,7 @@ export class NftablesBackend implements Backend {
     metrics.conntrackDeleted.inc({ ip_family: family }, count);
   }
 
-  /** @returns whether the whole table has to be written for it */
+  /** @returns whether the whole table must be written because of it */
   private renewSettings(own: OwnFamily): boolean {
     const settings = this.settingsOf(own.family);
     const text = JSON.stringify(settings);

@@ -1,6 +1,6 @@
 import type { Element, ServiceRules, SetName } from '../rules/rule-types.js';
 
-/** What has to be written so that the table is as it should be. */
+/** The changes that bring the table up to date. */
 export interface TableChanges {
   readonly removed: readonly Element[];
   readonly added: readonly Element[];
@@ -11,7 +11,7 @@ export interface TableChanges {
   readonly goneAffinitySets: readonly string[];
 }
 
-/** An element, and the services that want the same key to have another value, or the same one. */
+/** An element, and the services that claim its key, with the same value or different ones. */
 interface Entry {
   owner: string;
   value: string;
@@ -19,20 +19,20 @@ interface Entry {
 }
 
 /**
- * What all services have in the table, and what of it has changed. Two services can claim the same address and port: the first
- * one by its name gets the packets, and the other one when the first is gone.
+ * The rules of all services, and the pending changes. Two services can claim the same address and port: the first one
+ * by its name gets the packets; the other one gets them when the first is gone.
  */
 export class RuleStore {
   private readonly services = new Map<string, ServiceRules>();
   private readonly entries = new Map<SetName, Map<string, Entry>>();
   private readonly chains = new Map<string, readonly string[]>();
   private readonly affinitySets = new Map<string, number>();
-  /** How what has changed was before. */
+  /** The state before the pending changes. */
   private readonly valuesBefore = new Map<SetName, Map<string, string | undefined>>();
   private readonly chainsBefore = new Map<string, readonly string[] | undefined>();
   private readonly affinityBefore = new Map<string, number | undefined>();
 
-  /** Ports without endpoints here, by the policy that makes their packets stay. */
+  /** Ports without endpoints on this node, by the policy that makes their packets stay. */
   get withoutLocal(): { internal: number; external: number } {
     const total = { internal: 0, external: 0 };
     for (const { withoutLocal } of this.services.values()) {
@@ -55,7 +55,7 @@ export class RuleStore {
     else this.services.set(service, rules);
   }
 
-  /** What has changed since the last call. */
+  /** The changes since the last call. */
   takeChanges(): TableChanges {
     const removed: Element[] = [];
     const added: Element[] = [];
@@ -81,7 +81,7 @@ export class RuleStore {
     };
   }
 
-  /** Everything, for an empty table. */
+  /** All rules, for an empty table. */
   takeAll(): TableChanges {
     const added: Element[] = [];
     for (const [set, entries] of this.entries) {

@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process';
 import { delimiter } from 'node:path';
 
 export interface ProgramResult {
-  /** Undefined when the program is not there. */
+  /** Undefined when the program is not installed. */
   readonly code: number | undefined;
   readonly output: string;
   readonly errors: string;
 }
 
-/** Errors of one run that are kept: a script of thousands of lines can have as many. */
+/** The most errors of one run that are kept: a script of thousands of lines can have as many. */
 const mostErrorCharacters = 4096;
 
-/** Runs a program of administrators with a text as its input. Never rejects. */
+/** Runs an administration program with a text as its input. Never rejects. */
 export function runProgram(program: string, flags: readonly string[], input = ''): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const path = [process.env.PATH ?? '', '/usr/sbin', '/sbin'].join(delimiter);
@@ -28,7 +28,7 @@ export function runProgram(program: string, flags: readonly string[], input = ''
     child.once('close', (code) => {
       resolve({ code: code ?? -1, output: Buffer.concat(output).toString('utf8'), errors });
     });
-    // A program that ends before it has read everything says why by its code.
+    // A program that ends before it has read all of its input gives the reason by its exit code.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });

@@ -3,21 +3,21 @@ import type { TableChanges } from './rule-store.js';
 import type { TableSettings } from './table-settings.js';
 import { fixedChains, hookOf, nftFamily, pickRules, setDeclarations, tableName } from './table-text.js';
 
-/** What the kernel has already. */
+/** The objects that the kernel has already. */
 export interface PresentTable {
   readonly chains: ReadonlySet<string>;
   /** Sets that remember clients. */
   readonly affinitySets: ReadonlySet<string>;
 }
 
-/** Elements in one command: nft reads few long ones faster than many short ones. */
+/** The most elements in one command: nft reads a few long commands faster than many short ones. */
 const together = 1000;
 
 /**
- * A transaction that makes the table what it should be, whatever it is. Sets that remember clients keep them.
+ * A transaction that brings a table from any state to the wanted one. Sets that remember clients keep them.
  *
- * @param all everything that services have in it
- * @param present what is in the kernel; undefined to begin with an empty table
+ * @param all the chains, sets and elements of all services
+ * @param present the objects that the kernel has; undefined to begin with an empty table
  */
 export function wholeScript(all: TableChanges, settings: TableSettings, present: PresentTable | undefined): string {
   const script = new Script(settings);
@@ -38,7 +38,7 @@ export function wholeScript(all: TableChanges, settings: TableSettings, present:
   return script.text;
 }
 
-/** A transaction for what has changed. @param picks names of shared chains that are there; new ones are added to it */
+/** A transaction for the changes. @param picks names of existing shared chains; new ones are added to it */
 export function changeScript(changes: TableChanges, settings: TableSettings, picks: Set<string>): string {
   const script = new Script(settings);
   const missing = [...picksOf(changes.added)].filter((name) => !picks.has(name));
@@ -54,13 +54,13 @@ export function changeScript(changes: TableChanges, settings: TableSettings, pic
   return script.text;
 }
 
-/** A transaction that removes chains to which nothing leads any more. */
+/** A transaction that removes unreferenced chains. */
 export function removalScript(chains: Iterable<string>, settings: TableSettings): string {
   const table = `${nftFamily(settings.family)} ${tableName}`;
   return [...chains].map((name) => `delete chain ${table} ${name}\n`).join('');
 }
 
-/** The names of shared chains that elements lead to. */
+/** The names of the shared chains that elements refer to. */
 export function picksOf(elements: Iterable<Element>): Set<string> {
   const found = new Set<string>();
   for (const { value } of elements) {

@@ -1,20 +1,20 @@
 import type { Family } from '../rules/family.js';
 
-/** What the rules that no service changes depend on. */
+/** The settings of the rules, which are the same for all services. */
 export interface TableSettings {
   readonly family: Family;
   readonly masqueradeMark: number;
-  /** Replace the sender of everything that goes to a cluster address. */
+  /** Whether to replace the sender of all packets to cluster addresses. */
   readonly masqueradesAll: boolean;
-  /** How packets of pods on this node are known; undefined if nobody said. */
+  /** How to recognize packets of pods on this node; undefined if that is not configured. */
   readonly pods: PodMatch | undefined;
-  /** The addresses whose ports are node ports; undefined: all of this node but the loopback ones. */
+  /** The addresses of node ports; undefined: all addresses of this node except loopback addresses. */
   readonly nodePortAddresses: readonly string[] | undefined;
-  /** Ranges of cluster addresses: packets to those that no service has are dropped. */
+  /** Ranges of cluster addresses: packets to addresses in them that no service has are dropped. */
   readonly serviceCidrs: readonly string[];
 }
 
-/** Two conditions of nftables: one for packets of pods, and one for all others. */
+/** Two conditions of nftables: one matches packets of pods, the other one all other packets. */
 export interface PodMatch {
   readonly isPod: string;
   readonly isNoPod: string;

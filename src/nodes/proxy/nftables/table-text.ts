@@ -3,10 +3,10 @@ import { hexMark, markRule } from '../rules/mark-rule.js';
 import type { SetName } from '../rules/rule-types.js';
 import type { TableSettings } from './table-settings.js';
 
-/** The name of the table, of which there is one for each family. */
+/** The name of the table in each family. */
 export const tableName = 'plinth-proxy';
 
-/** The bit of packets that must be dropped (specification 8: drop bit 15). */
+/** The bit that marks packets to drop (specification 8: drop bit 15). */
 const dropMark = '0x00008000';
 
 /** The family as nftables names it. */
@@ -14,13 +14,13 @@ export function nftFamily(family: Family): 'ip' | 'ip6' {
   return family === 'IPv4' ? 'ip' : 'ip6';
 }
 
-/** Sets and maps that services have elements in, with their declarations. */
+/** Sets and maps with elements of services, and their declarations. */
 export function setDeclarations(family: Family): Readonly<Record<SetName, { kind: 'set' | 'map'; text: string }>> {
   const ip = nftFamily(family);
   const address = family === 'IPv4' ? 'ipv4_addr' : 'ipv6_addr';
   const verdicts = { kind: 'map', text: `type ${address} . inet_proto . inet_service : verdict` } as const;
   const portVerdicts = { kind: 'map', text: 'type inet_proto . inet_service : verdict' } as const;
-  // Any number stands for all that can be drawn: only its width matters.
+  // A number in place of a random one: only its width matters.
   const drawn = 'numgen random mod 2';
   return {
     'cluster-ips': { kind: 'set', text: `type ${address}` },
@@ -46,7 +46,7 @@ export function setDeclarations(family: Family): Readonly<Record<SetName, { kind
 }
 
 const baseChains: Readonly<Record<string, string>> = {
-  // Before the destination is replaced: load balancers let clients in by the address that those asked for.
+  // Before the destination is replaced: load balancers' source ranges apply to the address that the client used.
   'filter-prerouting-pre-dnat': 'type filter hook prerouting priority -110',
   'filter-output-pre-dnat': 'type filter hook output priority -110',
   'filter-input': 'type filter hook input priority 0',
@@ -57,7 +57,7 @@ const baseChains: Readonly<Record<string, string>> = {
   'nat-postrouting': 'type nat hook postrouting priority 100',
 };
 
-/** Chains that no service changes, each with its rules, in an order in which they can be written. */
+/** Chains that are the same for all services, with their rules, in an order in which they can be written. */
 export function fixedChains(settings: TableSettings): ReadonlyMap<string, readonly string[]> {
   const ip = nftFamily(settings.family);
   const address = `${ip} daddr . meta l4proto . th dport`;
@@ -75,7 +75,8 @@ export function fixedChains(settings: TableSettings): ReadonlyMap<string, readon
   const masqueraded = settings.masqueradesAll ? '' : pods && `${pods.isNoPod} `;
   const outside = (key: string, inside: SetName, local: SetName) => [
     ...(pods === undefined ? [] : [`${pods.isPod} ${key} vmap @${inside}`]),
-    // The node's own packets have an address of the load balancer as their sender if the node holds that address.
+    // If the node holds an address of the load balancer, the node's own packets to it have that address as their
+    // sender.
     `fib saddr type local ${mark}`,
     `fib saddr type local ${key} vmap @${inside}`,
     `${key} vmap @${local}`,
@@ -121,14 +122,14 @@ export function fixedChains(settings: TableSettings): ReadonlyMap<string, readon
   ]);
 }
 
-/** The declaration of a chain that the kernel calls; undefined for all others. */
+/** The declaration of a base chain; undefined for all other chains. */
 export function hookOf(chain: string): string | undefined {
   return baseChains[chain];
 }
 
 /**
- * The rules of a chain that all frontends with as many endpoints share, by its name: `pick-3`, `external-pick-3`,
- * `nodeport-inside-pick-3`. Undefined for other names.
+ * The rules of a chain that all frontends with the same number of endpoints share, by its name: `pick-3`,
+ * `external-pick-3`, `nodeport-inside-pick-3`. Undefined for other names.
  */
 export function pickRules(name: string, settings: Pick<TableSettings, 'family' | 'masqueradeMark'>, offset: number) {
   const match = /^(nodeport-)?(external-|inside-)?pick-(\d+)$/.exec(name);

@@ -3,39 +3,39 @@ import type { EndpointSlice } from '../../../objects/apis/discovery/v1/endpoint-
 import type { Family } from './family.js';
 import { addressesOf, type ServicePortView } from './service-view.js';
 
-/** What the proxy needs to know of an endpoint. */
+/** The properties of an endpoint that rules depend on. */
 export interface EndpointView {
   readonly address: string;
   readonly node: string | undefined;
-  /** Takes new connections. */
+  /** Whether the endpoint accepts new connections. */
   readonly isReady: boolean;
-  /** Answers, although it may be about to end. */
+  /** Whether the endpoint responds, although it may be about to end. */
   readonly isServing: boolean;
   readonly isTerminating: boolean;
-  /** For which zones and nodes it is meant. */
+  /** The zones and nodes that the endpoint's hints name. */
   readonly zones: readonly string[];
   readonly nodes: readonly string[];
 }
 
-/** What the proxy needs to know of an endpoint slice. */
+/** The properties of an endpoint slice that rules depend on. */
 export interface SliceView {
   readonly family: Family;
   readonly ports: readonly { readonly name: string; readonly protocol: string; readonly port: number }[];
   readonly endpoints: readonly EndpointView[];
 }
 
-/** An address and a port that packets go to. */
+/** The address and the port of an endpoint. */
 export interface Target extends EndpointView {
   readonly port: number;
 }
 
-/** The service that a slice belongs to. @param label the one that names it */
+/** The service that a slice belongs to. @param label the label with the name of the service */
 export function serviceOfSlice(metadata: ObjectMeta, label: string): string | undefined {
   const name = metadata.labels?.[label];
   return name === undefined || name === '' ? undefined : `${metadata.namespace ?? ''}/${name}`;
 }
 
-/** Undefined for slices of names, which no packets go to. */
+/** Undefined for slices of host names, to which no packets go. */
 export function sliceView({ addressType, ports, endpoints }: EndpointSlice): SliceView | undefined {
   if ((addressType as string) !== 'IPv4' && (addressType as string) !== 'IPv6') return undefined;
   const family = addressType as string as Family;
@@ -63,8 +63,8 @@ export function sliceView({ addressType, ports, endpoints }: EndpointSlice): Sli
 }
 
 /**
- * The endpoints of a port of a service, sorted. The same address can be in two slices while it moves, or when a new pod got it
- * before the old one was gone: the one that does not end counts.
+ * The endpoints of a port of a service, sorted. The same address can be in two slices while it moves, or when a new pod
+ * got it before the old one was gone: the endpoint that is not terminating counts.
  */
 export function targetsOf(
   slices: Iterable<SliceView>,

@@ -1,2 +1,2 @@
-/** A family of addresses, as services name it. */
+/** An address family, named as in services. */
 export type Family = 'IPv4' | 'IPv6';

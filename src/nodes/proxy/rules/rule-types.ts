@@ -2,7 +2,7 @@ import type { Family } from './family.js';
 import type { ServicePortView } from './service-view.js';
 import type { UsableTargets } from './usable-targets.js';
 
-/** The sets and maps of the table that services have elements in. */
+/** The sets and maps of the table that contain elements of services. */
 export type SetName =
   | 'cluster-ips'
   | 'hairpin-connections'
@@ -25,39 +25,39 @@ export interface Element {
   readonly value: string;
 }
 
-/** What a service has in the table. */
+/** The rules of a service. */
 export interface ServiceRules {
   readonly elements: readonly Element[];
-  /** Chains of its own, by name, with their rules. */
+  /** The service's own chains, by name, with their rules. */
   readonly chains: ReadonlyMap<string, readonly string[]>;
-  /** Sets that remember clients, by name, with the seconds that each is remembered. */
+  /** Sets that remember clients, by name, with the time limit in seconds. */
   readonly affinitySets: ReadonlyMap<string, number>;
-  /** Ports whose packets are dropped here because they must stay on this node, by the policy that says so. */
+  /** Ports whose packets are dropped because they must stay on this node and it has no endpoint, by the policy. */
   readonly withoutLocal: { readonly internal: number; readonly external: number };
 }
 
-/** What the rules depend on besides services and endpoints. */
+/** Inputs of the rules besides services and endpoints. */
 export interface RuleSettings {
   readonly family: Family;
   readonly nodeName: string;
   /** The address of this node; undefined while none of the family is known. */
   readonly nodeIP: string | undefined;
-  /** Number with the one bit set that marks packets whose sender becomes the node. */
+  /** The one bit that marks packets for masquerading. */
   readonly masqueradeMark: number;
 }
 
 export interface PortToForward {
-  /** Namespace and name of the service, with a slash between. */
+  /** Namespace and name of the service, separated by a slash. */
   readonly service: string;
   readonly port: ServicePortView;
   readonly targets: UsableTargets;
 }
 
-/** The chains and sets of one service while they are written. */
+/** Collects the chains and sets of one service. */
 export interface OwnChains {
   readonly chains: Map<string, readonly string[]>;
   readonly affinitySets: Map<string, number>;
 }
 
-/** The endpoints of packets that come from the node or its pods have numbers from here on. */
+/** Endpoints for packets from the node or its pods are numbered from here on. */
 export const insideOffset = 65_536;

@@ -20,7 +20,7 @@ export function serviceRules(ports: readonly PortToForward[], settings: RuleSett
   return writer.rules;
 }
 
-/** What the parts of the two forms of frontends are called: an address with a port, and a port of the node. */
+/** The parts of names for the two kinds of frontends: an address with a port, and a node port. */
 const names = {
   address: {
     entry: 'service-ips',
@@ -43,9 +43,9 @@ const names = {
 type Form = keyof typeof names;
 
 /**
- * Where packets go is decided in two steps that cost the same for any number of services: the frontend is looked up and leads to
- * a chain that all services with as many endpoints share; that chain draws a number and looks up the endpoint with it. Only
- * services that remember clients have chains of their own.
+ * The destination is chosen in two steps that cost the same for any number of services: the frontend is looked up and
+ * leads to a chain that all services with the same number of endpoints share; that chain draws a number and looks up
+ * the endpoint with it. Only services with session affinity have chains of their own.
  */
 class RuleWriter {
   private readonly elements: Element[] = [];
@@ -106,7 +106,7 @@ class RuleWriter {
     if (base === undefined) this.addTargets('address', key, found);
   }
 
-  /** A frontend that packets from outside come to. */
+  /** A frontend for packets from outside. */
   private addExternal(form: Form, key: string, base: string | undefined, { port, targets }: PortToForward): void {
     const { anywhere, here, exist } = targets;
     const { entry, inside, local, none, prefix } = names[form];
@@ -132,7 +132,10 @@ class RuleWriter {
     if (base === undefined) this.addTargets(form, key, here);
   }
 
-  /** A pod that reaches itself by a service would see its own address as the sender, and never hear its own answer. */
+  /**
+   * A pod that reaches itself through a service would see its own address as the sender, and never get its own
+   * response.
+   */
   private addHairpins({ protocol }: ServicePortView, { anywhere, here }: UsableTargets): void {
     for (const { address, port, node } of new Set([...anywhere, ...here])) {
       if (node !== this.settings.nodeName) continue;

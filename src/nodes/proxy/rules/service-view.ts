@@ -5,7 +5,7 @@ import type { Family } from './family.js';
 
 export type PacketProtocol = 'tcp' | 'udp' | 'sctp';
 
-/** A port of a service in one family: where packets come in, and by which policies they go on. */
+/** A port of a service in one family, with its frontends and policies. */
 export interface ServicePortView {
   readonly name: string;
   readonly protocol: PacketProtocol;
@@ -15,24 +15,27 @@ export interface ServicePortView {
   readonly nodePort: number;
   readonly externalIPs: readonly string[];
   readonly loadBalancerIPs: readonly string[];
-  /** Who may use the addresses of the load balancer; empty: everybody. */
+  /** Source ranges of the load balancer's clients; empty: everybody. */
   readonly sourceRanges: readonly string[];
-  /** How long a client keeps its endpoint; 0: every connection chooses anew. */
+  /** How long a client keeps its endpoint; 0: each connection gets another one. */
   readonly affinitySeconds: number;
-  /** Whether packets from outside stay on their node. */
+  /** Whether packets from outside must stay on this node. */
   readonly isExternalLocal: boolean;
-  /** Whether packets to the cluster address stay on their node. */
+  /** Whether packets to the cluster address must stay on this node. */
   readonly isInternalLocal: boolean;
 }
 
 const protocols: Readonly<Record<string, PacketProtocol>> = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' };
 
-/** The port of the health check of a service whose packets stay on their node; 0 for services that have none. */
+/** The health check port of a service whose packets stay on their node; 0 for other services. */
 export function healthCheckPortOf({ spec }: Service): number {
   return isProxied(spec) && spec.type === 'LoadBalancer' && staysLocal(spec) ? (spec.healthCheckNodePort ?? 0) : 0;
 }
 
-/** The ports of a service in one family. None for those that have no address of it: headless ones, and names of others. */
+/**
+ * The ports of a service in one family. A headless or external-name service has none, nor has one without an address of
+ * the family.
+ */
 export function servicePortsOf({ spec, status }: Service, family: Family): readonly ServicePortView[] {
   if (!isProxied(spec)) return [];
   const [clusterIP] = addressesOf(spec.clusterIPs?.length ? spec.clusterIPs : [spec.clusterIP ?? ''], family);
@@ -66,7 +69,7 @@ function isProxied({ clusterIP, type }: Service['spec']): boolean {
   return clusterIP !== undefined && clusterIP !== '' && clusterIP !== 'None' && type !== 'ExternalName';
 }
 
-/** Whether the policy of packets from outside counts: only services that can be reached from there have one. */
+/** Whether the policy for packets from outside applies: only to services that can be reached from there. */
 function staysLocal({ type, externalIPs = [], externalTrafficPolicy }: Service['spec']): boolean {
   const isReachable = type === 'LoadBalancer' || type === 'NodePort' || externalIPs.length > 0;
   return isReachable && externalTrafficPolicy === 'Local';
@@ -79,7 +82,7 @@ export function addressesOf(texts: readonly string[], family: Family): string[] 
   return family === 'IPv4' ? own : own.map(canonicalAddress);
 }
 
-/** The ranges of the family. One of all addresses is the same as none. Spaces around them are no fault of the service. */
+/** The source ranges of the family. A range of all addresses is the same as none. Spaces around ranges are allowed. */
 function rangesOf(texts: readonly string[], family: Family): string[] {
   const digit = family === 'IPv4' ? 4 : 6;
   const own = texts.map((text) => text.trim()).filter((text) => parseCidr(text)?.family === digit);

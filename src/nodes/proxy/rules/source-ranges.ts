@@ -2,7 +2,10 @@ import { parseCidr } from '../../../base/config/network.js';
 import type { OwnChains, PortToForward, RuleSettings } from './rule-types.js';
 import { chainBase } from './sticky-chains.js';
 
-/** Writes the chain that lets in only clients of the service's source ranges. Returns its name; undefined if all may come in. */
+/**
+ * Writes the chain that accepts only clients in the service's source ranges. Returns its name; undefined if everybody
+ * is accepted.
+ */
 export function addFirewall(
   { chains }: OwnChains,
   { service, port }: PortToForward,
@@ -11,7 +14,7 @@ export function addFirewall(
   const { sourceRanges, loadBalancerIPs } = port;
   if (sourceRanges.length === 0 || loadBalancerIPs.length === 0) return undefined;
   const admitsNode = nodeIP !== undefined && sourceRanges.some((range) => contains(range, nodeIP));
-  // What the node itself sends to an address that it holds for the load balancer has that address as the sender.
+  // The node's own packets to an address of the load balancer that it holds have that address as their sender.
   const senders = admitsNode ? [...sourceRanges, ...loadBalancerIPs] : sourceRanges;
   const name = `firewall-${chainBase(service, port)}`;
   const saddr = `${family === 'IPv4' ? 'ip' : 'ip6'} saddr`;

@@ -5,25 +5,22 @@ import { markRule } from './mark-rule.js';
 import type { OwnChains, PortToForward, RuleSettings } from './rule-types.js';
 import type { ServicePortView } from './service-view.js';
 
-/** How the names of sets that remember clients begin. */
+/** Prefix of the names of sets that remember clients. */
 export const affinityPrefix = 'affinity-';
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/**
- * The end of the names of chains that belong to one port of a service. The hash keeps names apart that differ in one digit, for
- * the eye.
- */
+/** The suffix of the names of one port's chains. Its hash makes names that differ in one digit look different. */
 export function chainBase(service: string, { protocol, name }: Pick<ServicePortView, 'protocol' | 'name'>): string {
   const text = `${service}/${protocol}/${name}`;
   return `${hashOf(text)}-${text}`;
 }
 
 /**
- * Chains of a port that remembers clients: one for each endpoint, which records the client in a set of its own, and one for each
- * policy, which asks those sets before it draws an endpoint.
+ * Chains of a port with session affinity: one for each endpoint, which records the client in a set of its own, and one
+ * for each policy, which looks up the client in those sets before it draws an endpoint.
  */
 export function addStickyChains(
   { chains, affinitySets }: OwnChains,
@@ -33,7 +30,7 @@ export function addStickyChains(
 ): void {
   const { family } = settings;
   const saddr = `${family === 'IPv4' ? 'ip' : 'ip6'} saddr`;
-  // The time limit of a set can't change, so that it is a part of the name.
+  // The time limit of a set can't change, so it is part of the name.
   const setName = (target: string) => `${affinityPrefix}${port.affinitySeconds}-${target}`;
   for (const target of new Set([...anywhere, ...here])) {
     const name = targetName(base, target);

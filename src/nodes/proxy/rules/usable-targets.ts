@@ -1,35 +1,36 @@
 import type { Target } from './endpoint-view.js';
 import type { ServicePortView } from './service-view.js';
 
-/** The node that the rules are for. */
+/** The node whose rules are written. */
 export interface OwnNode {
   readonly name: string;
-  /** Its zone; empty if it has none. */
+  /** The node's zone; empty if it has none. */
   readonly zone: string;
 }
 
 export interface UsableTargets {
-  /** For packets that may go anywhere; empty if there are no such packets. */
+  /** Endpoints for packets that may go to any node; empty if there are no such packets. */
   readonly anywhere: readonly Target[];
-  /** For packets that must stay on this node; empty if there are no such packets. */
+  /** Endpoints for packets that must stay on this node; empty if there are no such packets. */
   readonly here: readonly Target[];
-  /** Whether there is any on whatever node. Packets that have none here are then dropped, not rejected. */
+  /** Whether any node has an endpoint. If so, packets without an endpoint on this node are dropped, not rejected. */
   readonly exist: boolean;
 }
 
-/** Whether a port is reached by anything but its cluster address. */
+/** Whether a port has frontends other than its cluster address. */
 export function isExternal({ nodePort, externalIPs, loadBalancerIPs }: ServicePortView): boolean {
   return nodePort !== 0 || externalIPs.length > 0 || loadBalancerIPs.length > 0;
 }
 
 /**
- * Which endpoints packets of a port go to from this node: those that are ready, or if there are none, those that end and still
- * answer. Hints limit what may go anywhere to endpoints for this node, or else for its zone, as long as all have hints.
+ * The endpoints of a port for packets on this node: the ready ones, or if there are none, terminating ones that still
+ * serve. Topology hints restrict packets that may go to any node to endpoints for this node, or else for its zone,
+ * provided that all endpoints have hints.
  */
 export function usableTargets(targets: readonly Target[], port: ServicePortView, node: OwnNode): UsableTargets {
   const ready = targets.filter(({ isReady }) => isReady);
   const ending = targets.filter((target) => !target.isReady && target.isServing && target.isTerminating);
-  // From the node itself and from its pods packets go anywhere, even to addresses whose other packets stay on their node.
+  // Packets of the node itself and of its pods may go to any node, even to addresses whose other packets must stay.
   const goesAnywhere = !port.isInternalLocal || isExternal(port);
   const staysHere = port.isInternalLocal || (port.isExternalLocal && isExternal(port));
   const isHere = (target: Target) => target.node === node.name;

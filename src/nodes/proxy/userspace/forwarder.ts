@@ -1,12 +1,12 @@
 import type { Target } from '../rules/endpoint-view.js';
 
-/** Forwards what comes to one address and port. */
+/** Forwards packets or connections to one address and port. */
 export interface Forwarder {
   use(targets: readonly Target[], affinitySeconds: number): void;
   stop(): Promise<void>;
 }
 
-/** Where a forwarder listens. */
+/** The address and port of a forwarder. */
 export interface ForwarderPlace {
   readonly address: string;
   readonly port: number;

@@ -1,9 +1,9 @@
 import type { Target } from '../rules/endpoint-view.js';
 
-/** Clients that are remembered at a time. */
+/** The most clients that are remembered. */
 const mostClients = 10_000;
 
-/** Chooses endpoints for clients, and remembers the choice as long as the service says. */
+/** Chooses endpoints for clients, and remembers each choice for the time that the service sets. */
 export class TargetChoice {
   private targets: readonly Target[] = [];
   private affinityMs = 0;
@@ -24,7 +24,7 @@ export class TargetChoice {
     return this.targets.some((target) => target.address === address && target.port === port);
   }
 
-  /** The endpoints for a client, in the order in which they are to be tried. */
+  /** The endpoints for a client, in the order in which to try them. */
   forClient(client: string): readonly Target[] {
     const { targets } = this;
     const kept = this.chosen.get(client);
@@ -34,7 +34,7 @@ export class TargetChoice {
     return [...targets.slice(first), ...targets.slice(0, first)];
   }
 
-  /** Remembers what a client got. */
+  /** Remembers the endpoint of a client. */
   remember(client: string, target: Target): void {
     if (this.affinityMs === 0) return;
     this.chosen.delete(client);

@@ -4,10 +4,10 @@ import type { Target } from '../rules/endpoint-view.js';
 import type { Forwarder, ForwarderPlace } from './forwarder.js';
 import type { TargetChoice } from './target-choice.js';
 
-/** An endpoint that has not answered by then is passed over. */
+/** The time limit for connecting to an endpoint, after which the next one is tried. */
 const connectMs = 5_000;
 
-/** Forwards connections of TCP. Those that exist go on when their endpoint is no longer named. */
+/** Forwards TCP connections. Open connections continue when their endpoint is removed from the service. */
 export class TcpForwarder implements Forwarder {
   private readonly clients = new Set<Socket>();
 
@@ -54,7 +54,7 @@ export class TcpForwarder implements Forwarder {
   }
 }
 
-/** Undefined when the endpoint does not answer. */
+/** Undefined when the endpoint does not respond. */
 function open({ address, port }: Target): Promise<Socket | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port, allowHalfOpen: true, timeout: connectMs });

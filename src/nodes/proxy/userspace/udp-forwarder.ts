@@ -5,9 +5,9 @@ import type { Target } from '../rules/endpoint-view.js';
 import type { Forwarder, ForwarderPlace } from './forwarder.js';
 import type { TargetChoice } from './target-choice.js';
 
-/** How long answers are awaited after the last packet of a client. */
+/** How long responses are awaited after the last packet of a client. */
 const idleMs = 30_000;
-/** Clients of one port at a time; the one that came first makes room. */
+/** The most clients of one port; a new one replaces the oldest. */
 const mostFlows = 1_000;
 
 interface Flow {
@@ -16,7 +16,7 @@ interface Flow {
   forget: () => void;
 }
 
-/** Forwards packets of UDP. Every client has a socket of its own to its endpoint, so that answers find back. */
+/** Forwards UDP packets. Every client has its own socket to its endpoint, so responses find their way back. */
 export class UdpForwarder implements Forwarder {
   private readonly flows = new Map<string, Flow>();
 

@@ -36,8 +36,9 @@ interface Wanted extends ForwarderPlace {
 }
 
 /**
- * Services without rights of the administrator: connections end here, and new ones go to the endpoints, which see this machine as
- * the client. It listens on node ports, and on cluster addresses and external ones that this machine has.
+ * Forwards services without administrator rights: connections end in this process, which opens new ones to the
+ * endpoints; these see this machine as the client. Listens on node ports, and on cluster and external addresses that
+ * this machine has.
  */
 export class UserspaceBackend implements Backend {
   private readonly dirty = new Set<string>();
@@ -70,7 +71,7 @@ export class UserspaceBackend implements Backend {
     return true;
   }
 
-  /** Addresses and ports that were taken may have become free. */
+  /** Addresses and ports that were in use may be free now. */
   async check(): Promise<boolean> {
     this.refresh();
     return true;
@@ -107,7 +108,7 @@ export class UserspaceBackend implements Backend {
     else this.forwarders.delete(name);
   }
 
-  /** Where to listen for a port. Nowhere without endpoints: connections are then refused, as they should be. */
+  /** The addresses to listen on for a port. None if it has no endpoints: connections are then refused, as intended. */
   private wantedOf({ port, all }: ForwardedPort, family: Family): Wanted[] {
     const { options, names, node } = this.dependencies;
     const { protocol, affinitySeconds } = port;
@@ -130,7 +131,7 @@ export class UserspaceBackend implements Backend {
     return found.filter(({ targets }) => targets.length > 0);
   }
 
-  /** Undefined when this machine does not have the address, or somebody else has the port. */
+  /** Undefined when this machine does not have the address, or another program uses the port. */
   private async open(service: string, { protocol, address, port }: Wanted): Promise<Forwarder | undefined> {
     const { timers, logger } = this.dependencies;
     const choice = new TargetChoice(() => timers.now(), Math.random);
@@ -140,7 +141,7 @@ export class UserspaceBackend implements Backend {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       const fields = { service, protocol, address, port, code };
-      // Most machines have no cluster address; that is no fault.
+      // Most machines have no cluster address; that is not an error.
       if (code === 'EADDRNOTAVAIL') logger.debug('this machine does not have an address of a service', fields);
       else logger.warn('a port of a service is not free', fields);
       return undefined;
