@@ -62,7 +62,7 @@ function seconds(pid: number): number {
   return sum / 1e9;
 }
 
-/** Those of PostgreSQL for requests: the autovacuum goes on with what the filling left, whatever is asked for. */
+/** Processor time of PostgreSQL for requests, without autovacuum, which is still busy with the filled objects. */
 function postgresSeconds(server: number): number {
   const postmasters = childrenOf(process.pid).filter((pid) => pid !== server);
   return postmasters
@@ -185,7 +185,7 @@ async function memory(server: TestServer, part: string, size: number, empty: num
   });
 }
 
-/** Starts a server after a kill, and tells how long that took. */
+/** Starts a server after a kill, and reports how long that took. */
 async function start(part: string, size: number, cacheBytes: string): Promise<{ server: TestServer; load: Load }> {
   const began = performance.now();
   // Lists of everything from the database may take longer than a minute on a busy machine.

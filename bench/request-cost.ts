@@ -128,11 +128,11 @@ const works: Readonly<Record<string, Work>> = {
   streamProtobuf: { isList: true, run: (send) => send('GET', streamed, undefined, { accept: protobuf }) },
 };
 const chosen = flags.only?.split(',') ?? Object.keys(works);
-// The others work on what it has made.
+// The other cases use the objects that this one creates.
 const needCreated = chosen.some((name) => ['get', 'patch', 'put'].includes(name));
 const names = Object.keys(works).filter((name) => chosen.includes(name) || (name === 'create' && needCreated));
 const clients = Number(flags.clients);
-/** Code is compiled by then. */
+/** By then the code is compiled. */
 const warmUpRounds = 16;
 
 /** Waits for orders and measures this tree. */
@@ -261,7 +261,7 @@ async function compared(): Promise<void> {
   // compiled code by then, and pays for it again in what is measured.
   for (let round = -warmUpRounds; round < rounds; round++) {
     for (const name of names) {
-      // Who comes second finds other caches: both take turns in that.
+      // The second case finds other caches than the first: both take turns in coming second.
       const inTurn = [...children.entries()];
       for (const [i, child] of round % 2 === 0 ? inTurn : inTurn.reverse()) {
         const costs = (await ask(child, { name, count: count(name) })) as Costs;

@@ -66,7 +66,7 @@ async function askAll(client: pg.Client, how: string): Promise<void> {
   }
 }
 
-/** Writes at a steady rate; tells how long single writes took, and how far the rows were behind. */
+/** Writes at a steady rate; reports how long single writes took, and how far the rows were behind. */
 async function write(storage: PostgresStorage, how: string, client: pg.Client, round: number): Promise<number> {
   const times: number[] = [];
   const lags: number[] = [];

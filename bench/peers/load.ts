@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { type Peer, useOf } from './peer.js';
 
-/** What one kind of work gave, as the client saw it. */
+/** The results of one kind of work, as the client measured them. */
 export interface Seen {
   /** Requests that were answered, of watches events. */
   readonly count: number;
@@ -13,7 +13,7 @@ export interface Seen {
   readonly errors: number;
 }
 
-/** What one kind of work gave and cost. */
+/** The results of one kind of work, and its cost. */
 export interface Result extends Seen {
   /** Processor time of the server and of its store for each, in microseconds. */
   readonly serverUs: number;

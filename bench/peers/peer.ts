@@ -11,13 +11,13 @@ export interface Peer {
   stop(): Promise<void>;
 }
 
-/** How a peer is called in tables, and how it starts. */
+/** The name of a peer in tables, and how it starts. */
 export interface PeerKind {
   readonly name: string;
   start(): Promise<Peer>;
 }
 
-/** What a part of a peer used so far. */
+/** The resources that a part of a peer has used so far. */
 export interface Use {
   /** Of its memory that is shared among its processes, each counts its part. */
   readonly bytes: number;

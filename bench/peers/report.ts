@@ -2,7 +2,7 @@ import type { Result } from './load.js';
 import { works } from './load.js';
 import type { Use } from './peer.js';
 
-/** What one peer gave in one run. */
+/** The results of one peer in one run. */
 export interface Run {
   readonly results: ReadonlyMap<string, Result>;
   readonly server: Use;
@@ -42,7 +42,7 @@ function summary({ runs }: Measured, work: string): Result {
   };
 }
 
-/** How many times as much per second as the base a peer did. */
+/** The rate of a peer as a multiple of the base's rate. */
 function ratio(of: Measured, base: Measured, work: string): number {
   return summary(of, work).perSecond / summary(base, work).perSecond;
 }

@@ -2,11 +2,11 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTls } from 'node:tls';
 
 /*
- * The watching side of bench/watches.ts, in a process of its own: opens watches when told to, and reports how many events
+ * The watching side of bench/watches.ts in a process of its own: opens watches on request, and reports how many events
  * they got and how old these were.
  */
 
-/** What the process is told. */
+/** Requests to this process. */
 export type Order =
   | {
       readonly kind: 'open';

@@ -15,7 +15,7 @@ function repeated(count: number, value: (i: number) => unknown): unknown[] {
   return Array.from({ length: count }, (_, i) => value(i));
 }
 
-/** The reason why an object is large, in about so many bytes; smaller sizes are as likely as larger ones. */
+/** The reason why an object is large, in about this many bytes; smaller sizes are as likely as larger ones. */
 export function enlarge(random: Random, object: JsonObject): JsonObject {
   const bytes = Math.round(leastBytes * (mostBytes / leastBytes) ** random.next());
   const metadata = (object.metadata ?? {}) as JsonObject;

@@ -12,7 +12,10 @@ export interface HostilePage {
 
 type Write = (method: string, path: string, body?: object) => Promise<unknown>;
 
-/** Puts the hostile text into every field that the console shows and that the API takes, and tells where it is to be seen. */
+/**
+ * Puts the hostile text into every field that the console shows and that the API takes, and returns where the text
+ * should appear.
+ */
 export async function hostileObjects(write: Write): Promise<readonly HostilePage[]> {
   const shown = '<img src=x onerror=';
   const metadata = { name: 'hostile', annotations: { 'example.com/note': hostileText } };

@@ -35,7 +35,7 @@ describe('a webhook that does not answer as it should', () => {
     ['absent', () => ({ http: 404, text: 'x' }), /the server could not find the requested resource$/],
     [
       'redirect',
-      // Another server, as far as anybody can tell.
+      // It looks like another server.
       () => ({ http: 307, text: '', headers: { location: hooks.url('/allow').replace('127.0.0.1', 'localhost') } }),
       /the server responded with the status code 307 but did not return more information$/,
     ],
@@ -157,7 +157,7 @@ describe('connections to webhooks', () => {
       service: { namespace: 'services', name, path: '/service' },
       caBundle: hooks.caBundle,
     });
-    // Endpoints can't be at loopback addresses, so a server is told where the service is.
+    // Endpoints can't be at loopback addresses, so a flag gives the server the address of the service.
     const server = await cluster.addServer(undefined, [
       `--admission-webhook-service-addresses=services/hook=127.0.0.1:${hooks.port},services/wrong=127.0.0.1:${hooks.port}`,
     ]);

@@ -59,7 +59,7 @@ describe('discovery', () => {
         ],
       },
     ]);
-    // The server takes the request and says nothing.
+    // The server accepts the request and never responds.
     scene.extension.behaviours.set(groupPath, () => undefined);
     await scene.first.client.patch(apiService, 'merge', {
       spec: { versionPriority: 11, insecureSkipTLSVerify: true, caBundle: null },

@@ -212,7 +212,7 @@ describe('the programs that plinth assets writes', { skip: process.platform !== 
     suite.kill('SIGKILL');
     await eventually(() => !isRunning(store), 'the store ended with its suite');
 
-    // A killed keeper takes the Postgres with it, and the store tells.
+    // When a keeper is killed, its Postgres ends too, and the store reports that.
     const { keeper, postmaster } = await sharedProcesses();
     process.kill(keeper, 'SIGKILL');
     const [etcd, server] = plane.children;

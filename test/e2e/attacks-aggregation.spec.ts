@@ -262,7 +262,7 @@ describe('an extension server', () => {
     const held: ServerResponse[] = [];
     scene.extension.behaviours.set(path, (_request, response) => held.push(response));
     const { cluster } = scene;
-    // A busy machine may need more than the time of a request for so many.
+    // On a busy machine this many requests may take longer than the time limit of one.
     const patient = await cluster.addServer(undefined, ['--request-timeout=2m']);
     await eventually(async () => (await patient.client.get(flavours)).status === 200, 'the extension server');
     const connect = () => Http2Client.connect(patient.url, cluster.pki.authority, tokens.admin);

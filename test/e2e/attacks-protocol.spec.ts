@@ -140,8 +140,8 @@ class FrameReader {
 }
 
 /**
- * The frames that a server sent over a bare connection, until it closed it, stream 1 was over, or, if `idleMs` is given, it
- * was silent for so long.
+ * The frames that a server sent over a bare connection, until it closed the connection or stream 1, or, if `idleMs` is
+ * given, sent nothing for that time.
  */
 async function frames(
   sent: readonly Buffer[],

@@ -427,7 +427,7 @@ describe('the audit trail', () => {
   });
 
   it('loses nothing on the way to the backends, also when a process ends', async () => {
-    // Some of it is still waiting when the process is told to end.
+    // Some events still wait when the process is asked to stop.
     await Promise.all(
       Array.from({ length: 40 }, () => other.client.get(`${maps}/a`, { headers: { 'user-agent': 'audit-test/end' } })),
     );

@@ -65,7 +65,7 @@ describe('encryption at rest', () => {
     return String(row?.way);
   }
 
-  /** Waits until both servers have taken in so many changes of the file. */
+  /** Waits until both servers have loaded this many changes of the file. */
   async function takenIn(times: number): Promise<void> {
     const counted = /apiserver_encryption_config_controller_automatic_reloads_total\{status="success"\} (\d+)/;
     for (const { client } of cluster.servers) {

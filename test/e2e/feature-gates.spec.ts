@@ -131,7 +131,7 @@ describe('a feature gate that is off', () => {
       mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression } }],
       reinvocationPolicy: 'Never',
     };
-    // Both are served as ever: only what they say does not count.
+    // The policy and its binding are served as usual; they only have no effect.
     const policy = await whole.post(`${registration}/mutatingadmissionpolicies`, { metadata: { name }, spec });
     assert.equal(policy.status, 201, policy.text);
     const binding = { metadata: { name }, spec: { policyName: name } };

@@ -98,7 +98,10 @@ function hasCounts(level: string, executing: number, waiting: number): Promise<u
   }, `${executing} requests with seats and ${waiting} in queues of ${level}`);
 }
 
-/** Resolves with a wait until the lane has given out one more seat. A seat that is not used is taken back after a second. */
+/**
+ * Resolves with a wait until the level has given out one more seat. A seat that is not used is taken back after a
+ * second.
+ */
 async function nextSeat(): Promise<() => Promise<unknown>> {
   const given = async () => Number((await rowOf('lane'))?.DispatchedRequests);
   const before = await given();

@@ -128,7 +128,7 @@ describe('limits', { timeout: 240_000, concurrency: 3 }, () => {
       const writes = Array.from({ length: 3 }, () => client.open('POST', configMaps, json, false));
       const answers = writes.map(responseOf);
       for (const write of writes) write.on('error', () => undefined).write('{"metadata":');
-      // The client itself holds back the fourth until there is room.
+      // The client itself holds back the fourth request until one of the others ends.
       let answered = false;
       const fourth = client.send('GET', '/livez').then((answer) => {
         answered = true;

@@ -7,7 +7,7 @@ let cluster: TestCluster;
 let kubectl: Kubectl;
 
 before(async () => {
-  // Nobody but kubectl writes about workloads here, so the test can tell every write.
+  // Only kubectl writes about workloads here, so the test can attribute every write.
   const controllerFlags = ['--controllers=namespace,resourcequota,serviceaccount'];
   cluster = await TestCluster.start({ servers: 2, controllers: true, controllerFlags });
   kubectl = new Kubectl(cluster.first.kubeconfig);

@@ -17,7 +17,7 @@ const apply = 'application/apply-patch+yaml';
 /** So many entries are more than is parsed in the thread that serves. */
 const large = 5_000;
 
-/** A ControllerRevision, whose data may be anything; its list has so many entries. */
+/** A ControllerRevision, whose data may be anything, with a list of this many entries. */
 function revision(name: string, entries: number): string {
   return `apiVersion: apps/v1
 kind: ControllerRevision

@@ -86,7 +86,7 @@ describe('chunked lists', () => {
     const rest = await ok(two(), withQuery(path, { continue: first.metadata.continue }));
     assert.equal(rest.metadata.resourceVersion, first.metadata.resourceVersion);
     assert.deepEqual([...first.items, ...rest.items], before.items);
-    // The last chunk says so; a list that is no chunk has no token.
+    // The last chunk has an empty token; a list that is not chunked has none.
     assert.equal(rest.metadata.continue, '');
     assert.equal((await ok(one(), `${path}?limit=500`)).metadata.continue, '');
     assert.equal((await ok(one(), path)).metadata.continue, undefined);

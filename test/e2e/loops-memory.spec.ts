@@ -61,7 +61,7 @@ describe('control loops with a small heap', () => {
     await admin.end();
   };
 
-  /** Others' work goes on: a deployment gets its pods. */
+  /** Work for others continues: a deployment gets its pods. */
   const deploys = async (name: string) => {
     const { client } = cluster.first;
     const labels = { app: name };

@@ -497,7 +497,7 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     assert.equal(status.containerStatuses[0].containerID, before);
     assert.equal(status.containerStatuses[0].restartCount, 0);
     assert.equal((await containerd.containers()).length, count + 2);
-    // What is deleted while it is away ends when it is back.
+    // A pod that is deleted while the agent is away ends when the agent is back.
     await agent.stop('SIGKILL');
     await admin.delete(`${pods}/later?gracePeriodSeconds=0`);
     agent = await AgentProcess.start(flags);

@@ -239,7 +239,7 @@ describe('the mode Node', () => {
       denied: false,
       evaluationError: `spec.resourceAttributes.fieldSelector partially ${ignored}`,
     });
-    // Newer clients may know more operators; what is none of theirs is refused.
+    // Newer clients may know more operators; unknown ones are refused.
     const newer = await review({ requirements: [requirement('In', 'n1'), requirement('Near', 'n2')] });
     assert.deepEqual(newer, partly);
     const asked = async (selectors: object) =>

@@ -78,7 +78,7 @@ function checkPaths(document: any, path: string, resources: readonly DiscoveredR
       const operation = document.paths[`/${path}${pathOf(resource, verb)}`]?.[method];
       assert.ok(operation, `${verb} of ${resource.name} in ${path}`);
       assert.equal(operation['x-kubernetes-group-version-kind'].kind, resource.kind);
-      // What a proxy passes on is no patch of an object here.
+      // A patch that a proxy passes on does not patch an object of this server.
       if (verb === 'patch' && !resource.name.endsWith('/proxy')) {
         const names = operation.parameters.map(
           (p: { name?: string; $ref?: string }) => p.name ?? p.$ref?.split(/[/-]/)[2],

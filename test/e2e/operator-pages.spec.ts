@@ -303,7 +303,7 @@ describe('traces', () => {
     const data = Object.fromEntries(Array.from({ length: 8_000 }, (_, i) => [`k${i}`, 'value']));
     const headers = { traceparent: `00-${large}-${parentId}-01`, 'audit-id': 'large-one' };
     assert.equal((await client.post(maps, { ...slowMap('large'), data }, { headers })).status, 201);
-    // The thread tells its counts a moment later.
+    // The thread reports its counts a moment later.
     const expected = before.map((count) => count + 1);
     await eventually(async () => (await counted()).every((count, i) => count >= (expected[i] ?? 0)), 'the counts');
     assert.deepEqual(await counted(), expected);

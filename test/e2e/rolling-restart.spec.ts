@@ -42,7 +42,7 @@ after(async () => {
   await cluster.stop();
 });
 
-/** Sends writes at an even pace until told to stop; every answer but success counts as a failure. */
+/** Sends writes at an even pace until it is stopped; every response but success counts as a failure. */
 class Writer {
   readonly failures: string[] = [];
   readonly last = new Map<string, string>();

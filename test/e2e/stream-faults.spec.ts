@@ -196,7 +196,7 @@ describe('an agent that', () => {
   });
 
   it('is said to be at this server gets nothing done with its certificate', async () => {
-    // Believes whoever answers.
+    // This server does not verify the certificates of node agents.
     const server = await scene.cluster.addServer(undefined, ['--authorization-mode=RBAC']);
     await scene.makeNode('self', Number(new URL(scene.first.url).port));
     await scene.makePod('at-self', ['main'], { nodeName: 'self' });

@@ -62,7 +62,7 @@ const widget = (size: unknown) => ({
   status: { phase: 'Ready' },
 });
 
-/** What a watch says, in the order in which it comes. */
+/** The events of a watch, in order. */
 class Watch {
   readonly events: { type: string; object: { code?: number; metadata: { name: string; resourceVersion: string } } }[] =
     [];

@@ -60,7 +60,7 @@ describe('plinth kubeconfig', () => {
     const certificate = certificateOf(await read(file), 'alice@plinth');
     const hours = (Date.parse(certificate.validTo) - Date.now()) / 3_600_000;
     assert.ok(hours > 1.9 && hours < 2.1, `${hours}`);
-    // What the server got has no private key.
+    // The request that the server received contains no private key.
     for (const { spec } of await requestsLeft()) {
       assert.match(Buffer.from(spec.request, 'base64').toString(), /^-----BEGIN CERTIFICATE REQUEST-----[^-]*-----END/);
     }

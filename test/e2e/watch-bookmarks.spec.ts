@@ -20,7 +20,7 @@ import {
   watch,
 } from './support/watching.js';
 
-// What a watch tells besides changes: bookmarks and initial events (specification 4.4 and 6.1).
+// The events of a watch other than changes: bookmarks and initial events (specification 4.4 and 6.1).
 
 let cluster: TestCluster;
 let one: ApiClient;

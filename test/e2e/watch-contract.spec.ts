@@ -266,7 +266,7 @@ describe('versions that a watch can not start at', () => {
     }
     cluster.servers.splice(cluster.servers.indexOf(late), 1);
     await late.stop();
-    // An open watch goes on, or gets the 410 too if it had not read since; it never stays silent.
+    // An open watch continues, or gets the 410 too if it has not read since then; it never stays silent.
     await setN(one, path, 'x', '2');
     const [next] = await open.take(1);
     if (next?.type === 'ERROR') assert.equal(next.object.reason, 'Expired');

@@ -36,7 +36,7 @@ function size(name: keyof typeof usualSizes): number {
 }
 
 const mostPods = size('pods');
-/** Pods that are there at a time. */
+/** Number of pods that exist at the same time. */
 const atOnce = size('at-once');
 const kills = [
   ...Array.from({ length: size('agent-kills') }, () => 'agent' as const),
@@ -95,7 +95,7 @@ async function shimsOf({ folder }: TestContainerd): Promise<string[]> {
 const script = (text: string) => ({ image: busyboxImage, command: ['/bin/sh', '-c', text] });
 const lasting = 'trap "exit 0" TERM; while true; do sleep 0.3; done';
 
-/** Every kind of life: long ones, tasks, those that fail, those with helpers. */
+/** Pods of all kinds: long-running ones, tasks, failing ones, those with sidecars. */
 function specOf(index: number): object {
   const base = { nodeName, terminationGracePeriodSeconds: 2, automountServiceAccountToken: false };
   switch (index % 5) {

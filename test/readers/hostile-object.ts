@@ -110,7 +110,7 @@ export class HostileObjects {
     }
     const fields = [...jsonFields(resolved).values()].filter(({ name }) => name !== 'metadata' && name !== 'name');
     if (fields.length === 0) return;
-    // Mostly further down, where something is already.
+    // Mostly further down, inside existing fields.
     const present = fields.filter((field) => isObject(object[field.name]));
     if (present.length > 0 && this.random.chance(0.7)) {
       const field = this.random.pick(present);

@@ -112,7 +112,7 @@ export class ScenarioCluster {
     await ended;
   }
 
-  /** Stops the older process with loops for so many milliseconds, as an overloaded machine does. */
+  /** Stops the older process with loops for this many milliseconds, as an overloaded machine does. */
   async freezeLoops(milliseconds: number): Promise<void> {
     const child = this.loops.shift();
     if (child === undefined) return;

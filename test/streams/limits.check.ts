@@ -30,7 +30,7 @@ before(async () => {
 });
 after(() => scene?.stop());
 
-/** An agent that takes what comes and says nothing. */
+/** An agent that accepts all data and sends nothing. */
 function accept(
   socket: Duplex,
   { headers }: { readonly headers: Readonly<Record<string, string | string[] | undefined>> },
@@ -107,7 +107,7 @@ describe(`${streams} idle streams`, () => {
   let sockets: TLSSocket[];
 
   it('take little memory, no seat and no place in flight', async () => {
-    // What the first ones need once.
+    // Memory that only the first streams need.
     for (const socket of await openMany(40)) socket.destroy();
     await eventually(async () => (await sum(scene.first, longRunning)) === 0, 'the end of the first streams');
     const before = await memoryOf(scene.first);

@@ -43,7 +43,7 @@ function file(name: string, content: string | Buffer): string {
   return path;
 }
 
-/** Runs a program that tells what worked, and has to end well. */
+/** Runs a program that reports which cases worked, and that must exit with 0. */
 async function succeeds(program: string, ...args: string[]): Promise<void> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: 180_000 });
   endWithUs(child);

@@ -265,7 +265,7 @@ export class LoopScene {
 
   /**
    * Calls `tell` with every object of the resource and after each change; the returned function stops that, and so does
-   * the end of the scene. An error of `tell` is added to the logged lines.
+   * the end of the scene. An error of `tell` is added to the recorded log lines.
    */
   async follow<T extends ApiObject>(
     resource: string,

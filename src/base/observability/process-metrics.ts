@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** The facts about the program that `/version` shows. */
+/** The information about the program that `/version` shows. */
 export interface BuildInfo {
   readonly major: string;
   readonly minor: string;

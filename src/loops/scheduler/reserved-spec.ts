@@ -6,9 +6,9 @@ import type { PodSpec } from '../../objects/apis/core/v1/pod-spec.types.js';
 import type { ResourceList, ResourceRequirements } from '../../objects/apis/core/v1/resources.types.js';
 
 /**
- * The spec of a pod with the requests that its node has to keep free for it. While a resize is under way, these are the
- * higher of the requests that it has and those that it wants; if its node can never carry out the resize, they are
- * those that it has.
+ * The spec of a pod with the requests for which its node must keep resources free. During a resize, these are the
+ * higher of the present and the desired requests; if the node can never carry out the resize, they are the present
+ * ones.
  */
 export function reservedSpec({ spec, status }: Pod): PodSpec {
   const known = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];

@@ -13,7 +13,7 @@ export interface MachineDependencies {
   readonly podIP: string;
   /** Receives the events of the pod. */
   readonly tell: (happening: ContainerEvent) => void;
-  /** Whether the node has room for a pod that wants more. Default: it has. */
+  /** Whether the node has the resources for a resize of the pod. Default: it has. */
   readonly room?: RoomCheck;
 }
 
@@ -83,7 +83,7 @@ export class PodMachine implements PodState {
     this.considerResize(now);
   }
 
-  /** Resizes the pod if it wants that and the node has room. */
+  /** Resizes the pod if its spec asks for that and the node has the resources. */
   considerResize(now: number): void {
     if (this.stopped || this.isStopping) return;
     this.resizing.consider(this.plan, now, this.dependencies.room ?? (() => undefined));

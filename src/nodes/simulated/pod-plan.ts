@@ -24,9 +24,9 @@ export interface PodPlan {
    * it.
    */
   readonly scheduledAt: number | undefined;
-  /** The resources that the pod wants. */
+  /** The resources in the spec of the pod. */
   readonly sizes: PodSizes;
-  /** How long it takes until the pod has the resources that it was allocated. */
+  /** How long the pod waits until it gets its allocated resources. */
   readonly resizeMs: number;
   /** How long the pod has to end, once its deletion began. */
   readonly deletionGraceMs: number | undefined;

@@ -5,7 +5,7 @@ import type { ContainerEvent } from './container-run.js';
 import type { PodPlan } from './pod-plan.js';
 import { areSameSizes, type PodSizes, type Requests, reportedSizes, requestsOf, restartedBy } from './pod-sizes.js';
 
-/** Why a pod can't have more of the node at the moment; undefined: it can. */
+/** Why the node can't give more resources to a pod now; undefined: it can. */
 export type RoomCheck = (requests: Requests) => string | undefined;
 
 /** A condition about a resize, and since when it holds. */
@@ -16,8 +16,8 @@ interface Note {
 }
 
 /**
- * The resources that a pod has on its node, apart from those it wants. A resize waits until the node has room for it
- * (`PodResizePending`, reason `Deferred`); then the pod is allocated what it wants, and gets it after a while
+ * The resources that a pod has on its node, which may differ from its spec. A resize waits until the node has the
+ * resources (`PodResizePending`, reason `Deferred`); then they are allocated to the pod, which gets them after a while
  * (`PodResizeInProgress`).
  */
 export class PodResizing {
@@ -26,7 +26,7 @@ export class PodResizing {
   private deferred: Note | undefined;
   private progress: (Note & { readonly until: number }) | undefined;
 
-  /** @param known the status in the API: what an earlier process allocated stays */
+  /** @param known the status in the API: allocations of an earlier process stay */
   constructor(
     { sizes }: PodPlan,
     known: PodStatus | undefined,
@@ -45,17 +45,17 @@ export class PodResizing {
     };
   }
 
-  /** The resources of the node that the pod occupies, whether it has them already or not. */
+  /** The resources of the node that are reserved for the pod, whether the pod has them already or not. */
   get requests(): Requests {
     return requestsOf(this.allocated);
   }
 
-  /** Whether the pod wants other resources than it was allocated. */
+  /** Whether the pod's spec differs from its allocation. */
   isOpen({ sizes }: PodPlan): boolean {
     return !areSameSizes(sizes, this.allocated);
   }
 
-  /** Allocates what the pod wants if there is room for it. */
+  /** Allocates the resources in the pod's spec if the node has them. */
   consider({ sizes, generation, resizeMs }: PodPlan, now: number, room: RoomCheck): void {
     if (!this.isOpen({ sizes } as PodPlan)) {
       this.deferred = undefined;
@@ -88,8 +88,8 @@ export class PodResizing {
   }
 
   /**
-   * Gives the pod what it was allocated when that is due. Returns the names of the containers that have to restart for
-   * it.
+   * Gives the pod its allocated resources when they are due. Returns the names of the containers that must restart for
+   * them.
    */
   advance(now: number): readonly string[] {
     if (this.progress === undefined || this.progress.until > now) return [];

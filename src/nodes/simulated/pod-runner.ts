@@ -21,7 +21,7 @@ export interface PodRunnerDependencies {
   readonly tell: (pod: PodPlan, happening: ContainerEvent) => void;
   /** Resolves when the volumes of a pod are attached; undefined: it needs none. Rejects after the abort only. */
   readonly attached: (pod: Pod) => Promise<void> | undefined;
-  /** Whether the node has room for a pod that wants more, by the pod's uid. */
+  /** Whether the node has the resources for a resize, by the pod's uid. */
   readonly room: (uid: string) => RoomCheck;
   /** All containers of the pod have ended. */
   readonly ended: (uid: string) => void;
@@ -102,7 +102,7 @@ export class PodRunner {
     this.changed(plan);
   }
 
-  /** Tries a waiting resize again, as the node may have room for it now. */
+  /** Tries a waiting resize again, as the node may have the resources now. */
   retryResize(): void {
     if (this.isGone || this.wasOver || !this.machine.resizing.isOpen(this.plan)) return;
     this.machine.considerResize(this.dependencies.timers.now());

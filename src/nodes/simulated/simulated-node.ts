@@ -243,12 +243,12 @@ export class SimulatedNode {
     this.runners.set(uid, new PodRunner(parts, pod, phase === 'Succeeded' || phase === 'Failed'));
   }
 
-  /** Pods that wait for a resize may find room now. */
+  /** The node may have enough resources now for pods that wait for a resize. */
   private retryResizes(): void {
     for (const runner of this.runners.values()) runner.retryResize();
   }
 
-  /** Whether a pod fits beside the other pods of the node when it wants more than it has. */
+  /** Whether the resized pod fits beside the other pods of the node. */
   private roomFor(uid: string): RoomCheck {
     const { capacity } = this.dependencies.profile;
     return (wanted) => {

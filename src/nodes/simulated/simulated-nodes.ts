@@ -36,7 +36,7 @@ export interface SimulatedNodesOptions {
   readonly random?: () => number;
 }
 
-/** What the server of the nodes presents and requires. All of it is PEM. */
+/** The certificate and key of the nodes' server, and the clients that it accepts. All in PEM. */
 export interface NodeServerCertificates {
   /** The port to listen on; 0: any. */
   readonly port: number;

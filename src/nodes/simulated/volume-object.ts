@@ -91,7 +91,7 @@ export function volumeFor(
   };
 }
 
-/** What has to be done for a volume of this provisioner. */
+/** The next action for a volume of this provisioner. */
 export type VolumeStep = 'delete' | 'let go' | undefined;
 
 /**

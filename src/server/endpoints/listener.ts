@@ -93,8 +93,8 @@ function noCompiler(): never {
 }
 
 /**
- * Leaves bodies unread until the handler reads them, after authorization: Fastify is told that no method has a body. So
- * it neither checks their Content-Type nor makes an asynchronous resource for each.
+ * Leaves bodies unread until the handler reads them, after authorization: Fastify is configured as if no method had a
+ * body. So it neither checks their Content-Type nor makes an asynchronous resource for each.
  */
 export function leaveBodies(fastify: FastifyInstance): void {
   for (const method of [...fastify.supportedMethods]) {

@@ -22,6 +22,6 @@ export interface MetaKinds {
    * need them.
    */
   readonly descriptions: () => FieldDescriptions;
-  /** Further facts that the reference publishes besides the declarations; loaded on the first call too. */
+  /** Further published definitions of the reference besides the declarations; loaded on the first call too. */
   readonly published: () => PublishedFacts;
 }

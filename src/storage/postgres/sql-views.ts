@@ -171,7 +171,10 @@ async function recordResources(session: Session, views: readonly SqlView[]): Pro
   );
 }
 
-/** @param present what currently has the name: no view of ours, one of the same resource, or one of another resource */
+/**
+ * @param present the object that has the name now: no view of this program, a view of the same resource, or one of
+ * another resource
+ */
 async function makeView(
   session: Session,
   view: SqlView,

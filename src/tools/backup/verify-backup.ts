@@ -8,7 +8,7 @@ export interface KindCount {
   readonly objects: number;
 }
 
-/** What is in a backup. */
+/** The content of a backup. */
 export interface BackupSummary {
   readonly header: BackupHeader;
   readonly kinds: readonly KindCount[];

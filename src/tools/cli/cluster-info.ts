@@ -13,7 +13,7 @@ import { ResourcesAppModule } from '../../resources-app.module.js';
 import { type JoiningFacts, joiningObjects, type ObjectBody } from './cluster/joining-objects.js';
 import { nodeAgentClient } from './pki/pki.js';
 
-/** What a node has to know before it can reach the cluster. */
+/** The information that a node needs before it can reach the cluster. */
 export interface ClusterInfo {
   /** URL at which nodes reach the API. */
   readonly server: string;
@@ -28,7 +28,8 @@ export interface PublishRules {
   /** Whether the user of the server's client certificate for node agents gets the right to call them. */
   readonly grantsNodeAgents?: boolean;
   /**
-   * Publishes the facts that joining tools read, which lets nodes join by bootstrap tokens. Default: nodes can't join.
+   * Publishes the information that joining tools read, which lets nodes join by bootstrap tokens. Default: nodes can't
+   * join.
    */
   readonly joining?: JoiningFacts | undefined;
 }

@@ -48,7 +48,7 @@ export async function runControllers(
   const tracer = await openTracer(tracing);
   if (tracer !== undefined) {
     metrics.queues.tracer = tracer;
-    // The tracer stops last. Traces that the receiver does not accept by then are lost; the stop goes on.
+    // The tracer stops last. Traces that the receiver does not accept by then are lost; the stop continues.
     started.unshift({ stop: () => tracer.stop().catch(() => undefined) });
   }
   if (serving === undefined) return { metrics, stop: () => stopAll(started) };

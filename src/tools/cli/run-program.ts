@@ -79,9 +79,9 @@ export async function runProgram(argv: readonly string[], known: KnownCommands):
 }
 
 /**
- * Watches for output that can't be written. When nobody reads it any more, as behind `| head`, that is no fault: the
- * program stops if it was the requested output, and goes on if it was the log. Output that can't be written to its file
- * is a fault.
+ * Watches for output that can't be written. When nobody reads it any more, as behind `| head`, that is not an error:
+ * the program stops if it was the requested output, and continues if it was the log. Output that can't be written to
+ * its file is an error.
  */
 function watchOutput(stop: () => void): void {
   process.stdout.on('error', (error) => {

@@ -20,7 +20,8 @@ export interface DirectoryLock {
  */
 export async function lockDirectory(directory: string, flag = '--data-dir'): Promise<DirectoryLock> {
   const path = join(directory, lockName);
-  // A name that nobody knows before: whoever may write here could have put a link in its place.
+  // A name that nobody can guess: other users with write access to the folder could have created a link under a known
+  // one.
   const own = join(directory, `${lockName}.${randomBytes(6).toString('hex')}`);
   await writeFile(own, `${process.pid} ${await processStart(process.pid)}\n`, { mode: 0o644, flag: 'wx' });
   try {

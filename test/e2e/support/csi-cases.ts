@@ -11,7 +11,7 @@ const storage = '/apis/storage.k8s.io/v1';
 const pods = '/api/v1/namespaces/default/pods';
 const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
 
-/** What a node agent does with drivers for volumes. */
+/** Cases about CSI drivers of a node agent. */
 export function csiCases(scene: () => AgentScene): void {
   describe('with a driver for volumes', () => {
     let driver: TestCsiDriver;

@@ -46,7 +46,8 @@ export function resizeCases(scene: () => AgentScene): void {
     const limitFile = '/sys/fs/cgroup/memory/memory.limit_in_bytes';
     const script = `cat ${limitFile} 2>/dev/null || cat /sys/fs/cgroup/memory.max`;
     assert.equal(kubectl.ok(['exec', 'resized', '-c', 'main', '--', 'sh', '-c', script]).trim(), String(96 * 2 ** 20));
-    // What there is no room for beside another pod waits, also over a restart of the agent; taken back, it is forgotten.
+    // A resize that does not fit beside another pod waits, also while the agent restarts; when it is reverted, it is
+    // forgotten.
     const { body: node } = await admin.get(`/api/v1/nodes/${nodeName}`);
     // The first pod of these tests has 100m, too.
     const most = `${(Number(node.status.allocatable.cpu) * 1000 - 100) / 2}m`;
@@ -62,7 +63,7 @@ export function resizeCases(scene: () => AgentScene): void {
     assert.equal(of(waiting.status, 'main').containerID, of(before, 'main').containerID);
     assert.equal((await resize('300m', '96Mi')).status, 200);
     await untilPod('resized', 'it no longer waits', (seen) => !isDeferred(seen));
-    // When the other pod goes, there is room.
+    // When the other pod is gone, the resize fits.
     assert.equal((await resize(most, '96Mi')).status, 200);
     await untilPod('resized', 'the resize waits again', isDeferred);
     await admin.delete(`${pods}/beside?gracePeriodSeconds=0`);

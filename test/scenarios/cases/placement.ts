@@ -32,7 +32,7 @@ const asks = (resource: string, count = 1) => {
   return { containers: [{ name: 'main', image: 'web:1', resources: { limits: amount, requests: amount } }] };
 };
 
-/** Puts a taint on a node while the work goes on. */
+/** Puts a taint on a node while the workload runs. */
 async function tainted(scene: Scene, node: Any, effect: string, work: (key: string) => Promise<void>): Promise<void> {
   const key = `taint.example/${scene.namespace}`;
   const { name } = node.metadata;

@@ -98,8 +98,8 @@ export function shrinkOldSets(
 }
 
 /**
- * The sizes of the sets after the deployment's number of replicas changed, or while it is paused: no update goes on
- * meanwhile.
+ * The replicas of the sets after the deployment's number of replicas changed, or while it is paused: no rollout
+ * continues meanwhile.
  */
 export function scaledReplicas(
   deployment: StoredDeployment,

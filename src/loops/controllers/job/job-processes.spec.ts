@@ -73,7 +73,7 @@ describe('job loops in several processes', () => {
         await jobs.exit(pod, 0);
         finished.add(uid);
       } catch (error) {
-        // The pod may have been deleted as one too many.
+        // The pod may have been deleted as surplus.
         if (!/is missing|was replaced/.test(String(error))) throw error;
       }
     };

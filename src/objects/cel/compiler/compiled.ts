@@ -30,7 +30,7 @@ export interface VariableScope {
   readonly outer: VariableScope | undefined;
   readonly name: string;
   readonly type: CelType;
-  /** The same facts about the value as in a {@link Compiled}. */
+  /** The same information about the value as in a {@link Compiled}. */
   readonly place?: Place | undefined;
   readonly size?: Range | undefined;
   readonly entries?: EntrySizes | undefined;

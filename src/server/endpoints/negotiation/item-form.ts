@@ -80,7 +80,8 @@ const findingWork = 200;
 const copiedAsParsed = 8;
 
 /**
- * A stored object in a form: the cached bytes if there are any, or else new bytes, which are cached if there is room.
+ * A stored object in a form: the cached bytes if there are any, or else new bytes, which are cached if the budget
+ * allows it.
  */
 export function shownItem(
   resource: ServedResource,

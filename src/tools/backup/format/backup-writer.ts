@@ -27,7 +27,7 @@ export class BackupWriter {
   /** @param file is open and empty */
   constructor(private readonly file: FileHandle) {}
 
-  /** @param secret passphrase or key, if the header tells of sealing */
+  /** @param secret passphrase or key, if the header describes a sealed file */
   async begin(header: BackupHeader, secret: Buffer | undefined): Promise<void> {
     const line = Buffer.from(JSON.stringify(['plinth-backup', formatVersion, header]));
     if (header.sealing !== undefined && secret !== undefined) {

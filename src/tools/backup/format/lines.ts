@@ -66,7 +66,7 @@ export interface BackupEnd {
   readonly notTaken: readonly NotTaken[];
   /** SHA-256 in hex of all bytes of the file before the last block. */
   readonly sha256: string;
-  /** Only with sealing: proves that whoever had the key wrote the whole file. */
+  /** Only in sealed files: proves that the writer of the whole file had the key. */
   readonly mac?: string;
 }
 

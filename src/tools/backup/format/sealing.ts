@@ -93,7 +93,7 @@ export class Seal {
     }
   }
 
-  /** The proof that whoever had the key wrote a file with this digest and this end. */
+  /** The proof that the writer of a file with this digest and this end had the key. */
   mac(digest: string, end: string): string {
     return createHmac('sha256', this.macKey).update(this.header).update(`${digest}\n${end}`).digest('base64');
   }

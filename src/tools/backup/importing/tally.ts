@@ -20,7 +20,7 @@ export interface Note {
 
 /** How many objects are named for each reason. */
 const mostNames = 1000;
-/** Reasons may differ for each object; this many are distinguished. */
+/** Reasons may differ for each object; at most this many are counted separately. */
 const mostNotes = 10_000;
 
 interface OpenNote extends Note {

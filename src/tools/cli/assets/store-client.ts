@@ -17,7 +17,7 @@ const requestMs = 10_000;
 /**
  * Asks the stores for the database of a prefix until one of them answers.
  *
- * @throws StartupError when none does in 15 seconds, or when one answers that is no store of ours
+ * @throws StartupError when none answers within 15 seconds, or when another program answers
  */
 export async function databaseOf(urls: readonly string[], prefix: string, signal: AbortSignal): Promise<string> {
   const deadline = performance.now() + patienceMs;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 
-/** Where a server is. The host may be an address, without brackets. */
+/** The address of a server. The host may be an IP address, without brackets. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;

@@ -16,7 +16,7 @@ export interface JoiningObject {
   readonly body: ObjectBody;
 }
 
-/** What joining nodes have to know of a cluster besides where it is. */
+/** The information that joining nodes need besides the address of the cluster. */
 export interface JoiningFacts {
   /** `host:port` at which nodes reach the API. */
   readonly endpoint: string;
@@ -30,12 +30,12 @@ export interface JoiningFacts {
 /** The release that nodes are to have. */
 const release = 'v1.37.2';
 const domain = 'cluster.local';
-/** Where joining tools put the authority on a node. */
+/** The path at which joining tools store the authority on a node. */
 const nodeCertificates = '/etc/kubernetes/pki';
 /** Joining tools give the name service this address of the range. */
 const nameServiceOffset = 10n;
 
-/** The facts of a cluster whose operator brings the servers. */
+/** The information about a cluster whose operator runs the servers. */
 export function joiningFacts(server: string, cluster: Pick<ClusterOptions, 'serviceClusterIpRange'>): JoiningFacts {
   const { hostname, port } = new URL(server);
   const endpoint = `${hostname}:${port === '' ? 443 : port}`;

@@ -58,7 +58,10 @@ export class MadeHere {
     return path;
   }
 
-  /** Records that everything at a path is ours, unless something is there already. Must be called before it is made. */
+  /**
+   * Records that all files at a path belong to this program, unless the path exists already. Must be called before the
+   * path is created.
+   */
   async tree(path: string): Promise<void> {
     if ((await lstat(path).catch(() => undefined)) === undefined) await this.note('trees', path);
   }
@@ -115,7 +118,7 @@ export class MadeHere {
     if (folders.includes(this.directory)) await removeEmpty(this.directory);
   }
 
-  /** What would be removed, for a person to agree. */
+  /** The list of things to remove, for a person to confirm. */
   async list(): Promise<readonly string[]> {
     const { units, certificateFolders, trees } = await this.things();
     const own = certificateFolders.map((folder) => new OwnFiles(folder));

@@ -3,7 +3,7 @@ import { StartupError } from '../../../base/machinery/startup-error.js';
 /** One step of setting up a machine, which can be repeated: it leaves what is right as it is. */
 export interface Phase {
   readonly name: string;
-  /** What it would do, a line each, for `--dry-run`. */
+  /** The actions of the phase for `--dry-run`, one a line. */
   plan(): readonly string[];
   run(): Promise<void>;
 }
@@ -15,7 +15,7 @@ export interface PhaseSettings {
   readonly print: (line: string) => void;
 }
 
-/** Goes through phases in their order, and says which one begins. @throws StartupError when it is stopped between two */
+/** Runs phases in order, and prints the name of each. @throws StartupError when it is stopped between two phases */
 export async function runPhases(phases: readonly Phase[], settings: PhaseSettings): Promise<void> {
   const { skipped, dryRun, signal, print } = settings;
   for (const phase of phases) {

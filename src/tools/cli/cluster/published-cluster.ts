@@ -4,7 +4,7 @@ import { readYaml } from '../../../base/machinery/yaml/read-yaml.js';
 import { isEntry } from '../../../base/outgoing/client-config-document.js';
 import { pemCertificates } from './pem-certificates.js';
 
-/** What the map `cluster-info` says of a cluster. */
+/** The content of the map `cluster-info`. */
 export interface PublishedCluster {
   /** URL of the API without a slash at the end. */
   readonly server: string;

@@ -74,7 +74,7 @@ describe('the certificates of a control plane', () => {
     assert.deepEqual([server, tls.cert, tls.ca], ['https://api:6443/', await read('admin.crt'), pki.authority]);
     const proxies = await of('front-proxy-ca.crt');
     assert.ok((await of('front-proxy-client.crt')).verify(proxies.publicKey));
-    // What is made for a start keeps them.
+    // Preparing the certificates for a start keeps them.
     await ensurePki({
       directory,
       bindAddress: '0.0.0.0',

@@ -6,10 +6,10 @@ import type { MadeHere } from './made-here.js';
 import { Systemd } from './systemd.js';
 
 /**
- * Ends what `plinth init` and `plinth join` started on this machine, and removes what they made.
+ * Stops the units that `plinth init` and `plinth join` started on this machine, and removes the files that they made.
  *
  * @returns what stays, with the reason
- * @throws StartupError while one of them runs, or when the service manager refuses
+ * @throws StartupError while one of the commands runs, or when the service manager refuses
  */
 export async function resetMachine(made: MadeHere, logger: Logger): Promise<readonly string[]> {
   const locks: DirectoryLock[] = [];

@@ -21,7 +21,7 @@ export interface Unit {
   readonly service?: readonly string[];
 }
 
-/** Where administrators put units. */
+/** The folder for administrators' units. */
 export const unitFolder = '/etc/systemd/system';
 
 /** Whether systemd runs this machine. It makes this folder when it starts. */
@@ -71,7 +71,7 @@ export class Systemd {
     if (changed.length > 0) await systemctl('restart', ...changed);
   }
 
-  /** Stops units, also after the next boot. Their files are removed by whoever has the record. */
+  /** Stops units, also after the next boot. The caller, which has the record of their files, removes these. */
   async end(units: readonly string[]): Promise<void> {
     for (const unit of units) {
       if (existsSync(join(this.folder, unit))) await systemctl('disable', '--now', unit);

@@ -38,7 +38,7 @@ export async function readPostmasterPid(dataDirectory: string): Promise<number |
   }
 }
 
-/** Whether a process with this number exists, whoever owns it. */
+/** Whether a process with this number exists, whatever user owns it. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -28,7 +28,7 @@ export interface InitDependencies {
   readonly context: CommandContext;
 }
 
-/** What phases leave to later ones. */
+/** Results of phases that later phases use. */
 interface State {
   made?: MadeHere;
   pki?: Pki;
@@ -38,10 +38,10 @@ interface State {
 }
 
 /**
- * Sets up a control plane on this machine. Each phase leaves what is right as it is, so a run that was stopped anywhere, or that
- * is repeated, goes on. In the foreground it returns when the servers have ended.
+ * Sets up a control plane on this machine. Each phase keeps what is right already, so a run that was stopped anywhere,
+ * or that is repeated, continues. In the foreground it returns when the servers have ended.
  *
- * @throws StartupError, OptionsError or MigrationError for what the user can put right
+ * @throws StartupError, OptionsError or MigrationError for problems that the user can solve
  */
 export async function initCluster(dependencies: InitDependencies): Promise<void> {
   const { settings, context } = dependencies;
@@ -233,7 +233,7 @@ class InitPhases {
     return this.state.pki as Pki;
   }
 
-  /** That of the phase, or with the phase skipped that of the user. */
+  /** The value that the phase made, or if the phase is skipped the one that the user gave. */
   private async usedDatabase(): Promise<InitDatabase> {
     const database = this.state.database ?? (await givenDatabase(this.settings));
     if (database === undefined) throw new StartupError('without the phase database a --database-url is needed');

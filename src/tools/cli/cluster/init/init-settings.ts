@@ -21,7 +21,7 @@ export interface InitSettings {
   readonly endpoint: string;
   /** The same as a URL. */
   readonly server: string;
-  /** Where the API is on this machine. */
+  /** The address of the API on this machine. */
   readonly localServer: string;
   /** Names and addresses of the serving certificate. */
   readonly certificateNames: readonly string[];

@@ -81,8 +81,8 @@ interface Verified {
 }
 
 /**
- * Asks the server again, now with its authority: whoever replays old information has no key for a certificate of that
- * authority.
+ * Sends the request again, now with the server's authority: somebody who replays old information has no key for a
+ * certificate of that authority.
  */
 async function trusted(
   { endpoint }: Discovery,

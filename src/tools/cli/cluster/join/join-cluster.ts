@@ -41,10 +41,11 @@ interface Found {
 const unitName = 'plinth-node';
 
 /**
- * Makes this machine a node: finds and verifies the cluster, gets a certificate with a bootstrap token, and starts the agent. A
- * run that was stopped anywhere, or that is repeated, goes on. In the foreground it returns when the agent has ended.
+ * Makes this machine a node: finds and verifies the cluster, gets a certificate with a bootstrap token, and starts the
+ * agent. A run that was stopped anywhere, or that is repeated, continues. In the foreground it returns when the agent
+ * has ended.
  *
- * @throws StartupError for what can't work, or can't be trusted
+ * @throws StartupError for input that can't work, or a cluster that can't be trusted
  */
 export async function joinCluster(dependencies: JoinDependencies): Promise<void> {
   const { request, directory, context } = dependencies;

@@ -4,7 +4,7 @@ import { OptionsError } from '../../../../base/config/parse-options.js';
 import type { Endpoint } from '../https-get.js';
 import { TokenText, tokenFormProblem } from '../token/token-text.js';
 
-/** What the user wants, checked. */
+/** The validated input of the user. */
 export interface JoinRequest {
   readonly options: Readonly<JoinOptions>;
   readonly nodeName: string;

@@ -28,7 +28,7 @@ export class NodeFiles {
     const compat: Compatibility = isUpstream ? 'kubernetes' : '';
     const flags = {
       kubeconfig: this.kubeconfig,
-      // It is gone by now, but says that the agent renews its certificate.
+      // The file is gone by now, but shows that the agent renews its certificate.
       'bootstrap-kubeconfig': this.bootstrapKubeconfig,
       'cert-dir': this.certificates,
       'hostname-override': nodeName,
@@ -42,7 +42,7 @@ export class NodeFiles {
   }
 }
 
-/** What a configuration file means where it says nothing. */
+/** The defaults of a configuration file. */
 const securedByFlags = {
   'anonymous-auth': 'false',
   'authentication-token-webhook': 'true',

@@ -17,11 +17,11 @@ const mostBytes = 1024 * 1024;
 const namespaces = (['kubernetes', ''] as const).map((compat) => vendorNames(upstreamSuffix, compat).publicNamespace);
 
 /**
- * Reads the map without credentials. Redirects are not followed, and long answers not read.
+ * Reads the map without credentials. Redirects are not followed, and long responses not read.
  *
- * @param authority PEM that the server's certificate is checked against; without it the server may be anybody: what it says must
- *   be verified otherwise
- * @throws Error that says why the map is not there
+ * @param authority PEM that the server's certificate is checked against; without it any server may answer, so the
+ * content must be verified in another way
+ * @throws Error with the reason why the map could not be read
  */
 export async function readClusterInfo(
   endpoint: Endpoint,

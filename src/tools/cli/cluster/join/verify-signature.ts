@@ -7,10 +7,10 @@ import type { TokenText } from '../token/token-text.js';
 const mostHeaderCharacters = 1024;
 
 /**
- * Makes sure that whoever signed a text has a token (specification 5.8): a detached JWS, made with HS256 and nothing else, for
- * the id of this token. The key is the whole token, or its secret part alone as upstream's servers sign.
+ * Verifies that the signer of a text has a token (specification 5.8): a detached JWS, made with HS256 and nothing else,
+ * for the id of this token. The key is the whole token, or its secret part alone as upstream's servers sign.
  *
- * @throws StartupError when the text can't be trusted; it says nothing of the token's secret
+ * @throws StartupError when the text can't be trusted; the message does not contain the token's secret
  */
 export function verifySignature(signature: string, text: string, token: TokenText): void {
   const fault = (problem: string) =>

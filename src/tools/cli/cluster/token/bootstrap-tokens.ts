@@ -10,7 +10,7 @@ import { ApiError } from '../../../../nodes/connection/api-connection.js';
 import type { AdminApi } from '../admin-api.js';
 import { TokenText } from './token-text.js';
 
-/** What a new token is for. */
+/** The purposes of a new token. */
 export interface TokenWish {
   readonly token: TokenText;
   readonly ttlMs: number;

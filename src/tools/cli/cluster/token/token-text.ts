@@ -28,7 +28,7 @@ export class TokenText {
   }
 }
 
-/** What is wrong with a text that is no token. It says nothing of the text, which may be a secret with a slip. */
+/** Why a text is not a token. The message does not contain the text, which may be a secret with a typing error. */
 export const tokenFormProblem = `must be ${idLength} and ${secretLength} characters of a-z and 0-9 with a dot between`;
 
 function randomText(length: number): string {
