@@ -89,7 +89,7 @@ export class Load {
   }
 }
 
-/** True for that long, and for at least one round. */
+/** True for this many milliseconds, and at least for one round. */
 export function forMs(milliseconds: number): () => boolean {
   const end = performance.now() + milliseconds;
   let first = true;

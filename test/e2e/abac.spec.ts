@@ -46,7 +46,7 @@ async function statusOf(path: string, token: string): Promise<number> {
   return (await client.get(path, { token })).status;
 }
 
-/** The answer to a path that is sent unchanged, because a URL object would normalise it. */
+/** The response to a path that is sent unchanged, because a URL object would normalise it. */
 function statusOfRaw(path: string, token: string): Promise<number> {
   const { hostname, port } = new URL(client.url);
   const headers = { authorization: `Bearer ${token}` };
@@ -81,7 +81,7 @@ describe('the mode ABAC', () => {
 
   it('is not misled by the spelling of a path', async () => {
     const { alice, bob } = tokens;
-    // The allowed beginning leads to nothing that could be reached.
+    // No path that begins with the allowed prefix leads anywhere else.
     for (const path of ['/public/../api/v1/secrets', '/public/..%2f..%2fapi/v1/secrets', '/public//api/v1/secrets']) {
       assert.equal(await statusOfRaw(path, bob), 404, path);
     }
@@ -147,7 +147,7 @@ describe('the modes ABAC and RBAC together', () => {
     assert.equal((await send('clusterrolebindings', { roleRef, subjects })).status, 403);
     const headers = { 'Impersonate-User': 'admin', 'Impersonate-Group': 'system:masters' };
     assert.equal((await server.client.get('/api/v1/secrets', { ...as, headers })).status, 403);
-    // The rights of the line remain.
+    // The rights of the line stay in force.
     assert.equal((await server.client.post('/api/v1/namespaces', { metadata }, as)).status, 201);
   });
 });

@@ -205,7 +205,7 @@ describe('access reviews of others', () => {
     const ask = async (spec: object) => (await review('subjectaccessreviews', spec)).body.status.allowed;
     assert.equal(await ask({ groups: ['devs'], resourceAttributes }), true);
     assert.equal(await ask({ user: 'anybody', groups: ['devs'], resourceAttributes }), true);
-    // The groups of alice's token are not known here.
+    // This server does not know the groups of alice's token.
     assert.equal(await ask({ user: 'alice', resourceAttributes }), false);
     const everything = { ...resourceAttributes, verb: '*', resource: '*' };
     assert.equal(await ask({ user: 'x', groups: ['system:masters'], resourceAttributes: everything }), true);
@@ -245,7 +245,7 @@ describe('access reviews of others', () => {
     assert.match(nowhere.body.message, /must match namespace: default$/);
     const path = await local('default', { user: 'bob', nonResourceAttributes: { path: '/x', verb: 'get' } });
     assert.match(path.body.message, /spec\.nonResourceAttributes: .* disallowed on this kind of request$/);
-    // A question about a missing namespace is still a question.
+    // A review may name a missing namespace.
     const gone = { ...resourceAttributes, namespace: 'nowhere' };
     assert.equal((await local('nowhere', { user: 'bob', resourceAttributes: gone }, {})).status, 201);
   });

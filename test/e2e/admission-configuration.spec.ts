@@ -25,7 +25,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts a server that ends by itself. */
+/** Starts a server that must fail to start. */
 async function run(databaseUrl: string, flags: readonly string[]) {
   const port = await freePort();
   const child = spawn(process.execPath, [mainFile, 'serve', `--secure-port=${port}`, ...flags], {
@@ -41,7 +41,7 @@ async function run(databaseUrl: string, flags: readonly string[]) {
   return { code, errors };
 }
 
-/** A database that nobody has migrated. */
+/** A database without migrations. */
 async function emptyDatabase(): Promise<string> {
   const name = `plinth_test_${randomBytes(8).toString('hex')}`;
   const client = new pg.Client({ connectionString: postgres.adminUrl });
@@ -56,7 +56,7 @@ async function emptyDatabase(): Promise<string> {
   return url.href;
 }
 
-/** Schemas in a database besides those that every database has. */
+/** Schemas in a database besides the default ones. */
 async function schemasOf(databaseUrl: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

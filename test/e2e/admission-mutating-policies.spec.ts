@@ -105,7 +105,7 @@ describe('mutating policies', () => {
     });
     const path = '/api/v1/namespaces/patches/configmaps';
     const broken = await within(path, { metadata: { name: 'm' }, data: { b: '1' } }, ({ status }) => status !== 201);
-    // A tilde is no key of this kind: rules of the kind judge what policies make.
+    // A tilde is not allowed in keys of this kind: validation also judges the changes of policies.
     assert.equal(broken.status, 422);
     assert.match(broken.body.message, /a~b/);
     const skipped = await cluster.second.client.post(`${path}?dryRun=All`, {

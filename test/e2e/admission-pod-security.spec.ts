@@ -32,7 +32,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-/** A namespace of its own with these labels for pod security. */
+/** Creates a namespace with these labels for pod security. */
 async function namespace(labels: Readonly<Record<string, string>>): Promise<string> {
   const name = `pods-${++namespaces}`;
   const own = Object.fromEntries(Object.entries(labels).map(([key, value]) => [label(key), value]));
@@ -45,7 +45,7 @@ function pod(name: string, ...containers: readonly object[]) {
   return { metadata: { name }, spec: { containers } };
 }
 
-/** Texts of the warnings of an answer. */
+/** The texts of a response's warnings. */
 function warnings({ headers }: ApiResponse): string[] {
   const text = ([] as string[]).concat(headers.warning ?? []).join(', ');
   return [...text.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, warning = '']) => warning.replaceAll(/\\(.)/g, '$1'));

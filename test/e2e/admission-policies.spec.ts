@@ -54,7 +54,7 @@ const maps = (namespace: string) => `/api/v1/namespaces/${namespace}/configmaps`
 
 const pauseMs = 20;
 
-/** Asks until it is so, as often as would take a second on a quiet machine. */
+/** Repeats a check until it succeeds, as often as would take a second on a quiet machine. */
 async function withinASecond(isSo: () => Promise<boolean>, what: () => string): Promise<void> {
   const asked = await questionsUntil(isSo, what(), pauseMs);
   assert.ok(asked * pauseMs < 1000, `${asked} questions: ${what()}`);
@@ -250,7 +250,8 @@ describe('validating policies', () => {
         /resulted in error: validation failed due to running out of cost budget, no further validation rules will be run$/,
       );
     }
-    // An evaluation takes turns of at most 50 ms, and others get theirs in between. What else the machine does is not counted.
+    // An evaluation runs in turns of at most 50 ms, between which other requests get theirs. Other work of the machine
+    // is not counted.
     assert.ok(slowest < 500, `${slowest} ms of processor time passed before a probe was answered`);
   });
 
@@ -285,7 +286,7 @@ describe('validating policies', () => {
     ]);
     assert.match(scaled.stderr, /denied request: at most 2 replicas in trusted/);
     kubectl.ok(['patch', 'deployment', 'd', '-n', 'trusted', '-p', '{"spec":{"replicas":2}}', '--dry-run=server']);
-    // Subresources are no way around.
+    // The policy applies to subresources, too.
     const resized = kubectl.run(['scale', 'deployment', 'd', '-n', 'trusted', '--replicas=3']);
     assert.match(resized.stderr, /denied request: at most 2 replicas in trusted/);
     kubectl.ok(['run', 'p', '-n', 'trusted', '--image=registry.example.com/nginx:1.25']);

@@ -106,7 +106,8 @@ describe('types of validating policies', () => {
       },
     });
     assert.equal(definition.status, 201, definition.text);
-    // The control loops learn of the kind by themselves; a policy that is made too early is not checked against it.
+    // The control loops watch definitions on their own; a policy that is created too early is not checked against the
+    // new kind.
     await eventually(async () => {
       const published = await client.get('/openapi/v3/apis/types.example.com/v1');
       return published.status === 200;

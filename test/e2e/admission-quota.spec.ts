@@ -19,7 +19,7 @@ after(() => cluster?.stop());
 beforeEach(async () => {
   namespace = `quota-${++count}`;
   assert.equal((await cluster.first.client.post('/api/v1/namespaces', { metadata: { name: namespace } })).status, 201);
-  // Pods need the default account, and the map that the loops make counts as well.
+  // Pods need the default account, and the ConfigMap that a control loop creates counts as well.
   for (const { client } of servers) {
     await eventually(async () => {
       const found = await client.get(`${path('serviceaccounts')}?resourceVersion=0`);
@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 const path = (resource: string) => `/api/v1/namespaces/${namespace}/${resource}`;
 
-/** Makes a quota, and waits until it is in force everywhere. */
+/** Creates a quota, and waits until all servers enforce it. */
 async function makeQuota(name: string, hard: Record<string, string>, spec: object = {}): Promise<void> {
   const made = await cluster.first.client.post(path('resourcequotas'), { metadata: { name }, spec: { hard, ...spec } });
   assert.equal(made.status, 201, made.text);
@@ -162,7 +162,7 @@ describe('quotas', () => {
     assert.equal(generated.status, 201);
     assert.equal((await used())['count/configmaps'], String(before + 3));
 
-    // Updates that use more are charged, and refused.
+    // Updates that use more are charged, and refused above the quota.
     const service = { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } };
     assert.equal((await client.post(path('services'), service)).status, 201);
     const change = (type: string, server: TestServer) =>
@@ -299,7 +299,7 @@ describe('resources that nobody may use without a quota', () => {
     await eventually(async () => (await configMap('a', limited)).status !== 403, 'a quota to charge');
     await eventually(async () => (await urgent('u', 'urgent')).status === 201, 'a quota for urgent pods');
     refusal(await urgent('v', 'urgent'), 'exceeded quota: urgent, requested: pods=1, used: pods=1, limited: pods=1');
-    // Servers without the configuration limit nothing more.
+    // Servers without the configuration have no further limits.
     assert.equal((await configMap('b')).status, 201);
   });
 });

@@ -102,7 +102,7 @@ describe('OwnerReferencesPermissionEnforcement', () => {
       subjects: [{ kind: 'User', name: 'bob' }],
     });
     assert.equal(binding.status, 201, binding.text);
-    // Servers learn of roles a moment later.
+    // Servers learn of roles with a short delay.
     const path = `${core}/configmaps?dryRun=All`;
     for (const client of [admin, other]) {
       const may = async () => (await client.post(path, { metadata: { name: 'may' } }, as)).status === 201;

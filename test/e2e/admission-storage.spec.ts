@@ -15,7 +15,7 @@ let admin: ApiClient;
 let other: ApiClient;
 
 before(async () => {
-  // The tests bind claims themselves, in ways that the loop would correct.
+  // The tests bind claims themselves, in ways that the control loop would correct.
   const controllerFlags = ['--controllers=*,-persistentvolume-binder'];
   cluster = await TestCluster.start({ servers: 2, controllers: true, controllerFlags });
   admin = cluster.first.client;
@@ -41,7 +41,7 @@ const storageClass = (name: string, annotations: object = {}, fields: object = {
 });
 const standard = { 'storageclass.kubernetes.io/is-default-class': 'true' };
 
-/** Waits until both processes know what a dry run of a create shows. */
+/** Waits until a dry run of a create has the expected result on both processes. */
 async function known(path: string, body: object, what: string, holds: (answer: ApiResponse) => boolean) {
   for (const client of [admin, other]) {
     await eventually(async () => holds(await client.post(`${path}?dryRun=All`, body)), what);
@@ -84,7 +84,7 @@ describe('the protection of storage in use', () => {
     assert.deepEqual(made.metadata.finalizers, ['kubernetes.io/pvc-protection']);
     const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }];
     const spec = { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], volumes, serviceAccountName: 'default' };
-    // The account comes from a control loop.
+    // A control loop creates the account.
     await eventually(async () => (await admin.get(`${core}/serviceaccounts/default`)).status === 200, 'the account');
     await created(`${core}/pods`, { metadata: { name: 'user' }, spec });
     await admin.delete(`${claims}/data`);
@@ -133,7 +133,7 @@ describe('PersistentVolumeClaimResize', () => {
       assert.equal(bound.status, 200, bound.text);
     }
     const larger = { spec: { resources: { requests: { storage: '2Gi' } } } };
-    // A class that another process has just made is read from the database if need be.
+    // A class that another process has just created is read from the database if the cache lacks it.
     const grown = await other.patch(`${claims}/elastic`, 'merge', larger);
     assert.equal(grown.status, 200, grown.text);
     const refused = await other.patch(`${claims}/rigid`, 'merge', larger);

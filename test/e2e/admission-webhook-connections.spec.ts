@@ -108,7 +108,8 @@ describe('a webhook that does not answer as it should', () => {
     ]);
     const began = performance.now();
     const slow = scene.create('slow');
-    // It holds up only requests that wait for it, and these no longer than it may: others may take ten seconds.
+    // The webhook delays only requests that call it, and these only up to its time limit; other webhooks may take ten
+    // seconds.
     await ok(first.post(maps, { metadata: { name: 'not-slow' } }));
     assert.match((await slow).body.message, /\/slow\?timeout=1s": context deadline exceeded$/);
     assert.ok(performance.now() - began < 10_000);
@@ -131,7 +132,7 @@ describe('connections to webhooks', () => {
     const open = hooks.open;
     await ok(first.delete(`${group}/v1/validatingwebhookconfigurations/${configuration}`));
     await eventually(async () => {
-      // A write makes the server look at its hooks.
+      // A write makes the server read its webhooks.
       await second.post(`${maps}?dryRun=All`, { metadata: { name: 'x' } });
       return hooks.open < open;
     }, 'connections are closed');
@@ -177,7 +178,7 @@ describe('connections to webhooks', () => {
       absent.body.message,
       /Post "https:\/\/absent\.services\.svc:443\/service\?timeout=10s": service "absent" not found$/,
     );
-    // The others have found an endpoint, and nobody is there.
+    // The other requests have found an endpoint, at which no server listens.
     assert.match((await scene.create('service')).body.message, /context deadline exceeded|connect/);
     await server.stop();
     cluster.servers.splice(cluster.servers.indexOf(server), 1);
@@ -186,7 +187,7 @@ describe('connections to webhooks', () => {
   it('that lead back to the server end', async () => {
     let depth = 0;
     let pending = 0;
-    // Each review makes one more object, which needs one more review.
+    // Each review creates another object, which needs another review.
     hooks.on('/circle', async () => {
       const name = `circle-${++depth}`;
       pending++;

@@ -41,7 +41,7 @@ describe('a mutating webhook', () => {
     await scene.configure('mutating', [append('zero')], 'order-a');
     const { body } = await ok(scene.create('order'));
     assert.equal(body.metadata.annotations.order, 'zero,one,two,three,one');
-    // The client owns what it sent.
+    // The client owns the fields that it sent.
     assert.doesNotMatch(JSON.stringify(body.metadata.managedFields), /order/);
     const stored = await ok(first.get(`${maps}/order`));
     assert.deepEqual(stored.body.metadata.annotations, body.metadata.annotations);

@@ -67,7 +67,7 @@ describe('discovery', () => {
     await eventually(async () => (await discovered()).freshness === 'Stale', 'the mark');
     const { reason } = await scene.whenAvailable('False');
     assert.equal(reason, 'FailedDiscoveryCheck');
-    // A document that waited for the other server would do so until its time is over.
+    // A document that waited for the other server would take until the time limit.
     for (const path of ['/apis', `/apis/${group}`, '/openapi/v3', '/openapi/v2']) {
       assert.equal((await scene.second.client.get(path, { headers: { accept: 'application/json' } })).status, 200);
     }

@@ -13,7 +13,7 @@ import { eventually, type TestServer, tokens } from './support/test-cluster.js';
 
 const flavours = `${groupPath}/namespaces/default/flavours`;
 let scene: ExtensionScene;
-/** A server whose time limit the tests can wait for. */
+/** A server with a time limit that is short enough for tests. */
 let hurried: TestServer;
 
 before(async () => {
@@ -86,7 +86,7 @@ describe('requests for the group version of an extension server', () => {
   it('use few connections', async () => {
     const before = scene.extension.connections;
     for (let i = 0; i < 20; i++) assert.equal((await scene.first.client.get(flavours)).status, 200);
-    // Four processes look after the server meanwhile, each with connections of its own.
+    // Four processes check the server meanwhile, each over connections of its own.
     assert.ok(scene.extension.connections - before <= 8, `${scene.extension.connections - before} connections`);
   });
 
@@ -207,7 +207,7 @@ describe('upgrades', () => {
     });
     await once(socket, 'open');
     assert.equal(socket.protocol, 'v5.channel.k8s.io');
-    // The other side echoes bytes: a masked frame comes back, which no server may send.
+    // The other side echoes bytes, so a masked frame comes back, which no server may send.
     const failed = once(socket, 'error');
     socket.send('hello');
     assert.match(String((await failed)[0]), /MASK must be clear/);
@@ -290,7 +290,7 @@ describe('the connection to the server', () => {
       message,
       /failing or missing response from https:\/\/flavours.extensions.svc\/apis.*x509: certificate/,
     );
-    // Until the other process knows the condition, it fails at the certificate itself.
+    // Until the other process knows the condition, its own check of the certificate fails.
     await eventually(async () => {
       const { status, body } = await scene.second.client.get(flavours);
       assert.deepEqual([status, body.reason], [503, 'ServiceUnavailable']);

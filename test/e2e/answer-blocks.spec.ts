@@ -10,9 +10,9 @@ import { ProtobufClient } from './support/protobuf-client.js';
 import { type RawAnswer, RawHttp2 } from './support/raw-http2.js';
 import { TestCluster, tokens } from './support/test-cluster.js';
 
-/*
- * Long lists are put together in memory that is used again for other answers as soon as they were sent. Each namespace has
- * texts of its own here, so an answer that got bytes of another one is noticed.
+/**
+ * Long lists are written into memory that is used again for other responses as soon as it was sent. Each namespace has
+ * texts of its own here, so a response that contains bytes of another one is noticed.
  */
 const namespaces = ['a', 'b', 'c', 'd', 'e', 'f'];
 const objects = 80;
@@ -41,7 +41,7 @@ before(async () => {
 
 after(() => cluster.stop());
 
-/** Throws unless the answer is a whole list of the namespace, with the texts that were stored. */
+/** Throws unless the response is a whole list of the namespace, with the stored texts. */
 function check(namespace: string, part: number | undefined, bytes: Buffer, type = 'application/json'): void {
   const { items } = (type === cbor ? decodeCbor(bytes) : JSON.parse(bytes.toString())) as {
     items: { metadata: { name: string }; data: { text: string } }[];
@@ -62,7 +62,7 @@ describe('many long lists at one time', () => {
     const two = await Http2Client.connect(url, ca, tokens.admin);
     const ask = async (turn: number) => {
       const namespace = namespaces[turn % namespaces.length] as string;
-      // One part is some 130 KB and sent at once, all is 1.3 MB and sent in pieces.
+      // One part is about 130 KB and is sent at once; all of it is 1.3 MB and is sent in pieces.
       const part = turn % 3 === 0 ? undefined : turn % 8;
       const target = path(namespace) + (part === undefined ? '' : `?labelSelector=part%3D${part}`);
       const headers: Record<string, string> = turn % 2 === 0 ? { 'accept-encoding': 'gzip' } : {};
@@ -106,7 +106,10 @@ function anyList(random: Random): List {
   return { namespace, part, path: path(namespace) + (part === undefined ? '' : `?labelSelector=part%3D${part}`) };
 }
 
-/** Resets streams at any moment, reads others slowly or not at all, and leaves. What it reads to the end is checked. */
+/**
+ * Resets some streams at random times, reads others slowly or not at all, and disconnects. Checks the responses that it
+ * reads to the end.
+ */
 async function attackOverTwo(random: Random): Promise<void> {
   const readsConnection = random.chance(0.7);
   const streamWindow = random.pick([0, 1000, 65_535, 2 ** 20]);
@@ -143,7 +146,7 @@ async function attackOverTwo(random: Random): Promise<void> {
   connection.close();
 }
 
-/** Sends requests behind each other, and leaves in the middle of an answer. */
+/** Sends requests one after another, and disconnects in the middle of a response. */
 async function attackOverOne(random: Random): Promise<void> {
   const socket = await dial(cluster, cluster.first);
   socket.on('error', () => undefined);

@@ -10,7 +10,7 @@ const slicesPath =
 /** Documentation addresses: nothing is sent to them. */
 const addresses = ['192.0.2.71', '192.0.2.72', '192.0.2.73'] as const;
 
-/** A killed process is missed after 15 seconds, at a look that is taken every 10. */
+/** A killed process counts as gone after 15 seconds; this is checked every 10 seconds. */
 const patienceMs = 90_000;
 
 interface Port {

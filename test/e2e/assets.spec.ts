@@ -29,7 +29,7 @@ let options: SuitePlaneOptions;
 
 before(() => {
   folder = mkdtempSync(join(tmpdir(), 'plinth assets '));
-  // The user that runs Postgres passes through.
+  // The user that runs Postgres must be able to enter the folder.
   chmodSync(folder, 0o711);
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary, { mode: 0o711 });
@@ -93,7 +93,7 @@ describe('the programs that plinth assets writes', { skip: process.platform !== 
   });
 
   it('print their versions in the form that scripts read', () => {
-    // Both numbers, and nothing else, come before what names the program that stands in.
+    // Both version numbers, and nothing else, come before the name of the program that takes the place of the original.
     for (const flags of [['--version'], ['--version=true'], ['--etcd-servers=http://127.0.0.1:1', '--version']]) {
       const { status, stdout, stderr } = run('kube-apiserver', ...flags);
       assert.deepEqual([status, stderr], [0, '']);
@@ -152,7 +152,7 @@ describe('the programs that plinth assets writes', { skip: process.platform !== 
     assert.equal((await first.client.delete(`${mine}/mine`)).status, 200);
     assert.equal((await second.client.get(`${mine}/mine`)).status, 200, 'suites share no objects');
 
-    // No control loop makes anything, but new kinds are taken into service.
+    // The control loops don't run, but new kinds are served.
     assert.equal((await first.client.post('/api/v1/namespaces', { metadata: { name: 'ns' } })).status, 201);
     const definition = customDefinition({ plural: 'widgets', kind: 'Widget' }, [{ name: 'v1' }]);
     assert.equal((await first.client.post(definitionsPath, definition)).status, 201);
@@ -167,7 +167,7 @@ describe('the programs that plinth assets writes', { skip: process.platform !== 
     assert.equal((await first.client.get('/api/v1/namespaces/ns')).body.status.phase, 'Terminating');
     assert.equal((await first.client.get(`${widgets}/w`)).status, 200, 'nobody empties the namespace');
 
-    // Both ends of a server are known to its suite only by its signals and its health.
+    // A suite only sees signals and health at the start and the end of a server.
     assert.match(first.log, /--listen-peer-urls, .* have no effect: the store is PostgreSQL/);
     assert.deepEqual(await Promise.all(planes.map((plane) => plane.stop())), [
       [0, 0],
@@ -199,7 +199,7 @@ describe('the programs that plinth assets writes', { skip: process.platform !== 
     assert.equal((await plane.client.get(`${map}/kept`)).status, 200);
     assert.match(plane.log, /--storage-backend has no effect/);
 
-    // A suite that is killed stops nothing. Its processes see that it is gone.
+    // A suite that is killed stops nothing. Its processes notice that it is gone.
     const flags = [`--data-dir=${join(folder, 'orphan')}`, `--listen-client-urls=http://127.0.0.1:${await freePort()}`];
     const suite = spawn('/bin/sh', ['-c', '"$@" & wait', 'suite', join(options.assets, 'etcd'), ...flags], {
       env: options.environment,

@@ -73,7 +73,7 @@ describe('certificates for more than one is', () => {
     forbidden(await admin.patch(`${path}/approval`, 'merge', { status: approved.status }, { token: alice }), 'patch');
     const signed = { ...body, status: { certificate: Buffer.from(scene.users.cert).toString('base64') } };
     forbidden(await admin.put(`${path}/status`, signed, { token: alice }), 'signing');
-    // Through the wrong path: fields of another path are left unchanged.
+    // Through the wrong path: fields that belong to another path stay unchanged.
     const wrong = await admin.put(
       path,
       { ...approved, spec: { ...body.spec, groups: ['system:masters'] } },
@@ -218,7 +218,7 @@ describe('secrets that make tokens', () => {
     assert.equal((await admin.get('/api/v1/secrets', { token })).status, 403);
     assert.equal((await admin.delete(path)).status, 200);
     await eventually(async () => (await admin.get('/api/v1/secrets', { token })).status === 401, 'refused', 60_000);
-    // The same name again means another account.
+    // A new account of the same name is another account.
     await scene.make('/api/v1/namespaces/a/serviceaccounts', { metadata: { name: 'short' } });
     assert.equal((await admin.get('/api/v1/secrets', { token })).status, 401);
   });

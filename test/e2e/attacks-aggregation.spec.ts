@@ -49,7 +49,7 @@ function raw(text: string) {
 
 const head = () => `Host: ${new URL(scene.first.url).host}\r\nAuthorization: Bearer ${tokens.admin}\r\n`;
 
-/** Answers a path by hand, on the bare connection. */
+/** Answers requests for a path with raw bytes on the connection. */
 function answerRaw(name: string, speak: (socket: Socket, request: IncomingMessage) => void): string {
   const path = `${flavours}/${name}`;
   scene.extension.behaviours.set(path, (request: IncomingMessage, response: ServerResponse) => {

@@ -21,11 +21,11 @@ const selfReviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 
 let cluster: TestCluster;
 let server: TestServer;
-/** The authority of users. */
+/** The authority for users' certificates. */
 let users: TestIdentity;
-/** Another authority with its name, as while authorities are exchanged. */
+/** Another authority of the same name, as during a rotation. */
 let twin: TestIdentity;
-/** The authority of proxies: any of its certificates may speak for users. */
+/** The authority for proxies' certificates, each of which may speak for users. */
 let proxies: TestIdentity;
 
 type Pair = { readonly chain: string; readonly key: string };
@@ -35,7 +35,7 @@ function withChain(identity: TestIdentity, ...others: readonly TestIdentity[]): 
   return { chain: [identity, ...others].map(({ cert }) => cert).join(''), key: identity.key };
 }
 
-/** Name and groups as a server sees them, or the code of its refusal. */
+/** Name and groups of the authenticated user, or the code of the refusal. */
 async function whoIs(http: 1 | 2, identity: Pair | undefined, lines: FieldLines = [], token?: string): Promise<string> {
   const credentials = {
     ca: cluster.pki.authority,
@@ -70,7 +70,7 @@ const asAdmin: FieldLines = [
   ['X-Remote-User', 'root'],
   ['X-Remote-Group', 'system:masters'],
 ];
-/** A client without a valid identity may not even ask who it is. */
+/** A client without a valid identity may not even read who it is. */
 const anonymous = '403';
 
 for (const http of [1, 2] as const) {
@@ -120,7 +120,8 @@ for (const http of [1, 2] as const) {
     });
 
     it('a chain through a certificate that is no authority leads to none', async () => {
-      // The same key and name, once as an authority under proxies, once as an ordinary certificate under users.
+      // The same key and name, once as an authority below that of proxies, once as an ordinary certificate below that
+      // of users.
       const department = await proxies.issue({ subject: [{ CN: ['department'] }], authority: true });
       const ordinary = await users.issueFor(department, { subject: [{ CN: ['department'] }] });
       const leaf = await department.issue({ subject: [{ O: ['system:masters'] }, { CN: ['root'] }] });
@@ -134,7 +135,7 @@ for (const http of [1, 2] as const) {
         const stranger = await TestIdentity.root(name);
         const forged = await stranger.issue({ subject: [{ O: ['system:masters'] }, { CN: ['root'] }] });
         for (const identity of [forged, withChain(forged, stranger), withChain(forged, stranger, users, proxies)]) {
-          // The TLS library may end an HTTP/2 connection over a signature that doesn't fit, without any answer.
+          // The TLS library may close an HTTP/2 connection because of a wrong signature, without any response.
           const answer = await whoIs(http, identity, asAdmin).catch((error) => {
             if (http === 2 && error.code === 'ERR_HTTP2_SESSION_ERROR') return '401';
             throw error;
@@ -167,7 +168,7 @@ for (const http of [1, 2] as const) {
         ['', '401'],
         ['root\0.example', 'root\0.example system:authenticated'],
         ['system:masters', 'system:masters system:authenticated'],
-        // Cyrillic a and o, a zero-width space: other letters are other people.
+        // Cyrillic a and o, a zero-width space: names with other letters are other users.
         ['аdmin', 'аdmin system:authenticated'],
         ['ad\u200bmin', 'ad\u200bmin system:authenticated'],
         [' admin', ' admin system:authenticated'],
@@ -207,7 +208,7 @@ for (const http of [1, 2] as const) {
       }
       const usage = rawExtension('551d25', Buffer.from('300a06082b06010505070302', 'hex'));
       const twice = rawCertificate(users, nameOfType('utf8', 'eve'), usage, usage);
-      // The TLS library may end an HTTP/2 connection over such a certificate, without any answer.
+      // The TLS library may close an HTTP/2 connection because of such a certificate, without any response.
       const seen = await whoIs(http, { chain: twice.pem, key: twice.key }).catch((error) => error.code);
       assert.ok(['401', 'ERR_HTTP2_SESSION_ERROR'].includes(seen), `an extension is there twice: ${seen}`);
     });

@@ -65,7 +65,7 @@ describe('whether something exists', () => {
   for (const [method, path, body] of targets) {
     it(`is not told to those without the right: ${method} ${path}`, async () => {
       const isServed = path.startsWith('/apis/NAME') || path.endsWith('/v1/NAME');
-      // One that exists and one that does not, with names of the same length.
+      // One name that exists and one that does not, of the same length.
       const names = isServed ? ['apps', 'spps'] : ['present', 'missing'];
       const seen = new Set<string>();
       for (const name of names) {
@@ -246,7 +246,7 @@ describe('rights by way of roles', () => {
       { token: bob },
     );
     forbidden(answer, 'a role with more than bob has');
-    // Nor can bob label a role of others that grants more.
+    // Nor can bob label a role of another user that grants more.
     await scene.make(`${rbac}/clusterroles`, role('powerful', { rules: all }));
     for (const [type, body] of [
       ['merge', { metadata: { labels: adminLabel } }],
@@ -359,7 +359,7 @@ describe('lists that go on', () => {
     for (const where of [path('a'), '/api/v1/configmaps', path('b', 'secrets'), '/api/v1/secrets']) {
       forbidden(await goOn(where, own), where);
     }
-    // Objects that an administrator was shown say nothing about alice's rights.
+    // A continue token from an administrator's list gives alice no rights.
     await scene.make(path('b', 'secrets'), { metadata: { name: 'more' } });
     for (const where of [
       '/api/v1/configmaps',

@@ -8,13 +8,13 @@ import { Http2Client } from './support/http2-client.js';
 import { memoryOf, memoryReporting } from './support/memory-report.js';
 import { eventually, type TestServer, tokens } from './support/test-cluster.js';
 
-/* Many, long, endless and broken streams between clients and an extension server. */
+/** Many, long, endless and broken streams between clients and an extension server. */
 
 const flavours = `${groupPath}/namespaces/default/flavours`;
 const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices';
 const megabyte = 1024 * 1024;
 let scene: ExtensionScene;
-/** A server whose time limit a test can wait for. */
+/** A server with a time limit that is short enough for tests. */
 let hurried: TestServer;
 
 before(async () => {
@@ -30,7 +30,7 @@ const connect = () => Http2Client.connect(scene.first.url, scene.cluster.pki.aut
 const works = async () => assert.equal((await scene.first.client.get(flavours)).status, 200);
 const head = (server = scene.first) => `Host: ${new URL(server.url).host}\r\nAuthorization: Bearer ${tokens.admin}\r\n`;
 
-/** Writes without end, at the pace of the reader. Returns how much was taken. */
+/** Writes without end, at the pace of the reader. Returns the number of bytes taken. */
 function endless(response: ServerResponse, piece: Buffer): { bytes: number } {
   const state = { bytes: 0 };
   const more = () => {
@@ -88,7 +88,7 @@ describe('a client', () => {
     const sockets = await Promise.all(Array.from({ length: 10 }, () => dial(scene.cluster, scene.first)));
     for (const socket of sockets) socket.write(`GET ${path}?watch=1 HTTP/1.1\r\n${head()}\r\n`);
     const sent = await settled(() => (states.length < 10 ? 0 : states.reduce((sum, { bytes }) => sum + bytes, 0)));
-    // What fits into the buffers of the kernel is the most of it.
+    // Most of the bytes are those that fit into the kernel's buffers.
     assert.ok(sent < 10 * 16 * megabyte, `${sent} bytes were taken`);
     const { retained } = await memoryOf(scene.first);
     assert.ok(retained - before.retained < 16 * megabyte, `${retained - before.retained} bytes are held`);
@@ -145,7 +145,7 @@ describe('a client', () => {
     const echoed = await answerTo(`${flavours}/sweet/taste`);
     assert.match(echoed, /^HTTP\/1\.1 101 /);
     assert.ok(echoed.endsWith(hidden), echoed);
-    // A refused upgrade ends the connection: what followed was meant for another protocol.
+    // A refused upgrade ends the connection: the bytes after it belong to another protocol.
     const refused = await answerTo(`${flavours}/sweet`);
     assert.match(refused, /^HTTP\/1\.1 400 /);
     assert.equal(refused.match(/HTTP\/1\.1 \d/g)?.length, 1, refused);
@@ -220,7 +220,7 @@ describe('an extension server', () => {
       }
     }
     await settled(() => sizes.reduce((sum, { bytes }) => sum + bytes, 0));
-    // A document, and the answer to a check, is given up after 4 MiB at most; buffers of the kernel may hold ten times that.
+    // A document, or the response to a check, is given up after 4 MiB; the kernel's buffers may hold ten times that.
     for (const { bytes } of sizes) assert.ok(bytes < 64 * megabyte, `${bytes} bytes were read`);
     for (const path of ['/openapi/v2', '/openapi/v3', groupPath]) extension.behaviours.delete(path);
     await first.client.delete(`${apiServices}/${name}`);
@@ -252,10 +252,10 @@ describe('an extension server', () => {
       const seen = count();
       await eventually(() => count() >= seen + 20, 'further answers');
     }
-    // Each of its connections from before may break under one request.
+    // Each of the earlier connections may break during one request.
     const lost = extension.connections - connections;
     assert.ok(late <= lost, `${late} refusals afterwards for ${lost} connections`);
-    // Certificates change while it works, and connections end one by one.
+    // The certificates change while the server runs, and connections end one by one.
     for (const socket of [...extension.sockets]) socket.destroy();
     isOver = true;
     await running;
@@ -305,7 +305,7 @@ describe('an APIService', () => {
     assert.equal((await client.get(toppings)).body.message, 'no such path');
     await works();
     assert.equal((await client.delete(name)).status, 200);
-    // The loop makes a local one in its place.
+    // A control loop creates a local APIService in its place.
     await eventually(
       async () => (await client.get(toppings)).body.kind === 'ToppingList',
       'the kind of the definition',
@@ -315,7 +315,7 @@ describe('an APIService', () => {
       return status === 200 && body.status?.conditions?.[0]?.reason === 'Local';
     }, 'the local APIService');
     assert.equal((await client.get(flavours)).status, 404);
-    // Whoever gives it away again has to remove the label that says who keeps it.
+    // To give the group away again, the label that names its manager must be removed.
     const service = { namespace: 'extensions', name: 'flavours' };
     const spec = { service, caBundle: scene.extension.caBundle };
     await client.patch(name, 'merge', { spec });

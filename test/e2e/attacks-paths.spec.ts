@@ -16,7 +16,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Stands for the code of a missing answer. */
+/** Stands for the code when there is no response. */
 const reset = 0;
 /** How long the server may be silent. */
 const patienceMs = 30_000;
@@ -25,7 +25,7 @@ const patienceMs = 30_000;
 function http1(method: string, target: string, fields = '', body = ''): Promise<Answer> {
   const length = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
   const request = `${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${alice}\r\n${fields}${length}\r\n${body}`;
-  // The server closes the connection; a busy machine may take its time.
+  // The server closes the connection, which may take a while on a busy machine.
   return send(cluster.first.url, cluster.pki.authority, [request], patienceMs);
 }
 
@@ -42,7 +42,7 @@ async function http2(headers: OutgoingHttpHeaders): Promise<Answer> {
     for await (const chunk of stream) chunks.push(chunk as Buffer);
     return { status, body: Buffer.concat(chunks).toString('utf8') };
   } catch (error) {
-    // The stream was reset: a request that the protocol itself forbids gets no answer.
+    // The stream was reset: a request that the protocol itself forbids gets no response.
     if ((error as NodeJS.ErrnoException).code === 'ERR_HTTP2_STREAM_ERROR') return { status: reset, body: '' };
     throw error;
   } finally {
@@ -69,7 +69,7 @@ before(async () => {
 });
 after(() => scene?.stop());
 
-/** Ways to write a path to a secret `NAME` that alice may not read. */
+/** Spellings of a path to a secret `NAME` that alice may not read. */
 const disguises: readonly string[] = [
   '/api/v1/namespaces/a/secrets/NAME',
   '/api/v1/namespaces/a/secrets/NAME/',
@@ -168,14 +168,14 @@ const disguises: readonly string[] = [
   '/healthz?/../api/v1/namespaces/a/secrets/NAME',
 ];
 
-/** Answers of a public path; they say nothing about the secret. */
+/** Responses of a public path, which contain nothing of the secret. */
 const publicPath = (disguise: string) => disguise.startsWith('/healthz?');
 
 function judge(disguise: string, { status, body }: Answer): void {
   assert.ok(!body.includes(value), `${disguise} gave the secret away`);
   if (publicPath(disguise) || status === reset) return;
   assert.ok([400, 403, 404].includes(status), `${disguise}: ${status} ${body.slice(0, 200)}`);
-  // No path of the API.
+  // Not a path of the API.
   if (status === 404 && body === '404 page not found\n') return;
   assert.match(body, /"kind":"Status"/, disguise);
   assert.match(body, /"message":"[^"]+/, disguise);
@@ -220,7 +220,7 @@ for (const http of [1, 2] as const) {
         '/api/v1/namespaces/a/secrets?fieldSelector=metadata.name%3Dopen%2Cmetadata.name%3Dclosed',
       );
       assert.ok(!neither.body.includes(value), 'nothing has two names');
-      // Of two selectors the first counts, for the right and for the answer alike.
+      // Of two selectors the first counts, both for the right and for the response.
       const two = await get(
         '/api/v1/namespaces/a/secrets?fieldSelector=metadata.name%3Dopen&fieldSelector=metadata.name%3Dclosed',
       );
@@ -257,7 +257,7 @@ for (const http of [1, 2] as const) {
 
     it('are not overridden', async () => {
       for (const field of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']) {
-        // Alice may not write the secret, nor read the closed one in any way.
+        // Alice may neither write the secret nor read the closed one.
         assert.equal((await call('DELETE', closed, field)).status, 403, field);
         assert.equal((await call('PUT', '/api/v1/namespaces/a/secrets/open', field)).status, 403, field);
       }

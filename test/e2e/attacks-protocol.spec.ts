@@ -77,7 +77,7 @@ describe('HTTP/1.1 that a proxy may read in another way', () => {
   });
 
   it('a body that is refused unread is not taken for the next request', async () => {
-    // 403 before the body is read: what follows is still the body.
+    // 403 before the body is read: the bytes that follow still belong to the body.
     const body = smuggled.padEnd(600, 'x');
     const { statuses, body: text } = await send(cluster.first.url, cluster.pki.authority, [
       `POST /api/v1/namespaces/b/secrets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${alice}\r\nContent-Length: ${body.length}\r\n\r\n`,
@@ -112,14 +112,14 @@ const types = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, 
 const endHeaders = 4;
 const endStream = 1;
 
-/** A busy server may take its time. */
+/** A response may take a while on a busy machine. */
 const patienceMs = 60_000;
 
-/** The frames that a server sent over a bare connection, with the kinds of those that came whole. */
+/** The frames that a server sent over a bare connection, with the types of complete ones. */
 class FrameReader {
   bytes = Buffer.alloc(0);
   readonly types: number[] = [];
-  /** Whether nothing more comes on stream 1. */
+  /** Whether no more frames come on stream 1. */
   isOver = false;
   private at = 0;
 

@@ -20,7 +20,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A token of any form, with the signature that `sign` makes of its first two parts. */
+/** A token of any form, with the signature that `sign` computes from its first two parts. */
 function tokenWith(header: Json, claims: unknown, sign: (text: string) => Buffer | string = () => ''): string {
   const text = `${encode(header)}.${typeof claims === 'string' ? claims : encode(claims)}`;
   return `${text}.${Buffer.from(sign(text)).toString('base64url')}`;
@@ -273,7 +273,7 @@ describe('tokens that nobody issued', () => {
     await refused({ 'unknown crit': sign({ crit: ['evil'], evil: 1 }), 'empty crit': sign({ crit: [] }) });
     const token = await signed(own.privateKey, { alg: 'RS256' }, good);
     await refused({
-      // The inner one is good; as the content of another token it means nothing.
+      // The inner token is valid, but not as the content of another token.
       nested: signed(foreign.privateKey, { alg: 'RS256', cty: 'JWT' }, token),
       'nested and signed by us': signed(own.privateKey, { alg: 'RS256', cty: 'JWT' }, token),
       'in JSON form': Buffer.from(JSON.stringify({ payload: token.split('.')[1], signatures: [] })).toString(

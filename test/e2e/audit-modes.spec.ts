@@ -17,9 +17,9 @@ const maps = '/api/v1/namespaces/default/configmaps';
 const flavours = `${groupPath}/namespaces/default/flavours`;
 const secretWord = 'Xq8-never-in-the-trail';
 
-/*
- * The ways of the audit trail that the default modes do not take: requests that wait for a webhook, that are refused,
- * that run out of time, that become another protocol, or that an extension server answers.
+/**
+ * Paths of the audit trail that the default modes do not use: requests that wait for a webhook, that are refused, that
+ * time out, that change to another protocol, or that an extension server answers.
  */
 describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
   let scene: ExtensionScene;
@@ -27,9 +27,9 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
   let hooks: HookServer;
   let strict: TestServer;
   let server: TestServer;
-  /** Gives requests little time. */
+  /** Requests have a short time limit. */
   let hasty: TestServer;
-  /** Writes to its standard output, and lets requests wait for a webhook of its own, which may fail. */
+  /** Writes to its standard output, and makes requests wait for a webhook of its own, which may fail. */
   let patient: TestServer;
   let gate: ReviewWebhook;
   const releases: (() => void)[] = [];
@@ -138,7 +138,7 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
     const made = await strict.client.post(maps, { metadata: { name: 'unnoted' } }, { token: tokens.alice });
     assert.equal(made.status, 500, made.text);
     assert.equal(made.body.reason, 'InternalError');
-    // Requests that the policy does not note don't need the webhook.
+    // Requests that the policy does not record don't need the webhook.
     assert.equal((await strict.client.get(`${maps}/unnoted`)).status, 404);
     const { text } = await strict.client.get('/metrics');
     assert.match(text, /apiserver_audit_requests_rejected_total [1-9]/);
@@ -162,7 +162,7 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
       isAnswered = true;
     });
     await eventually(() => gate.received.length > 0, 'the event of the arrival');
-    // Others are not noted, and wait for nothing.
+    // Other requests are not recorded, and wait for nothing.
     for (let i = 0; i < 5; i++) assert.equal((await patient.client.get('/version')).status, 200);
     assert.equal(isAnswered, false);
     release();
@@ -205,7 +205,7 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
   it('notes a request that ran out of time, and one that a full level refused', async () => {
     let count = 0;
     const agent = () => `audit-modes/late-${count}`;
-    // Until the hook is known there.
+    // Until the server knows the webhook.
     await eventually(async () => {
       const held = { metadata: { name: `late-${++count}`, labels: { hold: 'yes' } } };
       return (await hasty.client.post(maps, held, { headers: { 'user-agent': agent() } })).status === 504;
@@ -241,7 +241,7 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
       async () => (await server.client.get(maps, { token: tokens.bob })).headers[header] === uid,
       'the schema to be in effect',
     );
-    // All of its requests at once: the level has few seats, so some are refused.
+    // All requests at once: the level has few seats, so some are refused.
     const statuses = await eventually(async () => {
       const answers = await Promise.all(
         Array.from({ length: 60 }, (_, i) => server.client.post(maps, { metadata: { name: `full-${i}` } }, options)),

@@ -18,7 +18,7 @@ type Event = any;
 const space = '/api/v1/namespaces/noted';
 const maps = `${space}/configmaps`;
 const secrets = `${space}/secrets`;
-/** Never in the trail. */
+/** A text that must never be in the trail. */
 const secretWord = 'Xq7-never-in-the-trail';
 const secretData = Buffer.from(secretWord).toString('base64');
 
@@ -89,7 +89,7 @@ describe('the audit trail', () => {
       .filter((event: Event) => event.userAgent === agent);
 
   let count = 0;
-  /** Sends a request and returns its events, once there is one of the last stage. */
+  /** Sends a request and returns its events, once one of them has the last stage. */
   async function noted(method: string, url: string, options: ApiRequest = {}, from: TestServer = server) {
     const agent = `audit-test/${++count}`;
     const headers = { 'user-agent': agent, ...options.headers };
@@ -244,7 +244,7 @@ describe('the audit trail', () => {
     assert.equal(begun.auditID, ended.auditID);
     assert.deepEqual(ended.responseStatus, { metadata: {}, code: 200 });
 
-    // The body never comes, and the client leaves.
+    // The body never arrives, and the client disconnects.
     const left = 'audit-test/left';
     const headers = {
       'user-agent': left,
@@ -277,7 +277,7 @@ describe('the audit trail', () => {
       const { last } = await noted('HEAD', path);
       assert.equal(last.responseStatus.code, 200);
       const agent = `audit-test/part-${i}`;
-      // Nothing is read, so no more can be on the way than the window of a stream takes.
+      // Nothing is read, so at most the window of a stream is in transit.
       const session = connectHttp2(server.url, { ca: cluster.pki.authority });
       const authorization = `Bearer ${tokens.admin}`;
       const stream = session.request({ ':path': path, 'user-agent': agent, authorization });

@@ -29,7 +29,7 @@ interface TokenSecret {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Makes the secret of a good token, except for the given fields. */
+/** Creates the secret of a valid token, except for the given fields. */
 async function addToken({ id, type, name, namespace = 'control-system', data = {} }: TokenSecret): Promise<string> {
   const stringData = {
     'token-id': id,
@@ -91,7 +91,7 @@ describe('bootstrap tokens', () => {
       ['its groups have spaces', { id: 'bad010', data: { 'auth-extra-groups': ' system:bootstrappers:a' } }],
     ];
     for (const [why, secret] of cases) {
-      // The rules of the kind may refuse the secret itself, which is just as good.
+      // Validation may refuse the secret itself, which is just as good.
       const token = await addToken(secret).catch(() => `${secret.id}.${secretPart}`);
       assert.equal(await whoIs(admin, token), 401, why);
     }
@@ -119,7 +119,7 @@ describe('bootstrap tokens', () => {
   });
 
   it('end at their time although they were used before', async () => {
-    // So long that the token is used before its end, which takes a busy machine a while.
+    // Long enough for a busy machine to use the token before it expires.
     for (let life = 1_500; ; life *= 2) {
       const id = `life${String(life / 1_500).padStart(2, '0')}`;
       const expiration = new Date(Date.now() + life).toISOString();

@@ -13,7 +13,7 @@ import { eventually, TestCluster, type TestServer, tokens } from './support/test
 
 const path = '/api/v1/namespaces/none/pods';
 
-/** Nobody may read it, so the answer names the sender. */
+/** Nobody may read this path, so the response names the user. */
 async function whoIs(client: ApiClient): Promise<string> {
   const { status, body } = await client.get(path);
   if (status === 401) return '401';
@@ -94,7 +94,7 @@ describe('client certificates', () => {
       30_000,
     );
     assert.equal(await whoIs(first), '401');
-    // A list past its time vouches for nobody.
+    // An expired list vouches for no certificate.
     const nextUpdate = new Date(Date.now() - 60_000);
     replace('revoked.pem', encodePem('X509 CRL', await root.revocationList([carol], { nextUpdate })));
     await eventually(async () => (await whoIs(second)) === '401', 'the list has expired', 30_000);
@@ -152,7 +152,7 @@ describe('client certificates', () => {
   });
 
   it('stop to count when they expire, on connections that are open', async () => {
-    // So long that the certificate is used before its end, which takes a busy machine a while.
+    // Long enough for a busy machine to use the certificate before it expires.
     for (let life = 3_000; ; life *= 2) {
       const notAfter = new Date(Date.now() + life);
       const brief = await root.issue({ subject: [{ CN: ['brief'] }], notAfter });
@@ -221,7 +221,7 @@ describe('client certificates', () => {
       assert.equal(await ask(first), 401);
       replace('ca.pem', `${root.cert}${stranger.cert}${late.cert}`);
       const isGivenUp = async () => {
-        // It may end between the check and the request.
+        // The certificate may expire between the check and the request.
         if (!first.closed) await ask(first).catch(() => undefined);
         return first.closed;
       };
@@ -261,7 +261,7 @@ describe('client certificates', () => {
         usages: [serverAuth],
         names: [{ type: 'ip', value: '127.0.0.1' }],
       });
-      // Between the two files, certificate and key do not belong together.
+      // Between the writes of the two files, certificate and key don't match.
       replace('tls.crt', renewed.chain);
       await eventually(
         () => server.log.split('changed certificates are not used').length > 2,

@@ -80,7 +80,7 @@ function configuration(change: { readonly first?: object; readonly rest?: object
 
 const good = { sub: 'jane', tenant: 'one' };
 
-/** The user that a token stands for, or the code of its refusal. */
+/** The user of a token, or the code of the refusal. */
 async function whoIs(claims: object): Promise<string> {
   const { status, body } = await server.client.get(path, { token: await provider.sign({ ...claims }) });
   return status === 403 ? (/User "(.*?)" cannot/.exec(body.message)?.[1] ?? body.message) : String(status);

@@ -29,7 +29,7 @@ after(() => cluster?.stop());
 interface Plugin {
   readonly kubectl: Kubectl;
   readonly kubeconfig: string;
-  /** How often it ran. */
+  /** How often the plugin ran. */
   runs(): number;
 }
 
@@ -128,7 +128,7 @@ const reviews = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
 const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
 const { signal } = new AbortController();
 
-/** The clients that the commands of this program use. */
+/** The clients that this program's commands use. */
 const clients: Readonly<Record<string, AskTwice>> = {
   'backup, import, restore, kubeconfig and doctor': async (kubeconfig) => {
     const client = new ClusterClient(await accessOfFile(kubeconfig), async () => {});
@@ -174,7 +174,7 @@ for (const [commands, askTwice] of Object.entries(clients)) {
       const [carla, dora] = await Promise.all(
         ['carla', 'dora'].map(async (CN) => {
           const { chain, key } = await users.issue({ subject: [{ O: ['crew'] }, { CN: [CN] }] });
-          // It has expired, so that every request needs a new one.
+          // The token has expired, so every request needs a new one.
           const expirationTimestamp = '2001-01-01T00:00:00Z';
           return print({ clientCertificateData: chain, clientKeyData: key, expirationTimestamp });
         }),

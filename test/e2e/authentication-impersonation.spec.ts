@@ -37,7 +37,7 @@ for (const http of [1, 2] as const) {
   describe(`impersonation over HTTP/${http === 1 ? '1.1' : '2'}`, () => {
     const send = (token: string, lines: FieldLines, path = missing, body?: unknown): Promise<FieldsAnswer> =>
       sendFields(http, `${cluster.first.url}${path}`, { ca: cluster.pki.authority, token }, lines, body);
-    /** The user that the administrator becomes. The privileged group makes the question itself allowed. */
+    /** The impersonated user as the server sees it. The privileged group may make this review itself. */
     const become = async (...lines: FieldLines) => {
       const all: FieldLines = [...lines, ['Impersonate-Group', 'system:masters']];
       const { status, body } = await send(tokens.admin, all, selfReviews, {});
@@ -101,7 +101,7 @@ for (const http of [1, 2] as const) {
         ['Impersonate-User', `system:serviceaccount:${namespace}:sa1`],
       ];
       assert.equal(await refusal(tokens.alice, ...account('ns1')), cannot('serviceaccount'));
-      // A name that is not that of an account belongs to an ordinary user.
+      // A name that does not have the form of an account's belongs to an ordinary user.
       assert.equal(await refusal(tokens.alice, ...account('BAD')), cannot('user-info'));
 
       const name = `impersonator-${http}`;

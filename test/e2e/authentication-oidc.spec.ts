@@ -15,7 +15,7 @@ describe('ID tokens of a provider', () => {
   let byEmail: TestServer;
   let provider: IdentityProvider;
 
-  /** The user a server sees, or the code of its refusal. */
+  /** The user as a server sees it, or the code of the refusal. */
   async function whoIs(token: string, asked = server): Promise<string> {
     const { status, body } = await asked.client.get(path, { token });
     return status === 403 ? (/User "(.*?)" cannot/.exec(body.message)?.[1] ?? body.message) : String(status);
@@ -185,7 +185,7 @@ describe('ID tokens of a provider', () => {
     for (let i = 0; i < 30; i++) {
       assert.equal(await whoIs(await provider.sign({ sub: 'x', n: i }, 'RS256', { kid: `unknown-${i}` })), '401');
     }
-    // Three in a row, then one each ten seconds.
+    // Three reads in a row, then one every ten seconds.
     const most = 4 + (performance.now() - began) / 10_000;
     assert.ok(provider.keyReads - before <= most, `keys were read ${provider.keyReads - before} times`);
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
-// Answered from memory for every user with the right, so that only authentication needs the database.
+// A path that is answered from memory for every user with the right, so that only authentication needs the database.
 const path = '/version';
 const secrets = '/api/v1/namespaces/control-system/secrets';
 const accounts = '/api/v1/namespaces/default/serviceaccounts';
@@ -48,7 +48,7 @@ describe('authentication while the database is away', () => {
     assert.equal((await ask(account)).status, 200);
     const lastUse = performance.now();
     await cluster.postgres.shutDown('immediate');
-    // Known a moment ago and, as far as anybody knows, not changed since; never for longer.
+    // A token that was accepted a moment ago and is not known to have changed; never for longer.
     await eventually(async () => (await ask(account)).status === 503, 'the end of what is remembered', 30_000);
     assert.ok(performance.now() - lastUse < 2 * rememberedMs);
     for (const token of [account, bootstrap]) {

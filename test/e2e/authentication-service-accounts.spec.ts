@@ -21,7 +21,7 @@ describe('tokens of service accounts', () => {
   let cluster: TestCluster;
   let keyFile: string;
 
-  /** The user a server sees, or the code of its refusal. */
+  /** The user as a server sees it, or the code of the refusal. */
   async function whoIs(token: string, server = cluster.first): Promise<string> {
     const { status, body } = await server.client.get(anything, { token });
     return status === 403 ? (/User "(.*?)" cannot/.exec(body.message)?.[1] ?? body.message) : String(status);

@@ -117,7 +117,7 @@ describe('the token webhook', () => {
     const status = await review({ token: 'token-vault', audiences: ['other', 'vault'] });
     assert.deepEqual([status.authenticated, status.audiences], [true, ['vault']]);
     assert.deepEqual(webhook.received.at(-1)?.body.spec.audiences, ['other', 'vault']);
-    // A review without audiences is meant for this server.
+    // A review without audiences is for this server.
     webhook.answer = () => accepted({ username: 'wilma' });
     assert.deepEqual((await review({ token: 'token-plain', audiences: ['vault'] })).authenticated, undefined);
     assert.deepEqual((await review({ token: 'token-plain', audiences: ['vault', apiAudience] })).audiences, [

@@ -97,7 +97,7 @@ describe('the mode Webhook', () => {
     const denied = await client.get('/apis', { token: tokens.bob });
     assert.equal(denied.status, 403);
     assert.equal(denied.body.message, 'forbidden: User "bob" cannot get path "/apis": not today');
-    // Without an opinion the next module decides.
+    // If the webhook has no opinion, the next module decides.
     answer({ allowed: false, reason: 'who knows' });
     assert.equal((await client.get('/api', { token: tokens.bob })).status, 200);
     const nobody = await client.get('/api/v1/services', { token: tokens.bob });
@@ -115,7 +115,7 @@ describe('the mode Webhook', () => {
       assert.equal((await client.get(secrets, { token: tokens.bob })).status, 403);
     }
     assert.equal(webhook.received.length, 2);
-    // The same name with other groups, extra fields or another path is another question.
+    // The same name with other groups, extra fields or another path is another request.
     const as = (more: Record<string, string>) => ({ headers: { 'impersonate-user': 'alice', ...more } });
     const asked = async (path: string, more: Record<string, string>) => {
       const before = webhook.received.length;
@@ -136,14 +136,14 @@ describe('the mode Webhook', () => {
     const failed = await client.get(path, { token: tokens.bob });
     assert.equal(failed.status, 500);
     assert.equal(failed.body.message, 'Internal error occurred: the authorization webhook did not answer');
-    // Requests that another module allows go on, including those of administrators.
+    // Requests that another module allows are served, including those of administrators.
     assert.equal((await client.get('/version/', { token: tokens.bob })).status, 200);
     assert.equal((await client.get(path)).status, 200);
     for (const body of ['{', [], { kind: 'Status' }, { kind: 'SubjectAccessReview', status: { allowed: 'yes' } }]) {
       webhook.answer = () => ({ body });
       assert.equal((await client.get(path, { token: tokens.bob })).status, 500, JSON.stringify(body));
     }
-    // Failures are not kept.
+    // Failures are not cached.
     answer({ allowed: true });
     assert.equal((await client.get(path, { token: tokens.bob })).status, 200);
   });

@@ -22,7 +22,7 @@ function send(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** Serves what the pods of an application use. */
+/** Serves the metrics of an application's pods. */
 async function serveMetrics(cpu: string, app = 'web'): Promise<void> {
   const { extension, first } = scene;
   const { body } = await first.client.get(`${pods}?labelSelector=app%3D${app}`);

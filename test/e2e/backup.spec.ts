@@ -45,7 +45,7 @@ after(() => cluster.stop());
 const newFile = () => join(cluster.directory, `${files++}.backup`);
 const kubeconfig = () => ['--kubeconfig', cluster.first.kubeconfig];
 
-/** The objects in a backup that was not sealed, and what it says of itself. */
+/** The objects in a backup that was not sealed, and its metadata. */
 async function contentOf(path: string) {
   const lines = gunzipSync(await readFile(path))
     .toString('utf8')
@@ -115,7 +115,7 @@ describe('plinth backup', () => {
       assert.ok(own.length > 0, kind);
       assert.deepEqual(own, listed, kind);
     }
-    // Every kind that can be listed and created is there, or it is said why not.
+    // Every kind that can be listed and created is in the backup, or the reason why not.
     assert.ok(summary.notTaken.every(({ asked }: { asked: boolean }) => asked));
     assert.deepEqual(summary.notTaken.map(({ what }: { what: string }) => what).sort(), [
       'events',
@@ -133,7 +133,7 @@ describe('plinth backup', () => {
     const tls = { ca: cluster.pki.authority, cert: undefined, key: undefined, serverName: undefined };
     const access = fixedAccess(cluster.first.url, { ...tls, insecureSkipVerify: false }, `Bearer ${tokens.admin}`);
     await expireHistory(cluster.databaseUrl);
-    /** While it is on, asks for a version that expired in place of the one that is asked for. */
+    /** While it is on, requests an expired version in place of the given one. */
     let isLate = false;
     class LateClient extends ClusterClient {
       override list(...[path, ...more]: Parameters<ClusterClient['list']>) {
@@ -223,7 +223,7 @@ describe('plinth backup', () => {
     const { objects, end } = await contentOf(path);
     assert.deepEqual([...new Set(parsed(objects).map(({ kind }) => kind))].sort(), ['ConfigMap', 'Namespace']);
     assert.ok(end.notTaken.some(({ what, asked }) => what === 'secrets' && !asked));
-    // It is complete when nothing else was asked for.
+    // The backup is complete if nothing else was requested.
     const some = ['--include', 'configmaps,namespaces'];
     assert.equal((await runProgram('backup', ...alice, '--token', tokens.alice, '-o', path, ...some)).code, 0);
     const none = await runProgram('backup', ...alice, '--token', tokens.bob, '-o', newFile());

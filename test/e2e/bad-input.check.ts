@@ -14,11 +14,11 @@ import { TestCluster } from './support/test-cluster.js';
 const bodiesPerFormat = 2000;
 const patchesPerType = 700;
 const parallel = 8;
-/** Sent in rounds; memory in use is measured after each. */
+/** How many requests a round has; memory in use is measured after each round. */
 const bodiesPerRound = 1000;
 const warmRounds = 3;
 const countedRounds = 4;
-/** If bodies were kept, about 3000 would stay; optimised code and the like make some 100. */
+/** If bodies were kept, about 3000 would stay; optimised code and the like account for about 100. */
 const maxBytesPerBody = 600;
 /** Memory outside the heap: it comes and goes in large pieces. */
 const maxResidentGrowth = 128 * 2 ** 20;
@@ -60,7 +60,7 @@ async function forEachParallel<T>(items: Iterable<T>, work: (item: T) => Promise
   if (failures.length > 0) throw failures[0];
 }
 
-/** The fault in an answer to a body that may be bad, or undefined. */
+/** The fault in a response to a body that may be bad, or undefined. */
 function faultOf(answer: ApiResponse, sample: SampleKind): string | undefined {
   if (answer.status >= 400 && answer.status < 500) {
     const { kind, status, code, message } = answer.body ?? {};
@@ -282,7 +282,7 @@ function mebibytes(bytes: number): string {
 
 describe('bodies of the largest size', () => {
   const limit = 3_000_000;
-  /** Several times the slowest. This is no benchmark, but nothing may grow with the square of the size. */
+  /** Several times the slowest. This is not a benchmark, but no time may grow with the square of the size. */
   const maxSeconds = 10;
   const repeat = (part: (i: number) => string, separator = ',') => {
     const parts: string[] = [];

@@ -130,7 +130,7 @@ describe('objects in CBOR', () => {
     ]) {
       assert.deepEqual(await form(accept), [404, 'application/json', 'Status'], accept);
     }
-    // Whoever accepts CBOR for anything gets it for errors.
+    // A client that accepts CBOR for anything gets errors in CBOR.
     const answered = await client.ask('GET', `${maps}/none`, { accept: `${as('Table')},${cbor}` });
     assert.deepEqual([answered.status, answered.contentType, answered.body.kind], [404, cbor, 'Status']);
   });
@@ -165,7 +165,7 @@ describe('objects in CBOR', () => {
       list.body.items.map((item: { metadata: { name: string } }) => item.metadata.name),
       ['one', 'two'],
     );
-    // Items of custom kinds say what they are, and events that are made of kept items say it once.
+    // Items of custom kinds contain their kind, and events that are made of cached items contain it once.
     const identity = ({ kind, apiVersion }: { kind?: string; apiVersion?: string }) => [kind, apiVersion];
     assert.deepEqual(list.body.items.map(identity), [
       ['Gear', 'cbor.example/v1'],
@@ -195,7 +195,7 @@ describe('lists in CBOR', () => {
     const forms = ['', ';as=PartialObjectMetadataList;g=meta.k8s.io;v=v1', ';as=Table;g=meta.k8s.io;v=v1'];
     const queries = ['', '&limit=2', '&includeObject=Object', '&includeObject=None'];
     const shown = (list: { items?: unknown; rows?: unknown; kind: string; columnDefinitions?: unknown }) =>
-      // Ages move on.
+      // Ages increase.
       JSON.parse(
         JSON.stringify([list.kind, list.columnDefinitions, list.items ?? list.rows]).replace(
           /"(?:\d+m)?\d+[sm]"/g,
@@ -269,7 +269,7 @@ describe('watches in CBOR', () => {
         ['ADDED', 'MODIFIED', 'DELETED'],
       );
       assert.deepEqual([events[0]?.object, events[1]?.object], [made.body, changed.body]);
-      // As it was when it was selected.
+      // The last state that the watch selected.
       assert.equal(events[2]?.object.metadata.resourceVersion, gone.body.metadata.resourceVersion);
       assert.deepEqual(events[2]?.object.data, { x: 'BA==' });
     }

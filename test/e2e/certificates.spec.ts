@@ -25,7 +25,7 @@ before(async () => {
   const requests = { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'] };
   await grant('test:requester', 'alice', [
     { ...requests, verbs: ['create', 'get', 'list', 'watch'] },
-    // Rights on the paths, but on no signer.
+    // Rights on the paths, but not on any signer.
     {
       ...requests,
       resources: ['certificatesigningrequests/approval', 'certificatesigningrequests/status'],
@@ -76,7 +76,7 @@ async function certificateOf(name: string): Promise<string | undefined> {
 
 const issued = (name: string) => eventually(() => certificateOf(name), `the certificate of ${name}`);
 
-/** Approves one more request and waits until it is signed. Earlier approved requests had their turn by then. */
+/** Approves one more request and waits until it is signed. By then, earlier approved requests were processed. */
 async function signerPassed(name: string): Promise<void> {
   await ask(name, { subject: 'CN=fence' });
   kubectl.ok(['certificate', 'approve', name]);

@@ -8,14 +8,14 @@ const core = '/api/v1/namespaces/default';
 const jobs = '/apis/batch/v1/namespaces/default/jobs';
 const containers = [{ name: 'c', image: 'i' }];
 
-/** The control loops that remove what nobody needs, with the rights of their accounts. */
+/** The control loops that remove unneeded objects, with the rights of their accounts. */
 describe('cleaning', () => {
   let cluster: TestCluster;
   let client: ApiClient;
 
   before(async () => {
     const flags = ['--authorization-mode=Node,RBAC'];
-    // Loops that would run what the cases make.
+    // Loops that would act on the objects of the cases.
     const controllerFlags = [...flags, '--controllers=*,-job,-scheduler'];
     cluster = await TestCluster.start({ servers: 1, flags, controllers: true, controllerFlags });
     client = cluster.first.client;
@@ -38,7 +38,10 @@ describe('cleaning', () => {
 
   let fences = 0;
 
-  /** Resolves once the garbage collector knows all objects that were made in a collection: it removes one without an owner. */
+  /**
+   * Resolves once the garbage collector knows all objects that were created in a collection: it removes one without an
+   * owner.
+   */
   async function collectorKnows(path: string, object: object = {}): Promise<void> {
     const name = `fence-${fences++}`;
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'absent', uid: 'absent' };

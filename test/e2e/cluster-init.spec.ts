@@ -16,7 +16,7 @@ import { startTestPostgres, type TestPostgres } from '../support/test-postgres.j
 import { ApiClient } from './support/api-client.js';
 import { runProgram } from './support/program.js';
 
-/** A run of a command that goes on until it is stopped. */
+/** A run of a command that continues until it is stopped. */
 class Run {
   output = '';
   errors = '';
@@ -54,7 +54,7 @@ describe('plinth init', () => {
   let folder: string;
   let config: string;
   let port: number;
-  /** The run that went on to the end. */
+  /** The run that completed. */
   let run: Run;
 
   before(async () => {
@@ -102,7 +102,7 @@ describe('plinth init', () => {
       await killed.end('SIGKILL');
     }
     const before = await contents();
-    // The database is known from the runs before.
+    // The earlier runs have recorded the database.
     run = init({}, '--log-level=debug');
     await run.says('kubeadm join');
     assert.deepEqual(await contents(), before);

@@ -21,7 +21,7 @@ import { eventually, freePort, TestCluster } from './support/test-cluster.js';
 
 for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibility[]) {
   const names = vendorNames('k8s.io', compat);
-  /** What the names of a cluster make no difference for is shown once. */
+  /** Cases that the names of a cluster don't affect run once. */
   const isSecond = compat === '';
 
   describe(`tokens and joins${compat === '' ? '' : `, with the names of ${compat}`}`, () => {
@@ -50,7 +50,7 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
     });
     after(() => cluster?.stop());
 
-    /** Joins as far as a machine without a container runtime can. */
+    /** Joins as far as that is possible without a container runtime. */
     function tryJoin(folder: string, text: string, ...more: string[]) {
       const flags = [`--token=${text}`, `--config-dir=${place(folder)}`, '--skip-phases=preflight,kubelet-start'];
       const address = new URL(cluster.first.url).host;
@@ -111,7 +111,7 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
       assert.equal(existsSync(join(folder, 'bootstrap.kubeconfig')), false);
       assert.match(await readFile(join(folder, 'kubelet-config.yaml'), 'utf8'), /mode: Webhook/);
       for (const said of [joined.stdout, joined.stderr]) assert.ok(!said.includes(text.slice(7)));
-      // The token is not needed again.
+      // The token is not needed a second time.
       await token('delete', text);
       const again = await tryJoin('n1', text, `--discovery-token-ca-cert-hash=${pin}`);
       assert.match(again.stdout, /this machine has already joined/, again.stderr);
@@ -126,7 +126,7 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
       const args = ['join', new URL(cluster.first.url).host, `--discovery-token-ca-cert-hash=${pin}`, '--foreground'];
       const more = [`--config-dir=${place('real')}`, '--node-name=real', `--cri-socket=${containerd.endpoint}`];
       const child = spawn(process.execPath, [mainFile, ...args, ...more], {
-        // Settings of the agent are variables; other tests have agents, too.
+        // The agent is configured by environment variables, since other tests have agents too.
         env: programEnvironment({
           PLINTH_TOKEN: text,
           PLINTH_PORT: String(await freePort()),
@@ -182,7 +182,7 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
       const more = ['--skip-phases=preflight,kubelet-start', `--discovery-token-ca-cert-hash=${pin}`];
       for (const step of ['[preflight]', '[discovery]', '[certificate]', '[kubelet-config]']) {
         const child = spawn(process.execPath, [mainFile, ...args, ...more], {
-          // Tokens in variables are not on the list of processes.
+          // Tokens in environment variables do not appear in the list of processes.
           env: programEnvironment({ PLINTH_TOKEN: text }),
           stdio: ['ignore', 'pipe', 'inherit'],
         });

@@ -41,7 +41,7 @@ after(async () => {
   await cluster.stop();
 });
 
-/** Long reads, one for every way of making an answer. */
+/** Long reads, one for each way in which responses are written. */
 const long: readonly (readonly [what: string, path: string, accept: string])[] = [
   ['one object', `${path}/big`, 'application/json'],
   ['one object, indented', `${path}/big?pretty=true`, 'application/json'],
@@ -174,7 +174,7 @@ describe('a client that leaves in the middle', () => {
     }
     await eventually(async () => {
       const { text } = await client.get('/metrics');
-      // The scrape itself is one.
+      // The scrape itself counts as one.
       return /apiserver_current_inflight_requests\{request_kind="readOnly"\} 1\n/.test(text);
     }, 'the requests to be over');
     assert.equal(process.exitCode, null);

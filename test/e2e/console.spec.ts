@@ -78,7 +78,7 @@ describe('the console in a browser', () => {
     await tab.until(`${rows}.length === 1`);
     await press('j', 'Enter');
     await tab.shows('a: "1"', 'pre.yaml');
-    // Each key finds what the one before it made.
+    // Each key needs the object that the one before it made.
     await press('D', 'Escape', 'D', 'Escape', '?', 'Escape', 'o', 'y', 'D', 'Escape', 'E');
     await tab.until(`document.activeElement?.matches('${area}') === true`);
     assert.equal(await tab.page.locator('dialog').count(), 0);
@@ -252,7 +252,7 @@ describe('the console in a browser', () => {
           `document.body.append(Object.assign(document.createElement('iframe'), { srcdoc: '<p>' }))`,
         ];
         for (const attempt of attempts) {
-          // Later: what the test itself evaluates may do more than scripts of the page.
+          // After this, since the test's own code may do more than scripts of the page.
           const outcome = await tab.run<string>(`new Promise((done) =>
           setTimeout(() => { try { ${attempt}; done('done'); } catch (error) { done(error.name); } }))`);
           assert.match(outcome, /TypeError|EvalError/, attempt);

@@ -64,7 +64,7 @@ describe('the definition of a custom resource', () => {
 
   it('is established before anybody waits for it', async () => {
     const took: number[] = [];
-    // The goal is 50 ms on a quiet machine; nothing is asked again and again in between. A busy one needs more attempts.
+    // The goal is 50 ms on a quiet machine, without repeated requests. A busy machine needs more attempts.
     for (let i = 0; i < 5 || (Math.min(...took) >= 500 && i < 50); i++) {
       const name = `quick${i}.test.example`;
       const { client } = cluster.first;

@@ -40,7 +40,7 @@ function converted(object: Any, apiVersion: string): Any {
   return { ...object, apiVersion, spec };
 }
 
-/** The answer of an honest hook. */
+/** The response of an honest webhook. */
 const answer: Behaviour = ({ review: { request } }) => ({
   convertedObjects: request.objects.map((object: Any) => converted(object, request.desiredAPIVersion)),
   result: { status: 'Success' },
@@ -48,7 +48,7 @@ const answer: Behaviour = ({ review: { request } }) => ({
 
 let counter = 0;
 
-/** A kind of its own. @param config where the hook is; the default is its URL */
+/** Creates a kind. @param config the client config of its webhook; the default is the webhook's URL */
 async function kindWith(behaviour: Behaviour = answer, config?: object, reviews = ['v1']) {
   const n = counter++;
   const path = `/convert-${n}`;
@@ -155,19 +155,19 @@ describe('a conversion webhook', () => {
       const { status, text } = await act();
       assert.ok(status < 300, text);
       const count = calls().length - before;
-      // An update that begins with an older copy, because another process has written meanwhile, converts again. This list waits
-      // for the newest one, in the stored version.
+      // An update that begins with an older copy, because another process has written meanwhile, converts again. This
+      // list waits for the newest one, in the stored version.
       const { resourceVersion } = JSON.parse(text).metadata;
       assert.equal((await client.get(`${v2}?resourceVersion=${resourceVersion}`)).status, 200);
       assert.equal(calls().length - before, count, 'the list converts nothing');
       return count;
     };
-    // To the stored version, and back for the answer.
+    // To the stored version, and back for the response.
     assert.equal(await callsOf(() => client.post(v1, shelf('v1', 'a', { count: 1 }))), 2);
     assert.equal(await callsOf(() => client.get(`${v1}/a`)), 1);
-    // The live object, too.
+    // The live object is converted, too.
     assert.equal(await callsOf(() => client.patch(`${v1}/a`, 'merge', { spec: { count: 2 } })), 3);
-    // Whose fields they are is kept in the version of their owner.
+    // The owners of fields are recorded in the versions of their managers.
     assert.equal(await callsOf(() => client.patch(`${v2}/a`, 'merge', { spec: { replicas: 3 } })), 2);
     assert.equal(await callsOf(() => client.post(v2, shelf('v2', 'b', { replicas: 1 }))), 0);
     assert.equal(await callsOf(() => client.patch(`${v2}/b`, 'merge', { spec: { replicas: 3 } })), 0);

@@ -41,7 +41,7 @@ function converted(object: Any, apiVersion: string): Any {
   return { ...object, apiVersion, spec };
 }
 
-/** The answer of an honest hook. */
+/** The response of an honest webhook. */
 function answer({ review: { request } }: ReceivedHookReview): { convertedObjects: Any[]; result: object } {
   const convertedObjects = request.objects.map((object: Any) => converted(object, request.desiredAPIVersion));
   return { convertedObjects, result: { status: 'Success' } };
@@ -49,7 +49,7 @@ function answer({ review: { request } }: ReceivedHookReview): { convertedObjects
 
 let counter = 0;
 
-/** A kind of its own, whose hook behaves as given. */
+/** Creates a kind whose webhook behaves as given. */
 async function kindWith(behaviour: (received: ReceivedHookReview) => Any = answer) {
   const n = counter++;
   const path = `/convert-${n}`;

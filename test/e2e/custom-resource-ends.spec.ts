@@ -95,7 +95,7 @@ describe('a definition that goes', () => {
     await first.delete(`${definitionsPath}/stones.test.example`);
     for (const client of clients) {
       const refused = await eventually(async () => {
-        // A process that has not heard of it yet may create one, which goes with the others.
+        // A process that does not know of the end yet may create an object, which is deleted with the others.
         const answer = await client.post(path, { ...stone, metadata: { generateName: 'b' } });
         return answer.status === 405 ? answer : undefined;
       }, 'a 405');
@@ -170,7 +170,7 @@ describe('custom resources and the rest of the API', () => {
       "select from plinth.objects where resource = 'boats.sea.example' and namespace = 'harbour'",
     );
     assert.equal(rows.length, 0);
-    // Its memory of namespaces may still show the last moment of this one.
+    // Its cache of namespaces may be a moment behind.
     await eventually(async () => (await second.post(path, boat('d'))).status === 404, 'the namespace to be unknown');
   });
 
@@ -210,7 +210,7 @@ describe('custom resources and the rest of the API', () => {
     });
     const path = objectsPath(made);
     let tries = 0;
-    // The parameter may be known a moment later than the policy, which denies without it.
+    // The server may learn of the parameter a moment after the policy, which denies without it.
     const isTooLong = async () => {
       const { status, body } = await second.post(path, boat(`long-${tries++}`, 9));
       return status === 422 && /too long/.test(body.message);

@@ -49,7 +49,7 @@ function applyTo(made: ReturnType<typeof customDefinition>, version: string, nam
     });
 }
 
-/** Takes all versions but v2 from a definition. */
+/** Removes all versions but v2 from a definition. */
 async function leaveSecond(made: ReturnType<typeof customDefinition>): Promise<void> {
   const versions = made.spec.versions.filter(({ name }) => (name as string) === 'v2');
   const changed = await client.patch(`${definitionsPath}/${made.metadata.name}`, 'merge', { spec: { versions } });
@@ -118,7 +118,7 @@ describe('owners of fields by a version that is gone', () => {
 it('owners of fields by a version that is gone, and whose names are not known, are dropped with the next change', async () => {
   hooks.on('/relics', ({ review: { request } }) => {
     const convertedObjects = request.objects.map(({ spec, ...rest }: Any) => {
-      // The two fields change their names.
+      // The two fields swap their names.
       const { a, b, ...others } = spec;
       const swapped = { ...others, ...(a === undefined ? {} : { b: a }), ...(b === undefined ? {} : { a: b }) };
       return { ...rest, apiVersion: request.desiredAPIVersion, spec: swapped };
@@ -150,7 +150,7 @@ it('owners of fields by a version that is gone, and whose names are not known, a
   const path = objectsPath(made, 'v2');
   const patched = await client.patch(`${path}/patch?fieldManager=x`, 'merge', { spec: { c: '2' } });
   assert.deepEqual(ownersOf(patched.body), ['x v2 c']);
-  // What the applier called `a` is `b` now. The `a` of today is what another one wrote, and stays.
+  // The applier's `a` is named `b` now. The present `a` was written by another manager and stays.
   const applied = await applyTo(made, 'v2', 'same', 'one')({ b: '1' });
   assert.deepEqual(applied.body.spec, { a: '5', b: '1', c: '1' }, applied.text);
   await undefine(made, [client]);

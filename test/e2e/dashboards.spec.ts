@@ -6,10 +6,10 @@ import { readScrape, type ScrapedSeries, type Selector, select, sumOf } from '..
 import type { WatchStream } from './support/api-client.js';
 import { eventually, readRepositoryFile, TestCluster, tokens } from './support/test-cluster.js';
 
-/*
- * The API server part of the public kubernetes-mixin: what its dashboards, alerts and recording rules read of a server.
+/**
+ * The API server part of the public kubernetes-mixin: the metrics that its dashboards, alerts and recording rules read.
  * Labels that the collector adds (job, instance, cluster) are left out, and a rule that reads another rule is listed
- * with what that one reads.
+ * with the metrics of that one.
  */
 
 const read = { verb: /LIST|GET/ };
@@ -93,7 +93,7 @@ const maps = '/api/v1/namespaces/default/configmaps';
 const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices';
 let hooks: HookServer;
 let cluster: TestCluster;
-/** Before anybody asked for anything. */
+/** Before the first request. */
 let quiet: ScrapedSeries[];
 
 before(async () => {
@@ -160,7 +160,7 @@ async function traffic(): Promise<void> {
   assert.equal((await client.patch(`${apiServices}/v1.away.test/status`, 'merge', status)).status, 200);
   await eventually(async () => (await client.get('/apis/away.test/v1/things')).status === 503, 'the extension server');
 
-  // More than one client may have at a time.
+  // More requests than one client may have under way.
   const crowd = cluster.clientFor(cluster.first, { token: tokens.admin });
   const watches: WatchStream[] = [];
   while (watches.at(-1)?.status !== 429) {
@@ -172,7 +172,7 @@ async function traffic(): Promise<void> {
   for (const watch of watches) watch.close();
   crowd.close();
 
-  // No TLS at all.
+  // A connection without TLS.
   const { port } = new URL(url);
   const socket = connect({
     port: Number(port),
@@ -205,7 +205,7 @@ describe('metrics', () => {
       [read, ['resource', 'namespace', 'cluster']],
       [write, ['namespace']],
     ] as const) {
-      // Somebody has asked whether the server is ready, perhaps before it was.
+      // A client has asked whether the server is ready, perhaps before it was.
       const failures = select(quiet, total, { ...selector, code: /5../, subresource: /(?!\/readyz).*/ });
       assert.ok(failures.length > 0);
       assert.ok(failures.every(({ value }) => value === 0));
@@ -228,7 +228,9 @@ describe('metrics', () => {
 
   it('count what clients get, by few labels whatever clients send', async () => {
     const { client } = cluster.first;
-    /** By metric, whatever the boundaries of its buckets are: what the server does by itself meanwhile adds a few, too. */
+    /**
+     * Counts by metric, whatever the boundaries of its buckets are. The server's own requests meanwhile add a few, too.
+     */
     const labelSets = (found: Awaited<ReturnType<typeof scrape>>) => {
       const sets = new Map<string, Set<string>>();
       for (const { name, labels } of found) {
@@ -285,7 +287,7 @@ describe('metrics', () => {
   });
 
   it('show sizes, sent events, objects, users, decisions and broken handshakes', async () => {
-    // The first scrape asks for the count of objects.
+    // The first scrape starts the count of objects.
     const series = await eventually(async () => {
       const found = await scrape();
       return select(found, 'apiserver_storage_objects', { resource: 'configmaps' }).length > 0 && found;

@@ -12,7 +12,7 @@ const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
 
 let cluster: TestCluster;
 let client: ApiClient;
-/** May delete secrets, pods and quotas, and nothing else. */
+/** A user who may delete secrets, pods and quotas, and nothing else. */
 const bob = { token: tokens.bob };
 
 before(async () => {
@@ -40,7 +40,7 @@ async function made(path: string, body: unknown): Promise<ApiResponse> {
 
 let collections = 0;
 
-/** A namespace of its own with config maps of these names; the label `half` says which half a map belongs to. */
+/** Creates a namespace with config maps of these names; the label `half` says which half a map belongs to. */
 async function maps(...names: readonly string[]): Promise<string> {
   const namespace = `deletes-${++collections}`;
   await made('/api/v1/namespaces', { metadata: { name: namespace } });
@@ -56,7 +56,7 @@ async function namesIn(path: string): Promise<string> {
   return items.map(({ metadata }) => metadata.name).join();
 }
 
-/** Does something while nobody can write objects or, with `access exclusive`, read them. */
+/** Runs `work` while nobody can write objects or, with `access exclusive`, read them. */
 async function whileLocked(mode: 'exclusive' | 'access exclusive', work: () => Promise<void>): Promise<void> {
   const lock = new pg.Client({ connectionString: cluster.databaseUrl });
   await lock.connect();
@@ -193,7 +193,7 @@ describe('DELETE of a collection', () => {
       const late = await client.delete(`${path}?timeoutSeconds=1`);
       assert.equal(late.status, 504, late.text);
     });
-    // Deletes that went on would show by now.
+    // If deletes had continued, that would show by now.
     for (const name of names) await made(path, { metadata: { name: `other-${name}` } });
     const left = (await namesIn(path)).split(',').filter((name) => !name.startsWith('other-'));
     assert.ok(left.length >= names.length - 8, `${left.length} are left`);
@@ -217,7 +217,7 @@ describe('--delete-collection-workers', () => {
       );
       const before = await batchesOf(alone);
       succeeded(await alone.delete(`${core}/configmaps?limit=${count}`), 'all');
-      // One after the other, each waits for a batch of its own.
+      // One after the other, each delete waits for a batch of its own.
       assert.ok((await batchesOf(alone)) - before >= count, `${(await batchesOf(alone)) - before} batches`);
     } finally {
       await other.stop();
@@ -297,7 +297,7 @@ describe('DELETE of one object', () => {
     const query = 'dryRun=All&gracePeriodSeconds=7';
     assert.equal(graceOf(await client.delete(`${pod}?${query}`, {})), 7);
     assert.equal(graceOf(await client.delete(`${pod}?${query}`, { gracePeriodSeconds: 3 })), 3);
-    // The fate of dependents is one question, in whatever form it is asked.
+    // All forms of the option decide the same: what happens to dependents.
     const orphan = await client.delete(`${pod}?dryRun=All&orphanDependents=true`, { propagationPolicy: 'Background' });
     assert.equal(orphan.status, 200, orphan.text);
   });
@@ -359,7 +359,7 @@ describe('DELETE beside a garbage collector', () => {
       assert.equal(created.status, 201, created.text);
       const answer = await api.delete(`${path}/${name}?${query}`);
       assert.equal(answer.status, 200, answer.text);
-      // The pods of a job stay only because nobody said otherwise, which may surprise.
+      // The pods of a job stay only because the client gave no policy, which may surprise.
       const isSurprising = path === jobs && query === '';
       if (isSurprising) assert.match(String(answer.headers.warning), /^299 - "child pods are preserved by default/);
       else assert.equal(answer.headers.warning, undefined, query);

@@ -65,7 +65,7 @@ describe('dev with simulated nodes', () => {
   });
 
   it('runs the pods of a deployment', async () => {
-    // Pods that come before a node go to the other one.
+    // Pods that are created before the second node run on the other one.
     await eventually(async () => {
       const { items } = (await admin.get('/api/v1/nodes')).body as { items: { spec: { taints?: object[] } }[] };
       return items.length === 2 && items.every(({ spec }) => (spec.taints ?? []).length === 0);
@@ -149,7 +149,7 @@ describe('dev with simulated nodes', () => {
     const { body: node } = await admin.get(`/api/v1/nodes/${pod.spec.nodeName}`);
     const { Port: port } = node.status.daemonEndpoints.kubeletEndpoint;
     const host = node.status.addresses[0].address;
-    // Not even the certificate of the administrator opens them without the server.
+    // Nor does the administrator's certificate open the node's pages without the server.
     const direct = () =>
       new Promise((resolve, reject) => {
         const options = {

@@ -83,7 +83,7 @@ describe('a dev server that other machines reach', () => {
       const client = new X509Certificate(file('apiserver-kubelet-client.crt'));
       assert.equal(client.subject, 'CN=kube-apiserver-kubelet-client');
       assert.ok(client.verify(new X509Certificate(file('ca.crt')).publicKey));
-      // What a node agent asks before it shows a log, and what no server needs.
+      // The requests of a node agent before it shows a log, which no server needs.
       const may = async (resource: string, subresource: string) => {
         const { body } = await admin.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
           spec: {

@@ -32,7 +32,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The first finding that is no `ok`, in a form to compare. */
+/** The first finding other than `ok`, in a form to compare. */
 function told(findings: readonly Finding[], check: string): string {
   const found = findings.filter((one) => one.check === check);
   const worst = found.find(({ verdict }) => verdict !== 'ok') ?? found[0];
@@ -92,7 +92,7 @@ describe('plinth doctor: the database', () => {
   const needs = () => ({ databaseUrl: cluster.databaseUrl, listenDatabaseUrl: undefined, connections: 5 });
   const look = (more: Partial<Parameters<typeof databaseFindings>[0]> = {}, clock = () => Date.now()) =>
     databaseFindings({ ...needs(), ...more }, clock);
-  /** The same database with settings of the session. */
+  /** The same database, with settings of the session. */
   const with_ = (settings: string) => {
     const url = new URL(cluster.databaseUrl);
     url.searchParams.set('options', settings);
@@ -141,7 +141,7 @@ describe('plinth doctor: the database', () => {
     const [lost] = await look({ databaseUrl: url.href });
     assert.match(String(lost?.text), /\/no\/authority\.crt/);
     assert.match(String(lost?.remedy), /^correct the file of sslrootcert/);
-    // Something listens there that speaks otherwise.
+    // A server of another protocol listens there.
     const [other] = await look({
       databaseUrl: `postgresql://plinth@127.0.0.1:${new URL(cluster.first.url).port}/plinth`,
     });
@@ -149,7 +149,7 @@ describe('plinth doctor: the database', () => {
   });
 
   it('has another time', async () => {
-    // Less by what the answer of a busy machine takes.
+    // Less by the time that a response takes on a busy machine.
     assert.match(told(await look({}, () => Date.now() + 30_000), 'clock'), /^warning: .* differ by [123]\d\.\d s/);
     assert.match(told(await look({}, () => Date.now() - 120_000), 'clock'), /^error: .* differ by 1[12]\d\.\d s/);
   });
@@ -157,7 +157,7 @@ describe('plinth doctor: the database', () => {
   it('has dangerous settings', async () => {
     const findings = await look({ databaseUrl: with_('-c synchronous_commit=off') });
     assert.match(told(findings, 'synchronous_commit'), /^warning: off: a crash of the database loses writes/);
-    // Databases of tests do not wait for their disk, except for those with the settings that PostgreSQL comes with.
+    // Databases of tests do not wait for their disk, except those with PostgreSQL's default settings.
     const admin = new pg.Client({ connectionString: cluster.databaseUrl });
     await admin.connect();
     const { rows } = await admin.query<{ fsync: string }>('show fsync');

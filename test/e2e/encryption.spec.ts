@@ -90,7 +90,7 @@ describe('encryption at rest', () => {
       ...(await rows('select data::text, previous::text from plinth.changes')),
     ]);
     assert.ok(!everything.includes(value) && !everything.includes(encoded));
-    // Nothing but names and versions is left for SQL.
+    // SQL shows only names and versions.
     const [row] = await rows(`select * from cluster.secrets where name = 'db'`);
     const { namespace, name, uid, resource_version, ...rest } = row as Record<string, unknown>;
     assert.deepEqual(
@@ -131,7 +131,7 @@ describe('encryption at rest', () => {
     };
     assert.equal(await replaced('db'), 'kms:vault');
     assert.equal(Buffer.from((await first.client.get(`${path}/db`)).body.data.password, 'base64').toString(), value);
-    // The same once more writes nothing.
+    // The second run has nothing to write.
     const { resourceVersion } = (await first.client.get(`${path}/db`)).body.metadata;
     await replaced('db');
     assert.equal((await first.client.get(`${path}/db`)).body.metadata.resourceVersion, resourceVersion);

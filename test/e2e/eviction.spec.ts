@@ -193,7 +193,7 @@ describe('eviction', () => {
       reason: 'EvictionByEvictionAPI',
       message: 'Eviction API: evicting',
     });
-    // Its deletion has begun, so nobody counts it again.
+    // Its deletion has begun, so it no longer counts.
     assert.equal((await evict('p')).status, 201);
   });
 
@@ -235,7 +235,7 @@ describe('eviction', () => {
     const kubectl = new Kubectl(cluster.first.kubeconfig);
     await addPod('q', { nodeName: node });
     await addBudget('b', {});
-    // So long that it gets an answer, which takes a busy machine a while.
+    // Long enough for a response on a busy machine.
     const refusal = /Cannot evict pod as it would violate the pod's disruption budget/;
     for (let seconds = 1; ; seconds *= 4) {
       const drained = kubectl.run(['drain', node, '--force', `--timeout=${seconds}s`]);

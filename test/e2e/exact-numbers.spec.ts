@@ -51,7 +51,7 @@ describe('numbers that JavaScript numbers can not carry', () => {
     const yaml = await client.get(`${path}/one`, { headers: { accept: 'application/yaml' } });
     assert.match(yaml.text, /\n {2}a: 1\n {2}b:\n {4}- 1000\n {4}- 0\n {4}- 0\.1\n/);
     assert.match(yaml.text, new RegExp(`\nrevision: ${largest}\n`));
-    // The time may be over before a busy machine has said anything.
+    // On a busy machine the time limit may pass before the response begins.
     const watched = await eventually(
       async () => (await client.get(`${path}?watch=true&timeoutSeconds=1`)).text || undefined,
       'a watch that says something',

@@ -17,7 +17,7 @@ const path = '/api/v1/namespaces/default/configmaps';
 
 let cluster: TestCluster;
 let informer: Informer<V1ConfigMap> & ObjectCache<V1ConfigMap>;
-/** A version from before the history. */
+/** A version older than the history. */
 let gone: string;
 /** How often the informer listed. */
 let lists = 0;
@@ -33,7 +33,7 @@ before(async () => {
     return api.listNamespacedConfigMap({ namespace: 'default' });
   });
   informer.on('error', (error) => {
-    // A stop is reported as a fault, too.
+    // The informer reports a stop as an error, too.
     if (error.name !== 'AbortError') faults.push(error);
   });
 
@@ -46,7 +46,7 @@ before(async () => {
   await client.post(path, { metadata: { name: 'new' } });
   await client.delete(`${path}/old`);
   await expireHistory(cluster.databaseUrl);
-  // The process may remember what the database has forgotten.
+  // The process may have versions in memory that the database no longer has.
   await cluster.restartServer(cluster.first);
 });
 

@@ -26,7 +26,7 @@ interface Stage {
   readonly stop: () => Promise<void>;
 }
 
-/** A cluster whose primary has a standby, and a way to the database that can be moved from one to the other. */
+/** A cluster whose primary has a standby, and a proxy to the database that can be moved from one to the other. */
 async function prepare(pooled: boolean): Promise<Stage & { readonly move: () => void }> {
   let proxy: TcpProxy | undefined;
   const route = async (postgres: TestPostgres, databaseUrl: string): Promise<Route> => {
@@ -187,7 +187,7 @@ describe('a fail-over', () => {
       await standby.caughtUp();
       standby.detach();
       const kept = contents.newest;
-      // Written and delivered, but unknown to the standby.
+      // Committed and delivered, but unknown to the standby.
       await written(60);
       await cluster.postgres.shutDown('immediate');
       const lost = contents.newest;
@@ -202,7 +202,7 @@ describe('a fail-over', () => {
       assert.ok(contents.newest > lost + leap / 2n);
       const expected = await stateAt(cluster, 0, '');
       for (const [server, mirror] of mirrors.entries()) {
-        // Only then it lists no more, and the lists that are counted are ours.
+        // From then on the informer makes no lists, so the counted lists are those of the test.
         await eventually(() => String(mirror.state) === String(expected), 'the watch to show it, too');
         const hits = async () =>
           (await metric(cluster, server, 'plinth_watch_cache_reads_total', 'resource="configmaps",result="hit"')) || 0;
@@ -261,12 +261,12 @@ describe('a fail-over', () => {
     const { cluster, standby } = stage;
     await create(cluster, 0, 'a');
     await standby.caughtUp();
-    // The way leads to the standby before it is promoted: nothing is written, and no old version is answered.
+    // The proxy leads to the standby before its promotion: writes fail, and no old version is returned.
     stage.move();
     const write = () => cluster.first.client.post(path, { metadata: { name: 'b' } });
-    // A write that was under way when the connections were cut may have been made.
+    // A write that was under way when the connections were cut may have been committed.
     await write();
-    // Not at once: the end of each of the old connections is noticed when it is used.
+    // Not at once: the server notices the end of each old connection when it uses the connection.
     const saysSo = async (ask: () => Promise<ApiResponse>) => {
       const { status, text, body } = await ask();
       assert.ok(status >= 500, text);
@@ -275,7 +275,7 @@ describe('a fail-over', () => {
     await eventually(() => saysSo(write), 'a write to be told why it is refused');
     await eventually(() => saysSo(() => cluster.second.client.get(`${path}/a`)), 'a read to be told, too');
     await eventually(async () => (await cluster.first.client.get('/readyz')).status === 500, 'readiness to fail');
-    // A server that knows both hosts finds the one that takes writes.
+    // A server that knows both hosts finds the one that accepts writes.
     const direct = new URL(cluster.databaseUrl);
     const both = cluster.databaseUrl.replace(direct.host, `127.0.0.1:${standby.port},${direct.host}`);
     const server = await cluster.addServer(undefined, [`--database-url=${both}?target_session_attrs=read-write`]);
@@ -303,7 +303,7 @@ describe('a restore of an older backup', () => {
     await cluster.first.stop();
     const admin = new pg.Client({ connectionString: cluster.postgres.adminUrl });
     await admin.connect();
-    // The same server in the same place: only the content shows that time went back.
+    // The same server at the same address: only its content shows that time went back.
     await admin.query(`create database backup template ${database}`);
     cluster.servers.splice(0);
     await cluster.addServer();

@@ -5,7 +5,8 @@ import { create, isStatus, ok, ownCollection, withQuery } from './support/listin
 import { eventually, TestCluster, type TestServer } from './support/test-cluster.js';
 import { follow, isBookmark, isEnd, listVersion, readAll, streaming, versionOf, watch } from './support/watching.js';
 
-// What each feature gate (specification 9.8) changes, and the sizes of the watch cache, beside a server with the defaults.
+// The effects of each feature gate (specification 9.8) and of the watch cache's sizes, compared with a server with the
+// defaults.
 
 let cluster: TestCluster;
 /** Everything at its default, and CBOR. */
@@ -86,7 +87,7 @@ describe('a feature gate that is off', () => {
     const made = await bare.post(path, body);
     assert.equal(made.status, 201);
     assert.equal(made.headers.warning, undefined);
-    // Also where the thread for large objects reads the body.
+    // The gate also applies where the thread for large objects reads the body.
     const large = { ...body, data: { text: 'x'.repeat(900_000) } };
     assert.equal((await bare.post(path, large)).status, 201);
     assert.equal((await usual.post(path, large)).status, 400);
@@ -139,7 +140,7 @@ describe('a feature gate that is off', () => {
     const path = '/api/v1/namespaces/default/configmaps?dryRun=All';
     const marked = async (client: ApiClient) =>
       (await client.post(path, { metadata: { name: 'm' } })).body.metadata.labels?.marked;
-    // Settled, so AllBeta=false does not concern it.
+    // This gate is locked, so AllBeta=false does not affect it.
     for (const client of [usual, bare]) {
       await eventually(async () => (await marked(client)) === 'yes', 'the policy to be in force', 30_000);
     }

@@ -17,7 +17,8 @@ const accounts = '/api/v1/namespaces/default/serviceaccounts';
 const secrets = '/api/v1/namespaces/default/secrets';
 const events = '/api/v1/namespaces/default/events';
 
-// What flags of authentication, authorization, events and leases change, seen from outside beside a server without them.
+// The visible effects of flags of authentication, authorization, events and leases, compared with a server without
+// them.
 
 let cluster: TestCluster;
 let usual: TestServer;
@@ -68,7 +69,7 @@ after(async () => {
   await provider?.close();
 });
 
-/** The user that a server sees, or the code of its refusal. */
+/** The user as a server sees it, or the code of the refusal. */
 async function whoIs(server: TestServer, token: string): Promise<string> {
   const { status, body } = await server.client.get('/api/v1/namespaces/none/configmaps', { token });
   return status === 403 ? (/User "(.*?)" cannot/.exec(body.message)?.[1] ?? body.message) : String(status);
@@ -152,7 +153,7 @@ describe('flags that change how long events stay', () => {
     const client = new pg.Client({ connectionString: cluster.databaseUrl });
     await client.connect();
     try {
-      // By default they stay for an hour, and somebody looks every 30 to 60 seconds.
+      // By default events stay for an hour, and the check runs every 30 to 60 seconds.
       for (const name of ['first', 'second', 'third']) {
         const metadata = { name, namespace: 'default' };
         const made = await usual.client.post(events, {

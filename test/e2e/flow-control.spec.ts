@@ -16,7 +16,7 @@ const levelHeader = 'x-kubernetes-pf-prioritylevel-uid';
 let cluster: TestCluster;
 let server: TestServer;
 let hooks: HookServer;
-/** Names of ConfigMaps whose writes are held by a webhook, in the order in which they reached it. */
+/** Names of ConfigMaps whose writes a webhook holds, in the order of their arrival. */
 const reached: string[] = [];
 const holds = new Map<string, () => void>();
 
@@ -71,7 +71,7 @@ function write(name: string, token: string, to: TestServer = server) {
   return to.client.post(configMaps, { metadata: { name } }, { token });
 }
 
-/** Waits until the webhook holds the write, and returns what lets it go. */
+/** Waits until the webhook holds the write, and returns the function that releases it. */
 async function held(name: string): Promise<() => void> {
   await eventually(() => holds.has(name), `${name} to be held`);
   return holds.get(name) as () => void;
@@ -108,7 +108,7 @@ async function nextSeat(): Promise<() => Promise<unknown>> {
   return () => eventually(async () => (await given()) > before, 'a seat in the lane');
 }
 
-/** A level of one seat that cannot borrow, and a schema that sends the ConfigMaps of alice and bob there. */
+/** A level of one seat that cannot borrow, and a schema that sends the ConfigMaps of alice and bob to it. */
 async function makeLevel(name: string, limitResponse: unknown, precedence: number) {
   const level = await post(levels, {
     metadata: { name },
@@ -149,7 +149,7 @@ async function removeLevel(name: string): Promise<void> {
   }
 }
 
-// So many that two users hardly ever meet in one.
+// Enough queues that two users hardly ever share one.
 const queue = { type: 'Queue', queuing: { queues: 10_000_000, handSize: 1, queueLengthLimit: 1 } };
 
 describe('flow control', { timeout: 240_000 }, () => {
@@ -210,10 +210,10 @@ describe('flow control', { timeout: 240_000 }, () => {
     assert.equal(refused.status, 429);
     assert.equal(refused.headers['retry-after'], '1');
     assert.equal(refused.body.reason, 'TooManyRequests');
-    // Bob came last, and has taken nothing yet.
+    // Bob came last, and has had no seat yet.
     const others = write('b-1', tokens.bob);
     await hasCounts('lane', 1, 2);
-    // They wait for a quarter of a minute, so a busy machine is asked for everything at once.
+    // The requests wait for a quarter of a minute, so a busy machine sends all of them in time.
     const [during, other, elsewhere, ready, requestDump, queueDump] = await Promise.all([
       server.client.get('/metrics'),
       // The other process has a seat of its own, and other levels have theirs.
@@ -248,7 +248,7 @@ describe('flow control', { timeout: 240_000 }, () => {
         ['bob', '0', 'create'],
       ],
     );
-    // Those that are kept, and those in use.
+    // The seats of kept requests, and those in use.
     const shown = rows(queueDump.text).filter(({ PriorityLevelName }) => PriorityLevelName === 'lane');
     assert.ok(shown.length >= 1024 && shown.length <= 1026, String(shown.length));
     assert.equal(shown.filter(({ PendingRequests }) => PendingRequests === '1').length, 2);
@@ -279,13 +279,13 @@ describe('flow control', { timeout: 240_000 }, () => {
     waiting.close(8);
     await hasCounts('lane', 1, 0);
     assert.equal((await rowOf('lane'))?.CancelledRequests, '1');
-    // A quarter of its own time is as long as a request waits.
+    // A request waits for a quarter of its own time limit.
     const late = await server.client.get(`${configMaps}?timeoutSeconds=2`, { token: tokens.alice });
     assert.equal(late.status, 429);
     assert.equal((await rowOf('lane'))?.TimedoutRequests, '1');
     release();
     assert.equal((await first).status, 201);
-    // Anybody can leave as often as they like.
+    // A client may disconnect as often as it likes.
     assert.doesNotMatch(server.log, /request failed/);
     await client.close();
   });
@@ -393,7 +393,7 @@ describe('flow control', { timeout: 240_000 }, () => {
     const odd = { metadata: { name: 'odd', annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } } };
     const { spec } = (await server.client.get(`${levels}/system`)).body;
     await post(levels, { ...odd, spec });
-    // Every start looks after them.
+    // Every start checks the default objects.
     await cluster.addServer();
     await eventually(async () => {
       const { items } = (await server.client.get(levels)).body;

@@ -43,7 +43,7 @@ function generate(...args: readonly string[]): string {
 }
 
 before(async () => {
-  // Nothing will have the paths of the copy again, so its compiled code is not worth keeping.
+  // No other run has the paths of the copy, so its compiled code is not worth keeping.
   process.env.NODE_DISABLE_COMPILE_CACHE = '1';
   copy = mkdtempSync(join(tmpdir(), 'plinth-generated-'));
   removeWithUs(copy);
@@ -53,7 +53,7 @@ before(async () => {
     assert.equal(status, 0, stderr);
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  // With its own path for every package the compiler would take all of them for new, and check everything again.
+  // If each package had a path of its own, the compiler would check all of them again.
   const config = join(copy, 'tsconfig.json');
   const { compilerOptions, ...others } = JSON.parse(readFileSync(config, 'utf8'));
   writeFileSync(config, JSON.stringify({ ...others, compilerOptions: { ...compilerOptions, preserveSymlinks: true } }));
@@ -79,7 +79,7 @@ describe('a generated kind', () => {
       'dist/src/objects/apis/descriptions/field-descriptions.spec.js',
       'dist/test/round-trip/field-numbers.spec.js',
     ];
-    // In one process: each would load the declarations of all kinds.
+    // In one process, since each would load the declarations of all kinds.
     const { status, output } = run('--test', '--test-isolation=none', ...specs);
     assert.equal(status, 0, output);
   });

@@ -90,7 +90,7 @@ describe('clients that do not read', () => {
   });
 
   it('can not pile up answers on one connection', async () => {
-    // So long that none is cut before there are too many.
+    // Long enough that none is closed before there are too many.
     const data = { text: 'x'.repeat(900_000) };
     const long = `${core}/configmaps/long`;
     assert.equal((await server.client.post(`${core}/configmaps`, { metadata: { name: 'long' }, data })).status, 201);
@@ -194,7 +194,7 @@ describe('long-running requests', () => {
       assert.ok(Number(head['retry-after']) > 0);
     }
     assert.ok((await bytesKept()) > 1_500_000, 'a user has half of all');
-    // The long field selectors, logs and WebSockets of the same user as well.
+    // The long field selectors, logs and WebSockets of the same user count as well.
     const fields = Array.from({ length: 900 }, (_, i) => `metadata.name!%3Dx${i}`).join();
     assert.equal((await watch(alice, `fieldSelector=${fields}`))[':status'], 429);
     const long = 'x'.repeat(50_000);
@@ -217,7 +217,7 @@ describe('long-running requests', () => {
         'administrators are not refused',
       );
     }
-    // Other requests are none of it.
+    // Other requests don't count.
     assert.equal((await server.client.get(`${core}/configmaps/large-0`, { token: tokens.alice })).status, 200);
     for (const stream of kept) stream.close(8);
     await eventually(async () => (await bytesKept()) === before, 'all of it to be free');
@@ -285,7 +285,7 @@ describe('metrics', () => {
       }
     };
     await attack(0);
-    // The work of the server itself may add one now and then. Invented values would add some with each attack.
+    // The server's own work may add one now and then. Invented values would add some with each attack.
     const counts = [await seriesOf()];
     while (counts.length < 2 || (counts.at(-1) !== counts.at(-2) && counts.length < 5)) {
       await attack(counts.length);
@@ -308,7 +308,7 @@ describe('connections', () => {
       socket.resume();
     }
     await eventually(() => ended >= maxConnections, 'those above the limit to be closed');
-    // The connection from before stays.
+    // The earlier connection stays open.
     assert.equal((await server.client.get('/livez')).status, 200);
     for (const socket of open) socket.destroy();
     await eventually(async () => {

@@ -15,7 +15,7 @@ let server: TestServer;
 let two: Http2Client;
 
 before(async () => {
-  // Lists that nobody reads take longer than most requests may.
+  // Lists that the client does not read take longer than most requests may.
   cluster = await TestCluster.start({ servers: 1, flags: ['--request-timeout=10m'] });
   server = cluster.first;
   two = await Http2Client.connect(server.url, cluster.pki.authority, tokens.admin);
@@ -55,7 +55,7 @@ describe('a client that stops reading', { timeout: 300_000 }, () => {
   for (const version of ['HTTP/1.1', 'HTTP/2'] as const) {
     it(`does not make the server keep lists of 50 MB or a busy watch, ${version}`, async () => {
       const pid = server.process.pid as number;
-      // Once by a client that reads, so that permanent memory is already in use.
+      // Once by a client that reads, so that permanent memory is in use already.
       const whole = await server.client.get(configMaps);
       assert.ok(whole.text.length > 50_000_000);
       const from = whole.body.metadata.resourceVersion;
@@ -82,14 +82,15 @@ describe('a client that stops reading', { timeout: 300_000 }, () => {
         }
       }
       await inFlight(server, 'readOnly', 6);
-      // More events than are kept for a watch that takes none of them.
+      // More events than are kept for a watch whose client reads none of them.
       for (let i = 0; i < 90; i++) {
         const data = { value: 'z'.repeat(1_000_000), i: String(i) };
         assert.equal((await server.client.patch(`${configMaps}/big-0`, 'merge', { data })).status, 200);
       }
       const grown = residentBytes(pid) - settled;
       for (const go of leave) go();
-      // Garbage that is not collected yet counts too: 100 to 155 MB were measured. Kept answers would be 340 MB.
+      // Garbage that is not collected yet counts too: 100 to 155 MB were measured. If responses were kept, they would
+      // take 340 MB.
       assert.ok(grown < 220e6, `${Math.round(grown / 1e6)} MB more for five lists of 50 MB and a watch of 90 MB`);
       await inFlight(server, 'readOnly', 1);
     });
@@ -109,7 +110,7 @@ describe('a client that stops reading', { timeout: 300_000 }, () => {
   });
 });
 
-// Each has a server of its own, and they spend most of the time waiting.
+// Each case has a server of its own, and they spend most of the time waiting.
 describe('limits', { timeout: 240_000, concurrency: 3 }, () => {
   async function withFlags(flags: readonly string[], run: (limited: TestServer) => Promise<void>): Promise<void> {
     const limited = await cluster.addServer(undefined, flags);
@@ -187,7 +188,8 @@ describe('limits', { timeout: 240_000, concurrency: 3 }, () => {
           received[watch] = Number(received[watch]) + chunk.length;
         });
       }
-      // Sent to one of the watches, this is what their connection may carry in a minute and a half; the other has to wait.
+      // The amount that one connection may carry in a minute and a half, sent to one of the watches; the other one has
+      // to wait.
       const large = { metadata: { name: 'slow', labels: { slow: 'yes' } }, data: { text: 'z'.repeat(900_000) } };
       assert.equal((await limited.client.post(configMaps, large)).status, 201);
       await eventually(() => received.some((bytes) => bytes > 900_000), 'one of the watches has the event');
@@ -232,7 +234,7 @@ describe('limits', { timeout: 240_000, concurrency: 3 }, () => {
       for (const answer of await Promise.all(watches.map(responseOf))) assert.equal(answer[':status'], 200);
       const make = (generateName: string, token: string) =>
         limited.client.post(configMaps, { metadata: { generateName } }, { token });
-      /** A write that holds the seat. It keeps it for a second only, so the next one comes right behind it. */
+      /** A write that occupies the seat for only a second, so the next one follows directly. */
       const holdAndAsk = async () => {
         const held = client.open('POST', configMaps, json, false);
         held.on('error', () => undefined);
@@ -247,18 +249,18 @@ describe('limits', { timeout: 240_000, concurrency: 3 }, () => {
       assert.equal(refused.headers['retry-after'], '1');
       assert.equal(JSON.parse(refused.body.toString()).reason, 'TooManyRequests');
       assert.equal((await limited.client.get('/livez')).status, 200);
-      // Administrators get in to do something about it.
+      // Administrators still get seats, to solve the problem.
       assert.equal((await make('admin-', tokens.admin)).status, 201);
       held.close(8);
       await eventually(async () => (await make('yes-', tokens.bob)).status === 201, 'room for a write again');
-      // Lists that nobody reads keep nobody out for long, and are whole once they are read.
+      // Lists that are not read keep other requests out only for a short time, and are complete once they are read.
       const data = { text: 'x'.repeat(200_000) };
       for (let i = 0; i < 5; i++) {
         const metadata = { name: `unread-${i}`, labels: { unread: 'yes' } };
         assert.equal((await limited.client.post(configMaps, { metadata, data })).status, 201);
       }
       const get = () => limited.client.get(`${configMaps}/unread-0`, { token: tokens.bob });
-      // They keep their seats for a second, and a busy machine may miss that.
+      // The lists keep their seats for a second, which a busy machine may miss.
       const unread = await eventually(async () => {
         const lists = [1, 2].map(() => client.open('GET', `${configMaps}?labelSelector=unread%3Dyes`));
         for (const answer of await Promise.all(lists.map(responseOf))) assert.equal(answer[':status'], 200);

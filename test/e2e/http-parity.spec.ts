@@ -67,7 +67,7 @@ function overTwo({ method = 'GET', path, headers = {}, body }: Send): Promise<An
   return two.send(method, path, headers, body);
 }
 
-/** Values that belong to a connection of one HTTP version, or differ between any two requests. */
+/** Values that depend on the HTTP version of a connection, or differ between any two requests. */
 const apart = new Set([
   'connection',
   'keep-alive',
@@ -127,7 +127,7 @@ describe('both HTTP versions give the same answer to', { timeout: 60_000 }, () =
   for (const [what, status, send] of same) {
     it(what, async () => {
       let [one, second] = [await overOne(send), await overTwo(send)];
-      // The server itself writes now and then, such as its lease: then the two lists have different versions.
+      // The server writes by itself now and then, such as its lease: then the two lists have different versions.
       for (let again = 0; again < 5 && !isDeepStrictEqual(comparable(second), comparable(one)); again++) {
         [one, second] = [await overOne(send), await overTwo(send)];
       }

@@ -10,7 +10,7 @@ import { ok } from './support/listing.js';
 import { type ProgramEnd, runProgram, startProgram } from './support/program.js';
 import { eventually, TestCluster } from './support/test-cluster.js';
 
-// A backup of one cluster is brought to another one. Both have a server and the control loops.
+// A backup of one cluster is imported into another one. Both have a server and the control loops.
 
 let from: TestCluster;
 let to: TestCluster;
@@ -135,13 +135,13 @@ const done = (end: ProgramEnd, code = 0) => {
   return end;
 };
 
-/** Objects as they are apart from what differs between two clusters, by name. */
+/** Objects without the fields that differ between two clusters, by name. */
 async function comparable(client: ApiClient, path: string, names: readonly string[]): Promise<object[]> {
   const { items, apiVersion, kind } = await ok(client, path);
   return items
     .filter(({ metadata }: ApiObject) => names.some((name) => metadata.name?.startsWith(name)))
     .map((item: ApiObject) => {
-      // Objects in lists of most kinds don't say of what kind they are.
+      // In lists of most kinds, objects don't contain their kind.
       const typed = { ...item, apiVersion, kind: kind.replace(/List$/, '') };
       const object = cleanForCreate(typed, { hasVolume: () => true });
       for (const owner of object.metadata.ownerReferences ?? []) owner.uid = '';
@@ -179,7 +179,7 @@ describe('plinth import', () => {
     const { stdout } = done(await bring(backup));
     assert.match(stdout, /pods shop\/web-\S+, shop\/web-\S+: is made anew by its workload/);
     const [a, b] = [from.first.client, to.first.client];
-    // Binding writes to the claim.
+    // The binding writes to the claim.
     await eventually(async () => {
       const pods: ApiObject[] = (await ok(b, `${shop}/pods`)).items;
       const claim = await ok(b, `${shop}/persistentvolumeclaims/data`);
@@ -203,7 +203,7 @@ describe('plinth import', () => {
       assert.deepEqual(await comparable(b, collection, names), expected, collection);
     }
     assert.match((await b.get(`${path}/exact`)).text, /"m":9007199254740993,"n":1\b/);
-    // Owners are those of this cluster, and nothing was collected.
+    // The owners are those of this cluster, and nothing was collected as garbage.
     const { items } = await ok(b, path);
     const uidOf = (name: string) => items.find(({ metadata }: ApiObject) => metadata.name === name).metadata.uid;
     const child = await ok(b, `${path}/a-child`);
@@ -269,7 +269,7 @@ describe('plinth import', () => {
     const { result } = JSON.parse(done(await bring(...flags, '-o', 'json')).stdout);
     const row = result.kinds.find(({ resource }: { resource: string }) => resource === 'owners.import.example');
     assert.equal(row.created + row.existed, 120);
-    // On a busy machine it may have come to its end before it was killed.
+    // On a busy machine it may have completed before it was killed.
     assert.ok(row.existed >= made, JSON.stringify(row));
     const items: ApiObject[] = (await ok(to.first.client, path)).items;
     assert.equal(items.length, 120);

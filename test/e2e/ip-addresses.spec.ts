@@ -29,7 +29,7 @@ describe('IPAddress objects that are deleted', () => {
     });
     assert.equal(taken.status, 422, taken.text);
     assert.match(taken.body.message, /already allocated/);
-    // The owner still frees it at its own end.
+    // The owner still frees the address when it is deleted itself.
     assert.equal((await client.delete(`${services}/a`)).status, 200);
     assert.equal((await client.get(`${addresses}/${clusterIP}`)).status, 404);
   });
@@ -84,7 +84,8 @@ describe('the ranges of service addresses', () => {
   });
 
   it('have another object once the flag names another range, and one again where it was deleted', async () => {
-    // As the loop that protects ranges leaves it: the services that have its addresses would hold it for ever.
+    // The state that the control loop of protected ranges leaves: services with addresses of the range would otherwise
+    // hold it for ever.
     const held = { metadata: { finalizers: ['networking.k8s.io/service-cidr-finalizer'] } };
     assert.equal((await cluster.first.client.patch(`${ranges}/kubernetes`, 'merge', held)).status, 200);
     const moved = await cluster.addServer(undefined, ['--service-cluster-ip-range=10.9.3.4/20']);

@@ -26,7 +26,7 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
   describe(`a node that joins${compat === '' ? '' : `, with the names of ${compat}`}`, () => {
     let cluster: TestCluster;
     let admin: ApiClient;
-    /** What the node learned from the cluster; it is given only its token. */
+    /** The configuration that the node got from the cluster with only its token. */
     let found: { readonly server: string; readonly ca: string };
     let own: { cert: string; key: string };
 
@@ -176,7 +176,7 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
         conditions[0].message,
         new RegExp(`^Auto approving self ${names.nodeAgent.word} client certificate`),
       );
-      // It arrived before the other one.
+      // The event arrived before the other one.
       assert.deepEqual((await admin.get(`${requests}/not-mine`)).body.status, {});
       await withClient(renewed, async (client) => assert.equal((await client.get('/api/v1/nodes/n1')).status, 200));
     });

@@ -3,8 +3,8 @@ import { after, before, it } from 'node:test';
 import { parse } from 'yaml';
 import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
-// What a process keeps of the lists that it has answered shows in no answer: another process that keeps nothing answers
-// the same.
+// Forms that a process caches for lists do not change any response: another process that caches nothing answers the
+// same.
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const partial = ';as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
@@ -34,7 +34,7 @@ after(() => cluster.stop());
 async function shown({ client }: TestServer, path: string, accept: string, token?: string): Promise<string> {
   const { status, text } = await client.get(path, { headers: { accept }, token });
   assert.equal(status, 200, text);
-  // The version of a list, also in its continue token, moves with what others write, and ages with time.
+  // The version of a list, also in its continue token, changes with other writes, and ages with time.
   return text
     .replace(/"metadata":\{"resourceVersion":"\d+"[^{}]*\},"(items|rows|columnDefinitions)"/, '"$1"')
     .replace(/"(?:\d+m)?\d+[sm]"/g, '"age"');
@@ -81,7 +81,7 @@ it('lists show each object as it is, whatever was kept of it', { timeout: 120_00
     for (const query of ['includeObject=None', 'includeObject=Object', 'limit=3', 'fieldSelector=metadata.name=item-3'])
       await same(`${pods}?${query}`, accept);
   }
-  // Only what a user may see, though all of it is kept.
+  // Only the objects that a user may see, although the forms of all are cached.
   assert.equal((await keeping.client.get('/api/v1/pods', { token: tokens.bob })).status, 403);
 });
 
@@ -123,7 +123,7 @@ it('tables of a custom resource have its present columns, each version its own',
     assert.equal(await cell('v1'), 'A');
     assert.equal(await cell('v2'), 'C');
   }
-  // Objects of custom resources say what they are in lists as well: clients without types know it from nowhere else.
+  // Objects of custom resources contain their kind in lists as well: clients without types know it from nowhere else.
   for (const name of ['v1', 'v2']) {
     for (const [query, accept] of [
       ['', 'application/json'],

@@ -13,7 +13,7 @@ import { eventually, TestCluster, tokens } from './support/test-cluster.js';
  * namespace of its own.
  */
 
-/** All of one length, so that nothing else differs in answers that count bytes. */
+/** All have one length, so that responses which count bytes don't differ. */
 const namespaces = ['space-one', 'space-two'] as const;
 let cluster: TestCluster;
 before(async () => {
@@ -55,7 +55,7 @@ const deployment = {
 const review = { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } };
 const applied = 'kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: a\ndata:\n  k: ';
 
-/** Paths are below the namespace; `~` stands for the version of the object in the last answer. */
+/** Paths are below the namespace; `~` stands for the version of the object in the last response. */
 const steps: readonly Step[] = [
   ['POST', 'configmaps', json({ metadata: { name: 'a', labels: { x: 'y' } }, data: { k: 'v' } })],
   ['POST', 'configmaps', json({ metadata: { name: 'a' } })],
@@ -152,8 +152,8 @@ const deployments: readonly Step[] = [
 ];
 
 /**
- * Managed fields of one object are in the order of their times, which have whole seconds: two writes that one second
- * holds in one namespace may lie in two seconds in the other. Here they are in the order of their managers.
+ * Managed fields of one object are in the order of their times, in whole seconds: two writes in one second for one
+ * namespace may be in two seconds for the other. Here they are in the order of their managers.
  */
 function withManagersInOrder(text: string): string {
   const entries = /^\{.*"managedFields":\[/s.test(text) ? managedFieldsOf(text) : [];
@@ -170,7 +170,7 @@ function managedFieldsOf(text: string): ManagedFieldsEntry[] {
   }
 }
 
-/** An answer without the values that differ between any two objects. */
+/** A response without the values that differ between any two objects. */
 async function answerOf(client: ApiClient, namespace: string, prefix: string, [method, path, options]: Step) {
   const { status, headers, text } = await client.send(method, `${prefix}/namespaces/${namespace}/${path}`, options);
   const { date: _date, 'audit-id': _audit, 'content-length': length, ...shown } = headers;
@@ -287,7 +287,7 @@ it('shows the same events, and really used the other thread', async () => {
   assert.ok(events >= 8, `${events} events`);
 });
 
-/** Cells of a table say how old an object is. */
+/** Cells of a table contain the age of an object. */
 function withoutAges(events: unknown): unknown {
   return JSON.parse(JSON.stringify(events).replaceAll(/"\d+[smh]"/g, '"AGE"'));
 }

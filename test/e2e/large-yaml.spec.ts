@@ -14,7 +14,7 @@ after(() => cluster.stop());
 const revisions = '/apis/apps/v1/namespaces/large-yaml/controllerrevisions';
 const yaml = 'application/yaml';
 const apply = 'application/apply-patch+yaml';
-/** So many entries are more than is parsed in the thread that serves. */
+/** This many entries are more than the serving thread parses itself. */
 const large = 5_000;
 
 /** A ControllerRevision, whose data may be anything, with a list of this many entries. */
@@ -111,7 +111,7 @@ describe('YAML bodies', () => {
       if (!isAnswered) others++;
     }
     assert.equal((await posted).status, 201);
-    // If they had to wait, only requests from before the arrival of the body would have been answered.
+    // If other requests had to wait, only those from before the body's arrival would have been answered.
     assert.ok(others > 20, `${others} other requests were answered`);
   });
 });

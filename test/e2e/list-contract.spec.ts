@@ -72,7 +72,7 @@ describe('versions of a list', () => {
     const shown = (names: readonly string[]) => (limit === '' ? names : names.slice(0, Number(limit)));
     switch (expected) {
       case 'invalid':
-        // The table of the specification says 400; a match that nobody knows is no part of it.
+        // The specification's table says 400; an unknown match is not in it.
         if (/is invalid: resourceVersionMatch: Unsupported value/.test(answer.body.message))
           isStatus(answer, 422, 'Invalid');
         else isStatus(answer, 400, 'BadRequest');
@@ -106,7 +106,7 @@ describe('versions of a list', () => {
       case 'not older than': {
         assert.equal(answer.status, 200, answer.text);
         if (expected === 'not older than') assert.ok(version >= BigInt(then));
-        // Any state that existed will do, but it must be a single one, and the version must be its own.
+        // Any state that existed is right, but it must be a single one, and the version must be its own.
         const states = version >= BigInt(newest) ? [nowNames] : [thenNames, nowNames.slice(0, 4), nowNames];
         assert.ok(
           states.some((names) => namesOf(answer.body).join() === shown(names).join()),
@@ -224,7 +224,7 @@ describe('versions of a list', () => {
         const answer = await client.get(withQuery(`${own}/x`, { resourceVersion: version }));
         assert.deepEqual(answer.body, made, `version "${version}"`);
       }
-      // Any state will do for 0, even one from before the object existed.
+      // Any state is right for 0, even one from before the object existed.
       const any = await client.get(`${own}/x?resourceVersion=0`);
       if (any.status === 200) assert.deepEqual(any.body, made);
       else isStatus(any, 404, 'NotFound');

@@ -208,7 +208,7 @@ describe('continue tokens', () => {
     for (let i = 0; i < token.length; i++) {
       for (const other of ['A', 'z', '_']) {
         const altered = `${token.slice(0, i)}${other}${token.slice(i + 1)}`;
-        // The last character of base64 may hold bits that mean nothing.
+        // Some bits of base64's last character may be unused.
         if (altered !== token && !sameBytes(altered, token)) changed.add(altered);
       }
     }
@@ -239,7 +239,7 @@ describe('continue tokens', () => {
         assert.equal(answer.body.reason, 'BadRequest');
       }
     }
-    // Another limit, or none, does not make another query.
+    // Another limit, or none, does not change the query.
     for (const limit of ['', '0', '1', '100']) await ok(two(), withQuery(path, { continue: token, limit }));
   });
 
@@ -258,7 +258,7 @@ describe('continue tokens', () => {
       const fresh = answer.body.metadata.continue;
       assert.ok(typeof fresh === 'string' && fresh !== '' && fresh !== token);
       const second = await ok(two(), withQuery(path, { limit: '2', continue: fresh }));
-      // From the same key on, complete, at another version that is kept from here on.
+      // From the same key on, complete, at another version that the server keeps from then on.
       assert.deepEqual(namesOf(second), ['n2', 'n35']);
       assert.notEqual(second.metadata.resourceVersion, first.metadata.resourceVersion);
       await create(one(), path, `zz-${later++}`);

@@ -5,16 +5,16 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { eventually, TestCluster } from './support/test-cluster.js';
 
-/*
- * What one tenant stores must not end the process of the control loops, whose heap is small here, nor keep it from the work
- * for others.
+/**
+ * The objects of one tenant must not end the process of the control loops, whose heap is small here, nor keep it from
+ * work for others.
  */
 const heapMebibytes = 128;
 const sets = 10;
 const pods = 80;
 const patienceMs = 240_000;
 
-/** Text that no two objects share once `@` is replaced. */
+/** A text that differs between any two objects once `@` is replaced. */
 const filler = (bytes: number) => '@-'.padEnd(bytes, 'abcdefghijklmnopqrstuvwxyz0123456789');
 const values = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `E${i}`, value: filler(2000) }));
 const heavy = (count: number) => ({
@@ -39,7 +39,7 @@ describe('control loops with a small heap', () => {
     await ended;
   };
 
-  /** Copies of an object of the tenant, by the function that servers write with. */
+  /** Copies of an object of the tenant, written by the function with which servers write. */
   const copy = async (resource: string, count: number, replicas: number) => {
     const admin = new pg.Client({ connectionString: cluster.databaseUrl });
     await admin.connect();

@@ -51,11 +51,11 @@ describe('HTTP/2 clients that let little be sent at a time', () => {
     const refusals = [
       { code: 404, answer: connection.post('/api/v1/namespaces/default/nothings', json, '{}') },
       { code: 401, answer: connection.post(configMaps, { ...json, authorization: 'Bearer nobody' }, '{}') },
-      // A body that is announced as too large, and does not come.
+      // A body with a length that is too large, which is never sent.
       { code: 413, answer: connection.post(configMaps, { ...json, 'content-length': '100000000' }, '{', false) },
     ];
     for (const { answer } of refusals) await answer.until(() => answer.hasHead);
-    // Byte by byte, so that nothing is left for the end of any answer.
+    // Byte by byte, so that no bytes are left for the end of any response.
     while (refusals.some(({ answer }) => answer.end === undefined)) {
       connection.widen(0, 1);
       await connection.pong();

@@ -165,7 +165,7 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     assert.equal(status, 201, answer);
   }
 
-  /** Asks the server of the agent, with a certificate or without. */
+  /** Sends a request to the agent's server, with a certificate or without. */
   const ask = (path: string, who?: TestIdentity, headers: Record<string, string> = {}) =>
     new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
       const identity = who === undefined ? {} : { cert: who.cert, key: who.key };
@@ -178,7 +178,7 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
 
   const shell = (script: string) => ({ image: busyboxImage, command: ['/bin/sh', '-c', script] });
 
-  /** Waits until a pod is as wanted. */
+  /** Waits until a pod is in the expected state. */
   // biome-ignore lint/suspicious/noExplicitAny: whatever the server answered
   const untilPod = (name: string, what: string, look: (status: any) => boolean) =>
     eventually(async () => {
@@ -352,7 +352,7 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     await untilPod('task', 'the pod runs', (seen) => seen.phase === 'Running');
     const merge = 'merge';
     await admin.patch('/api/v1/namespaces/default/configmaps/live', merge, { data: { word: 'new' } });
-    // A change of the pod makes the agent look at once, and not within the minute.
+    // The agent handles a change of the pod at once, not within the minute.
     await admin.patch(`${pods}/task`, merge, { metadata: { annotations: { look: 'again' } } });
     const { status } = await untilPod('task', 'the task has ended', (seen) => seen.phase === 'Succeeded');
     assert.equal(status.containerStatuses[0].state.terminated.reason, 'Completed');

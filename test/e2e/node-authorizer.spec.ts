@@ -191,7 +191,7 @@ describe('the mode Node', () => {
       assert.equal((await other.get(path, as('n1'))).status, 200, path);
     }
     refused(await other.get('/apis/apps/v1/deployments', as('n1')), /cannot list resource "deployments"/);
-    // Without any group, the name of a node would bring the group of nodes with it.
+    // Without groups in the certificate, the name of a node would imply the group of nodes.
     const stranger = { headers: { 'impersonate-user': 'system:node:n1', 'impersonate-group': 'strangers' } };
     refused(await other.get(`${core}/secrets/volume`, stranger), /cannot get resource "secrets"/);
     const nameless = { headers: { 'impersonate-user': 'system:node:', 'impersonate-group': 'system:nodes' } };
@@ -218,7 +218,7 @@ describe('the mode Node', () => {
     }
     const both = '/api/v1/nodes?fieldSelector=metadata.name%3Dn2,metadata.name%3Dn1';
     refused(await other.get(both, as('n2')), /only its own Node object$/);
-    // There need not be a node yet.
+    // The Node object need not exist yet.
     assert.equal((await other.get('/api/v1/nodes?fieldSelector=metadata.name%3Dn9', as('n9'))).status, 200);
     const review = async (selector: object) => {
       const spec = {
@@ -354,7 +354,7 @@ describe('the mode Node', () => {
     const owned = await admin.patch(`${scratch}/reader-s`, 'merge', { metadata: { ownerReferences } });
     assert.equal(owned.status, 200, owned.text);
     await isGiven('of-scratch');
-    // Others are a matter of rights.
+    // Other requests depend on rights.
     const rights = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
     const rule = {
       apiGroups: [''],
@@ -370,7 +370,7 @@ describe('the mode Node', () => {
     });
     await eventually(async () => (await ask('vault')).status === 201, 'the right to have arrived');
     await isRefused('other');
-    // Whoever is no node asks for what it likes.
+    // A user who is not a node may request any signer.
     const free = await other.post(path, { spec: { audiences: ['vault', 'anything'] } });
     assert.equal(free.status, 201, free.text);
   });

@@ -10,7 +10,7 @@ const needs = ['root', 'nft', 'conntrack', 'ip', 'unshare', 'nsenter'];
 
 it('services lead where they should', { skip: unlessThere('the proxy of a node', needs) }, async () => {
   const main = join(import.meta.dirname, '../proxy/proxy.check.js');
-  // The test runner must not take the check for one of its own, and the check stops its PostgreSQL itself.
+  // The test runner must not take the check for a test of its own, and the check stops its PostgreSQL itself.
   const { NODE_TEST_CONTEXT: _, PLINTH_TEST_GROUP: __, ...env } = process.env;
   const child = spawn('unshare', ['-n', process.execPath, '--enable-source-maps', main], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -277,7 +277,7 @@ describe('what cannot be', () => {
       const { status: posted, body } = await scene.client.post(path, undefined);
       assert.deepEqual([posted, body.message], [code, text]);
     }
-    // A pod that has not begun has nothing to say yet.
+    // A pod that has not started has no log yet.
     const { status: none, text: nothing } = await scene.client.get(`${podsPath}/homeless/log`);
     assert.deepEqual([none, nothing], [204, '']);
     const plain = await scene.client.post(exec(['ls']), undefined);

@@ -21,13 +21,13 @@ before(async () => {
 
 after(() => cluster.stop());
 
-/** The answer, which must have the status. */
+/** The response, which must have the status. */
 function answered(answer: ApiResponse, status: number): ApiResponse {
   assert.equal(answer.status, status, answer.text);
   return answer;
 }
 
-/** A new object, with its text as the server returns it. */
+/** Creates an object. Returns its text as the server sends it. */
 // biome-ignore lint/suspicious/noExplicitAny: any object
 async function made(path: string, body: object): Promise<any> {
   return answered(await client.post(path, body), 201).body;
@@ -83,7 +83,7 @@ describe('resourceVersion zero of a write', () => {
     it(`counts as missing where a version is required: ${version}`, async () => {
       const name = `lease-${version}`;
       const metadata = { name, resourceVersion: version };
-      // No state is named, so a missing lease is made.
+      // No version is given, so a missing lease is created.
       answered(await client.put(`${leases}/${name}`, { metadata, spec: {} }), 201);
       for (const answer of [
         await client.put(`${leases}/${name}`, { metadata, spec: { leaseDurationSeconds: 3 } }),
@@ -221,7 +221,7 @@ describe('an applied scale', () => {
     assert.match(conflict.message, /conflict with "first" with subresource "scale".*: \.spec\.replicas/);
     answered(await apply('applied', 'second', { spec: { replicas: 4 } }, '&force=true'), 200);
     assert.equal((await client.get(`${deployments}/applied/scale`)).body.spec.replicas, 4);
-    // The same again changes nothing.
+    // The same write again changes nothing.
     const { resourceVersion } = (await client.get(`${deployments}/applied`)).body.metadata;
     answered(await apply('applied', 'second', { metadata: { name: 'applied' }, spec: { replicas: 4 } }), 200);
     assert.equal((await client.get(`${deployments}/applied`)).body.metadata.resourceVersion, resourceVersion);
@@ -267,7 +267,7 @@ describe('the deletion of a pod without a grace period', () => {
     const bound = { ...podSpec, nodeName: 'n' };
     const zero = { gracePeriodSeconds: 0 };
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions: zero };
-    // An eviction first says in a condition why the pod goes.
+    // An eviction first writes a condition with its reason.
     const ways: readonly (readonly [spec: object, end: () => Promise<ApiResponse>, before?: number])[] = [
       [bound, () => client.delete(`${pods}/p?gracePeriodSeconds=0`)],
       [podSpec, () => client.delete(`${pods}/p`)],

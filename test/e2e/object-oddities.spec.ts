@@ -28,13 +28,13 @@ function ownedByStatus({ metadata }: any): string[] {
   return entries.flatMap(({ fieldsV1 }: any) => Object.keys(fieldsV1['f:metadata'] ?? {}));
 }
 
-/** The answer, which must have the status. */
+/** The response, which must have the status. */
 function answered(answer: ApiResponse, status: number): ApiResponse {
   assert.equal(answer.status, status, answer.text);
   return answer;
 }
 
-/** A new object, with its text as the server returns it. */
+/** Creates an object. Returns its text as the server sends it. */
 // biome-ignore lint/suspicious/noExplicitAny: any object
 async function made(path: string, body: object): Promise<any> {
   return answered(await client.post(path, body), 201).body;
@@ -81,7 +81,7 @@ describe('requests with parts that make no sense', () => {
     }
     answered(await client.get(`${maps}?timeoutSeconds=5`), 200);
     answered(await client.get(`${maps}?timeoutSeconds=-1`), 200);
-    // The time of this watch is over before it begins.
+    // The time limit of this watch has passed before it begins.
     await made(maps, { metadata: { name: 'not-watched' } });
     for (const query of ['timeoutSeconds=-1', 'resourceVersion=0&timeoutSeconds=-999999999999999']) {
       assert.equal(answered(await client.get(`${maps}?watch=1&${query}`), 200).text, '');
@@ -209,7 +209,7 @@ describe('apply of something that is empty', () => {
       assert.deepEqual(ownedBy(shared, 'b'), { 'f:spec': { 'f:replicas': {}, 'f:revisionHistoryLimit': {} } });
       const given = await partly(nothing);
       assert.deepEqual(ownedBy(given, 'b'), { 'f:spec': {} });
-      // Fields of the other owner stay; its own go back to the default.
+      // Fields of the other owner stay; its own return to the default.
       assert.equal(given.spec.replicas, 2);
       assert.equal(given.spec.revisionHistoryLimit, 10);
       assert.equal(given.spec.template.spec.containers.length, 1);

@@ -43,7 +43,7 @@ async function discovered(): Promise<Map<string, DiscoveredResource[]>> {
 function references(value: unknown, into: Set<string> = new Set()): Set<string> {
   if (typeof value !== 'object' || value === null) return into;
   for (const [name, member] of Object.entries(value)) {
-    // A schema of schemas has a property of that name.
+    // The schema of schemas has a property of that name.
     if (name === '$ref' && typeof member === 'string') into.add(member);
     else references(member, into);
   }
@@ -91,7 +91,7 @@ function checkPaths(document: any, path: string, resources: readonly DiscoveredR
   }
 }
 
-/** Definitions, and fields of definitions, that have no text. */
+/** Definitions, and fields of definitions, without a description. */
 // biome-ignore lint/suspicious/noExplicitAny: the schemas of a document
 function silentOnes(schemas: any): string[] {
   const silent: string[] = [];
@@ -230,7 +230,7 @@ describe('/openapi/v3', () => {
   });
 });
 
-/** A value that each parameter refuses, and how the refusal shows that it was read. */
+/** A value that each parameter refuses, and the effect that proves that the parameter was read. */
 const refusedValues: Readonly<Record<string, readonly [value: string, message: RegExp]>> = {
   continue: ['x', /continue token/],
   dryRun: ['x', /dryRun/],
@@ -258,7 +258,7 @@ interface Parameter {
   readonly $ref?: string;
 }
 
-/** Parameters that take any value. */
+/** Parameters that accept any value. */
 const lenient = [
   'allowWatchBookmarks',
   'command',

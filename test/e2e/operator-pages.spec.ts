@@ -134,7 +134,7 @@ describe('pages about the process', () => {
 
   it('profile the processor and the memory, one at a time and for a limited time', async () => {
     const { client } = cluster.first;
-    /** A profile, if another one was refused meanwhile. */
+    /** A profile, again if another one made the server refuse it. */
     const profile = async (seconds: number) => {
       let isOver = false;
       const cpu = client.get(`/debug/pprof/profile?seconds=${seconds}`).finally(() => {
@@ -254,7 +254,7 @@ describe('traces', () => {
 
   it('are not made of other requests, nor of what is no trace', async () => {
     const { client } = cluster.first;
-    // Not the one from before, whose last spans may still be on their way.
+    // A new process, since the last spans of the earlier one may still be in transit.
     const unasked = '2af7651916cd43dd8448eb211c80319c';
     const before = receiver.spans.length;
     const noTrace = [
@@ -265,7 +265,7 @@ describe('traces', () => {
     ];
     await client.get(maps);
     for (const traceparent of noTrace) assert.equal((await client.get(maps, { headers: { traceparent } })).status, 200);
-    // Whoever may not decide about traces gets none, by the rate of 0.
+    // A client that may not decide about traces gets none, because the rate is 0.
     const traceparent = `00-${unasked}-${parentId}-01`;
     const stranger = cluster.clientFor(cluster.first, {});
     assert.equal((await stranger.get('/version', { headers: { traceparent } })).status, 200);
@@ -274,7 +274,7 @@ describe('traces', () => {
       const { status } = await client.get('/version', { headers: { traceparent }, token });
       assert.equal(status, token === 'no-token' ? 401 : 200);
     }
-    // A trace that comes after them is sent after them.
+    // A later trace is sent later.
     const last = 'ffffffffffffffffffffffffffffffff';
     await client.get(maps, { headers: { traceparent: `00-${last}-${parentId}-01` } });
     await eventually(() => receiver.spans.some((span) => span.traceId === last), 'the last trace');

@@ -11,7 +11,7 @@ before(async () => {
 
 after(() => cluster.stop());
 
-/** Also if an attempt made it whose answer was lost with its connection. */
+/** Also succeeds if an attempt created the object and lost the response with its connection. */
 async function isMade(name: string): Promise<boolean> {
   const { status } = await cluster.first.client.post(path, { metadata: { name } });
   return status === 201 || status === 409;
@@ -95,7 +95,7 @@ describe('a database that goes away', () => {
     assert.equal((await begun.next())?.object.metadata.name, 'before-the-watch');
     const listed = await client.get(`${path}?resourceVersion=0`);
     assert.equal(listed.status, 200, listed.text);
-    // Nobody knows whether this version exists.
+    // Whether this version exists is unknown.
     const ahead = await client.get(
       `${path}?watch=1&resourceVersion=${BigInt(made.body.metadata.resourceVersion) + 50n}`,
     );

@@ -25,7 +25,7 @@ describe('plain paths', () => {
     for (const path of ['/api/v1', '/apis/apps/v1', '/livez/ping', '/readyz/ping', '/healthz/ping', '/version']) {
       assert.ok(paths.includes(path), path);
     }
-    // The release lists it, as the beginning of other paths, and has nothing there.
+    // The release lists this path as the beginning of others, and serves nothing there.
     const beginning = '/openapi/v3/';
     assert.ok(paths.includes(beginning));
     assert.equal((await client.get(beginning)).status, 404);

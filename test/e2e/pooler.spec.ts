@@ -52,7 +52,7 @@ for (const pooler of ['direct-listen', 'polling'] satisfies PoolerMode[]) {
     });
 
     it('leave no statements, settings or LISTEN behind on connections that serve others', async () => {
-      // What a session leaves behind can only be seen inside it. With one server connection all clients share it.
+      // Only a session itself can see its remains. With one server connection all clients share it.
       const route = await PgBouncer.start(cluster.postgres.adminUrl, { poolSize: 1 });
       const storage = await createPostgresStorage({ databaseUrl: route.through(cluster.databaseUrl) });
       await storage.create({ resource: 'things', namespace: '', name: 'a' }, 'u', '{}');
@@ -89,7 +89,7 @@ for (const pooler of ['direct-listen', 'polling'] satisfies PoolerMode[]) {
       await eventually(
         async () => {
           const { status } = await cluster.first.client.post(path, { metadata: { name: 'after' } });
-          // Also if an attempt made it whose answer was lost with its connection.
+          // Also succeeds if an attempt created the object and lost the response with its connection.
           return status === 201 || status === 409;
         },
         'a write after the outage',
@@ -135,7 +135,7 @@ describe('a store behind a transaction pooler', () => {
       const { resourceVersion } = await writer.create({ resource: 'things', namespace: '', name: `d${i}` }, 'u', '{}');
       await collectUpTo(watch, resourceVersion);
     }
-    // Polling would take a minute each.
+    // With polling each case would take a minute.
     assert.ok(performance.now() - began < slowPollMs / 2);
     watch.close();
     await writer.stop();
@@ -152,13 +152,13 @@ describe('a store behind a transaction pooler', () => {
     await retention.round(3_600_000, 0);
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
-    // A slow reader of the log: the partition has to wait, but nobody else for longer than a moment.
+    // A slow reader of the log: the partition has to wait for it, but other work only for a moment.
     await client.query('begin');
     await client.query('select count(*) from plinth.changes');
     assert.equal(await retention.round(0, 3_600_000), 0);
     await storage.create({ resource: 'old', namespace: '', name: 'b' }, 'u', '{}');
     await client.query('commit');
-    // It waits for nobody longer than a moment, and a busy machine may read for longer.
+    // The server waits for other work only for a moment; a busy machine may read for longer.
     await eventually(async () => (await retention.round(0, 3_600_000)) >= 1, 'the end of the partition');
     assert.ok((await storage.compactRevision()) > old.resourceVersion);
     await client.end();

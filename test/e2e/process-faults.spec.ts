@@ -67,7 +67,7 @@ describe('no request ends the process', () => {
     const { body } = await slow.client.get(`${core}/configmaps`);
     const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=6&resourceVersion=${body.metadata.resourceVersion}`;
     const stream = await slow.client.watch(`${core}/configmaps?${query}`);
-    // Takes more than eight seconds to pay for, so the next event waits beyond the end of the watch.
+    // Uses more than eight seconds of the budget, so the next event waits beyond the end of the watch.
     const data = { text: 'x'.repeat(8000) };
     assert.equal((await slow.client.post(`${core}/configmaps`, { metadata: { name: 'long' }, data })).status, 201);
     assert.equal((await stream.next())?.type, 'ADDED');

@@ -34,7 +34,7 @@ describe('authentication', () => {
       reason: 'Unauthorized',
       code: 401,
     });
-    // Nothing here accepts passwords, so nothing refuses them: their sender is anonymous.
+    // No method here accepts passwords, so none refuses them: their sender is anonymous.
     const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
     const basic = await client.post(review, {}, { headers: { authorization: 'Basic YTpi' } });
     assert.equal(basic.body.status.userInfo.username, 'system:anonymous');

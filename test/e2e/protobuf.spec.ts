@@ -78,7 +78,7 @@ before(async () => {
 
 after(() => cluster.stop());
 
-/** The canonical form of what a server answered in JSON. */
+/** The canonical form of a server's JSON response. */
 function canonical(type: KindType, value: unknown): unknown {
   const { value: decoded, unknownFields } = decode(type, value);
   assert.deepEqual(unknownFields, []);
@@ -104,7 +104,7 @@ for (const { type, path, make } of samples) {
       assert.equal(updated.status, 200, updated.bytes.toString('latin1'));
       assert.deepEqual(decodeObject(type, updated.bytes), (await json.get(`${path}/a`)).body);
 
-      // Request and answer choose their forms independently.
+      // Request and response have their formats independently.
       const mixed = await binary.send('POST', path, { body: body('b'), accept: 'application/json' });
       assert.equal(mixed.headers['content-type'], 'application/json');
       assert.equal(JSON.parse(mixed.bytes.toString()).metadata.name, 'b');
@@ -126,7 +126,7 @@ for (const { type, path, make } of samples) {
       assert.equal(whole.headers['content-type'], protobuf);
       const list = decodeObject(listType, whole.bytes);
       assert.equal(list.kind, `${type.kind.kind}List`);
-      // Anything may be written meanwhile, so both are asked for one version.
+      // There may be writes in between, so both lists are requested at one version.
       const same = `${path}?resourceVersion=${list.metadata.resourceVersion}&resourceVersionMatch=Exact`;
       assert.deepEqual(canonical(listType, (await json.get(same)).body), list);
       assert.equal(list.items.length, 7);

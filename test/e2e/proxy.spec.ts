@@ -18,10 +18,10 @@ const ownAddress =
     .flat()
     .find((one) => one?.family === 'IPv4' && !one.internal)?.address ?? assert.fail('no network');
 let scene: StreamScene;
-/** What listens in the pod. */
+/** The server in the pod. */
 let backend: Backend;
 
-/** Tells what it was asked. */
+/** Responds with the request that it received. */
 class Backend {
   readonly server: Server;
   last: { headers: IncomingMessage['headers']; rawHeaders: string[] } = { headers: {}, rawHeaders: [] };
@@ -246,7 +246,7 @@ describe('a proxy path leads nowhere', () => {
       assert.equal(status, 503);
       assert.match(body.message, /connections to 169\.254\.169\.254 are not allowed/);
     }
-    // An endpoint that is no pod's, and one that claims to be the pod of another address.
+    // An endpoint that belongs to no pod, and one that claims to be the pod of another address.
     for (const [name, endpoint] of [
       ['free', { addresses: [ownAddress] }],
       ['claimed', { addresses: ['10.1.2.3'], targetRef: { kind: 'Pod', namespace: 'default', name: 'pod' } }],

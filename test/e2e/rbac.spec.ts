@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => cluster.stop());
 
-/** A test's own namespace. */
+/** Creates a namespace for one test. */
 async function makeNamespace(name: string): Promise<string> {
   assert.equal((await admin.post('/api/v1/namespaces', { metadata: { name } })).status, 201);
   return name;

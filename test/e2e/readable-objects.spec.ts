@@ -5,8 +5,8 @@ import type { ApiClient } from './support/api-client.js';
 import { CborClient } from './support/cbor-client.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
-// One object with a number that Go's decoder refuses ends every list of its kind for typed and dynamic clients: such a
-// number is refused, whatever the way in, and what earlier releases stored reads as repaired.
+// One object with a number that Go's decoder refuses ends every list of its kind for typed and dynamic clients. So such
+// a number is refused in every write, and objects that earlier releases stored are repaired when they are read.
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const frees = '/apis/read.example/v1/namespaces/default/frees';
@@ -201,7 +201,7 @@ describe('numbers and text', () => {
     const list = await cbor.ask('GET', frees);
     const old = list.body.items.filter((item: { metadata: { name: string } }) => item.metadata.name.startsWith('old-'));
     for (const { spec } of old) assert.deepEqual([spec.a, spec.b, spec.c], [Number.MAX_VALUE, 1, '\ufffd']);
-    // An unchanged update writes nothing, a changed one what is read.
+    // An unchanged update writes nothing; a changed one writes the repaired object.
     const body = await server.client.get(`${frees}/old-1`);
     const same = await server.client.send('PUT', `${frees}/old-1`, { raw: body.text, contentType: 'application/json' });
     assert.equal(same.body.metadata.resourceVersion, body.body.metadata.resourceVersion);

@@ -110,7 +110,7 @@ describe('files that change under running processes', () => {
       'a word in the log',
     );
     assert.deepEqual([await statusOf(old), await statusOf(next)], [403, 403]);
-    // Although the token was remembered a moment ago. A busy machine may need more than one attempt.
+    // Although the token was accepted a moment ago. A busy machine may need more than one attempt.
     for (let attempt = 1; ; attempt++) {
       const began = performance.now();
       write('sa.pub', publicPem(second));

@@ -9,7 +9,7 @@ import { expireHistory } from './support/expire-history.js';
 import { answerInTerminal, runProgram } from './support/program.js';
 import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
-// Objects are brought back from the past of a real cluster, with two server processes and the control loops.
+// Objects are restored from the history of a real cluster, with two server processes and the control loops.
 
 const widgets = customDefinition({ plural: 'widgets', kind: 'Widget', group: 'restore.example' }, [{ name: 'v1' }]);
 const widgetsPath = '/apis/restore.example/v1/namespaces/shop/widgets';
@@ -28,7 +28,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-/** Tries until nothing fails any more. */
+/** Tries until no object fails any more. */
 async function until(attempt: () => Promise<void>): Promise<void> {
   let failure: unknown;
   const isDone = () =>
@@ -61,7 +61,7 @@ async function sql<T extends object>(text: string, values: readonly unknown[] = 
   }
 }
 
-/** Makes the log forget everything so far, and copies it to the past, as hours would. */
+/** Moves all of the log into the history, as happens after hours. */
 async function age(): Promise<void> {
   const upto = await expireHistory(cluster.databaseUrl);
   await until(async () => {
@@ -74,7 +74,7 @@ async function age(): Promise<void> {
   });
 }
 
-/** What must be the same of an object that was deleted and came back. */
+/** The fields that must be equal in an object that was deleted and restored. */
 function kept(object: ApiObject): object {
   const { metadata, ...rest } = cleanForCreate(object, { addresses: true });
   const { ownerReferences = [], ...others } = metadata;

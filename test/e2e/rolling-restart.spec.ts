@@ -23,7 +23,7 @@ before(async () => {
   balancer = await TcpBalancer.start(
     cluster.servers.map(({ url }) => Number(new URL(url).port)),
     async (port) => {
-      // The server on the port changes, so a check has a connection of its own.
+      // The server on the port changes, so each check has a connection of its own.
       const client = new ApiClient(`https://127.0.0.1:${port}`, { ca: cluster.pki.authority, token: tokens.admin });
       try {
         return (await client.get('/readyz')).status === 200;
@@ -95,7 +95,7 @@ describe('a rolling restart under writes', { timeout: 240_000 }, () => {
       makeInformer<V1ConfigMap>(config, path, () => api.listNamespacedConfigMap({ namespace: 'default' })),
     );
     const faults: string[] = [];
-    /** Values of each object in the order an informer saw them. */
+    /** The values of each object in the order in which an informer saw them. */
     const seen = informers.map(() => new Map<string, number[]>());
     informers.forEach((informer, i) => {
       informer.on('error', (error: unknown) => faults.push(String(error)));

@@ -27,7 +27,7 @@ async function addNode(name: string, cpu: string): Promise<void> {
   const status = { allocatable: { cpu, memory: '64Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] };
   const made = await client.post('/api/v1/nodes', { metadata: { name, labels }, status });
   assert.equal(made.status, 201, made.text);
-  // New nodes are tainted until somebody finds them ready.
+  // New nodes are tainted until a control loop finds them ready.
   const opened = await client.patch(`/api/v1/nodes/${name}`, 'merge', { spec: { taints: null } });
   assert.equal(opened.status, 200, opened.text);
 }

@@ -26,7 +26,7 @@ for (const compat of ['', 'kubernetes'] as const satisfies readonly Compatibilit
       const privateKey = file('sa.key', keys.privateKey.export({ type: 'pkcs8', format: 'pem' }));
       const publicKey = file('sa.pub', keys.publicKey.export({ type: 'spki', format: 'pem' }));
       const flags = ['--authorization-mode=RBAC', ...(compat === '' ? [] : [`--compat=${compat}`])];
-      // Servers that only check tokens have the public half.
+      // Servers that only check tokens have the public key.
       const serving = [...flags, `--service-account-key-file=${publicKey}`];
       servers = await Promise.all([cluster.addServer(undefined, serving), cluster.addServer(undefined, serving)]);
       cluster.startControllers([

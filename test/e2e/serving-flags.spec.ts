@@ -4,7 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { eventually, TestCluster, type TestServer } from './support/test-cluster.js';
 
-// Flags of the port and of browsers, and flags that other servers have: one server with all of them, beside a plain one.
+// Flags of the port and of browsers, and flags that other servers have: one server with all of them, compared with a
+// plain one.
 
 let cluster: TestCluster;
 let plain: TestServer;
@@ -66,7 +67,7 @@ describe('a server with flags of its port', () => {
     const ask = (server: TestServer, origin: string, method = 'GET') =>
       server.client.send(method, '/api/v1/namespaces/default', {
         headers: { origin },
-        // A wrong token is refused wherever it is looked at.
+        // Every place where tokens are checked refuses a wrong one.
         ...(method === 'OPTIONS' ? { token: 'nobody' } : {}),
       });
     const own = await ask(strict, 'https://www.example.com');

@@ -54,7 +54,10 @@ async function signal(line: RegExp): Promise<string> {
   return found[1] ?? '';
 }
 
-/** With what may survive of each, in bytes: some are always under way. It was twice as much when nearly all survived. */
+/**
+ * The amounts that may survive each request, in bytes: some requests are always under way. It was twice as much when
+ * nearly all survived.
+ */
 const kinds: Readonly<Record<string, readonly [Ask, number]>> = {
   gets: [(name) => server.client.get(`${path}/${name}`), 12_000],
   patches: [
@@ -67,7 +70,7 @@ const kinds: Readonly<Record<string, readonly [Ask, number]>> = {
 describe('what requests leave behind', () => {
   for (const [kind, [ask, most]] of Object.entries(kinds)) {
     it(`${kind}: little survives a collection of young objects`, async () => {
-      // Code and caches come first.
+      // Compiled code and caches come first.
       await everyRequest(ask, 1_000);
       let least = Number.POSITIVE_INFINITY;
       for (let round = 0; round < rounds && least >= most; round++) {

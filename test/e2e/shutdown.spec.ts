@@ -16,7 +16,7 @@ before(async () => {
 
 after(() => cluster.stop());
 
-/** A server that the test itself ends. */
+/** A server that the test itself stops. */
 async function start(flags: readonly string[] = []): Promise<TestServer> {
   const server = await cluster.addServer(undefined, flags);
   cluster.servers.splice(cluster.servers.indexOf(server), 1);
@@ -34,7 +34,7 @@ function terminate(server: TestServer): Promise<number | null> {
   return ended;
 }
 
-/** Of everything that was written: the process itself writes too, such as its lease. */
+/** The newest of all writes: the process writes by itself too, such as its lease. */
 async function newestVersion(): Promise<bigint> {
   const client = new pg.Client({ connectionString: cluster.databaseUrl });
   await client.connect();
@@ -65,7 +65,7 @@ async function stopping(server: TestServer): Promise<void> {
   await eventually(() => / stopping /.test(server.log), 'the server to stop');
 }
 
-/** So many uploads have arrived: a connection that is not accepted yet when the server stops is only closed. */
+/** This many uploads have arrived: a connection that is not accepted yet when the server stops is only closed. */
 async function uploading(server: TestServer, count: number): Promise<void> {
   const metric = new RegExp(`apiserver_current_inflight_requests\\{request_kind="mutating"\\} ${count}\\b`);
   await eventually(async () => metric.test((await server.client.get('/metrics')).text), 'the uploads to have arrived');
@@ -132,7 +132,7 @@ describe('a stop', () => {
     });
     const { body } = await server.client.post(configMaps, { metadata: { generateName: 'seen-' } });
     for (const watch of one) assert.equal((await watch.next())?.object.metadata.name, body.metadata.name);
-    // Something else happens. These watches don't show it, but their bookmark does.
+    // A further change. These watches don't show it, but their bookmark does.
     await server.client.post('/api/v1/namespaces/default/secrets', { metadata: { generateName: 'n-' } });
     const goaway = once(two.session, 'goaway');
     const ended = terminate(server);
@@ -196,7 +196,7 @@ describe('a stop', () => {
     agent.destroy();
     kept.destroy();
     await two.close();
-    // Every acknowledged write was made.
+    // Every acknowledged write was committed.
     const check = await start();
     for (const name of ['slow-one', 'slow-two']) {
       assert.equal((await check.client.get(`${configMaps}/${name}`)).status, 200);

@@ -42,7 +42,7 @@ describe('simulated nodes', () => {
     assert.equal(status, 201, text);
   }
 
-  /** Waits until the status of a pod is as wanted. */
+  /** Waits until the status of a pod is as expected. */
   // biome-ignore lint/suspicious/noExplicitAny: whatever the server answered
   const untilPod = (name: string, what: string, look: (status: any) => boolean) =>
     eventually(async () => {
@@ -122,7 +122,7 @@ describe('simulated nodes', () => {
       ({ containerStatuses }) => containerStatuses?.length === 1,
     );
     assert.equal(waiting.status.containerStatuses[0].state.waiting.reason, 'ContainerCreating');
-    // What the control loop does once the driver has attached it.
+    // The work of the control loop after the driver has attached the volume.
     const volumesAttached = [{ name: uniqueName, devicePath: '' }];
     assert.equal(
       (await admin.patch('/api/v1/nodes/sim-1/status', 'merge', { status: { volumesAttached } })).status,
@@ -406,7 +406,7 @@ describe('simulated nodes', () => {
     assert.equal(spec.claimRef.uid, made.body.metadata.uid);
     const finalizer = 'external-provisioner.volume.kubernetes.io/finalizer';
     assert.ok(metadata.finalizers.includes(finalizer));
-    // No loop runs here that would say so.
+    // Without a control loop the condition never changes.
     await admin.patch(`${volume}/status`, 'merge', { status: { phase: 'Released' } });
     await eventually(async () => {
       const { status, body } = await admin.get(volume);

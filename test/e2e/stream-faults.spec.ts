@@ -17,7 +17,7 @@ const v5 = 'v5.channel.k8s.io';
 const v4 = 'v4.channel.k8s.io';
 const path = '/exec/default/pod/main';
 const exec = `${podsPath}/pod/exec?command=x&stdin=true&stdout=true&stderr=true`;
-/** The numbers of the streams that a command with these options has. */
+/** The numbers of the streams of a command with these options. */
 const [errorStream, stdoutStream, stderrStream] = [1, 5, 7];
 let scene: StreamScene;
 let policy: string;
@@ -32,7 +32,7 @@ before(async () => {
 });
 after(() => scene?.stop());
 
-/** Lets the agent accept the next command, and then do this. */
+/** Makes the agent accept the next command and then run this function. */
 function agentDoes(work: (socket: Duplex) => void): void {
   scene.agent.upgrades.set(path, (socket, request) => {
     const { upgrade = '' } = request.headers;
@@ -54,7 +54,7 @@ function data(stream: number, text: string, isLast = false): Buffer {
 
 const ends = Buffer.concat([errorStream, stdoutStream, stderrStream].map((stream) => data(stream, '', true)));
 
-/** Sends the frames as a client, without a mask that changes anything. */
+/** Sends the frames as a client, with a mask that changes nothing. */
 function frame(opcode: number, body: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | body.length, 0, 0, 0, 0]), body]);
 }
@@ -78,7 +78,7 @@ async function rawSocket(protocol: string = v5): Promise<TLSSocket> {
   return socket;
 }
 
-/** One more process with the certificates of the first one. */
+/** Another server process with the certificates of the first one. */
 function addServer(flags: readonly string[]): Promise<TestServer> {
   const file = (name: string) => join(scene.cluster.directory, name);
   return scene.cluster.addServer(undefined, [
@@ -269,7 +269,7 @@ describe('a client that', () => {
     agentDoes((socket) => socket.pause());
     const memory = /^process_resident_memory_bytes (\S+)/m;
     const before = await metric(scene.first, memory);
-    // Translated, and through unread.
+    // Through the translation, and through the tunnel.
     const sockets = [await rawSocket(), await rawSocket(v4), (await scene.spdy(exec, [v4])).socket];
     const megabytes = 64;
     for (const socket of sockets) {
@@ -289,7 +289,7 @@ describe('a client that', () => {
     };
     assert.equal(await open(), sockets.length);
     for (const socket of sockets) socket.destroy();
-    // Nothing is read from a client that has to wait, and nothing is heard of its end.
+    // The server does not read from a client that has to wait, so it does not notice when that client disconnects.
     await eventually(async () => (await open()) === 0, 'the end of the streams');
     scene.agent.cut();
   });
@@ -401,7 +401,7 @@ describe('a stream', () => {
       await channelsOf(open(v5));
       return performance.now() - began;
     };
-    // All but what goes at once.
+    // All bytes except those that are sent at once.
     for (const ms of [await input(), await output()]) assert.ok(ms > 1000, `${ms} ms`);
     await server.stop();
   });

@@ -84,7 +84,7 @@ function noteBegin({ resources }: WrittenBatch): void {
   hasBegun ||= worked.some((resource) => resources.has(resource));
 }
 
-/** Lets a parent notice, too, that the clients have begun. */
+/** Lets a parent notice as well that the clients have started. */
 function noteBatches(): void {
   const { sendBatch: tellBatch } = HubClient.prototype;
   HubClient.prototype.sendBatch = function (batch) {

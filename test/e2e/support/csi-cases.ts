@@ -57,7 +57,7 @@ export function csiCases(scene: () => AgentScene): void {
       assert.equal(claimed.status, 201, claimed.text);
     }
 
-    /** Does what the driver's attacher does in a cluster. */
+    /** Acts as the driver's attacher in a cluster. */
     async function attach(volumeName: string): Promise<void> {
       const { admin } = scene();
       const name = await eventually(async () => {
@@ -155,7 +155,7 @@ export function csiCases(scene: () => AgentScene): void {
         ...{ availableBytes: 70, capacityBytes: 100, usedBytes: 30, inodesFree: 6, inodes: 9, inodesUsed: 3 },
         ...{ name: 'v', pvcRef: { name: 'second', namespace: 'default' } },
       });
-      // A driver that fails is asked again, and the pod goes no sooner.
+      // A failing driver is asked again, and the pod stays until it succeeds.
       driver.failures.set('NodeUnpublishVolume', 'not now');
       const before = driver.callsOf('NodeUnpublishVolume').length;
       await admin.delete(`${pods}/lasting`);

@@ -24,7 +24,7 @@ export class ExtensionScene {
 
   /**
    * @param flags of the serving processes, besides those about the extension server
-   * @param controllerFlags the same of the process with the control loops
+   * @param controllerFlags flags of the process with the control loops
    */
   static async start(
     flags: readonly string[] = [],
