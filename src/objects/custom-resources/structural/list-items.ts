@@ -13,9 +13,9 @@ export function itemKey(schema: StructuralSchema, item: unknown): unknown {
   const names = schema.xListMapKeys;
   if (names.length === 1) {
     const value = keyValue(schema, item, names[0] as string);
-    if (typeof value === 'string') return value;
+    if (typeof value === 'string' && !value.startsWith('\u0000')) return value;
   }
-  // The leading NUL distinguishes these keys from a single string key.
+  // The leading NUL distinguishes these keys from a single string key, which is returned as it is only without one.
   return `\u0000${names.map((name) => keyText(keyValue(schema, item, name))).join('\u0000')}`;
 }
 

@@ -322,6 +322,16 @@ const cases: readonly [schema: JSONSchemaProps, value: string, ...errors: string
     'Required x[1].k: Required value',
     'Duplicate x[1]: Duplicate value: {"p":"TCP"}',
   ],
+  [{ ...listMap, 'x-kubernetes-list-map-keys': ['k'], items: object({ k: intOrString }) }, '[{"k":5},{"k":"5"}]'],
+  [
+    { ...listMap, 'x-kubernetes-list-map-keys': ['k'], items: object({ k: intOrString }) },
+    '[{"k":5},{"k":"\\u00005"}]',
+  ],
+  [
+    { ...listMap, 'x-kubernetes-list-map-keys': ['k'], items: object({ k: intOrString }) },
+    '[{"k":"\\u00005"},{"k":5},{"k":"\\u00005"}]',
+    'Duplicate x[2]: Duplicate value: {"k":"\\u00005"}',
+  ],
   [
     { ...listMap, 'x-kubernetes-list-map-keys': ['k'] },
     '[{"k":"a"},5]',
