@@ -25,7 +25,7 @@ const seed = Number(process.env[seedVariable] ?? Math.floor(Math.random() * 2 **
 const from = Number(values.from);
 const until = from + Number(values.requests);
 const deadline = performance.now() + Number(values.minutes) * 60_000;
-/** More than a warm-up adds, and the memory that keeps stored objects. */
+/** The most growth in memory per request. A warm-up and the cached objects add less. */
 const maxBytesPerRequest = 4096;
 const shownFailures = 20;
 const probeMs = 1_000;
@@ -55,7 +55,7 @@ function faultOf(
   { status, contentType, retryAfter, body }: HostileAnswer,
 ): string | undefined {
   count(String(status));
-  // A request with a limit of one second is answered that the time was not enough.
+  // A request with a limit of one second is answered with a timeout.
   const askedForLittle = status === 504 && request.path.includes('timeoutSeconds=');
   // As in the reference: nobody can connect to such a node.
   const isWithoutAddress = status === 500 && body.includes('no preferred addresses found');

@@ -148,7 +148,7 @@ export function hostileRequest(seed: number, number: number, tokens: readonly st
   const isPlain = random.chance(0.04);
   const { path, name } = isPlain ? { path: random.pick(plainPaths), name: '' } : pathOf(random, target, method);
   const query = queryOf(random);
-  // In any case: without these objects there is nothing left to send requests about.
+  // In any case: without these objects, later requests would have no targets.
   const isKept = method === 'DELETE' && target.definition.resource === 'namespaces' && keptNamespaces.has(name);
   const headers: Record<string, string> = { 'user-agent': random.chance(0.9) ? 'abuse/1.0' : 'kubectl/v1' };
   const accept = acceptOf(random);

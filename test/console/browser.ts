@@ -14,7 +14,7 @@ export async function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: path, args });
 }
 
-/** A tab of the console that fails when a script of somebody else runs, or one of ours fails. */
+/** A tab of the console that fails when a foreign script runs, or when one of the console's own fails. */
 export class ConsoleTab {
   /** What must not have happened. */
   readonly faults: string[] = [];
@@ -62,7 +62,10 @@ export class ConsoleTab {
     return this.page.evaluate<T>(expression);
   }
 
-  /** Waits for an expression to be true. The page's policy lets no script compile others, so the asking is done from here. */
+  /**
+   * Waits for an expression to be true. The page's policy lets no script compile others, so the test evaluates it from
+   * outside.
+   */
   async until(expression: string): Promise<void> {
     const limit = Date.now() + 30_000;
     while (!(await this.run<boolean>(expression))) {

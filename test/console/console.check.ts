@@ -3,10 +3,10 @@ import { after, before, describe, it } from 'node:test';
 import { ConsoleInBrowser, configMaps, rows } from './console-in-browser.js';
 import { fill } from './fill.js';
 
-/** `PLINTH_TEST_CONSOLE_PODS` makes another number. */
+/** `PLINTH_TEST_CONSOLE_PODS` sets another number. */
 const pods = Number(process.env.PLINTH_TEST_CONSOLE_PODS || 10_000);
 
-/** What takes longer than `test/e2e/console.spec.ts` may: `npm run check:console` runs both. */
+/** Cases that take too long for `test/e2e/console.spec.ts`: `npm run check:console` runs both. */
 describe('the console in a browser, with much to show', () => {
   let own: ConsoleInBrowser;
   const write = (method: string, path: string, body?: object) => own.write(method, path, body);

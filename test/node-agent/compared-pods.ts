@@ -4,7 +4,7 @@ import { busyboxImage } from '../support/containerd.js';
 export interface ComparedPod {
   readonly name: string;
   readonly spec: Readonly<Record<string, unknown>>;
-  /** Seconds until it has settled. */
+  /** Seconds until its state no longer changes. */
   readonly after: number;
   /** Differences that stay, and why. */
   readonly stays?: { readonly form: RegExp; readonly why: string };
@@ -25,7 +25,7 @@ const sh = (script: string, more: object = {}) => ({
 const sleeps = 'trap "exit 0" TERM; while true; do sleep 0.2; done';
 const limits = { cpu: '200m', memory: '32Mi' };
 
-/** Pods over what an agent has to do, each small. */
+/** Small pods, one for each task of an agent. */
 export const comparedPods: readonly ComparedPod[] = [
   { name: 'plain', after: 8, spec: { containers: [sh(sleeps)] } },
   {

@@ -71,7 +71,7 @@ async function runningContainers({ endpoint }: TestContainerd): Promise<Run[]> {
   }
 }
 
-/** The cgroups of pods that are there, in every hierarchy. */
+/** The existing cgroups of pods, in every hierarchy. */
 async function podCgroups(): Promise<string[]> {
   const roots = [cgroupMount, ...(await fs.readdir(cgroupMount)).map((name) => join(cgroupMount, name))];
   const found: string[] = [];
@@ -207,7 +207,7 @@ class Scene {
       if (ids.length > 1) this.problems.push(`${when}: ${key} runs as ${ids.join(' and ')}`);
   }
 
-  /** What the API says of each pod is what runs, and what has ended ended as its script does. */
+  /** The API's status of each pod agrees with the runtime, and pods that have ended did so as their script does. */
   async checkStatuses(): Promise<string[]> {
     const { items } = (await this.admin.get(pods)).body;
     const running = new Set(
@@ -253,7 +253,7 @@ class Scene {
     );
   }
 
-  /** The pods that are there, with what their containers do, in a line each. */
+  /** The existing pods with their containers, one line each. */
   private async describePods(): Promise<string[]> {
     const running = await runningContainers(this.containerd);
     return (await this.admin.get(pods)).body.items.map(

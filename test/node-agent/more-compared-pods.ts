@@ -38,7 +38,7 @@ const fieldPaths = [
 ];
 const resources = { requests: { cpu: '250m', memory: '16Mi' }, limits: { cpu: '500m', memory: '64Mi' } };
 
-/** Pods about what containers get, volumes, and the finer parts of their lives. */
+/** Pods about the environment of containers, volumes, and details of their lives. */
 export const moreComparedPods: readonly ComparedPod[] = [
   {
     name: 'fields',

@@ -285,7 +285,7 @@ try {
 }
 const missing = kinds.filter(({ resource, group: name }) => !written.has(`${resource}.${name}`));
 console.log(`objects were made of ${written.size} kinds`);
-// So few objects may all have been refused.
+// With so few objects, all of them may have been refused.
 if (total >= 50 * kinds.length) {
   for (const { resource, group: name } of missing) failures.push(`no object of ${resource}.${name} was accepted`);
 }

@@ -4,7 +4,7 @@ import { Check } from './check.js';
 import { databaseUrlProblem } from './database-url-problem.js';
 import { Flag } from './flag.js';
 
-/** Where the database is, and how this process proves who it is. */
+/** The address of the database, and the credentials of this process. */
 export class DatabaseUrlOptions {
   @Flag({
     name: 'database-url',
@@ -58,7 +58,10 @@ export class DatabaseUrlOptions {
   @Check<number>('lifetime', (value) => (value >= 0 ? undefined : 'must not be negative'))
   readonly databasePasswordLifetimeMs: number = 600_000;
 
-  /** Makes each URL say where it and its password are read, so that every part of the program can connect with one text. */
+  /**
+   * Adds to each URL where it and its password are read from, so that every part of the program can connect with the
+   * URL alone.
+   */
   static settle(values: Record<string, unknown>): void {
     const { databaseUrl, databaseUrlFile, ...password } = values as Partial<DatabaseUrlOptions>;
     const url = databaseUrlFile === undefined ? databaseUrl : pathToFileURL(resolve(databaseUrlFile)).href;

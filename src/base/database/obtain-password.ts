@@ -15,7 +15,10 @@ interface Issued {
   readonly until: number;
 }
 
-/** What commands have issued in this process, by command and account. Connections that are made together share one run. */
+/**
+ * Passwords that commands have issued in this process, by command and account. Connections that are opened together
+ * share one run.
+ */
 const issued = new Map<string, Issued>();
 
 /**
@@ -44,7 +47,7 @@ export function forgetPassword(source: PasswordSource, owner: PasswordOwner): bo
   return source.kind === 'command' && issued.delete(keyOf(source.command, owner));
 }
 
-/** libpq ignores a file that others can read, and so does this. */
+/** Like libpq, this ignores a file that others can read. */
 async function fromPassFile(path: string, owner: PasswordOwner): Promise<string | undefined> {
   const { mode } = await stat(path);
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
@@ -85,7 +88,7 @@ async function runCommand(command: string, { host, port, database, user }: Passw
   }
 }
 
-/** The text without the end of its last line, as programs and editors write it. */
+/** The text without the newline at its end, which programs and editors write. */
 function nonEmpty(text: string, what: string): string {
   const password = text.replace(/\r?\n$/, '');
   if (password === '') throw new Error(`${what} is empty`);

@@ -4,17 +4,19 @@ import { join } from 'node:path';
 import { DatabaseUrlError } from './database-url-error.js';
 
 /**
- * Where the password of a connection comes from when its URL holds none. Files are read for each connection, so they may be
- * renewed.
+ * The source of a connection's password when its URL contains none. Files are read for each connection, so they may be
+ * replaced.
  */
 export type PasswordSource =
   | { readonly kind: 'file'; readonly path: string }
-  /** A file with a line per server, as libpq reads it. */
+  /** A file with one line per server, in the format of libpq. */
   | { readonly kind: 'passfile'; readonly path: string }
-  /** A program of the shell whose output is the password; it is used again for `lifetimeMs`. */
+  /** A shell command whose output is the password, which is reused for `lifetimeMs`. */
   | { readonly kind: 'command'; readonly command: string; readonly lifetimeMs: number };
 
-/** The lifetime of passwords of a command, in milliseconds: the tokens of the usual providers are valid for 15 minutes. */
+/**
+ * How long the password of a command is used, in milliseconds: tokens of the usual providers are valid for 15 minutes.
+ */
 export const usualPasswordLifetimeMs = 600_000;
 
 /**

@@ -2,13 +2,13 @@
 const marker = 'PLINTH_SMALL';
 
 /**
- * What an idle process of few requests needs less memory with: the engine's space for young objects stays small, and the
+ * Settings with which an idle process needs less memory: the engine's space for young objects stays small, and all
  * threads share one area of the allocator. Measured with 30 idle pods: 77 instead of 94 MiB.
  */
 const engineFlags = ['--max-semi-space-size=1'];
 const variables = { MALLOC_ARENA_MAX: '1' };
 
-/** What a process was started with. */
+/** The command line of a process. */
 export interface StartedWith {
   readonly program: string;
   readonly engineFlags: readonly string[];
@@ -17,7 +17,10 @@ export interface StartedWith {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** How the process is started again; undefined: it was already, or somebody has chosen settings for its memory. */
+/**
+ * The command line of the restarted process; undefined if it was restarted already, or somebody has chosen settings for
+ * its memory.
+ */
 export function smallStart(present: StartedWith): StartedWith | undefined {
   const isChosen = [...present.engineFlags, present.variables.NODE_OPTIONS ?? ''].some((flag) =>
     /semi[-_]space/.test(flag),
@@ -31,12 +34,12 @@ export function smallStart(present: StartedWith): StartedWith | undefined {
 }
 
 /**
- * Starts the program again in this process, which keeps its id, files and parent, with settings that can't be changed
- * later. Does nothing where that is not possible; then the process only takes more memory.
+ * Restarts the program in this process, which keeps its id, files and parent, with settings that can't be changed
+ * later. Does nothing where that is not possible; the process then only uses more memory.
  */
 export function restartSmall(): void {
   const { execve, channel, execPath, execArgv, argv, env } = process;
-  // A channel to the parent would be lost.
+  // A restart would lose a channel to the parent.
   if (execve === undefined || channel !== undefined) return;
   const start = smallStart({ program: execPath, engineFlags: execArgv, command: argv.slice(1), variables: env });
   if (start === undefined) return;
@@ -49,6 +52,6 @@ export function restartSmall(): void {
       Object.fromEntries(whole),
     );
   } catch {
-    // The program goes on as it was started.
+    // The program continues as it was started.
   }
 }

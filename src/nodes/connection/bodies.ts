@@ -1,4 +1,4 @@
-/** A body as it goes on the wire. */
+/** An encoded body. */
 export interface EncodedBody {
   readonly bytes: string | Uint8Array;
   readonly contentType: string;
@@ -10,14 +10,14 @@ export interface WatchEvent<T> {
   readonly object: T;
 }
 
-/** The form of the bodies of a connection. */
+/** The encoding of the bodies of a connection. */
 export interface Bodies {
-  /** Media types of the responses to ask for. */
+  /** Media types for the header `Accept`. */
   readonly accept: string;
   encode(body: object): EncodedBody;
-  /** The object of a response. @throws Error for bytes that are no object */
+  /** The object of a response. @throws Error for bytes that are not an object */
   decode(bytes: Buffer, contentType: string): unknown;
-  /** The events of a watch as they arrive. @throws Error for bytes that are no events, and what the stream throws */
+  /** The events of a watch as they arrive. @throws Error for bytes that are not events, and the errors of the stream */
   events(stream: AsyncIterable<Buffer>, contentType: string): AsyncGenerator<WatchEvent<unknown>>;
 }
 

@@ -9,7 +9,7 @@ import {
 import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
 import { type Bodies, type EncodedBody, jsonBodies, jsonType, type WatchEvent } from './bodies.js';
 
-/** Events of a watch are no longer than this; what is longer is no event. */
+/** The most bytes of a watch event; a longer message is an error. */
 const longestEvent = 64 * 1024 * 1024;
 
 /**
@@ -23,7 +23,7 @@ export class ProtobufBodies implements Bodies {
 
   /**
    * @param mediaType of protobuf: `application/vnd.kubernetes.protobuf`
-   * @param kinds every kind of which responses may be
+   * @param kinds every kind that responses may contain
    */
   constructor(
     private readonly mediaType: string,
@@ -102,7 +102,7 @@ function rawOf(message: Uint8Array): Uint8Array | undefined {
 async function* framesOf(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = [];
   let length = 0;
-  /** Bytes of the next message with its length, as far as that is known. */
+  /** Bytes of the next message and its length prefix, as far as they are known. */
   let wanted = 4;
   for await (const chunk of stream) {
     chunks.push(chunk);

@@ -16,13 +16,13 @@ export interface ClusterFollowerDependencies {
   readonly names: ClusterNames;
   /** The path of the slices of endpoints. */
   readonly slicesPath: string;
-  /** Whether names of pods depend on the pods that there are. */
+  /** Whether names of pods depend on the existing pods. */
   readonly followsPods: boolean;
   readonly timers: Timers;
   readonly logger: Logger;
 }
 
-/** Follows the objects of the API that names come from. */
+/** Watches the API objects from which names are made. */
 export class ClusterFollower {
   private readonly missing: Set<string>;
   private readonly stopping = new AbortController();
@@ -34,12 +34,12 @@ export class ClusterFollower {
     this.missing = new Set(['namespaces', 'services', 'endpointslices', ...pods]);
   }
 
-  /** Whether everything has been read once. */
+  /** Whether all lists have been read once. */
   get isReady(): boolean {
     return this.missing.size === 0;
   }
 
-  /** Begins to follow. @returns what resolves when everything has been read once */
+  /** Starts the watches. @returns a promise that resolves when all lists have been read once */
   start(): Promise<void> {
     const { signal } = this.stopping;
     const { names, slicesPath, followsPods } = this.dependencies;

@@ -54,7 +54,7 @@ export class DnsMetrics {
     labelNames: ['reason'],
     registers: [this.registry],
   });
-  /** How many answers of a kind are kept. */
+  /** How many responses of a kind are cached. */
   cacheSize: (kind: 'success' | 'denial') => number = () => 0;
 
   constructor() {

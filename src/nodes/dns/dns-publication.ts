@@ -8,15 +8,15 @@ import { ApiError, type ApiUser } from '../connection/api-connection.js';
 export interface DnsPublicationDependencies {
   readonly api: ApiUser;
   readonly namespace: string;
-  /** The path of the slices of all namespaces, up to and with the version. */
+  /** The API path of the group version of the slices. */
   readonly slicesGroup: string;
-  /** Labels of a slice: the service that it belongs to, and who writes it. */
+  /** Labels of a slice: the name of its service, and its writer. */
   readonly serviceLabel: string;
   readonly managedByLabel: string;
   readonly nodeName: string;
   /** The cluster address of the service. */
   readonly serviceAddress: string;
-  /** Where this server is reached. */
+  /** The address of this server. */
   readonly address: string;
   readonly port: number;
   readonly timers: Timers;
@@ -26,7 +26,7 @@ export interface DnsPublicationDependencies {
 export const dnsServiceName = 'kube-dns';
 const retryMs = { firstMs: 500, longestMs: 15_000 };
 
-/** Makes this server an endpoint of the service through which pods ask for names. */
+/** Makes this server an endpoint of the service for cluster DNS. */
 export class DnsPublication {
   private readonly stopping = new AbortController();
   private done: Promise<void> = Promise.resolve();
@@ -34,13 +34,13 @@ export class DnsPublication {
 
   constructor(private readonly dependencies: DnsPublicationDependencies) {}
 
-  /** Publishes, until it has worked. @returns what resolves then */
+  /** Publishes the endpoint, with retries. @returns a promise that resolves when that has succeeded */
   start(): Promise<void> {
     this.done = this.publishPatiently();
     return this.done;
   }
 
-  /** Takes the endpoint back. The service stays: other servers may have it. */
+  /** Removes the endpoint. The service stays, since other servers may use it. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.done;

@@ -70,7 +70,7 @@ async function overTcp(port: number, ...messages: Buffer[]): Promise<Buffer[]> {
   return answers;
 }
 
-/** A name server for all other names. It answers what a test wants, or nothing. */
+/** A name server for all other names. It sends the responses that a test sets, or none. */
 class Upstream {
   count = 0;
   reply: (message: Buffer) => Buffer | undefined = () => undefined;
@@ -197,7 +197,7 @@ describe('the name server', () => {
     const [whole] = await overTcp(port, query(many, 'A', edns(4096)));
     const { flag_tc, answers, additionals } = read(whole as Buffer);
     assert.deepEqual([flag_tc, answers.length, additionals.map(({ type }) => type)], [false, 100, ['OPT']]);
-    // Records that are only there to help may be missing.
+    // Additional records may be missing.
     const srv = read(await overUdp(port, query('_http._tcp.db.default.svc.cluster.local', 'SRV')));
     assert.deepEqual([srv.flag_tc, srv.answers.length], [false, 3]);
   });
@@ -229,7 +229,7 @@ describe('the name server', () => {
       bad.push(each);
     }
     for (const message of bad) assert.equal(await code(message), 1);
-    // Answers, and pieces, are dropped; the server goes on.
+    // Responses, or pieces of them, are dropped; the server continues.
     const socket = createSocket('udp4');
     const answer = Buffer.from(good);
     answer.writeUInt16BE(0x8180, 2);

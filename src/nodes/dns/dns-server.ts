@@ -9,18 +9,18 @@ import { UdpListener } from './server/udp-listener.js';
 
 export interface DnsServerOptions {
   readonly addresses: readonly string[];
-  /** 0: any, the same for all addresses and both protocols. */
+  /** 0: any free port, the same for all addresses and both protocols. */
   readonly port: number;
-  /** Ranges of clients that are answered; empty: everybody is. */
+  /** Ranges of clients that may send queries; empty: everybody may. */
   readonly clients: readonly string[];
-  /** Queries of one client in a second; 0: no limit. */
+  /** The most queries of one client per second; 0: no limit. */
   readonly queriesPerSecond: number;
 }
 
 const tcpLimits = { mostConnections: 1_000, mostOfClient: 50, idleMs: 10_000 };
 const mostClients = 65_536;
 
-/** Listens for queries over UDP and TCP, and lets through what a client may send. */
+/** Listens for queries over UDP and TCP, and enforces the limits of clients. */
 export class DnsServer {
   private readonly listeners: { stop(): Promise<void> }[] = [];
   private readonly budgets: ClientBudgets;
@@ -42,7 +42,7 @@ export class DnsServer {
     return this.listeningPort;
   }
 
-  /** @throws Error when it can't listen at all addresses */
+  /** @throws Error when it can't listen on all addresses */
   async start(): Promise<void> {
     this.listeningPort = this.options.port;
     try {

@@ -28,14 +28,14 @@ export interface DnsToRun {
 }
 
 export interface RunningDns {
-  /** Where it listens: all addresses have the same port. */
+  /** The addresses on which it listens, all with the same port. */
   readonly port: number;
-  /** Resolves when all names of the cluster are known, and the server is published if it is to be. */
+  /** Resolves when all names of the cluster are known, and the server is published if that is configured. */
   readonly ready: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the name server. @throws StartupError for what can't work */
+/** Starts the name server. @throws StartupError for settings that can't work */
 export async function startDns({ options, access, names, logger }: DnsToRun): Promise<RunningDns> {
   const upstreams = await upstreamsOf(options, logger);
   const metrics = new DnsMetrics();
@@ -149,13 +149,13 @@ async function upstreamsOf(options: Readonly<NameServerOptions>, logger: Logger)
   const { upstream, resolvConf, bindAddress, port } = options;
   const texts = upstream.length > 0 ? upstream : nameServersIn(await readFile(resolvConf, 'utf8').catch(() => ''));
   const found = texts.flatMap((text) => parseUpstream(text) ?? []);
-  // Queries that it passed on to itself would go round.
+  // Queries that the server forwards to itself would never end.
   const others = found.filter((server) => server.port !== port || !bindAddress.includes(server.address));
   if (others.length === 0) logger.warn('there are no name servers for names outside of the cluster', { resolvConf });
   return others;
 }
 
-/** The servers that a resolv.conf names. */
+/** The name servers of a resolv.conf. */
 function nameServersIn(text: string): string[] {
   const words = text.split('\n').map((line) => line.trim().split(/\s+/));
   return words.flatMap(([key, address = '']) => (key === 'nameserver' && isIP(address) !== 0 ? [address] : []));

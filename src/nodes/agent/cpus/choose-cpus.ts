@@ -31,16 +31,16 @@ export function chooseCpus(topology: CpuTopology, available: CpuSet, count: numb
   return chosen.sort((a, b) => a - b);
 }
 
-/** The larger parts first: parts of the memory may span sockets, or sockets parts of the memory. */
+/** The larger groups first: a memory node may span sockets, or a socket memory nodes. */
 function wholeLevels(topology: CpuTopology): readonly Level[] {
   const numberOf = (level: Level) => new Set(topology.map((place) => place[level])).size;
   const larger: readonly Level[] =
     numberOf('numaNode') <= numberOf('socket') ? ['numaNode', 'socket'] : ['socket', 'numaNode'];
-  // A machine without threads has a core for each processor, of which the last step makes a better choice.
+  // On a machine without hardware threads every processor is a core, and the last step chooses better.
   return numberOf('core') === topology.length ? larger : [...larger, 'core'];
 }
 
-/** The groups of a level of which every processor is free; cores in sockets that have the fewest free ones come first. */
+/** The groups of a level whose processors are all free; cores in sockets with the fewest free processors come first. */
 function wholeGroups(topology: CpuTopology, free: ReadonlySet<number>, level: Level): CpuPlace[][] {
   const groups = Map.groupBy(topology, (place) => place[level]);
   const whole = [...groups.values()].filter((places) => places.every(({ cpu }) => free.has(cpu)));
@@ -48,13 +48,13 @@ function wholeGroups(topology: CpuTopology, free: ReadonlySet<number>, level: Le
   return whole.sort(([a], [b]) => (a === undefined || b === undefined ? 0 : compareRanks(rank(a), rank(b))));
 }
 
-/** Free processors: those in sockets and cores where the fewest are free come first. */
+/** Free processors; those in sockets and cores with the fewest free ones come first. */
 function byLeastFree(topology: CpuTopology, free: ReadonlySet<number>): CpuPlace[] {
   const rank = freeIn(topology, free);
   return topology.filter(({ cpu }) => free.has(cpu)).sort((a, b) => compareRanks(rank(a), rank(b)));
 }
 
-/** How many are free near a processor, the nearest last, and its own number. */
+/** Numbers of free processors near a processor, the nearest last, and the processor's own number. */
 function freeIn(topology: CpuTopology, free: ReadonlySet<number>): (place: CpuPlace) => readonly number[] {
   const count = (level: Level) => {
     const counts = new Map<number, number>();

@@ -10,18 +10,18 @@ import { type CpuSet, formatCpuSet, parseCpuSet, unionOfCpus, withoutCpus } from
 import type { CpuState, CpuStateFile } from './cpu-state-file.js';
 import { type CpuTopology, cpusOf } from './cpu-topology.js';
 
-/** What a container gets of the processors. */
+/** The processors of a container. */
 export interface ContainerCpus {
-  /** Those that it may run on, in the form of the kernel. */
+  /** The processors on which the container may run, in the kernel's notation. */
   readonly cpus: string;
-  /** Whether nothing else of pods runs there; such a container needs no quota. */
+  /** Whether no other container of a pod runs there; such a container needs no quota. */
   readonly isExclusive: boolean;
 }
 
-/** Gives containers processors. */
+/** Assigns processors to containers. */
 export interface CpuAssigner {
   cpusOf(podUid: string, container: string): ContainerCpus;
-  /** Whether a container of the pod has processors of its own. */
+  /** Whether a container of the pod has exclusive processors. */
   hasExclusive(podUid: string): boolean;
 }
 
@@ -44,10 +44,10 @@ export class CpuManager implements CpuAssigner {
   ) {}
 
   /**
-   * Goes on with what an earlier process has assigned.
+   * Continues with the assignments of an earlier process.
    *
-   * @param reserved processors that no container gets for itself
-   * @throws StartupError when none are reserved, or the file does not fit the machine
+   * @param reserved processors that are never exclusive
+   * @throws StartupError when there are none, or when the file does not fit the machine
    */
   static async open(
     topology: CpuTopology,
@@ -80,7 +80,7 @@ export class CpuManager implements CpuAssigner {
     for (const [uid, containers] of assigned) this.assigned.set(uid, new Map(containers));
   }
 
-  /** Processors that are nobody's own. */
+  /** Processors that are not exclusive to any container. */
   get shared(): CpuSet {
     const taken = [...this.assigned.values()].flatMap((containers) => [...containers.values()].flat());
     return withoutCpus(cpusOf(this.topology), taken);
@@ -96,13 +96,13 @@ export class CpuManager implements CpuAssigner {
   }
 
   /**
-   * Assigns what the containers of a pod ask for; what they have already stays.
+   * Assigns the exclusive processors of a pod's containers; earlier assignments stay.
    *
-   * @returns why the node can't; then nothing of the pod is assigned
+   * @returns why the node has too few; then nothing is assigned
    */
   allocate(pod: Pod): PodEnd | undefined {
     const uid = podUid(pod);
-    /** What init containers that have ended by then leave to later containers. */
+    /** Processors of init containers that will have ended, which later containers can use. */
     let reusable: CpuSet = [];
     for (const [container, isTask] of inOrder(pod)) {
       const count = exclusiveCount(pod, container);
@@ -126,7 +126,7 @@ export class CpuManager implements CpuAssigner {
     return undefined;
   }
 
-  /** Those that may become a container's own. */
+  /** Processors that may become exclusive. */
   private get assignable(): CpuSet {
     return withoutCpus(this.shared, this.reserved);
   }
@@ -137,7 +137,9 @@ export class CpuManager implements CpuAssigner {
     return more && unionOfCpus(first, more);
   }
 
-  /** Takes back what pods had that have ended. @param isActive whether a pod may still have a running container */
+  /**
+   * Releases the processors of pods that have ended. @param isActive whether a pod may still have a running container
+   */
   retain(isActive: (uid: string) => boolean): void {
     for (const uid of [...this.assigned.keys()]) if (!isActive(uid)) this.release(uid);
     this.saveLater();
@@ -151,7 +153,7 @@ export class CpuManager implements CpuAssigner {
     this.save().catch(this.onFailure);
   }
 
-  /** Resolves when the present state is on the disk. */
+  /** Resolves when the present state has been written to the disk. */
   private save(): Promise<void> {
     const state = {
       shared: this.shared,
@@ -162,7 +164,7 @@ export class CpuManager implements CpuAssigner {
   }
 }
 
-/** The containers of a pod in the order in which they start, each with whether it ends before the next one starts. */
+/** The containers of a pod in the order of their start, each with whether it ends before the next one starts. */
 function inOrder({ spec }: Pod): (readonly [Container, boolean])[] {
   return [
     ...(spec.initContainers ?? []).map((each) => [each, each.restartPolicy !== 'Always'] as const),
@@ -170,7 +172,7 @@ function inOrder({ spec }: Pod): (readonly [Container, boolean])[] {
   ];
 }
 
-/** How many processors a container gets for itself; 0: none. */
+/** The number of exclusive processors of a container; 0: none. */
 function exclusiveCount(pod: Pod, { resources }: Container): number {
   if (podQosClass(pod.spec) !== 'Guaranteed' || pod.spec.resources?.limits?.cpu !== undefined) return 0;
   const milli = quantityMilliValue(resources?.requests?.cpu ?? resources?.limits?.cpu ?? '0');
@@ -178,8 +180,8 @@ function exclusiveCount(pod: Pod, { resources }: Container): number {
 }
 
 /**
- * The processors that are kept for the machine: those that are named, or else as many of the first ones as what is
- * reserved of their time comes to, rounded up.
+ * The processors reserved for the machine: the configured ones, or else the first ones, as many as the reserved CPU
+ * time rounded up.
  */
 export function reservedCpus(topology: CpuTopology, named: string, reservedMilli: number): CpuSet {
   if (named !== '') return parseCpuSet(named);

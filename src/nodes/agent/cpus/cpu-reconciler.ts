@@ -15,15 +15,15 @@ export interface ReconcilerDependencies {
   readonly logger: Logger;
 }
 
-/** Keeps running containers on the processors that are theirs, which change when other pods begin and end. */
+/** Keeps running containers on their processors, which change when other pods begin and end. */
 export class CpuReconciler {
-  /** What the runtime was last told, by the id of the container. */
+  /** The processors that the runtime was last given, by the id of the container. */
   private readonly given = new Map<string, string>();
   private wake = new AbortController();
 
   constructor(private readonly parts: ReconcilerDependencies) {}
 
-  /** Processors have been assigned: others must leave them at once. */
+  /** Exclusive processors were assigned: other containers must leave them at once. */
   changed(): void {
     this.wake.abort();
   }

@@ -1,10 +1,10 @@
-/** Numbers of processors, in order. */
+/** Numbers of processors in ascending order. */
 export type CpuSet = readonly number[];
 
-/** No machine has more processors than this; a longer range is a mistake. */
+/** No machine has more processors than this, so a longer range is a mistake. */
 const mostCpus = 8192;
 
-/** Reads `0-3,8`, the form of the kernel. @throws Error for any other text */
+/** Parses `0-3,8`, the kernel's notation. @throws Error for any other text */
 export function parseCpuSet(text: string): CpuSet {
   const found = new Set<number>();
   for (const part of text.trim().split(',')) {
@@ -17,7 +17,7 @@ export function parseCpuSet(text: string): CpuSet {
   return [...found].sort((a, b) => a - b);
 }
 
-/** The form of the kernel: `0-3,8`. */
+/** The kernel's notation: `0-3,8`. */
 export function formatCpuSet(cpus: CpuSet): string {
   const ranges: [number, number][] = [];
   for (const cpu of [...cpus].sort((a, b) => a - b)) {
@@ -28,13 +28,13 @@ export function formatCpuSet(cpus: CpuSet): string {
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
 }
 
-/** Those of `cpus` that are not in `others`. */
+/** The processors of `cpus` that are not in `others`. */
 export function withoutCpus(cpus: CpuSet, others: CpuSet): CpuSet {
   const excluded = new Set(others);
   return cpus.filter((cpu) => !excluded.has(cpu));
 }
 
-/** Those that are in either. */
+/** The processors that are in either set. */
 export function unionOfCpus(...sets: readonly CpuSet[]): CpuSet {
   return [...new Set(sets.flat())].sort((a, b) => a - b);
 }

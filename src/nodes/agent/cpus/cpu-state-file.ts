@@ -3,11 +3,11 @@ import { compareText } from '../../../base/machinery/compare-text.js';
 import { errorText, StartupError } from '../../../base/machinery/startup-error.js';
 import { type CpuSet, formatCpuSet, parseCpuSet } from './cpu-set.js';
 
-/** Which processors containers have of their own: by the uid of the pod and the name of the container. */
+/** The exclusive processors of containers, by the uid of the pod and the name of the container. */
 export type CpuAssignments = ReadonlyMap<string, ReadonlyMap<string, CpuSet>>;
 
 export interface CpuState {
-  /** Processors that all other containers share. */
+  /** The processors that all other containers share. */
   readonly shared: CpuSet;
   readonly assigned: CpuAssignments;
 }
@@ -18,7 +18,7 @@ interface Stored {
   readonly entries?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/** The file in which an agent keeps the processors of containers, in the form that upstream's agent reads and writes. */
+/** The file in which an agent records the processors of containers, in the format of upstream's agent. */
 export class CpuStateFile {
   private written = '';
 
@@ -28,9 +28,10 @@ export class CpuStateFile {
   ) {}
 
   /**
-   * Returns what an earlier process has written; undefined: nothing.
+   * The state that an earlier process wrote; undefined if there is none.
    *
-   * @throws StartupError for a file of another policy, or one that is damaged: containers run by it, so nobody can go on
+   * @throws StartupError for a file of another policy, or a damaged one: running containers depend on it, so the agent
+   * can't continue
    */
   async read(): Promise<CpuState | undefined> {
     const text = await fs.readFile(this.path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -55,7 +56,7 @@ export class CpuStateFile {
     return { shared: parseCpuSet(stored.defaultCpuSet ?? ''), assigned: new Map(entries) };
   }
 
-  /** Writes the file as a whole, if anything has changed. */
+  /** Replaces the file atomically if the state has changed. */
   async write({ shared, assigned }: CpuState): Promise<void> {
     const entries = [...assigned].map(
       ([uid, containers]) =>
@@ -73,7 +74,7 @@ export class CpuStateFile {
   }
 }
 
-/** The content twice, as releases before and after 1.37 read it, each time with a checksum. */
+/** The state in two formats, for releases before and since 1.37, each with a checksum. */
 function encode(stored: Stored): string {
   const entries = sorted(stored.entries ?? {});
   const own = { ...stored, ...(stored.entries === undefined ? {} : { entries }) };
@@ -89,7 +90,7 @@ function sorted(entries: NonNullable<Stored['entries']>): NonNullable<Stored['en
   );
 }
 
-/** The content of a file. @throws Error when it is no such content, or was cut or changed */
+/** Parses the content of a file. @throws Error for other content, or when the content was truncated or changed */
 function verified(text: string): Stored {
   const whole = JSON.parse(text) as Stored & {
     readonly checksum?: number;
@@ -104,7 +105,7 @@ function verified(text: string): Stored {
   return whole;
 }
 
-/** The checksum is over what a debugger of the other agent's language would print. */
+/** The checksum covers the text that a debugger of the other agent's language would print. */
 function checksumOf({ policyName = '', defaultCpuSet = '', entries = {} }: Stored): number {
   const pods = Object.entries(sorted(entries)).map(([uid, containers]) => {
     const own = Object.entries(containers).map(([name, cpus]) => `${name}:${cpus}`);

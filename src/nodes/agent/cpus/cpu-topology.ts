@@ -2,7 +2,7 @@ import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { type CpuSet, parseCpuSet } from './cpu-set.js';
 
-/** Where a processor is: its physical core, its socket, and the memory that is near. */
+/** The place of a processor: its physical core, its socket, and its memory node. */
 export interface CpuPlace {
   readonly cpu: number;
   readonly core: number;
@@ -10,7 +10,7 @@ export interface CpuPlace {
   readonly numaNode: number;
 }
 
-/** The processors of a machine that are online, in the order of their numbers. */
+/** The online processors of a machine, in ascending order. */
 export type CpuTopology = readonly CpuPlace[];
 
 /** Reads the topology from the kernel. @param folder of devices, `/sys/devices/system` */
@@ -26,7 +26,7 @@ export async function readCpuTopology(folder = '/sys/devices/system'): Promise<C
   return Promise.all(
     online.map(async (cpu) => {
       const socket = Math.max(0, Number((await read(`cpu/cpu${cpu}/topology/physical_package_id`)) || 0));
-      // Numbers of cores repeat in every socket, so a core is named by the first of its threads.
+      // Core numbers repeat in every socket, so a core is named after the first of its threads.
       const siblings = parseCpuSet(await read(`cpu/cpu${cpu}/topology/thread_siblings_list`));
       return { cpu, core: siblings[0] ?? cpu, socket, numaNode: nodes.get(cpu) ?? 0 };
     }),

@@ -12,7 +12,7 @@ import { formatCpuSet, parseCpuSet } from './cpu-set.js';
 import { CpuStateFile } from './cpu-state-file.js';
 import { type CpuTopology, readCpuTopology } from './cpu-topology.js';
 
-/** Sockets with cores of two threads each; threads of a core are as far apart as the kernel numbers them. */
+/** Sockets with cores of two threads each, whose numbers are as far apart as the kernel's. */
 function machine(sockets: number, cores: number, threads = 2): CpuTopology {
   const all = sockets * cores;
   return Array.from({ length: all * threads }, (_, cpu) => {
@@ -123,7 +123,7 @@ describe('CpuManager', () => {
   const fail = (error: unknown) => assert.fail(String(error));
   const open = (topology = machine(1, 4), reserved = '0') =>
     CpuManager.open(topology, parseCpuSet(reserved), new CpuStateFile(path(), 'static'), fail);
-  /** Resolves when the state is on the disk, which the next opening of the file needs. */
+  /** Resolves when the state is on the disk, where the next manager reads it. */
   const untilWritten = async (text: string) => {
     while (!(await fs.readFile(path(), 'utf8')).includes(text)) await new Promise((resolve) => setImmediate(resolve));
   };
@@ -188,7 +188,7 @@ describe('CpuManager', () => {
     first.allocate(pod(uid, [{ cpu: '1' }]));
     await untilWritten(uid);
     const text = await fs.readFile(path(), 'utf8');
-    // Written by the kubelet of release 1.37.2 for such a pod.
+    // The content that the kubelet of release 1.37.2 wrote for such a pod.
     const theirs =
       `{"policyName":"static","defaultCpuSet":"0","entries":{"${uid}":{"main":"1"}},"checksum":1356413828,` +
       `"data":"{\\"policyName\\":\\"static\\",\\"defaultCpuSet\\":\\"0\\",\\"entries\\":{\\"${uid}\\":{\\"main\\":\\"1\\"}}}",` +

@@ -7,9 +7,9 @@ import { CpuStateFile } from './cpu-state-file.js';
 import { readCpuTopology } from './cpu-topology.js';
 
 /**
- * What gives containers processors; undefined for the policy `none`.
+ * The manager of processors; undefined for the policy `none`.
  *
- * @throws StartupError for settings or a file of an earlier process that can't work
+ * @throws StartupError for settings, or a file of an earlier process, that can't work
  */
 export async function openCpuManager(parts: {
   readonly options: AgentOptions;
@@ -18,7 +18,7 @@ export async function openCpuManager(parts: {
   const { cpuManager, reserved, rootFolder } = parts.options;
   const file = new CpuStateFile(join(rootFolder, 'cpu_manager_state'), cpuManager.policy);
   if (cpuManager.policy === 'none') {
-    // Containers that have processors of their own would keep them for ever.
+    // Containers with exclusive processors would keep them for ever.
     await file.read();
     return undefined;
   }

@@ -19,13 +19,13 @@ export interface DeviceManagerDependencies {
   readonly store: Pick<DeviceStore, 'read' | 'write'>;
   /** Whether a pod may have a running container; undefined before all pods are known. */
   readonly isActive: () => ((uid: string) => boolean) | undefined;
-  /** Called when the node has other devices than before. */
+  /** Called when the devices of the node have changed. */
   readonly onChange: () => void;
 }
 
 /**
- * Gives containers the devices that they ask for as extended resources: each device to one container at a time, from before
- * it starts until its pod has ended.
+ * Assigns devices to containers that request them as extended resources. Each device belongs to one container at a
+ * time, from before the container starts until its pod has ended.
  */
 export class DeviceManager {
   private readonly offers = new Map<string, Offered>();
@@ -34,14 +34,14 @@ export class DeviceManager {
 
   constructor(private readonly parts: DeviceManagerDependencies) {}
 
-  /** Reads what containers have got from an earlier process. */
+  /** Reads the assignments of an earlier process. */
   async open(): Promise<void> {
     this.entries = [...(await this.parts.store.read())];
     for (const { resource } of this.entries)
       this.offers.set(resource, { all: new Set(), healthy: new Set(), plugin: undefined });
   }
 
-  /** A plugin says which devices there are. */
+  /** Receives the list of devices from a plugin. */
   offer(
     resource: string,
     plugin: DevicePlugin,
@@ -52,7 +52,7 @@ export class DeviceManager {
     this.parts.onChange();
   }
 
-  /** A plugin is gone: its devices stay in the capacity of the node, but nobody gets any. */
+  /** Handles the end of a plugin: its devices stay in the node's capacity, but can't be assigned. */
   withdraw(resource: string, plugin: DevicePlugin): void {
     const present = this.offers.get(resource);
     if (present?.plugin !== plugin) return;
@@ -60,14 +60,14 @@ export class DeviceManager {
     this.parts.onChange();
   }
 
-  /** A plugin has not come back: the node has no such devices, which its status goes on to say. */
+  /** Handles a plugin that has not come back: the node no longer has the devices, and its status shows 0. */
   forget(resource: string): void {
     if (this.offers.get(resource)?.plugin !== undefined) return;
     this.offers.set(resource, { all: new Set(), healthy: new Set(), plugin: undefined });
     this.parts.onChange();
   }
 
-  /** How many devices there are, by their kind. */
+  /** Numbers of devices by resource. */
   capacity(): Record<string, string> {
     return Object.fromEntries([...this.offers].map(([name, { all }]) => [name, String(all.size)]));
   }
@@ -76,18 +76,18 @@ export class DeviceManager {
     return Object.fromEntries([...this.offers].map(([name, { healthy }]) => [name, String(healthy.size)]));
   }
 
-  /** What a container gets with its devices. */
+  /** The settings of a container for its devices. */
   allocationsOf(uid: string, container: string): readonly DeviceEntry['allocation'][] {
     return this.entriesOf(uid, container).map(({ allocation }) => allocation);
   }
 
-  /** Has the plugins prepare the devices of a container that is about to start. @throws GrpcError */
+  /** Makes the plugins prepare the devices of a container before its start. @throws GrpcError */
   async preStart(uid: string, container: string): Promise<void> {
     for (const { resource, ids } of this.entriesOf(uid, container))
       await this.offers.get(resource)?.plugin?.preStart(ids);
   }
 
-  /** Gives a pod its devices, if it has not got them yet. Returns why that is not possible. */
+  /** Assigns devices to a pod that has none yet. Returns the reason if that is not possible. */
   prepare(pod: Pod): Promise<PodEnd | undefined> {
     if (!containersOf(pod).some(([container]) => this.wantedBy(container).length > 0))
       return Promise.resolve(undefined);
@@ -112,7 +112,7 @@ export class DeviceManager {
     if (isActive !== undefined) this.entries = this.entries.filter(({ podUid: uid }) => isActive(uid));
     const before = this.entries;
     try {
-      /** Devices of init containers that have ended by then, by their kind. */
+      /** Devices of init containers that will have ended, by resource. */
       const reusable = new Map<string, readonly string[]>();
       for (const [container, isTask] of containersOf(pod)) {
         for (const [resource, count] of this.wantedBy(container)) {
@@ -159,7 +159,7 @@ export class DeviceManager {
   }
 }
 
-/** The devices that the plugin prefers, if it has an opinion that can be followed; else the first ones. */
+/** The devices that the plugin prefers, if its preference is valid; otherwise the first ones. */
 async function chosen(
   plugin: DevicePlugin,
   available: readonly string[],
@@ -177,7 +177,7 @@ async function chosen(
   return isUsable ? preferred : available.slice(0, count);
 }
 
-/** The containers of a pod in the order in which they start, each with whether it ends before the next one starts. */
+/** The containers of a pod in the order of their start, each with whether it ends before the next one starts. */
 function containersOf({ spec }: Pod): (readonly [Container, boolean])[] {
   return [
     ...(spec.initContainers ?? []).map((each) => [each, each.restartPolicy !== 'Always'] as const),

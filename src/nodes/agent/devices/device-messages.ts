@@ -1,13 +1,13 @@
 import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from '../grpc/wire.js';
 
-/** The version of the interface of device plugins. */
+/** The version of the device plugin interface. */
 export const deviceApiVersion = 'v1beta1';
 export const registrationService = 'v1beta1.Registration';
 export const devicePluginService = 'v1beta1.DevicePlugin';
-/** The state of a device that containers can get. */
+/** The state of a device that can be assigned. */
 export const healthyDevice = 'Healthy';
 
-/** Requests and answers without content. */
+/** Requests and responses without content. */
 export const noContent = message({});
 
 export const pluginOptions = message({
@@ -56,7 +56,7 @@ const containerAllocation = message({
   annotations: texts(4),
   cdiDevices: nestedList(5, message({ name: scalar(1, 'string') })),
 });
-/** What a container gets with its devices. */
+/** The settings of a container for its devices. */
 export type ContainerAllocation = Written<typeof containerAllocation>;
 
 export const allocateResponse = message({ containerResponses: nestedList(1, containerAllocation) });

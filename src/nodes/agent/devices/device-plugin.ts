@@ -15,10 +15,10 @@ import {
 } from './device-messages.js';
 
 const callMs = 10_000;
-/** Devices may have to be reset first. */
+/** Long enough for devices that must be reset first. */
 const preStartMs = 30_000;
 
-/** The calls to the program that offers devices of one kind. All throw a {@link GrpcError}. */
+/** The calls to a plugin that offers the devices of one resource. All throw a {@link GrpcError}. */
 export class DevicePlugin {
   private constructor(
     private readonly connection: GrpcConnection,
@@ -39,12 +39,12 @@ export class DevicePlugin {
     }
   }
 
-  /** Hands over all devices again whenever one changes, until the plugin ends or the signal is aborted. */
+  /** Reports all devices after each change, until the plugin ends or the signal is aborted. */
   watch(onDevices: (list: DeviceList) => void, signal: AbortSignal): Promise<void> {
     return this.connection.follow('ListAndWatch', noContent, deviceList, {}, onDevices, signal);
   }
 
-  /** Those devices that the plugin would choose; undefined: it does not mind. */
+  /** The devices that the plugin prefers; undefined: it has no preference. */
   async preferred(
     available: readonly string[],
     mustInclude: readonly string[],
@@ -64,7 +64,7 @@ export class DevicePlugin {
     return allocation;
   }
 
-  /** Prepares devices before each start of their container, if the plugin wants that. */
+  /** Prepares devices before each start of their container, if the plugin requires that. */
   async preStart(deviceIds: readonly string[]): Promise<void> {
     if (!this.options.preStartRequired) return;
     await this.connection.call(

@@ -25,13 +25,13 @@ export interface DeviceRegistrationDependencies {
   readonly logger: Logger;
 }
 
-/** Plugins expect the agent at this socket. They register again when it is made anew. */
+/** The socket at which plugins expect the agent. They register again when it is created anew. */
 const socketName = 'kubelet.sock';
-/** How long a plugin may be away before the node no longer has its devices. */
+/** How long a plugin may be away until the node no longer has its devices. */
 const graceMs = 300_000;
 const extendedName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
-/** Takes the registrations of device plugins, and follows the devices of each. */
+/** Accepts registrations of device plugins, and watches the devices of each. */
 export class DeviceRegistration {
   private server: Server | undefined;
   private readonly present = new Map<string, AbortController>();
@@ -42,7 +42,7 @@ export class DeviceRegistration {
   async start(): Promise<void> {
     const { folder } = this.parts;
     await fs.mkdir(folder, { recursive: true, mode: 0o750 });
-    // Those of plugins are made anew as well, when the plugins see that the agent has begun again.
+    // Plugins create their sockets anew as well when they notice that the agent has restarted.
     for (const entry of await fs.readdir(folder, { withFileTypes: true }))
       if (entry.isSocket()) await fs.rm(join(folder, entry.name), { force: true });
     const grpc = (await import('@grpc/grpc-js')).default;
@@ -70,7 +70,7 @@ export class DeviceRegistration {
     this.server?.forceShutdown();
   }
 
-  /** The plugin that registered last offers the devices of its kind. */
+  /** The plugin that registered last offers the devices of the resource. */
   private follow(request: RegisterRequest): void {
     const { logger, timers, devices } = this.parts;
     const { resourceName } = request;

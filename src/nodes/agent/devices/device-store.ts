@@ -2,7 +2,7 @@ import { promises as fs } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ContainerAllocation } from './device-messages.js';
 
-/** Devices of one kind that a container has. */
+/** Devices of one resource that a container has. */
 export interface DeviceEntry {
   readonly podUid: string;
   readonly container: string;
@@ -11,11 +11,11 @@ export interface DeviceEntry {
   readonly allocation: ContainerAllocation;
 }
 
-/** What containers have, on the disk, so that another process does not give it away again. */
+/** The assigned devices on the disk, so that another process does not assign them again. */
 export class DeviceStore {
   constructor(private readonly path: string) {}
 
-  /** Empty when there is no file. A file that is not whole counts as none: it is exchanged as a whole. */
+  /** Empty when there is no file. A damaged file counts as missing, since the file is replaced atomically. */
   async read(): Promise<readonly DeviceEntry[]> {
     const text = await fs.readFile(this.path, 'utf8').catch(() => '[]');
     try {

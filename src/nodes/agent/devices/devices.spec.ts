@@ -48,7 +48,7 @@ describe('devices of plugins', () => {
     });
     await registration.start();
   };
-  /** Resolves when containers may have so many devices. */
+  /** Resolves when this many devices can be assigned. */
   const until = (count: number) =>
     new Promise<void>((resolve) => {
       onChange = () => {

@@ -5,7 +5,7 @@ export interface PodNetworkOptions {
   readonly configurationFolder: string;
   /** Name of the bridge that joins the pods of the node. */
   readonly bridge: string;
-  /** Where addresses in use are recorded; undefined: where the plugin does by itself. */
+  /** Where the plugin records addresses in use; undefined: in its default folder. */
   readonly addressesFolder: string | undefined;
 }
 

@@ -9,11 +9,11 @@ import { networkConfiguration, type PodNetworkOptions } from './network-configur
 
 export interface PodNetworkDependencies {
   readonly options: PodNetworkOptions;
-  /** The range of addresses for pods while the node has none in the API; empty: none. */
+  /** The range of pod addresses as long as the Node object has none; empty: none. */
   readonly podCidr: string;
   readonly runtime: Pick<ContainerRuntime, 'setPodCidr'>;
   readonly logger: Logger;
-  /** Where the kernel has its settings for bridges; default: where they are. */
+  /** Folder of the kernel's settings for bridges; default: the real one. */
   readonly bridgeSettings?: string;
 }
 
@@ -22,7 +22,7 @@ const fileName = '10-plinth.conflist';
 const endings = new Set(['.conf', '.conflist', '.json']);
 
 /**
- * Brings the addresses for the pods of a node to the runtime, and to a network configuration where nobody else has put
+ * Passes the node's ranges of pod addresses to the runtime, and to a network configuration if no other program wrote
  * one.
  */
 export class PodNetwork {
@@ -31,7 +31,7 @@ export class PodNetwork {
 
   constructor(private readonly dependencies: PodNetworkDependencies) {}
 
-  /** Takes a state of the node. What fails is tried again with the next one. */
+  /** Handles a state of the Node object. A failed step is tried again with the next state. */
   seen({ spec }: Node): void {
     const { podCidr, logger } = this.dependencies;
     const own = spec?.podCIDRs ?? [];
@@ -47,7 +47,7 @@ export class PodNetwork {
       });
   }
 
-  /** Resolves when everything that was seen is done. */
+  /** Resolves when all states so far have been handled. */
   stop(): Promise<void> {
     return this.work;
   }
@@ -76,7 +76,7 @@ export class PodNetwork {
     await this.showRulesBridgedPackets(ranges);
   }
 
-  /** Otherwise packets between pods on one bridge would not be seen by the rules for services. */
+  /** Otherwise packets between pods on one bridge would bypass the rules for services. */
   private async showRulesBridgedPackets(ranges: readonly string[]): Promise<void> {
     const { bridgeSettings = '/proc/sys/net/bridge', logger } = this.dependencies;
     for (const name of ranges.some((range) => range.includes(':')) ? ['iptables', 'ip6tables'] : ['iptables']) {

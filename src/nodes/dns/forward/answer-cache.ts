@@ -4,24 +4,26 @@ interface Kept {
   readonly message: Buffer;
   readonly places: readonly number[];
   readonly isNegative: boolean;
-  /** Milliseconds of the clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly since: number;
   readonly until: number;
 }
 
 export interface AnswerCacheOptions {
-  /** The longest time that an answer is kept; 0: none is. */
+  /** The longest time that a response is cached; 0: not at all. */
   readonly longestMs: number;
   readonly mostEntries: number;
-  /** Longer answers are not kept. */
+  /** Longer responses are not cached. */
   readonly mostBytesEach: number;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
 }
 
 export type CacheKind = 'success' | 'denial';
 
-/** Answers of other servers, for as long as they say. When there are too many, the ones that were stored first go. */
+/**
+ * Responses of other servers, for as long as their records allow. When there are too many, the oldest ones are dropped.
+ */
 export class AnswerCache {
   private readonly kept = new Map<string, Kept>();
   private readonly counts = { success: 0, denial: 0 };
@@ -32,7 +34,7 @@ export class AnswerCache {
     return this.counts[kind];
   }
 
-  /** A copy of the answer, whose times are what is left of them; undefined when there is none. */
+  /** A copy of the response with its remaining times; undefined when there is none. */
   get(key: string): { readonly message: Buffer; readonly kind: CacheKind } | undefined {
     const found = this.kept.get(key);
     if (found === undefined) return undefined;
@@ -47,7 +49,7 @@ export class AnswerCache {
     return { message, kind: kindOf(found) };
   }
 
-  /** Keeps an answer, if it may be kept. */
+  /** Caches a response if that is allowed. */
   set(key: string, message: Buffer): void {
     const { longestMs, mostEntries, mostBytesEach, elapsed } = this.options;
     if (longestMs === 0 || message.length > mostBytesEach) return;

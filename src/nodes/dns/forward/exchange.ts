@@ -2,17 +2,17 @@ import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import { headerBytes } from '../wire/query.js';
 
-/** A name server that queries are passed on to. */
+/** A name server to which queries are forwarded. */
 export interface Upstream {
   readonly address: string;
   readonly port: number;
 }
 
 /**
- * Asks a name server over UDP, from a port of its own, so that nobody else can guess where an answer must go. Messages that do not
- * answer this query are ignored.
+ * Sends a query to a name server over UDP, from a random port, so that nobody can guess where a forged response must
+ * go. Messages that do not answer this query are ignored.
  *
- * @throws Error when it refuses, or the signal aborts
+ * @throws Error when the server refuses, or the signal aborts
  */
 export function askOverUdp(query: Buffer, { address, port }: Upstream, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -31,14 +31,14 @@ export function askOverUdp(query: Buffer, { address, port }: Upstream, signal: A
     socket.on('message', (message) => {
       if (isAnswerTo(query, message)) end(() => resolve(message));
     });
-    // The kernel then passes on packets of this server only.
+    // The kernel then delivers packets of this server only.
     socket.connect(port, address, () => {
       if (!isOver) socket.send(query);
     });
   });
 }
 
-/** The same over TCP. */
+/** Like {@link askOverUdp}, over TCP. */
 export function askOverTcp(query: Buffer, { address, port }: Upstream, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port, signal });
@@ -67,13 +67,13 @@ export function withLength(message: Buffer): Buffer {
 function isAnswerTo(query: Buffer, message: Buffer): boolean {
   if (message.length < headerBytes || message.readUInt16BE(0) !== query.readUInt16BE(0)) return false;
   if ((message.readUInt16BE(2) & 0x8000) === 0) return false;
-  // Some servers leave the question out of errors.
+  // Some servers omit the question in errors.
   if (message.readUInt16BE(4) === 0) return (message.readUInt16BE(2) & 15) !== 0;
   const end = questionEnd(query);
   return message.length >= end && sameLetters(query, message, headerBytes, end);
 }
 
-/** Where the question of a query ends, which has been read before. */
+/** The end of the question of a query, which was parsed before. */
 function questionEnd(query: Buffer): number {
   let offset = headerBytes;
   while (query[offset] !== 0 && offset < query.length) offset += 1 + (query[offset] ?? 0);

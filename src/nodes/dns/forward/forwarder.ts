@@ -10,11 +10,11 @@ export type Transport = 'udp' | 'tcp';
 
 export interface ForwarderOptions {
   readonly upstreams: readonly Upstream[];
-  /** How long answers are kept at most; 0: not at all. */
+  /** The longest time that responses are cached; 0: not at all. */
   readonly cacheMs: number;
-  /** Queries that may be under way at a time. */
+  /** The most queries under way at the same time. */
   readonly mostAtOnce: number;
-  /** Those of one client among them. */
+  /** The most of them for one client. */
   readonly mostOfClient: number;
 }
 
@@ -30,12 +30,12 @@ export class TooManyQueries extends Error {}
 
 const attemptMs = 2_000;
 const attempts = 3;
-/** How long a server that failed is asked last. */
+/** How long a server is asked last after it failed. */
 const avoidMs = 5_000;
 const cacheEntries = 10_000;
 const cacheBytesEach = 4_096;
 
-/** Passes queries on to other name servers, and keeps what they answer for a while. */
+/** Forwards queries to other name servers, and caches their responses. */
 export class Forwarder {
   private readonly cache: AnswerCache;
   private readonly underWay = new Map<string, Promise<Buffer>>();
@@ -55,7 +55,7 @@ export class Forwarder {
     metrics.cacheSize = (kind) => this.cache.size(kind);
   }
 
-  /** An answer that is kept, for this query. */
+  /** A cached response to this query. */
   kept(query: Query, transport: Transport): Buffer | undefined {
     const found = this.cache.get(keyOf(query, transport));
     const { metrics } = this.dependencies;
@@ -65,10 +65,10 @@ export class Forwarder {
   }
 
   /**
-   * Asks other servers: one of them first, chosen at random, and then others when it fails.
+   * Forwards a query to one server, chosen at random, and to others if it fails.
    *
-   * @param message the query as it came
-   * @param client whose query it is, by its address
+   * @param message the query as it arrived
+   * @param client address of the client
    * @throws TooManyQueries, or Error when no server answers
    */
   async forward(query: Query, message: Buffer, client: string, transport: Transport): Promise<Buffer> {
@@ -90,7 +90,7 @@ export class Forwarder {
     }
   }
 
-  /** Queries that are under way fail. */
+  /** Fails the queries that are under way. */
   stop(): void {
     this.stopping.abort();
   }
@@ -139,7 +139,7 @@ export class Forwarder {
     return answer;
   }
 
-  /** The servers in a random order; those that failed lately are the last. A single one is asked twice. */
+  /** The servers in random order, those that failed lately last. A single server is asked twice. */
   private inTurn(): readonly Upstream[] {
     const { options, timers, random } = this.dependencies;
     const now = timers.elapsed();
@@ -150,13 +150,13 @@ export class Forwarder {
   }
 }
 
-/** Queries with the same key get the same answer. The name is there by its bytes, as labels may contain dots. */
+/** Queries with the same key get the same response. The key has the bytes of the name, as labels may contain dots. */
 function keyOf({ question, flags, extensions }: Query, transport: Transport): string {
   const how = extensions === undefined ? '' : `${extensions.size} ${extensions.wantsSignatures}`;
   return `${transport} ${flags & 0x0110} ${how} ${question.toString('latin1').toLowerCase()}`;
 }
 
-/** An answer with the number of the query and the letters of its question. */
+/** A response with the id of the query and the spelling of its question. */
 function forQuery(message: Buffer, { id, question }: Query): Buffer {
   message.writeUInt16BE(id, 0);
   if (message.readUInt16BE(4) === 1 && message.length >= headerBytes + question.length)

@@ -1,11 +1,11 @@
 import { optType, responseCodes } from '../wire/codes.js';
 import { headerBytes } from '../wire/query.js';
 
-/** Where the times of the records of a message are, and how long all of it may be kept. */
+/** Where a message contains the times of its records, and how long the message may be cached. */
 export interface MessageTimes {
   /** Offsets of the times of records. */
   readonly places: readonly number[];
-  /** Seconds. For answers that there is nothing, as the authority says; 0: not at all. */
+  /** Seconds. For negative responses, the time from the SOA record; 0: not at all. */
   readonly keepSeconds: number;
   readonly isNegative: boolean;
 }
@@ -14,7 +14,7 @@ const soaType = 6;
 /** The numbers at the end of an SOA record. */
 const soaNumbersBytes = 20;
 
-/** Undefined for messages that should not be kept: errors, truncated ones, and what can't be read. */
+/** Undefined for messages that must not be cached: errors, truncated ones, and malformed ones. */
 export function messageTimes(message: Buffer): MessageTimes | undefined {
   const flags = message.readUInt16BE(2);
   const code = flags & 15;
@@ -39,7 +39,7 @@ export function messageTimes(message: Buffer): MessageTimes | undefined {
     const next: number = end + 10 + length;
     if (next > message.length) return undefined;
     if (type === optType) {
-      // Options are about this client and this moment.
+      // Options apply only to this client and this query.
       if (length > 0) return undefined;
     } else {
       const ttl = message.readUInt32BE(end + 4);
@@ -57,7 +57,7 @@ export function messageTimes(message: Buffer): MessageTimes | undefined {
   return { places, keepSeconds: Number.isFinite(least) ? least : 0, isNegative };
 }
 
-/** The offset after a name, which may refer to others. */
+/** The offset after a name, which may be compressed. */
 function afterName(message: Buffer, start: number): number | undefined {
   let offset = start;
   for (;;) {

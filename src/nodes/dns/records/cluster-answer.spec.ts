@@ -7,7 +7,7 @@ import { clusterAnswer, type PodMode } from './cluster-answer.js';
 const settings = { domain: 'cluster.local', ttl: 5, ownService: 'kube-system/kube-dns' };
 const names = sampleCluster();
 
-/** An answer in few words: its code and records, or where else the answer is. */
+/** A response in short form: its code and records, or the alias's target. */
 function ask(
   name: string,
   type: keyof typeof recordTypes | number,

@@ -5,16 +5,16 @@ import { recordTypes } from '../wire/codes.js';
 import type { NameSource } from './cluster-names.js';
 import type { EndpointRecord, PortRecord, ServiceRecords } from './service-records.js';
 
-/** Which names of pods are answered: none, all that have the form of an address, or those of pods that there are. */
+/** Names of pods that are answered: none, all in the form of an address, or those of existing pods. */
 export type PodMode = 'disabled' | 'insecure' | 'verified';
 
 export interface ZoneSettings {
   /** The domain of the cluster without a dot at the end: `cluster.local`. */
   readonly domain: string;
-  /** Seconds that answers may be kept. */
+  /** TTL of the records, in seconds. */
   readonly ttl: number;
   readonly podMode: PodMode;
-  /** Namespace and name of the service that leads to this server. */
+  /** Namespace and name of the service for this server. */
   readonly ownService: string;
 }
 
@@ -25,16 +25,16 @@ export interface Question {
   readonly type: number;
 }
 
-/** What the objects of the cluster say about a question. */
+/** The answer to a question from the objects of the cluster. */
 export type ClusterAnswer =
   | { readonly kind: 'answer'; readonly answer: Answer }
-  /** Another name has the answer, which follows the alias. */
+  /** The answer is an alias; the query continues with its target. */
   | { readonly kind: 'alias'; readonly alias: NameRecord; readonly target: string }
-  /** The name is none of the cluster. */
+  /** The name is not in a zone of the cluster. */
   | { readonly kind: 'elsewhere' };
 
 const schemaVersion = '1.1.0';
-/** The most records of one kind in an answer: a message can't have more. */
+/** The most records of one type in an answer: a message can't contain more. */
 const mostRecords = 4096;
 
 /**
@@ -55,7 +55,7 @@ export function clusterAnswer(
   return new ZoneAnswer(question, source, settings, serial).answer(labels.slice(0, labels.length - zone.length));
 }
 
-/** One question about a name of the zone. */
+/** One question about a name in the zone. */
 class ZoneAnswer {
   private readonly name: string;
 
@@ -68,7 +68,7 @@ class ZoneAnswer {
     this.name = question.labels.join('.');
   }
 
-  /** @param labels those below the zone */
+  /** @param labels the labels below the zone */
   answer(labels: readonly string[]): ClusterAnswer {
     const kind = labels.at(-1);
     if (kind === undefined) return this.apex();
@@ -143,7 +143,7 @@ class ZoneAnswer {
     return this.addresses([...new Set(records.endpoints.map(({ address }) => address))]);
   }
 
-  /** Answers for ports of a service. @param otherwise what is answered when it has no such port */
+  /** Answers a name of a port of a service. @param otherwise the answer when the service has no such port */
   private services(
     records: Exclude<ServiceRecords, { kind: 'external' }>,
     base: string,
@@ -169,7 +169,7 @@ class ZoneAnswer {
     );
   }
 
-  /** The name above those of the ports of a protocol, which has no records itself. */
+  /** A name with only a protocol, which has no records itself. */
   private protocol(records: Exclude<ServiceRecords, { kind: 'external' }>, protocol: string): ClusterAnswer {
     const ports = records.kind === 'cluster' ? records.ports : records.endpoints.flatMap((endpoint) => endpoint.ports);
     const isThere = ports.some((port) => port.protocol === protocol && port.name !== '');
@@ -213,7 +213,7 @@ class ZoneAnswer {
     return { kind: 'answer', answer: answerOf(code, { isAuthoritative: true, authorities: [this.authority()] }) };
   }
 
-  /** The record that says how long it is known that there is nothing. */
+  /** The record that limits how long a negative answer may be cached. */
   private authority(): NameRecord {
     return zoneAuthority(this.settings, this.serial);
   }

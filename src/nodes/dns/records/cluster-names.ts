@@ -7,13 +7,13 @@ import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import type { EndpointSlice } from '../../../objects/apis/discovery/v1/endpoint-slice.types.js';
 import { addressesOf, endpointsOf, type NamedSlice, type ServiceRecords, serviceRecords } from './service-records.js';
 
-/** What names are looked up in. Services are called `namespace/name`. */
+/** The lookups of names. Services are called `namespace/name`. */
 export interface NameSource {
   hasNamespace(name: string): boolean;
   recordsOf(service: string): ServiceRecords | undefined;
   /** The services that have a cluster address. */
   servicesAt(address: string): readonly string[];
-  /** The host names of ready endpoints of headless services, each with its service. */
+  /** The host names of ready endpoints of headless services, with their services. */
   endpointsAt(address: string): readonly { readonly service: string; readonly hostname: string }[];
   /** Whether a pod of a namespace has an address. */
   hasPod(namespace: string, address: string): boolean;
@@ -25,7 +25,7 @@ interface KeptSlice {
   readonly addresses: readonly string[];
 }
 
-/** The objects of the API that names come from, as far as names depend on them. */
+/** The API objects from which names are made, as far as names depend on them. */
 export class ClusterNames implements NameSource {
   private readonly services = new Map<string, { readonly name: string; readonly service: Service }>();
   private readonly byName = new Map<string, Service>();
@@ -37,7 +37,7 @@ export class ClusterNames implements NameSource {
   private readonly podAddresses = new Map<string, number>();
   private readonly atAddress = new Map<string, Set<string>>();
   private readonly slicesAt = new Map<string, Set<string>>();
-  /** Records of services that were asked for, until something of the service changes. */
+  /** Cached records of services, which are dropped when the service changes. */
   private readonly known = new Map<string, ServiceRecords | undefined>();
   private changes = 0;
 
@@ -49,7 +49,7 @@ export class ClusterNames implements NameSource {
     return this.changes;
   }
 
-  /** Uids of everything that was put and not removed. */
+  /** Uids of all objects that were added and not removed. */
   readonly uids = {
     services: (): Iterable<string> => this.services.keys(),
     slices: (): Iterable<string> => this.slices.keys(),
@@ -73,7 +73,7 @@ export class ClusterNames implements NameSource {
     if (found === undefined) return;
     this.services.delete(uid);
     for (const address of addressesOf(found.service.spec)) removeFrom(this.atAddress, address, found.name);
-    // One of the same name may have come meanwhile.
+    // Another object of the same name may exist by now.
     if (this.byName.get(found.name) === found.service) this.byName.delete(found.name);
     this.changed(found.name);
   }
@@ -127,7 +127,7 @@ export class ClusterNames implements NameSource {
   putPod({ metadata, status }: Pod & { metadata: ObjectMeta }): void {
     const { uid = '', namespace = '' } = metadata;
     this.removePod(uid);
-    // The addresses of pods that have ended may be others' by now.
+    // The addresses of pods that have ended may belong to others by now.
     if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return;
     const addresses = (status?.podIPs ?? []).flatMap(({ ip }) =>
       isIP(ip ?? '') === 0 ? [] : [canonicalAddress(ip ?? '')],
@@ -172,7 +172,7 @@ export class ClusterNames implements NameSource {
       const own = records.endpoints.filter((endpoint) => endpoint.address === address);
       return own.map(({ hostname, isNamed }) => ({ service, hostname, isNamed }));
     });
-    // Names that somebody gave say more than those made from addresses.
+    // Configured names are preferred to those made from addresses.
     const named = found.filter(({ isNamed }) => isNamed);
     return named.length > 0 ? named : found;
   }

@@ -12,7 +12,7 @@ export interface PortRecord {
 
 /** A ready endpoint. */
 export interface EndpointRecord {
-  /** The name below that of the service: the endpoint's own host name, or one made from its address. */
+  /** The name below the service's name: the endpoint's own host name, or one made from its address. */
   readonly hostname: string;
   /** Whether the host name is the endpoint's own. */
   readonly isNamed: boolean;
@@ -20,7 +20,7 @@ export interface EndpointRecord {
   readonly ports: readonly PortRecord[];
 }
 
-/** What names lead to for a service. */
+/** The records of a service. */
 export type ServiceRecords =
   | { readonly kind: 'external'; readonly target: string }
   | {
@@ -31,7 +31,7 @@ export type ServiceRecords =
     }
   | { readonly kind: 'headless'; readonly endpoints: readonly EndpointRecord[] };
 
-/** The part of a slice that names depend on. */
+/** The fields of a slice that names depend on. */
 export type NamedSlice = Pick<EndpointSlice, 'endpoints' | 'ports'> & { readonly addressType?: unknown };
 
 /**
@@ -68,7 +68,7 @@ export function endpointsOf(slices: Iterable<NamedSlice>): readonly EndpointReco
         const address = canonicalAddress(text);
         const own = hostname?.toLowerCase() || undefined;
         const key = `${own ?? ''} ${address}`;
-        // While an endpoint moves, two slices can have it.
+        // While an endpoint moves, it can be in two slices.
         const before = found.get(key)?.ports ?? [];
         const added = all.filter((port) => !before.some((each) => isSamePort(each, port)));
         const name = own ?? address.replace(/[.:]/g, '-');

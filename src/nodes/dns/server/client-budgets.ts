@@ -1,9 +1,9 @@
 export interface ClientBudgetsOptions {
-  /** Queries of one client in a second; as many may come at once. 0: no limit. */
+  /** The most queries of one client per second, and the most at once. 0: no limit. */
   readonly perSecond: number;
-  /** Clients that are remembered at a time. */
+  /** The most clients that are remembered. */
   readonly mostClients: number;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
 }
 
@@ -12,20 +12,20 @@ interface Budget {
   at: number;
 }
 
-/** How many queries each client may send: one that sends too many harms itself only. */
+/** Limits the queries of each client, so that a client that sends too many harms only itself. */
 export class ClientBudgets {
   private readonly budgets = new Map<string, Budget>();
 
   constructor(private readonly options: ClientBudgetsOptions) {}
 
-  /** Takes a query of a client. @returns whether it may be answered */
+  /** Counts a query of a client. @returns whether it may be answered */
   take(client: string): boolean {
     const { perSecond, mostClients, elapsed } = this.options;
     if (perSecond === 0) return true;
     const now = elapsed();
     let budget = this.budgets.get(client);
     if (budget === undefined) {
-      // Those that were seen first go: their budgets are most likely full.
+      // The clients seen first are dropped: their budgets are most likely full.
       if (this.budgets.size >= mostClients) this.budgets.delete(this.budgets.keys().next().value ?? '');
       budget = { left: perSecond, at: now };
       this.budgets.set(client, budget);

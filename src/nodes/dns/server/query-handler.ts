@@ -31,11 +31,11 @@ export interface QueryHandlerDependencies {
   readonly logger: Logger;
 }
 
-/** Where a query came from. */
+/** The sender of a query. */
 export interface QuerySource {
   readonly client: string;
   readonly transport: Transport;
-  /** Where it arrived, as metrics call it: `dns://:53`. */
+  /** The listener of the query as metrics name it: `dns://:53`. */
   readonly server: string;
 }
 
@@ -46,12 +46,12 @@ interface Answered {
   readonly plugin: string;
 }
 
-/** Aliases that lead to aliases are followed this far. */
+/** The longest chain of aliases. */
 const mostAliases = 8;
 const zoneTransfers: readonly number[] = [251, 252];
 const seconds = 1000;
 
-/** Answers queries, whatever they came over. */
+/** Answers queries of both protocols. */
 export class QueryHandler {
   private readonly bootedAt: number;
 
@@ -92,7 +92,7 @@ export class QueryHandler {
     const { names, zone, isReady } = this.dependencies;
     const found = clusterAnswer(query, names, zone, this.serial);
     if (found.kind === 'elsewhere') return this.forward(query, message, source);
-    // Before all names are known, nobody may learn that one does not exist.
+    // Before all names are known, no client may learn that a name does not exist.
     if (!isReady()) return this.own(query, source, answerOf('SERVFAIL'), zone.domain);
     if (found.kind === 'answer') return this.own(query, source, this.mixed(found.answer), zone.domain);
     return this.follow(query, found.alias, found.target, source).then((answer) =>
@@ -100,7 +100,7 @@ export class QueryHandler {
     );
   }
 
-  /** Changes whenever names do. */
+  /** Changes with every change of names. */
   private get serial(): number {
     return (this.bootedAt + this.dependencies.names.version) % 2 ** 32;
   }
@@ -120,7 +120,7 @@ export class QueryHandler {
     }
   }
 
-  /** What an alias leads to, in the cluster or elsewhere. */
+  /** The records of an alias's target, in the cluster or elsewhere. */
   private async follow(query: Query, alias: NameRecord, target: string, source: QuerySource): Promise<Answer> {
     const { names, zone, forwarder } = this.dependencies;
     const answers: NameRecord[] = [alias];
@@ -139,7 +139,7 @@ export class QueryHandler {
         const reply =
           forwarder.kept(parsed, 'udp') ??
           (await forwarder.forward(parsed, asked, source.client, 'udp').catch(() => undefined));
-        // The alias itself is right, whatever becomes of its target.
+        // The alias itself is right, even if its target can't be resolved.
         if (reply === undefined) return answerOf('SERVFAIL', { isAuthoritative: true, answers });
         return answerOf('NOERROR', { isAuthoritative: true, answers: [...answers, ...recordsOf(reply)] });
       }
@@ -149,7 +149,7 @@ export class QueryHandler {
     return answerOf('SERVFAIL', { isAuthoritative: true, answers });
   }
 
-  /** Puts addresses into a random order, so that clients that take the first one use them all. */
+  /** Puts addresses into random order, so that clients which take the first one use all of them. */
   private mixed(answer: Answer): Answer {
     const { answers } = answer;
     if (answers.length < 2) return answer;
@@ -202,7 +202,7 @@ function refusalOf({ operation, extensions, recordClass, type }: Query): Respons
   return undefined;
 }
 
-/** The longest message that a client takes. */
+/** The longest message that a client accepts. */
 function limitOf({ extensions }: Query, transport: Transport): number {
   if (transport === 'tcp') return mostBytes;
   return Math.min(ownUdpBytes, Math.max(plainBytes, extensions?.size ?? plainBytes));
@@ -213,7 +213,7 @@ function queryFor(name: string, type: number): Buffer {
   return packet.encode({ type: 'query', id: 1, flags: 0x0100, questions: [{ type: found, name, class: 'IN' }] });
 }
 
-/** Aliases and addresses in an answer of another server. */
+/** Aliases and addresses in a response of another server. */
 function recordsOf(message: Buffer): NameRecord[] {
   try {
     return packet

@@ -4,20 +4,20 @@ import { withLength } from '../forward/exchange.js';
 import type { MessageHandler } from './udp-listener.js';
 
 export interface TcpLimits {
-  /** Connections at a time. */
+  /** The most connections. */
   readonly mostConnections: number;
-  /** Those of one client among them. */
+  /** The most connections of one client. */
   readonly mostOfClient: number;
-  /** A connection that is silent for so long is closed. */
+  /** A connection is closed after this time without data. */
   readonly idleMs: number;
 }
 
-/** Queries of one connection that are answered at a time; more wait unread. */
+/** The most queries of one connection that are answered at the same time; further ones are not read. */
 const mostAtOnce = 16;
-/** Answers that a client has not read yet; with more, its connection is closed. */
+/** The most unread bytes of responses; with more, the connection is closed. */
 const mostUnreadBytes = 512 * 1024;
 
-/** Queries over TCP at one address. */
+/** Serves queries over TCP at one address. */
 export class TcpListener {
   private readonly sockets = new Set<Socket>();
   private readonly clients = new Map<string, number>();

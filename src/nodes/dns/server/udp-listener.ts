@@ -2,12 +2,12 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 
-/** Takes a message of a client, and returns what is sent back, now or later. */
+/** Receives a message of a client, and returns the response, now or later. */
 export type MessageHandler = (message: Buffer, client: string) => Buffer | undefined | Promise<Buffer | undefined>;
 
 const receiveBytes = 4 * 1024 * 1024;
 
-/** Queries over UDP at one address. */
+/** Serves queries over UDP at one address. */
 export class UdpListener {
   private constructor(private readonly socket: Socket) {}
 
@@ -18,7 +18,7 @@ export class UdpListener {
     socket.on('message', (message, sender) => listener.take(message, sender, handle));
     socket.bind(port, address);
     await once(socket, 'listening');
-    // Packets that arrive in between must not stop the server.
+    // An error of one packet must not stop the server.
     socket.on('error', () => undefined);
     try {
       socket.setRecvBufferSize(receiveBytes);

@@ -2,7 +2,7 @@ import packet from 'dns-packet';
 import { internetClass, optType, type RecordType, type ResponseCode, recordTypes, responseCodes } from './codes.js';
 import { headerBytes, type Query } from './query.js';
 
-/** A record as the library takes its data. Names have no dot at the end. */
+/** A record in the form of the library. Names have no dot at the end. */
 export interface NameRecord {
   readonly name: string;
   readonly type: RecordType;
@@ -11,10 +11,10 @@ export interface NameRecord {
   readonly data: unknown;
 }
 
-/** What is answered to a query. */
+/** The answer to a query. */
 export interface Answer {
   readonly code: ResponseCode;
-  /** Whether this server decides about the name. */
+  /** Whether this server is authoritative for the name. */
   readonly isAuthoritative: boolean;
   readonly answers: readonly NameRecord[];
   readonly authorities: readonly NameRecord[];
@@ -25,9 +25,9 @@ export function answerOf(code: ResponseCode, parts: Partial<Omit<Answer, 'code'>
   return { code, isAuthoritative: false, answers: [], authorities: [], additionals: [], ...parts };
 }
 
-/** The largest message over UDP to clients that don't say how long theirs may be. */
+/** The largest UDP message for clients that don't announce a size. */
 export const plainBytes = 512;
-/** The longest message that TCP can carry. */
+/** The largest TCP message. */
 export const mostBytes = 65_535;
 /** Extensions that this server asks for, and answers with over UDP: what passes through networks in one piece. */
 export const ownUdpBytes = 1232;
@@ -35,8 +35,8 @@ export const ownUdpBytes = 1232;
 const optBytes = 11;
 
 /**
- * The message that answers a query. What does not fit is left out: additional records first, then answers, and the message says
- * that it was truncated.
+ * The message with the answer to a query. Records that do not fit are left out, first additional ones, then answers,
+ * and the message is marked as truncated.
  *
  * @param limit most bytes of the message
  */
@@ -61,11 +61,11 @@ function flagsOf({ flags, operation }: Query, { isAuthoritative }: Answer, isTru
   return 0x8080 | (operation << 11) | asked | (isAuthoritative ? 0x0400 : 0) | (isTruncated ? 0x0200 : 0);
 }
 
-/** Writes records, whose owners refer to names that the message already has. */
+/** Writes records whose owners are compressed by names that the message already has. */
 class MessageWriter {
   private readonly parts: Buffer[] = [];
   private length: number;
-  /** Where a name is in the message, by its text in lower case. */
+  /** The offset of each name in the message, by its text in lower case. */
   private readonly places = new Map<string, number>();
 
   constructor(
@@ -77,7 +77,7 @@ class MessageWriter {
     this.remember(this.ownerOf(labels.join('.')).ends, headerBytes);
   }
 
-  /** @returns how many fit */
+  /** @returns how many records fit */
   addAll(records: readonly NameRecord[]): number {
     let count = 0;
     for (const record of records) {
@@ -138,7 +138,7 @@ class MessageWriter {
     return { bytes: Buffer.concat([...parts, Buffer.from([0])]), ends };
   }
 
-  /** Keeps the places of the ends of a name, as far as references reach. */
+  /** Records the offsets of a name's suffixes, as far as compression reaches. */
   private remember(ends: Owner['ends'], at: number): void {
     for (const [text, offset] of ends) {
       if (at + offset < 0x4000 && !this.places.has(text)) this.places.set(text, at + offset);

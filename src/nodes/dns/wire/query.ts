@@ -1,15 +1,15 @@
 import { optType } from './codes.js';
 
-/** The part of a query about extensions (EDNS). */
+/** The EDNS part of a query. */
 export interface Extensions {
-  /** The longest answer that the client takes over UDP. */
+  /** The longest UDP response that the client accepts. */
   readonly size: number;
   readonly version: number;
   readonly wantsSignatures: boolean;
   readonly hasOptions: boolean;
 }
 
-/** A query as it came. */
+/** A parsed query. */
 export interface Query {
   readonly id: number;
   readonly flags: number;
@@ -18,22 +18,22 @@ export interface Query {
   readonly labels: readonly string[];
   readonly type: number;
   readonly recordClass: number;
-  /** The question as it was sent. */
+  /** The question with its original bytes. */
   readonly question: Buffer;
   readonly extensions: Extensions | undefined;
 }
 
-/** What can't be answered as a query: `drop` deserves no answer, `malformed` gets one that says so. */
+/** A message that can't be answered as a query: `drop` gets no response, `malformed` gets an error. */
 export type QueryProblem = 'drop' | 'malformed';
 
 export const headerBytes = 12;
 const mostNameBytes = 255;
-/** Queries have no records but those about extensions and signatures of the transport. */
+/** Queries have no records except those for EDNS and for signatures of the transport. */
 const mostAdditionals = 4;
 
 /** Reads a query with one question. Never throws. */
 export function readQuery(message: Buffer): Query | QueryProblem {
-  // An answer to an answer could go back and forth for ever.
+  // Responses to responses could go back and forth for ever.
   if (message.length < headerBytes || (message.readUInt16BE(2) & 0x8000) !== 0) return 'drop';
   const flags = message.readUInt16BE(2);
   const operation = (flags >> 11) & 15;
@@ -64,7 +64,7 @@ interface Name {
   readonly end: number;
 }
 
-/** Reads a name that does not refer to others: queries have no reason to. */
+/** Reads an uncompressed name: queries have no reason for compression. */
 function readName(message: Buffer, start: number): Name | undefined {
   const labels: string[] = [];
   let offset = start;

@@ -3,20 +3,20 @@ import { runProgram } from '../nftables/run-program.js';
 import { nftFamily } from '../nftables/table-text.js';
 import type { Family } from '../rules/family.js';
 
-/** A route of the kernel that this program has made. */
+/** A route that this program has added to the kernel. */
 export interface KernelRoute {
   readonly range: string;
   readonly gateway: string;
 }
 
-/** Routes have the number of the program that made them: these, and no others, are changed and removed. */
+/** The protocol number of this program's routes; only these are changed and removed. */
 const protocol = '76';
-/** The table of the rule that gives packets of pods to others the address of their node. */
+/** The table of the rule that masquerades packets from pods to addresses outside. */
 const tableName = 'plinth-pods';
 
 const flagOf = (family: Family) => (family === 'IPv4' ? '-4' : '-6');
 
-/** The own routes of a family. @throws Error with what ip said */
+/** The program's own routes of a family. @throws Error with the output of ip */
 export async function readRoutes(family: Family): Promise<readonly KernelRoute[]> {
   const { code, output, errors } = await runProgram('ip', ['-j', flagOf(family), 'route', 'show', 'proto', protocol]);
   if (code !== 0) throw new Error(code === undefined ? 'there is no program ip' : `ip: ${errors.trim()}`);
@@ -25,9 +25,9 @@ export async function readRoutes(family: Family): Promise<readonly KernelRoute[]
 }
 
 /**
- * Changes the own routes of a family. What the kernel refuses is left out.
+ * Changes the program's own routes of a family. Routes that the kernel refuses are left out.
  *
- * @throws Error with what ip said when nothing could be changed
+ * @throws Error with the output of ip when nothing could be changed
  */
 export async function changeRoutes(
   family: Family,
@@ -43,16 +43,16 @@ export async function changeRoutes(
   if (code === undefined) throw new Error(`there is no program ip: ${errors}`);
 }
 
-/** Whether packets of pods to addresses outside of the cluster get that of this node. */
+/** Whether packets from pods to addresses outside of the cluster are masqueraded. */
 export async function isMasquerading(family: Family): Promise<boolean> {
   return (await runProgram('nft', ['-t', 'list', 'table', nftFamily(family), tableName])).code === 0;
 }
 
 /**
- * Gives packets of pods to addresses outside of the cluster the address of this node, so that answers find back.
+ * Masquerades packets from pods to addresses outside of the cluster, so that responses find their way back.
  *
- * @param range all addresses of pods of the family
- * @throws Error with what nft said
+ * @param range all pod addresses of the family
+ * @throws Error with the output of nft
  */
 export async function masqueradePods(family: Family, range: string): Promise<void> {
   const ip = nftFamily(family);
@@ -68,7 +68,10 @@ export async function masqueradePods(family: Family, range: string): Promise<voi
   if (code !== 0) throw new Error(code === undefined ? 'there is no program nft' : `nft: ${errors.trim()}`);
 }
 
-/** Removes the own routes and tables of both families, and nothing else. @throws Error with what ip or nft said */
+/**
+ * Removes the program's own routes and tables of both families, and nothing else. @throws Error with the output of ip
+ * or nft
+ */
 export async function removeRoutes(): Promise<void> {
   for (const family of ['IPv4', 'IPv6'] as const) {
     await changeRoutes(family, [], await readRoutes(family));

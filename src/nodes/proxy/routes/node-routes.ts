@@ -3,11 +3,11 @@ import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import { nodeAddress } from '../own-addresses.js';
 import type { Family } from '../rules/family.js';
 
-/** The way to the pods of another node. */
+/** The route to the pods of another node. */
 export interface NodeRoute {
   readonly node: string;
   readonly family: Family;
-  /** The addresses of its pods, in canonical form: `10.244.1.0/24`. */
+  /** The range of the node's pods, in canonical form: `10.244.1.0/24`. */
   readonly range: string;
   /** The address of the node. */
   readonly gateway: string;
@@ -50,7 +50,7 @@ function rangesOf({ spec }: Node): readonly AddressRange[] {
   return (texts ?? []).flatMap((text) => parseCidr(text) ?? []);
 }
 
-/** The own node first, then the older ones. */
+/** This node first, then the others by age. */
 function compareAge({ metadata: one }: Node, { metadata: other }: Node, ownName: string): number {
   const key = ({ name = '', creationTimestamp = '' }: Node['metadata']) =>
     `${name === ownName ? 0 : 1} ${creationTimestamp} ${name}`;

@@ -15,10 +15,10 @@ import { type NodeRoute, nodeRoutes } from './node-routes.js';
 export interface RouteKeeperDependencies {
   readonly api: ApiUser;
   readonly nodeName: string;
-  /** All addresses of pods, at most one range of each family. */
+  /** Ranges of all pod addresses, at most one of each family. */
   readonly clusterRanges: readonly string[];
   readonly families: readonly Family[];
-  /** How often it looks whether the routes are still there. */
+  /** The interval at which the routes are checked. */
   readonly periodMs: number;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -27,7 +27,9 @@ export interface RouteKeeperDependencies {
 const pauseMs = 1_000;
 const keyOf = ({ range, gateway }: KernelRoute) => `${range} ${gateway}`;
 
-/** Keeps the routes to the pods of other nodes as the nodes of the API want them. They stay when it stops. */
+/**
+ * Keeps the routes to the pods of other nodes up to date with the API's nodes. The routes stay when the keeper stops.
+ */
 export class RouteKeeper {
   private readonly nodes = new Map<string, Node>();
   private isListed = false;
@@ -44,12 +46,12 @@ export class RouteKeeper {
       failed: "routes to the pods of other nodes can't be set",
       recovered: 'routes to the pods of other nodes are set again',
     });
-    // What somebody else removed comes back with the next look.
+    // Routes that somebody else removed are restored at the next check.
     const check = async () => true;
     this.loop = new SyncLoop({ timers, minPeriodMs: pauseMs, periodMs, check, run: () => this.sync() });
   }
 
-  /** Begins to follow the nodes. @returns what resolves after the first time that all routes are set */
+  /** Starts to watch the nodes. @returns a promise that resolves when all routes were set for the first time */
   start(): Promise<void> {
     const { signal } = this.stopping;
     const { nodes } = this;
@@ -119,7 +121,7 @@ export class RouteKeeper {
     return true;
   }
 
-  /** @returns those that the kernel refused */
+  /** @returns the routes that the kernel refused */
   private async setRoutes(family: Family, wanted: readonly NodeRoute[]): Promise<readonly NodeRoute[]> {
     const present = new Set((await readRoutes(family)).map(keyOf));
     const keys = new Set(wanted.map(keyOf));
@@ -147,7 +149,7 @@ function routeOf(key: string): KernelRoute {
   return { range, gateway };
 }
 
-/** What routes depend on of a node. */
+/** The fields of a node that routes depend on. */
 function factsOf(node: Node | undefined): string {
   return JSON.stringify([node?.spec?.podCIDR, node?.spec?.podCIDRs, node?.status?.addresses]);
 }

@@ -7,7 +7,7 @@ import { lockName } from '../../local-postgres/directory-lock.js';
 import { OwnFiles } from '../own-files.js';
 import { removeUnfinished } from '../unfinished-files.js';
 
-/** What there is besides files: names of units of the service manager, and absolute paths of folders. */
+/** Things other than files: names of units of the service manager, and absolute paths of folders. */
 interface Things {
   readonly units: readonly string[];
   readonly folders: readonly string[];

@@ -27,7 +27,7 @@ export interface ControlPlaneDependencies {
 }
 
 /**
- * Sees that the servers run.
+ * Makes sure that the servers run.
  *
  * @returns in the foreground, the end of the servers; otherwise undefined
  */

@@ -9,10 +9,10 @@ import { TokenText } from '../token/token-text.js';
 
 /** Marks the token, so that a repeated run finds it. */
 const description = 'Made by plinth init.';
-/** With less life left, nobody would come to use it. */
+/** A token with less time left would expire before somebody uses it. */
 const leastLifeMs = 600_000;
 
-/** The arguments with which a node joins, by the token of a run before if that one still lives. */
+/** The arguments with which a node joins, with the token of an earlier run if that is still valid. */
 export async function firstToken(access: ApiAccess, ttlMs: number, signal: AbortSignal): Promise<string> {
   return withAdminApi(access, 'plinth-init', signal, async (admin) => {
     const tokens = new BootstrapTokens(admin);

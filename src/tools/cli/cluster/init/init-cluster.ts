@@ -133,7 +133,7 @@ class InitPhases {
       throw new StartupError('static pods need a --database-url: the embedded database runs in no container');
     }
     const { units } = await this.made.things();
-    // Servers of a run before may go on.
+    // Servers of an earlier run may still be running.
     const mayRun = this.manner === 'static-pods' || (this.manner === 'systemd' && units.length > 0);
     if (!mayRun) await checkPortFree(bindAddress, apiserverBindPort, '--apiserver-bind-port');
   }
@@ -141,7 +141,7 @@ class InitPhases {
   private async certificates(): Promise<void> {
     const { configDir, certificateNames, options } = this.settings;
     const directory = certificateFolder(configDir);
-    // Certificates that were there before are not ours to remove.
+    // Certificates that existed before do not belong to this program.
     if ((await lstat(directory).catch(() => undefined)) === undefined) {
       await this.made.note('certificateFolders', directory);
       await this.made.folder(directory);

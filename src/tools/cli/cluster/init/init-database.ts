@@ -19,7 +19,7 @@ import { databaseFile } from './server-commands.js';
 export interface InitDatabase {
   readonly databaseUrl: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether it is one of our own. */
+  /** Whether the program made it. */
   readonly isEmbedded: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface DatabaseDependencies {
   readonly made: MadeHere;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** Gets what this process has to stop in the end. */
+  /** Receives the functions that stop what this process has started. */
   readonly started: Running[];
   /** Whether systemd runs the embedded database, or this process does. */
   readonly usesSystemd: boolean;
@@ -39,7 +39,7 @@ const urlVariable = 'PLINTH_DATABASE_URL';
 const listenVariable = 'PLINTH_LISTEN_DATABASE_URL';
 const pollMs = 200;
 
-/** The database that the user named, now or in a run before; undefined for one of our own. */
+/** The database that the user named, now or in an earlier run; undefined for an embedded one. */
 export async function givenDatabase({ options, configDir, dataDir }: InitSettings): Promise<InitDatabase | undefined> {
   const { databaseUrl, listenDatabaseUrl } = options.storage;
   if (databaseUrl !== undefined) {
@@ -54,10 +54,10 @@ export async function givenDatabase({ options, configDir, dataDir }: InitSetting
 }
 
 /**
- * Sees that the database is there and has the schema of this program. Its URL is kept in a file that only its owner reads, for
- * the servers and for the next run.
+ * Makes sure that the database exists and has the schema of this program. Its URL is kept in a file that only its owner
+ * reads, for the servers and for the next run.
  *
- * @throws StartupError or MigrationError when it can't be used
+ * @throws StartupError or MigrationError when the database can't be used
  */
 export async function prepareDatabase(dependencies: DatabaseDependencies): Promise<InitDatabase> {
   const { settings, made, logger } = dependencies;
@@ -78,7 +78,7 @@ async function ownDatabase(dependencies: DatabaseDependencies): Promise<InitData
 }
 
 async function runHere(dataDir: string, logger: Logger, started: Running[]): Promise<string> {
-  // The user that runs Postgres passes through root's folder; secret files inside have a mode of their own.
+  // The user that runs Postgres must be able to enter root's folder; secret files inside have a mode of their own.
   makeFolder(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
   const lock = await lockDirectory(dataDir);
   started.push({ stop: () => lock.release() });
