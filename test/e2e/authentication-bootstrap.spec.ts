@@ -181,6 +181,24 @@ describe('bootstrap tokens', () => {
     ]);
     assert.equal(stdout, 'system:bootstrap:abc007', stderr);
   });
+
+  it('are not guessed without a pause, whoever else is behind the same address', async () => {
+    const good = await addToken({ id: 'abc009' });
+    const guess = (index: number) => `abc009.${String(index).padStart(16, '0')}`;
+    let refused: Awaited<ReturnType<ApiClient['post']>> | undefined;
+    for (let index = 0; refused === undefined; index += 20) {
+      assert.ok(index < 2_000, 'all guesses were looked up');
+      const guesses = Array.from({ length: 20 }, (_, each) => guess(index + each));
+      const answers = await Promise.all(guesses.map((token) => admin.post(selfReviews, {}, { token })));
+      for (const { status } of answers) assert.ok(status === 401 || status === 429, String(status));
+      refused = answers.find(({ status }) => status === 429);
+    }
+    assert.equal(refused.body.message, 'too many wrong bootstrap tokens came from this address');
+    assert.ok(Number(refused.headers['retry-after']) > 0);
+    // Other credentials go on at once, this one soon.
+    assert.equal((await admin.get('/api/v1/namespaces/default')).status, 200);
+    await eventually(async () => (await whoIs(admin, good)).username === 'system:bootstrap:abc009', 'the good token');
+  });
 });
 
 describe('without the flag', () => {

@@ -56,6 +56,8 @@ describe('plinth init', () => {
   let port: number;
   /** The run that completed. */
   let run: Run;
+  /** The arguments for a further control plane, as it printed them. */
+  let joining: readonly string[];
 
   before(async () => {
     postgres = await startTestPostgres();
@@ -89,7 +91,7 @@ describe('plinth init', () => {
   };
 
   it('says what it would do, and does nothing', async () => {
-    const dry = init({ PLINTH_DATABASE_URL: databaseUrl }, '--dry-run');
+    const dry = init({ PLINTH_DATABASE_URL: databaseUrl }, '--dry-run', '--upload-certs');
     await dry.ended;
     for (const phase of initPhases) assert.match(dry.output, new RegExp(`^\\[${phase}\\] would `, 'm'));
     assert.equal(existsSync(config), false);
@@ -97,25 +99,27 @@ describe('plinth init', () => {
 
   it('goes on after a kill at every step, and changes nothing that is right', async () => {
     for (const phase of initPhases) {
-      const killed = init({ PLINTH_DATABASE_URL: databaseUrl });
+      const killed = init({ PLINTH_DATABASE_URL: databaseUrl }, '--upload-certs');
       await killed.says(`[${phase}]`);
       await killed.end('SIGKILL');
     }
     const before = await contents();
     // The earlier runs have recorded the database.
-    run = init({}, '--log-level=debug');
-    await run.says('kubeadm join');
+    run = init({}, '--log-level=debug', '--upload-certs');
+    await run.says('keep it as secret');
     assert.deepEqual(await contents(), before);
     const [, token = ''] =
       /^ {2}plinth join 127\.0\.0\.1:\d+ --token (\S+) --discovery-token-ca-cert-hash sha256:/m.exec(
         run.output,
       ) as RegExpExecArray;
     const listed = await runProgram('token', 'list', '-o', 'json', `--kubeconfig=${join(config, 'admin.kubeconfig')}`);
+    const tokens: readonly { token: string; usages: string[] }[] = JSON.parse(listed.stdout);
     assert.deepEqual(
-      JSON.parse(listed.stdout).map((each: { token: string }) => each.token),
+      tokens.filter(({ usages }) => usages.length > 0).map((each) => each.token),
       [token.slice(0, 6)],
       'one token for all runs',
     );
+    joining = /^ {2}plinth join (\S+ --token .*) --database-url URL$/m.exec(run.output)?.[1]?.split(' ') ?? [];
   });
 
   it('makes a cluster for its administrator, with no secret that others read', async () => {
@@ -137,6 +141,84 @@ describe('plinth init', () => {
     const busy = init({});
     await busy.ended;
     assert.match(busy.errors, /another plinth \(pid \d+\) uses .*--config-dir/);
+  });
+
+  describe('a further control plane', () => {
+    let second: string;
+    let secondPort: number;
+    before(async () => {
+      second = join(folder, 'second');
+      secondPort = await freePort();
+    });
+
+    function join2(
+      environment: Readonly<Record<string, string>>,
+      args: readonly string[] = joining,
+      ...more: string[]
+    ) {
+      const own = ['--bind-address=127.0.0.1', `--apiserver-bind-port=${secondPort}`, `--config-dir=${second}`];
+      const env = programEnvironment(environment);
+      return new Run(
+        spawn(process.execPath, [mainFile, 'join', ...args, ...own, '--foreground', '--timeout=30s', ...more], {
+          env,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        }),
+      );
+    }
+
+    it('is refused with another key or another database, and leaves nothing behind', async () => {
+      const other = await postgres.createTestDatabase();
+      const index = joining.indexOf('--certificate-key') + 1;
+      const wrong = [...joining.slice(0, index), '0'.repeat(64), ...joining.slice(index + 1)];
+      const attempts = [
+        [{ PLINTH_DATABASE_URL: databaseUrl }, wrong, /has another --certificate-key/],
+        [{ PLINTH_DATABASE_URL: databaseUrl }, joining.slice(0, index - 1), /needs --certificate-key/],
+        [{}, joining, /needs the --database-url of the other control planes/],
+        [{ PLINTH_DATABASE_URL: other }, joining, /plinth migrate|another cluster/],
+      ] as const;
+      for (const [environment, args, reason] of attempts) {
+        const refused = join2(environment, args);
+        await refused.ended;
+        assert.match(refused.errors, reason, refused.output);
+        assert.notEqual(refused.child.exitCode, 0);
+        const removed = await runProgram('reset', '--force', `--config-dir=${second}`);
+        assert.match(removed.stdout, /All of it is removed|Nothing was made here/, removed.stderr);
+        assert.equal(existsSync(second), false);
+      }
+      const node = await runProgram('join', ...joining.filter((each) => each !== '--control-plane'));
+      assert.match(node.stderr, /--certificate-key needs --control-plane/);
+    });
+
+    it('goes on after a kill at every step, and serves the same cluster', async () => {
+      const environment = { PLINTH_DATABASE_URL: databaseUrl };
+      for (const phase of ['discovery', 'download-certs', 'certs', 'kubeconfig', 'database', 'control-plane']) {
+        const killed = join2(environment);
+        await killed.says(`[${phase}]`);
+        await killed.end('SIGKILL');
+      }
+      const runs = join2({});
+      await runs.says('The servers of this machine are ready');
+      for (const name of ['ca.crt', 'ca.key', 'front-proxy-ca.key', 'service-account.key']) {
+        const [ours, theirs] = [join(second, 'pki', name), join(config, 'pki', name)];
+        assert.equal(await readFile(ours, 'utf8'), await readFile(theirs, 'utf8'), name);
+      }
+      const { tls } = loadClientConfig(join(config, 'admin.kubeconfig'));
+      const credentials = { ca: tls.ca ?? '', cert: tls.cert ?? '', key: tls.key ?? '' };
+      const [one, two] = [port, secondPort].map((each) => new ApiClient(`https://127.0.0.1:${each}`, credentials));
+      const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'by-two', namespace: 'default' } };
+      assert.equal((await two?.post('/api/v1/namespaces/default/configmaps', map))?.status, 201);
+      assert.equal((await one?.get('/api/v1/namespaces/default/configmaps/by-two'))?.status, 200);
+      one?.close();
+      two?.close();
+      await runs.end('SIGTERM');
+      assert.equal(runs.child.exitCode, 0, runs.errors);
+      const removed = await runProgram('reset', '--force', `--config-dir=${second}`);
+      assert.match(removed.stdout, /All of it is removed/, removed.stderr);
+      assert.equal(existsSync(second), false);
+    });
+  });
+
+  it('ends with its process', async () => {
     await run.end('SIGTERM');
     assert.equal(run.child.exitCode, 0, run.errors);
   });

@@ -178,6 +178,27 @@ describe('the proxy of a node', () => {
       assert.doesNotMatch(execFileSync('nft', ['list', 'tables'], { encoding: 'utf8' }), /plinth-proxy/);
     });
 
+    it('holds network policies of the API, beside the services', async () => {
+      const proxy = await ProxyProcess.start(flags());
+      const question = { what: '', from: 'client', address: addresses.pod, port: 8080 } as const;
+      await becomes('no policy', { ...question, wanted: ['pod 192.0.2.2'] });
+      await scene.addPod('web', addresses.pod, { app: 'web' });
+      await scene.setPolicy('only-web', { podSelector: { matchLabels: { app: 'web' } }, policyTypes: ['Ingress'] });
+      await becomes('the policy', { ...question, wanted: ['silence'] });
+      // A service leads to the same pod.
+      await becomes('the service', { ...question, ...(cases[0] as ProxyCase), from: 'client', wanted: ['silence'] });
+      const ingress = [{ from: [{ ipBlock: { cidr: '192.0.2.0/24' } }] }];
+      await scene.setPolicy('only-web', { podSelector: {}, policyTypes: ['Ingress'], ingress });
+      await becomes('the range', { ...question, wanted: ['pod 192.0.2.2'] });
+      await scene.removePolicy('only-web');
+      await eventually(
+        async () => !/plinth-policies/.test(execFileSync('nft', ['list', 'tables'], { encoding: 'utf8' })),
+        'no table without a policy',
+      );
+      await proxy.stop();
+      execFileSync('nft', ['flush', 'ruleset']);
+    });
+
     it('writes its rules again when somebody removes them', async () => {
       const proxy = await ProxyProcess.start(flags());
       execFileSync('nft', ['flush', 'ruleset']);

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { vendorNames } from '../../src/base/machinery/vendor.js';
+import { joiningObjects } from '../../src/tools/cli/cluster/joining-objects.js';
 import type { ApiClient } from '../e2e/support/api-client.js';
 import { TestCluster, tokens } from '../e2e/support/test-cluster.js';
 import { addresses, type SampleService, services } from './sample-services.js';
 
 const proxyToken = 'proxy-token';
+const policies = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies';
 const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
 
 /** A server with the sample services, and a kubeconfig for the proxy's user. */
@@ -47,6 +50,7 @@ export class ServiceScene {
     const scene = new ServiceScene(cluster, kubeconfig);
     try {
       await scene.addNode();
+      await scene.allowPolicies();
       for (const service of services) await scene.add(service);
       return scene;
     } catch (error) {
@@ -91,6 +95,35 @@ export class ServiceScene {
     }
   }
 
+  /** Adds a running pod of the node. */
+  async addPod(name: string, ip: string, labels: object): Promise<void> {
+    const pods = '/api/v1/namespaces/default/pods';
+    // No control loops run here that make it.
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } };
+    await this.api.post('/api/v1/namespaces/default/serviceaccounts', account);
+    const containers = [{ name: 'main', image: 'none' }];
+    const made = await this.api.post(pods, {
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, labels } },
+      spec: { nodeName: 'here', containers },
+    });
+    assert.equal(made.status, 201, made.text);
+    const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }] };
+    const set = await this.api.put(`${pods}/${name}/status`, { ...made.body, status });
+    assert.equal(set.status, 200, set.text);
+  }
+
+  /** Makes or replaces a network policy. */
+  async setPolicy(name: string, spec: object): Promise<void> {
+    const body = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { name }, spec };
+    const made = await this.api.post(policies, body);
+    const answer = made.status === 409 ? await this.api.put(`${policies}/${name}`, body) : made;
+    assert.ok(answer.status < 300, answer.text);
+  }
+
+  async removePolicy(name: string): Promise<void> {
+    assert.equal((await this.api.delete(`${policies}/${name}`)).status, 200);
+  }
+
   async stop(): Promise<void> {
     await this.cluster.stop();
   }
@@ -112,6 +145,22 @@ export class ServiceScene {
         ...(hints === undefined ? {} : { hints }),
       })),
     };
+  }
+
+  /** The rights that `plinth init` gives proxies beside their role. */
+  private async allowPolicies(): Promise<void> {
+    const rbac = '/apis/rbac.authorization.k8s.io/v1';
+    const names = vendorNames('k8s.io', 'kubernetes');
+    const facts = { endpoint: '', serviceRange: '10.96.0.0/16', cgroupDriver: 'cgroupfs' };
+    for (const { resource, body } of joiningObjects(names, facts)) {
+      if (body.metadata.name !== 'plinth:network-policy-reader') continue;
+      const kind = resource === 'clusterroles' ? 'ClusterRole' : 'ClusterRoleBinding';
+      const made = await this.api.post(`${rbac}/${resource}`, {
+        ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind },
+        ...body,
+      });
+      assert.equal(made.status, 201, made.text);
+    }
   }
 
   private async addNode(): Promise<void> {

@@ -25,7 +25,13 @@ export async function writeSixRules(): Promise<boolean> {
   });
   const backend = new NftablesBackend({
     options: {
-      ...{ nodeName: 'here', mode: 'nftables', detectLocalMode: 'ClusterCIDR', clusterCidrs: ['fd00:244::/32'] },
+      ...{
+        nodeName: 'here',
+        mode: 'nftables',
+        networkPolicies: false,
+        detectLocalMode: 'ClusterCIDR',
+        clusterCidrs: ['fd00:244::/32'],
+      },
       ...{ podBridgeInterface: '', podInterfaceNamePrefix: '', masqueradeAll: false, masqueradeBit: 14 },
       ...{ nodePortAddresses: [], minSyncPeriodMs: 0, syncPeriodMs: 30_000, healthz: undefined, metrics: undefined },
     },

@@ -37,7 +37,13 @@ const view: ClusterView = new ClusterView({
 });
 const backend = new NftablesBackend({
   options: {
-    ...{ nodeName: 'here', mode: 'nftables', detectLocalMode: 'ClusterCIDR', clusterCidrs: ['10.128.0.0/9'] },
+    ...{
+      nodeName: 'here',
+      mode: 'nftables',
+      networkPolicies: false,
+      detectLocalMode: 'ClusterCIDR',
+      clusterCidrs: ['10.128.0.0/9'],
+    },
     ...{ podBridgeInterface: '', podInterfaceNamePrefix: '', masqueradeAll: false, masqueradeBit: 14 },
     ...{ nodePortAddresses: [], minSyncPeriodMs: 0, syncPeriodMs: 30_000, healthz: undefined, metrics: undefined },
   },

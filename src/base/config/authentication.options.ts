@@ -320,6 +320,17 @@ export class AuthenticationOptions {
   readonly enableBootstrapTokenAuth: boolean = false;
 
   @Flag({
+    name: 'max-failed-bootstrap-tokens-per-address',
+    type: 'int',
+    unit: 'per second',
+    usage:
+      'Wrong bootstrap tokens of one client address, per second and process; ten seconds of them may come at once. Then ' +
+      'bootstrap tokens of that address get 429 for a while, and other credentials go on. 0: no limit.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  readonly maxFailedBootstrapTokensPerAddress: number = 5;
+
+  @Flag({
     name: 'authentication-token-webhook-config-file',
     type: 'string',
     unit: 'file',

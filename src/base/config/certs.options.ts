@@ -1,7 +1,8 @@
 import { Check } from './check.js';
+import { certificateKeyProblem } from './control-plane.options.js';
 import { Flag } from './flag.js';
 
-/** Options for showing and renewing certificates. */
+/** Options for showing, renewing and handing over certificates. */
 export class CertsOptions {
   @Flag({
     name: 'cert-dir',
@@ -10,6 +11,16 @@ export class CertsOptions {
     usage: 'Folder of the certificates. Default: the folder pki of plinth init.',
   })
   readonly certDir: string | undefined = undefined;
+
+  @Flag({
+    name: 'certificate-key',
+    type: 'string',
+    unit: 'hex',
+    secret: true,
+    usage: 'For upload: key with which the authorities are encrypted, 64 hexadecimal digits. Default: a new one.',
+  })
+  @Check<string>('key', certificateKeyProblem)
+  readonly certificateKey: string | undefined = undefined;
 
   @Flag({
     name: 'output',

@@ -58,6 +58,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   backupKey: 'Key',
   assets: 'Asset',
   etcd: 'Store',
+  controlPlane: 'Control plane',
   ignoredEtcd: 'Other store',
   etcdClient: 'Store',
   ignoredEveryProgram: 'Other general',

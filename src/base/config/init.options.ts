@@ -1,9 +1,8 @@
-import { isIP } from 'node:net';
 import { Min } from 'class-validator';
 import { Check } from './check.js';
+import { ControlPlaneOptions, certificateKeyProblem } from './control-plane.options.js';
 import { Flag } from './flag.js';
 import { parseCidr } from './network.js';
-import { namesProblem } from './pki.options.js';
 
 /** The phases of `plinth init` in their order. */
 export const initPhases = [
@@ -13,6 +12,7 @@ export const initPhases = [
   'database',
   'cluster-info',
   'control-plane',
+  'upload-certs',
   'token',
 ] as const;
 
@@ -33,11 +33,10 @@ function endpointProblem(text: string): string | undefined {
     : 'must be host or host:port';
 }
 
-const addressProblem = (text: string) => (isIP(text) === 0 ? 'must be an IP address' : undefined);
 const folderUsage = 'Default: /etc/plinth for root, ~/.plinth for others.';
 
 /** Options for setting up a control plane on this machine. The flags are named as in kubeadm. */
-export class InitOptions {
+export class InitOptions extends ControlPlaneOptions {
   @Flag({
     name: 'config-dir',
     type: 'string',
@@ -56,24 +55,6 @@ export class InitOptions {
   })
   readonly dataDir: string | undefined = undefined;
 
-  @Flag({ name: 'bind-address', type: 'string', unit: 'address', usage: 'Address that the API listens on.' })
-  @Check('address', addressProblem)
-  readonly bindAddress: string = '0.0.0.0';
-
-  @Flag({ name: 'apiserver-bind-port', type: 'int', unit: 'port', usage: 'Port that the API listens on.' })
-  @Check<number>('port', (value) => (value >= 1 && value <= 65535 ? undefined : 'must be between 1 and 65535'))
-  readonly apiserverBindPort: number = 6443;
-
-  @Flag({
-    name: 'apiserver-advertise-address',
-    type: 'string',
-    unit: 'address',
-    usage:
-      "Address at which nodes reach this machine. Default: that of --bind-address, or of the machine's default route.",
-  })
-  @Check('address', addressProblem)
-  readonly apiserverAdvertiseAddress: string | undefined = undefined;
-
   @Flag({
     name: 'control-plane-endpoint',
     type: 'string',
@@ -82,15 +63,6 @@ export class InitOptions {
   })
   @Check('endpoint', endpointProblem)
   readonly controlPlaneEndpoint: string | undefined = undefined;
-
-  @Flag({
-    name: 'apiserver-cert-extra-sans',
-    type: 'list',
-    unit: 'names',
-    usage: 'Further DNS names and IP addresses of the serving certificate.',
-  })
-  @Check('names', namesProblem)
-  readonly apiserverCertExtraSans: readonly string[] = [];
 
   @Flag({
     name: 'pod-network-cidr',
@@ -122,22 +94,29 @@ export class InitOptions {
   readonly tokenTtlMs: number = dayMs;
 
   @Flag({
+    name: 'upload-certs',
+    type: 'bool',
+    usage:
+      'Hand over the authorities to further control planes: encrypted, in a Secret that lives for two hours. The key is printed.',
+  })
+  readonly uploadCerts: boolean = false;
+
+  @Flag({
+    name: 'certificate-key',
+    type: 'string',
+    unit: 'hex',
+    secret: true,
+    usage: 'Key with which the authorities are encrypted: 64 hexadecimal digits. Default: a new one.',
+  })
+  @Check<string>('key', certificateKeyProblem)
+  readonly certificateKey: string | undefined = undefined;
+
+  @Flag({
     name: 'foreground',
     type: 'bool',
     usage: 'Run the servers in this process, even where systemd could run them.',
   })
   readonly foreground: boolean = false;
-
-  @Flag({
-    name: 'static-pods',
-    type: 'string',
-    unit: 'folder',
-    usage: 'Write manifests of the servers into this folder, from which a node agent runs them as static pods.',
-  })
-  readonly staticPods: string | undefined = undefined;
-
-  @Flag({ name: 'image', type: 'string', unit: 'image', usage: 'Image of the containers of --static-pods.' })
-  readonly image: string = 'plinth:latest';
 
   @Flag({ name: 'timeout', type: 'duration', usage: 'How long to wait for the servers.' })
   @Min(1000, { message: 'must be at least 1s' })

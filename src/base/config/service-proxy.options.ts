@@ -72,6 +72,13 @@ export class ServiceProxyOptions {
   readonly proxyMode: (typeof modes)[number] = 'nftables';
 
   @Flag({
+    name: 'network-policies',
+    type: 'bool',
+    usage: 'Enforce network policies for the pods of this node, by rules of the kernel. Not in the mode userspace.',
+  })
+  readonly networkPolicies: boolean = true;
+
+  @Flag({
     name: 'cleanup',
     type: 'bool',
     usage: 'Remove the rules of this proxy from the kernel and end.',

@@ -1,6 +1,7 @@
 import { Min } from 'class-validator';
 import { bootstrapGroupsProblem, joiningGroup } from './bootstrap-groups.js';
 import { Check } from './check.js';
+import { certificateKeyProblem } from './control-plane.options.js';
 import { Flag } from './flag.js';
 
 const dayMs = 86_400_000;
@@ -52,6 +53,16 @@ export class TokenOptions {
     usage: 'Print the command with which a node joins by the new token, not the token alone.',
   })
   readonly printJoinCommand: boolean = false;
+
+  @Flag({
+    name: 'certificate-key',
+    type: 'string',
+    unit: 'hex',
+    secret: true,
+    usage: 'With --print-join-command: print that of a further control plane, with this key from plinth certs upload.',
+  })
+  @Check<string>('key', certificateKeyProblem)
+  readonly certificateKey: string | undefined = undefined;
 
   @Flag({
     name: 'show-secrets',

@@ -70,11 +70,26 @@ export class ProxyMetrics {
   readonly healthz = this.counter('proxy_healthz_total', 'Answers of /healthz.', ['code']);
   readonly livez = this.counter('proxy_livez_total', 'Answers of /livez.', ['code']);
 
+  readonly policySeconds = new Histogram({
+    name: 'plinth_network_policies_sync_duration_seconds',
+    help: 'Time of a write of network policies.',
+    labelNames: ['ip_family'],
+    buckets: [...syncBuckets],
+    registers: [this.registry],
+  });
+  readonly policyFailures = new Counter({
+    name: 'plinth_network_policies_sync_failures_total',
+    help: 'Writes of network policies that failed.',
+    labelNames: ['ip_family'],
+    registers: [this.registry],
+  });
+
   constructor(families: readonly Family[]) {
     for (const ip_family of families) {
       this.syncFailures.inc({ ip_family }, 0);
       this.cleanupFailures.inc({ ip_family }, 0);
       this.conntrackDeleted.inc({ ip_family }, 0);
+      this.policyFailures.inc({ ip_family }, 0);
     }
   }
 

@@ -4,6 +4,7 @@ import type { VendorNames } from '../../base/machinery/vendor.js';
 export interface ProxyNames {
   readonly slicesPath: string;
   readonly rangesPath: string;
+  readonly policiesPath: string;
   /** Label of a slice: the service that it belongs to. */
   readonly serviceLabel: string;
   /** Label of a node: its zone. */
@@ -18,6 +19,7 @@ export function proxyNames({ suffix, labelPrefix }: Pick<VendorNames, 'suffix' |
   return {
     slicesPath: `/apis/discovery.${suffix}/v1/endpointslices`,
     rangesPath: `/apis/networking.${suffix}/v1/servicecidrs`,
+    policiesPath: `/apis/networking.${suffix}/v1/networkpolicies`,
     serviceLabel: `${labelPrefix}/service-name`,
     zoneLabel: `topology.${labelPrefix}/zone`,
     triggerAnnotation: `endpoints.${labelPrefix}/last-change-trigger-time`,

@@ -10,6 +10,8 @@ export type LocalMode = 'ClusterCIDR' | 'BridgeInterface' | 'InterfaceNamePrefix
 export interface ProxyOptions {
   readonly nodeName: string;
   readonly mode: 'nftables' | 'userspace';
+  /** Whether network policies are enforced, too. */
+  readonly networkPolicies: boolean;
   readonly detectLocalMode: LocalMode;
   /** At most one range of each family. */
   readonly clusterCidrs: readonly string[];

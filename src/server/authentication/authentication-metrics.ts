@@ -24,6 +24,7 @@ const ownLabels: ReadonlySet<string> = new Set([
 export class AuthenticationMetrics implements TokenUseCounters {
   private readonly attempts: Counter<'result'>;
   private readonly cache: Counter<'status'>;
+  private readonly refused: Counter;
   private readonly valid: Counter;
   private readonly stale: Counter;
   private readonly secret: Counter;
@@ -49,6 +50,11 @@ export class AuthenticationMetrics implements TokenUseCounters {
       name: 'authentication_token_cache_request_total',
       help: 'Bearer tokens by whether their user was remembered.',
       labelNames: ['status'],
+      registers,
+    });
+    this.refused = new Counter({
+      name: 'plinth_bootstrap_tokens_refused_total',
+      help: 'Bootstrap tokens that were not looked up, because too many wrong ones had come from their address.',
       registers,
     });
     const tokenUses = (name: string, help: string) => new Counter({ name, help, registers });
@@ -105,6 +111,11 @@ export class AuthenticationMetrics implements TokenUseCounters {
     this.other = this.users.labels('other');
     this.success = this.attempts.labels('success');
     this.hit = this.cache.labels('hit');
+  }
+
+  /** A bootstrap token was not looked up because of wrong ones before. */
+  refusedAttempt(): void {
+    this.refused.inc();
   }
 
   /** Counts a request with credentials: accepted, refused, or `error` when the check itself failed. */

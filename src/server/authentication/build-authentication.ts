@@ -3,6 +3,7 @@ import type { AuthenticationOptions } from '../../base/config/authentication.opt
 import { DocumentError, readDocumentFile } from '../../base/config/document-fields.js';
 import type { Clock } from '../../base/machinery/clock.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
+import { systemTimers } from '../../base/machinery/timers.js';
 import type { ServiceAccountTokenIssuer, TokenReviewer } from '../../base/machinery/tokens.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
@@ -13,6 +14,7 @@ import type { Storage } from '../../storage/storage.interface.js';
 import { AuthenticationMetrics } from './authentication-metrics.js';
 import type { Authenticator } from './authenticator.js';
 import { BearerTokenAuthenticator } from './bearer-token/bearer-token.authenticator.js';
+import { FailedAttempts } from './bearer-token/failed-attempts.js';
 import { TokenFileAuthenticator } from './bearer-token/token-file.authenticator.js';
 import { BootstrapTokenAuthenticator } from './bootstrap-token/bootstrap-token.authenticator.js';
 import { type AnonymousRule, readAuthenticationConfiguration } from './configuration/authentication-document.js';
@@ -123,7 +125,12 @@ export function buildAuthentication(
     metrics: dependencies.metrics,
   });
   const methods = certificateMethods(options, tls, now, metrics, revocations);
-  methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now));
+  const attempts = new FailedAttempts({
+    perSecond: options.maxFailedBootstrapTokensPerAddress,
+    elapsed: systemTimers.elapsed,
+    onRefused: () => metrics.refusedAttempt(),
+  });
+  methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now, attempts));
   const running = new AbortController();
   const background = [accounts.files, oidc, configured, revocations, certificates];
   const informers = buildInformers(dependencies, tokens);

@@ -23,6 +23,12 @@ interface Flight {
   missed: boolean;
 }
 
+/** Is asked before an unknown token is looked up. */
+export interface UnknownTokenGuard<Request> {
+  /** @throws StatusError when the request must not have a token looked up now */
+  beforeLookup(request: Request, token: string): void;
+}
+
 /**
  * Caches for a short time which user a token belongs to, so a request of a known client costs only a keyed hash and a
  * look-up.
@@ -56,10 +62,11 @@ export class TokenCache implements TokenAuthenticator {
   }
 
   /** Like {@link authenticateToken}, for a request that creates its signal on demand: a cached token needs none. */
-  authenticateFor(
-    request: { readonly signal: AbortSignal },
+  authenticateFor<Request extends { readonly signal: AbortSignal }>(
+    request: Request,
     token: string,
     audiences: readonly string[],
+    guard?: UnknownTokenGuard<Request>,
   ): Promise<TokenResult> | TokenResult {
     const key = this.keyOf(token, audiences);
     const entry = this.entries.get(key);
@@ -71,6 +78,7 @@ export class TokenCache implements TokenAuthenticator {
       this.remove(entry);
     }
     this.onLookup(false);
+    guard?.beforeLookup(request, token);
     return this.join(key, token, audiences, request.signal);
   }
 

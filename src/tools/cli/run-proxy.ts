@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { ServerNamesOptions } from '../../base/config/server-names.options.js';
 import { parseListenAddress, type ServiceProxyOptions } from '../../base/config/service-proxy.options.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
-import { systemTimers } from '../../base/machinery/timers.js';
+import { systemTimers, type Timers } from '../../base/machinery/timers.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { ApiConnection, type ApiUser } from '../../nodes/connection/api-connection.js';
@@ -13,8 +13,10 @@ import { type ConntrackLimits, setConntrackLimits } from '../../nodes/proxy/conn
 import { ProxyHealth } from '../../nodes/proxy/health/proxy-health.js';
 import { kernelTable } from '../../nodes/proxy/nftables/kernel-table.js';
 import { NftablesBackend } from '../../nodes/proxy/nftables/nftables-backend.js';
+import { PolicyEnforcer } from '../../nodes/proxy/policies/policy-enforcer.js';
+import { policyTableName } from '../../nodes/proxy/policies/policy-table.js';
 import { ProxyMetrics } from '../../nodes/proxy/proxy-metrics.js';
-import { proxyNames } from '../../nodes/proxy/proxy-names.js';
+import { type ProxyNames, proxyNames } from '../../nodes/proxy/proxy-names.js';
 import type { ProxyOptions } from '../../nodes/proxy/proxy-options.js';
 import { startHealthServer, startMetricsServer } from '../../nodes/proxy/proxy-servers.js';
 import { RouteKeeper } from '../../nodes/proxy/routes/route-keeper.js';
@@ -72,11 +74,13 @@ export async function startProxy({ options, serverNames, limits, logger }: Proxy
   });
   const routes = options.nodeRoutes ? routesOf(proxy, families, connection.own(), logger) : undefined;
   const ready = Promise.all([service.start(), routes?.start()]);
+  const policies = proxy.networkPolicies ? policyEnforcer(proxy, shared, connection.own()) : undefined;
+  policies?.start();
   return {
     nodeName: proxy.nodeName,
     ready: ready.then(() => undefined),
     stop: async () => {
-      await Promise.all([service.stop(), routes?.stop()]);
+      await Promise.all([service.stop(), routes?.stop(), policies?.stop()]);
       await Promise.all(servers.map((server) => server.stop()));
       connection.stop();
     },
@@ -90,6 +94,26 @@ function routesOf(
   logger: Logger,
 ): RouteKeeper {
   return new RouteKeeper({ api, nodeName, clusterRanges, families, periodMs, timers: systemTimers, logger });
+}
+
+function policyEnforcer(
+  { nodeName, minSyncPeriodMs, syncPeriodMs }: ProxyOptions,
+  shared: {
+    readonly names: ProxyNames;
+    readonly families: readonly Family[];
+    readonly metrics: ProxyMetrics;
+    readonly timers: Timers;
+    readonly logger: Logger;
+  },
+  api: ApiUser,
+): PolicyEnforcer {
+  const { names, families, metrics, timers, logger } = shared;
+  const tables = new Map(families.map((family) => [family, kernelTable(family, policyTableName)]));
+  const { policiesPath } = names;
+  return new PolicyEnforcer({
+    ...{ api, nodeName, policiesPath, tables, minSyncPeriodMs, syncPeriodMs },
+    ...{ metrics, timers, logger },
+  });
 }
 
 async function startServers(proxy: ProxyOptions, health: ProxyHealth, metrics: ProxyMetrics): Promise<PlainServer[]> {
@@ -122,6 +146,7 @@ function proxyOptions(options: Readonly<ServiceProxyOptions>): ProxyOptions {
   return {
     nodeName: options.hostnameOverride ?? hostname().toLowerCase(),
     mode: options.proxyMode,
+    networkPolicies: options.networkPolicies && options.proxyMode === 'nftables',
     detectLocalMode,
     clusterCidrs: options.clusterCidr,
     podBridgeInterface,

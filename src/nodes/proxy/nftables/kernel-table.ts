@@ -21,16 +21,15 @@ interface NftAnswer {
   }[];
 }
 
-/** The table of a family. */
-export function kernelTable(family: Family): KernelTable {
+/** A table of a family. @param name of the table; default: that of the services */
+export function kernelTable(family: Family, name = tableName): KernelTable {
   const ip = nftFamily(family);
   const list = async (...flags: readonly string[]) => {
     const { code, output, errors } = await runProgram('nft', ['-j', '-t', 'list', ...flags]);
     if (code !== 0) throw new Error(code === undefined ? 'there is no program nft' : `nft: ${errors.trim()}`);
     return (JSON.parse(output) as NftAnswer).nftables;
   };
-  const exists = async () =>
-    (await list('tables')).some(({ table }) => table?.family === ip && table.name === tableName);
+  const exists = async () => (await list('tables')).some(({ table }) => table?.family === ip && table.name === name);
   return {
     exists,
     run: async (script) => {
@@ -40,19 +39,21 @@ export function kernelTable(family: Family): KernelTable {
     read: async () => {
       if (!(await exists())) return undefined;
       const [chains, sets] = [await list('chains', ip), await list('sets', ip)];
-      const own = sets.flatMap(({ set }) => (set?.table === tableName ? [set.name] : []));
+      const own = sets.flatMap(({ set }) => (set?.table === name ? [set.name] : []));
       return {
-        chains: new Set(chains.flatMap(({ chain }) => (chain?.table === tableName ? [chain.name] : []))),
+        chains: new Set(chains.flatMap(({ chain }) => (chain?.table === name ? [chain.name] : []))),
         affinitySets: new Set(own.filter((name) => name.startsWith(affinityPrefix))),
       };
     },
   };
 }
 
-/** Removes the proxy's tables and nothing else. @throws Error with the output of nft */
-export async function removeTables(): Promise<void> {
+/** Removes tables of the proxy and nothing else. @throws Error with the output of nft */
+export async function removeTables(names: readonly string[]): Promise<void> {
   for (const family of ['IPv4', 'IPv6'] as const) {
-    const table = kernelTable(family);
-    if (await table.exists()) await table.run(`delete table ${nftFamily(family)} ${tableName}\n`);
+    for (const name of names) {
+      const table = kernelTable(family, name);
+      if (await table.exists()) await table.run(`delete table ${nftFamily(family)} ${name}\n`);
+    }
   }
 }

@@ -19,8 +19,8 @@ import {
   type TokenResult,
   unknownToken,
 } from '../token-authenticator.js';
+import { bootstrapTokenForm } from './bootstrap-token-form.js';
 
-const tokenPattern = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const userPrefix = 'system:bootstrap:';
 const commonGroup = 'system:bootstrappers';
 
@@ -46,7 +46,7 @@ export class BootstrapTokenAuthenticator implements TokenAuthenticator {
   ) {}
 
   authenticateToken(token: string, asked: readonly string[]): Promise<TokenResult> | TokenResult {
-    const match = tokenPattern.exec(token);
+    const match = bootstrapTokenForm.exec(token);
     if (match === null) return unknownToken;
     const audiences = ownAudiences(asked, this.apiAudiences);
     if (audiences === undefined) return unknownToken;

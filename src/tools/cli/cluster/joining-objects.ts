@@ -3,6 +3,7 @@ import type { ClusterOptions } from '../../../base/config/cluster.options.js';
 import { addressAt, parseCidr } from '../../../base/config/network.js';
 import { clusterInfoName } from '../../../base/machinery/cluster-info-names.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { plinthFlagsKey } from './control-plane/cluster-settings.js';
 
 /** An object as it is sent to be created. */
 export type ObjectBody = Record<string, unknown> & {
@@ -25,6 +26,10 @@ export interface JoiningFacts {
   readonly podRange?: string | undefined;
   /** Driver of the runtimes of nodes: `cgroupfs` or `systemd`. */
   readonly cgroupDriver: string;
+  /** Further names of the certificates of servers, for every control plane. */
+  readonly certificateNames?: readonly string[];
+  /** Flags that all servers must have alike, one in a line. */
+  readonly flags?: string;
 }
 
 /** The release that nodes are to have. */
@@ -32,6 +37,8 @@ const release = 'v1.37.2';
 const domain = 'cluster.local';
 /** The path at which joining tools store the authority on a node. */
 const nodeCertificates = '/etc/kubernetes/pki';
+/** Right of proxies to read what network policies are about. */
+const policyReader = 'plinth:network-policy-reader';
 /** Joining tools give the name service this address of the range. */
 const nameServiceOffset = 10n;
 
@@ -53,7 +60,10 @@ export function joiningObjects(names: VendorNames, facts: JoiningFacts): readonl
   const anonymous = { apiGroup: groupName('rbac', names), kind: 'User', name: 'system:anonymous' };
   const toJoin = (name: string, role: string) => clusterBinding(names, name, role, [bootstrappers]);
   return [
-    map(systemNamespace, 'kubeadm-config', { ClusterConfiguration: clusterConfiguration(facts) }),
+    map(systemNamespace, 'kubeadm-config', {
+      ClusterConfiguration: clusterConfiguration(facts),
+      ...(facts.flags === undefined ? {} : { [plinthFlagsKey]: facts.flags }),
+    }),
     map(systemNamespace, 'kubelet-config', { kubelet: kubeletConfiguration(facts) }),
     ...readers(names, publicNamespace, 'kubeadm:bootstrap-signer-clusterinfo', clusterInfoName, [anonymous]),
     ...readers(names, systemNamespace, 'kubeadm:nodes-kubeadm-config', 'kubeadm-config', [bootstrappers, nodes]),
@@ -62,6 +72,17 @@ export function joiningObjects(names: VendorNames, facts: JoiningFacts): readonl
       metadata: { name: 'kubeadm:get-nodes' },
       rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }],
     }),
+    // The role of proxies has services alone.
+    rbacObject('clusterroles', {
+      metadata: { name: policyReader },
+      rules: [
+        { apiGroups: [''], resources: ['namespaces', 'pods'], verbs: ['list', 'watch'] },
+        { apiGroups: [groupName('networking', names)], resources: ['networkpolicies'], verbs: ['list', 'watch'] },
+      ],
+    }),
+    clusterBinding(names, policyReader, policyReader, [
+      { apiGroup: groupName('rbac', names), kind: 'User', name: 'system:kube-proxy' },
+    ]),
     toJoin('kubeadm:get-nodes', 'kubeadm:get-nodes'),
     toJoin('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper'),
     toJoin('kubeadm:node-autoapprove-bootstrap', `${requests}:nodeclient`),
@@ -69,7 +90,7 @@ export function joiningObjects(names: VendorNames, facts: JoiningFacts): readonl
   ];
 }
 
-function clusterConfiguration({ endpoint, serviceRange, podRange }: JoiningFacts): string {
+function clusterConfiguration({ endpoint, serviceRange, podRange, certificateNames = [] }: JoiningFacts): string {
   return [
     'apiVersion: kubeadm.k8s.io/v1beta4',
     'kind: ClusterConfiguration',
@@ -81,6 +102,9 @@ function clusterConfiguration({ endpoint, serviceRange, podRange }: JoiningFacts
     `  dnsDomain: ${domain}`,
     `  serviceSubnet: ${serviceRange}`,
     ...(podRange === undefined ? [] : [`  podSubnet: ${podRange}`]),
+    ...(certificateNames.length === 0
+      ? []
+      : ['apiServer:', '  certSANs:', ...certificateNames.map((name) => `  - ${JSON.stringify(name)}`)]),
     '',
   ].join('\n');
 }

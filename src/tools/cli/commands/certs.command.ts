@@ -1,23 +1,33 @@
 import { join, resolve } from 'node:path';
+import { ApiClientOptions } from '../../../base/config/api-client.options.js';
 import { CertsOptions } from '../../../base/config/certs.options.js';
-import { OptionsError, parseOptions, separateOperands } from '../../../base/config/parse-options.js';
+import {
+  OptionsError,
+  type ParsedOptions,
+  parseOptions,
+  separateOperands,
+} from '../../../base/config/parse-options.js';
 import { systemClock } from '../../../base/machinery/clock.js';
-import type { Command } from '../command.js';
+import { accessOf } from '../api-access.js';
+import { checkFiles } from '../check-files.js';
+import type { Command, CommandContext } from '../command.js';
 
-const groups = { certs: CertsOptions } as const;
-const forms = ['check', 'renew [NAME...]'];
+const groups = { certs: CertsOptions, client: ApiClientOptions } as const;
+type Options = ParsedOptions<typeof groups>;
+const forms = ['check', 'renew [NAME...]', 'upload'];
 
 export const certsCommand: Command = {
   name: 'certs',
   summary:
-    'Show when certificates expire, or renew them: certs check, certs renew [NAME...]. ' +
-    'The check exits with 1 when one has expired.',
+    'Show when certificates expire, renew them, or hand over authorities to further control planes: certs check, ' +
+    'certs renew [NAME...], certs upload. The check exits with 1 when one has expired.',
   groups,
-  operands: { forms, words: ['check', 'renew'], files: false },
+  operands: { forms, words: ['check', 'renew', 'upload'], files: false },
   defaults: {},
   async run(context) {
     const { operands, flags } = separateOperands(groups, context.argv);
-    const { certDir, output } = parseOptions({ groups, argv: flags, environment: context.environment }).certs;
+    const options = parseOptions({ groups, argv: flags, environment: context.environment });
+    const { certDir, output } = options.certs;
     const [action, ...names] = operands;
     const { defaultConfigFolder } = await import('../cluster/config-folder.js');
     const directory = resolve(certDir ?? join(defaultConfigFolder(), 'pki'));
@@ -30,7 +40,8 @@ export const certsCommand: Command = {
       );
       return;
     }
-    if (action !== 'check' || names.length > 0) throw new OptionsError([`needs ${forms.join(' or ')}`]);
+    if (action === 'upload' && names.length === 0) return upload(options, directory, context);
+    if (action !== 'check' || names.length > 0) throw new OptionsError([`needs ${forms.join(', ')}`]);
     const { storedCertificates } = await import('../pki/stored-pairs.js');
     const { certificateTable, describeCertificate } = await import('../cluster/certificate-table.js');
     const described = (await storedCertificates(directory)).map((stored) => describeCertificate(stored, now));
@@ -39,3 +50,18 @@ export const certsCommand: Command = {
     if (described.some(({ expires }) => Date.parse(expires) <= now)) context.endWith(1);
   },
 };
+
+async function upload(options: Options, directory: string, context: CommandContext): Promise<void> {
+  await checkFiles({ client: ApiClientOptions }, options);
+  const { withAdminApi } = await import('../cluster/admin-api.js');
+  const { adminKubeconfig } = await import('../cluster/admin-kubeconfig.js');
+  const { CertificateKey } = await import('../cluster/control-plane/certificate-key.js');
+  const { uploadSharedFiles } = await import('../cluster/control-plane/upload-shared-files.js');
+  const given = options.certs.certificateKey;
+  const key = given === undefined ? CertificateKey.generate() : CertificateKey.parse(given);
+  const access = await accessOf(options.client, adminKubeconfig(context.environment));
+  await withAdminApi(access, 'plinth-certs', context.signals.signal, (admin) =>
+    uploadSharedFiles(admin, directory, key),
+  );
+  context.print(options.certs.output === 'json' ? JSON.stringify({ certificateKey: key.toString() }) : key.toString());
+}

@@ -30,8 +30,10 @@ export const proxyCommand: Command = {
     const parsed = parseOptions(request);
     if (parsed.serviceProxy.cleanup) {
       const { removeTables } = await import('../../../nodes/proxy/nftables/kernel-table.js');
+      const { tableName } = await import('../../../nodes/proxy/nftables/table-text.js');
+      const { policyTableName } = await import('../../../nodes/proxy/policies/policy-table.js');
       const { removeRoutes } = await import('../../../nodes/proxy/routes/kernel-routes.js');
-      await Promise.all([removeTables(), removeRoutes()]).catch((error: unknown) => {
+      await Promise.all([removeTables([tableName, policyTableName]), removeRoutes()]).catch((error: unknown) => {
         throw new StartupError(`the rules could not be removed: ${errorText(error)}`);
       });
       return;

@@ -22,6 +22,11 @@ export const resetCommand: Command = {
     const made = await MadeHere.openPresent(directory);
     const list = (await made?.list()) ?? [];
     if (made === undefined || list.length === 0) {
+      // A run that was refused early leaves folders with nothing in them.
+      if (made !== undefined && !reset.dryRun) {
+        const { resetMachine } = await import('../cluster/reset-machine.js');
+        await resetMachine(made, logger);
+      }
       context.print(`Nothing was made here by way of ${directory}`);
       return;
     }

@@ -41,7 +41,16 @@ export const tokenCommand: Command = {
 };
 
 async function create(options: Options, operands: readonly string[], context: CommandContext): Promise<void> {
-  const { ttlMs, usages, groups: tokenGroups, description, printJoinCommand, dryRun, output } = options.token;
+  const {
+    ttlMs,
+    usages,
+    groups: tokenGroups,
+    description,
+    printJoinCommand,
+    certificateKey,
+    dryRun,
+    output,
+  } = options.token;
   const [given, ...more] = operands;
   if (more.length > 0) throw new OptionsError(['create makes one token']);
   const token = given === undefined ? TokenText.generate() : TokenText.parse(given);
@@ -49,11 +58,16 @@ async function create(options: Options, operands: readonly string[], context: Co
   if (printJoinCommand && usages.length < tokenUsages.length) {
     throw new OptionsError(['--print-join-command needs both --usages: a node can join with no other token']);
   }
+  if (certificateKey !== undefined && !printJoinCommand) {
+    throw new OptionsError(['--certificate-key is a part of a command: give --print-join-command']);
+  }
+  const added =
+    certificateKey === undefined ? '' : ` --control-plane --certificate-key ${certificateKey} --database-url URL`;
   const wish = { token, ttlMs, usages, groups: tokenGroups, description };
   await withTokens(options, context, async ({ tokens, admin }) => {
     const { joinArguments } = await import('../cluster/join-arguments.js');
     // Nobody gets a token whose command can't be shown.
-    const joining = printJoinCommand ? `plinth join ${await joinArguments(admin, String(token))}` : undefined;
+    const joining = printJoinCommand ? `plinth join ${await joinArguments(admin, String(token))}${added}` : undefined;
     const now = systemClock.now();
     const made = await tokens.create(wish, now, dryRun);
     if (output !== 'json') return context.print(joining ?? token.toString());

@@ -1,26 +1,22 @@
-import { lstat } from 'node:fs/promises';
-import { systemClock } from '../../../../base/machinery/clock.js';
 import { type Running, stopAll } from '../../../../base/machinery/lifecycle.js';
-import { checkPortFree } from '../../../../base/machinery/port-check.js';
 import { StartupError } from '../../../../base/machinery/startup-error.js';
 import type { Logger } from '../../../../base/observability/logger.js';
-import { fixedAccess } from '../../../../base/outgoing/api-access.js';
 import { lockDirectory } from '../../../local-postgres/directory-lock.js';
 import { publishClusterInfo } from '../../cluster-info.js';
 import type { CommandContext } from '../../command.js';
-import { formatKubeconfig } from '../../kubeconfig.js';
-import { keepFile } from '../../own-files.js';
-import { ensurePki, type Pki } from '../../pki/pki.js';
-import { ensureServiceAccountKey } from '../../pki/service-account-key.js';
+import { withAdminApi } from '../admin-api.js';
 import { adminKubeconfigName } from '../admin-kubeconfig.js';
+import { CertificateKey } from '../control-plane/certificate-key.js';
+import { formatFlags } from '../control-plane/cluster-settings.js';
+import { uploadSharedFiles } from '../control-plane/upload-shared-files.js';
 import { MadeHere } from '../made-here.js';
 import { type Phase, runPhases } from '../phases.js';
-import { isSystemdRunning } from '../systemd.js';
-import { type Manner, startControlPlane, waitUntilReady } from './control-plane.js';
+import type { Manner } from './control-plane.js';
+import { ControlPlaneSteps, checkMachine, mannerOf, startPlan } from './control-plane-steps.js';
 import { firstToken } from './first-token.js';
 import { givenDatabase, type InitDatabase, prepareDatabase } from './init-database.js';
 import type { InitSettings } from './init-settings.js';
-import { certificateFolder, serverCommands } from './server-commands.js';
+import { certificateFolder } from './server-commands.js';
 
 export interface InitDependencies {
   readonly settings: InitSettings;
@@ -31,10 +27,9 @@ export interface InitDependencies {
 /** Results of phases that later phases use. */
 interface State {
   made?: MadeHere;
-  pki?: Pki;
-  tokenKey?: string;
+  steps?: ControlPlaneSteps;
   database?: InitDatabase;
-  servers?: { readonly ended: Promise<void> } | undefined;
+  certificateKey?: CertificateKey;
 }
 
 /**
@@ -44,9 +39,9 @@ interface State {
  * @throws StartupError, OptionsError or MigrationError for problems that the user can solve
  */
 export async function initCluster(dependencies: InitDependencies): Promise<void> {
-  const { settings, context } = dependencies;
+  const { settings, context, logger } = dependencies;
   const { init } = settings.options;
-  const manner = mannerOf(settings);
+  const manner = mannerOf(init);
   const started: Running[] = [];
   const state: State = {};
   try {
@@ -54,6 +49,7 @@ export async function initCluster(dependencies: InitDependencies): Promise<void>
       state.made = await MadeHere.open(settings.configDir);
       const lock = await lockDirectory(settings.configDir, '--config-dir');
       started.push({ stop: () => lock.release() });
+      state.steps = new ControlPlaneSteps({ settings, manner, made: state.made, logger, context });
     }
     const phases = new InitPhases(dependencies, manner, state, started);
     const { print, signals } = context;
@@ -63,18 +59,12 @@ export async function initCluster(dependencies: InitDependencies): Promise<void>
       signal: signals.signal,
       print,
     });
-    if (state.servers !== undefined) await state.servers.ended;
+    await state.steps?.servers?.ended;
   } finally {
     context.signals.abort();
-    await Promise.allSettled([state.servers?.ended]);
+    await Promise.allSettled([state.steps?.servers?.ended]);
     await stopAll(started);
   }
-}
-
-function mannerOf({ options }: InitSettings): Manner {
-  const { foreground, staticPods } = options.init;
-  if (staticPods !== undefined) return 'static-pods';
-  return foreground || !isSystemdRunning() ? 'foreground' : 'systemd';
 }
 
 class InitPhases {
@@ -86,17 +76,23 @@ class InitPhases {
   ) {}
 
   all(): readonly Phase[] {
+    const { configDir, server, options } = this.settings;
+    const upload: Phase = {
+      name: 'upload-certs',
+      plan: () => ['hand over the authorities to further control planes, encrypted, for two hours'],
+      run: () => this.upload(),
+    };
     return [
       { name: 'preflight', plan: () => ['check this machine'], run: () => this.preflight() },
       {
         name: 'certs',
-        plan: () => [`make the certificates that are missing in ${certificateFolder(this.settings.configDir)}`],
-        run: () => this.certificates(),
+        plan: () => [`make the certificates that are missing in ${certificateFolder(configDir)}`],
+        run: () => this.steps.certificates(),
       },
       {
         name: 'kubeconfig',
-        plan: () => [`write ${this.settings.configDir}/${adminKubeconfigName} for ${this.settings.server}`],
-        run: () => this.kubeconfig(),
+        plan: () => [`write ${configDir}/${adminKubeconfigName} for ${server}`],
+        run: () => this.steps.kubeconfig(),
       },
       {
         name: 'database',
@@ -105,10 +101,15 @@ class InitPhases {
       },
       {
         name: 'cluster-info',
-        plan: () => [`publish ${this.settings.server}, and what joining nodes look for`],
+        plan: () => [`publish ${server}, and what joining nodes look for`],
         run: () => this.publish(),
       },
-      { name: 'control-plane', plan: () => [this.startPlan()], run: () => this.start() },
+      {
+        name: 'control-plane',
+        plan: () => [startPlan(this.manner, options.init.staticPods)],
+        run: async () => this.steps.start(await this.usedDatabase()),
+      },
+      ...(options.init.uploadCerts ? [upload] : []),
       { name: 'token', plan: () => ['see that there is a token with which nodes join'], run: () => this.token() },
     ];
   }
@@ -117,50 +118,18 @@ class InitPhases {
     return this.dependencies.settings;
   }
 
-  private startPlan(): string {
-    const { staticPods } = this.settings.options.init;
-    if (this.manner === 'systemd') return 'run plinth-serve.service and plinth-controllers.service';
-    if (this.manner === 'foreground') return 'run the servers in this process';
-    return `write manifests of the servers to ${staticPods}`;
-  }
-
   private async preflight(): Promise<void> {
-    const { bindAddress, apiserverBindPort } = this.settings.options.init;
-    if (this.manner === 'systemd' && process.getuid?.() !== 0) {
-      throw new StartupError('units of systemd need root: run this as root, or with --foreground');
-    }
-    if (this.manner === 'static-pods' && (await givenDatabase(this.settings)) === undefined) {
+    const { init } = this.settings.options;
+    const hasDatabase = (await givenDatabase(this.settings)) !== undefined;
+    if (this.manner === 'static-pods' && !hasDatabase) {
       throw new StartupError('static pods need a --database-url: the embedded database runs in no container');
     }
-    const { units } = await this.made.things();
-    // Servers of an earlier run may still be running.
-    const mayRun = this.manner === 'static-pods' || (this.manner === 'systemd' && units.length > 0);
-    if (!mayRun) await checkPortFree(bindAddress, apiserverBindPort, '--apiserver-bind-port');
-  }
-
-  private async certificates(): Promise<void> {
-    const { configDir, certificateNames, options } = this.settings;
-    const directory = certificateFolder(configDir);
-    // Certificates that existed before do not belong to this program.
-    if ((await lstat(directory).catch(() => undefined)) === undefined) {
-      await this.made.note('certificateFolders', directory);
-      await this.made.folder(directory);
+    if (init.uploadCerts && !hasDatabase) {
+      throw new StartupError(
+        'further control planes need a --database-url: no other machine reaches the embedded database',
+      );
     }
-    this.state.pki = await ensurePki({
-      directory,
-      bindAddress: options.init.bindAddress,
-      serviceClusterIpRange: options.cluster.serviceClusterIpRange,
-      names: certificateNames,
-      clock: systemClock,
-    });
-    this.state.tokenKey = await ensureServiceAccountKey(directory);
-  }
-
-  private async kubeconfig(): Promise<void> {
-    const { servingAuthority: authority, admin: client } = this.pki;
-    const text = formatKubeconfig({ server: this.settings.server, authority, client });
-    const path = `${this.made.directory}/${adminKubeconfigName}`;
-    await keepFile(this.made.files, path, text, this.dependencies.logger);
+    await checkMachine(this.manner, init, this.made);
   }
 
   private async database(): Promise<void> {
@@ -175,12 +144,12 @@ class InitPhases {
   }
 
   private async publish(): Promise<void> {
-    const { options, server, endpoint } = this.settings;
+    const { options, server, endpoint, clusterFlags } = this.settings;
     const { storage, cluster, init } = options;
     const { databaseUrl } = await this.usedDatabase();
     await publishClusterInfo(
       { storage: { ...storage, databaseUrl }, cluster },
-      { server, authority: this.pki.servingAuthority },
+      { server, authority: this.steps.pki.servingAuthority },
       this.dependencies.logger,
       {
         grantsNodeAgents: true,
@@ -189,48 +158,44 @@ class InitPhases {
           serviceRange: cluster.serviceClusterIpRange,
           podRange: init.podNetworkCidr,
           cgroupDriver: init.cgroupDriver,
+          certificateNames: init.apiserverCertExtraSans,
+          flags: formatFlags(clusterFlags),
         },
       },
     );
   }
 
-  private async start(): Promise<void> {
-    const { settings, manner, dependencies } = this;
-    const { logger, context } = dependencies;
-    const commands = serverCommands(settings, this.pki, this.state.tokenKey as string);
-    const database = await this.usedDatabase();
-    const made = this.made;
-    this.state.servers = await startControlPlane({ settings, manner, commands, database, made, logger, context });
-    const ready = waitUntilReady(settings, this.pki.servingAuthority, context.signals.signal);
-    await Promise.race([ready, ...(this.state.servers === undefined ? [] : [this.state.servers.ended])]);
+  private async upload(): Promise<void> {
+    const { certificateKey } = this.settings.options.init;
+    const key = certificateKey === undefined ? CertificateKey.generate() : CertificateKey.parse(certificateKey);
+    await withAdminApi(this.steps.access, 'plinth-init', this.dependencies.context.signals.signal, (admin) =>
+      uploadSharedFiles(admin, certificateFolder(this.settings.configDir), key),
+    );
+    this.state.certificateKey = key;
   }
 
   private async token(): Promise<void> {
     const { print, signals } = this.dependencies.context;
-    const { servingAuthority: ca, admin } = this.pki;
-    const tls = {
-      ca,
-      cert: admin.certificate,
-      key: admin.privateKey,
-      serverName: undefined,
-      insecureSkipVerify: false,
-    };
-    const access = fixedAccess(this.settings.localServer, tls);
-    const joining = await firstToken(access, this.settings.options.init.tokenTtlMs, signals.signal);
+    const joining = await firstToken(this.steps.access, this.settings.options.init.tokenTtlMs, signals.signal);
     print('');
     print(`The cluster is ready at ${this.settings.server}. Its administrator uses it so:`);
     print(`  export KUBECONFIG=${this.made.directory}/${adminKubeconfigName}`);
     print('A machine with a container runtime joins it, as root, by one of:');
     print(`  plinth join ${joining}`);
     if (this.settings.options.cluster.compat === 'kubernetes') print(`  kubeadm join ${joining}`);
+    const { certificateKey } = this.state;
+    if (certificateKey === undefined) return;
+    print('A machine that reaches the database becomes a further control plane, within two hours, by:');
+    print(`  plinth join ${joining} --control-plane --certificate-key ${certificateKey} --database-url URL`);
+    print('The key opens the authorities of the cluster: keep it as secret as them.');
   }
 
   private get made(): MadeHere {
     return this.state.made as MadeHere;
   }
 
-  private get pki(): Pki {
-    return this.state.pki as Pki;
+  private get steps(): ControlPlaneSteps {
+    return this.state.steps as ControlPlaneSteps;
   }
 
   /** The value that the phase made, or if the phase is skipped the one that the user gave. */

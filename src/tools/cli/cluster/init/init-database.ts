@@ -62,11 +62,16 @@ export async function givenDatabase({ options, configDir, dataDir }: InitSetting
 export async function prepareDatabase(dependencies: DatabaseDependencies): Promise<InitDatabase> {
   const { settings, made, logger } = dependencies;
   const database = (await givenDatabase(settings)) ?? (await ownDatabase(dependencies));
-  const file = databaseFile(settings.configDir);
-  const text = formatEnvironment(database.environment);
-  if ((await made.files.read(file)) !== text) await made.files.write(file, text, 0o600);
+  await keepDatabase(settings, made, database);
   await migrateDatabase(database.databaseUrl, logger);
   return database;
+}
+
+/** Keeps the URL of a database for the servers and for the next run, in a file that only its owner reads. */
+export async function keepDatabase({ configDir }: InitSettings, made: MadeHere, database: InitDatabase): Promise<void> {
+  const file = databaseFile(configDir);
+  const text = formatEnvironment(database.environment);
+  if ((await made.files.read(file)) !== text) await made.files.write(file, text, 0o600);
 }
 
 async function ownDatabase(dependencies: DatabaseDependencies): Promise<InitDatabase> {

@@ -27,6 +27,8 @@ export interface InitSettings {
   readonly certificateNames: readonly string[];
   /** Flags of the user that servers and loops get as well. */
   readonly sharedFlags: CommandFlags;
+  /** Those of them that further control planes learn from the cluster. */
+  readonly clusterFlags: CommandFlags;
 }
 
 /** @param given names of the flags that the user set */
@@ -57,13 +59,17 @@ export async function initSettings(options: InitCommandOptions, given: ReadonlyS
       ...(address === undefined ? [] : [address]),
       ...init.apiserverCertExtraSans,
     ],
-    sharedFlags: sharedFlags(options, given),
+    sharedFlags: flagsOfGroups(['storage', 'cluster', 'logging'], options, given),
+    clusterFlags: flagsOfGroups(['cluster'], options, given),
   };
 }
 
 /** What the processes of a cluster must agree on. Secrets are not among them: those are variables in a file. */
-function sharedFlags(options: InitCommandOptions, given: ReadonlySet<string>): CommandFlags {
-  const groups = ['storage', 'cluster', 'logging'] as const;
+function flagsOfGroups(
+  groups: readonly ('storage' | 'cluster' | 'logging')[],
+  options: InitCommandOptions,
+  given: ReadonlySet<string>,
+): CommandFlags {
   return groups.flatMap((group) =>
     flagsOf(initGroups[group])
       .filter(({ name, secret }) => secret !== true && (given.has(name) || name === 'compat'))

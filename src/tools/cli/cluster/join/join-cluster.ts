@@ -1,15 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AgentApiOptions } from '../../../../base/config/agent-api.options.js';
-import { errorText, StartupError } from '../../../../base/machinery/startup-error.js';
-import { systemTimers } from '../../../../base/machinery/timers.js';
+import { StartupError } from '../../../../base/machinery/startup-error.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { Logger } from '../../../../base/observability/logger.js';
-import { type ApiAccess, fixedAccess } from '../../../../base/outgoing/api-access.js';
-import { ApiConnection, ApiError, type ApiUser } from '../../../../nodes/connection/api-connection.js';
-import { possibleNames } from '../../../../nodes/connection/find-names.js';
 import { lockDirectory } from '../../../local-postgres/directory-lock.js';
-import { accessOfFile } from '../../api-access.js';
 import type { CommandContext } from '../../command.js';
 import { nodeCommand } from '../../commands/node.command.js';
 import { accessOfNode } from '../../node-access.js';
@@ -19,23 +14,15 @@ import { MadeHere } from '../made-here.js';
 import { type Phase, runPhases } from '../phases.js';
 import { isSystemdRunning, Systemd } from '../systemd.js';
 import { kubeletConfig, refuseTakenName } from './cluster-questions.js';
-import { discoverCluster } from './discover-cluster.js';
+import { askCluster, type FoundCluster, findCluster, namesOf } from './find-cluster.js';
 import type { JoinRequest } from './join-request.js';
 import { bootstrapKubeconfig, NodeFiles } from './node-files.js';
-import { readClusterInfo } from './read-cluster-info.js';
 
 export interface JoinDependencies {
   readonly request: JoinRequest;
   readonly directory: string;
   readonly logger: Logger;
   readonly context: CommandContext;
-}
-
-/** A verified cluster, and the credentials for asking it for a certificate. */
-interface Found {
-  readonly access: ApiAccess;
-  /** The spelling that the cluster has, if its public information was read. */
-  readonly publicNamespace: string | undefined;
 }
 
 const unitName = 'plinth-node';
@@ -80,7 +67,7 @@ interface Place {
 class JoinPhases {
   /** The end of the agent, if it runs in this process. */
   ended: Promise<void> | undefined;
-  private found: Found | undefined;
+  private found: FoundCluster | undefined;
   private names: VendorNames | undefined;
 
   constructor(
@@ -128,39 +115,17 @@ class JoinPhases {
 
   private async discover(): Promise<void> {
     const { request, context } = this.dependencies;
-    const { discovery, bootstrapToken, options } = request;
-    const hasJoined = existsSync(this.files.kubeconfig);
-    if (hasJoined || 'file' in discovery) {
-      const own = await accessOfFile(hasJoined || !('file' in discovery) ? this.files.kubeconfig : discovery.file);
-      if (hasJoined) context.print(`[discovery] this machine has already joined ${own.server}`);
-      const isOwn = hasJoined || bootstrapToken === undefined;
-      const access = isOwn ? own : fixedAccess(own.server, own.tls, `Bearer ${bootstrapToken}`);
-      this.found = { access, publicNamespace: await publicNamespace(access, this.signal) };
-      return;
-    }
-    const cluster = await discoverCluster(
-      {
-        ...discovery,
-        pins: options.discoveryTokenCaCertHash.map((pin) => pin.toLowerCase()),
-        timeoutMs: options.timeoutMs,
-        timers: systemTimers,
-        onWait: (reason) => context.print(`[discovery] waiting: ${reason}`),
-      },
-      this.signal,
-    );
-    const nothing = { cert: undefined, key: undefined, serverName: undefined, insecureSkipVerify: false };
-    const tls = { ...nothing, ca: cluster.authority };
-    const access = fixedAccess(cluster.server, tls, `Bearer ${bootstrapToken}`);
-    this.found = { access, publicNamespace: cluster.publicNamespace };
+    this.found = await findCluster(request, this.files.kubeconfig, context.print, this.signal);
   }
 
   /** A node that has a certificate keeps it: its agent renews it. */
   private async certify(): Promise<void> {
     const { request, logger } = this.dependencies;
-    const { access } = this.found as Found;
+    const found = this.found as FoundCluster;
+    const { access } = found;
     const { files, made } = this;
-    await this.withApi(async (api) => {
-      this.names = await this.namesOf(api);
+    await askCluster(found, async (api) => {
+      this.names = await namesOf(found, api, this.signal);
       if (!existsSync(files.kubeconfig)) await refuseTakenName(api, request.nodeName, this.signal);
     });
     if (access.tls.ca !== undefined) await keepFile(made.files, files.authority, access.tls.ca, logger, 0o644);
@@ -186,7 +151,7 @@ class JoinPhases {
 
   private async configure(): Promise<void> {
     const { systemNamespace } = this.names as VendorNames;
-    await this.withApi(async (api) => {
+    await askCluster(this.found as FoundCluster, async (api) => {
       const text = await kubeletConfig(api, systemNamespace, this.signal);
       const { logger } = this.dependencies;
       if (text !== undefined) await keepFile(this.made.files, this.files.configuration, text, logger);
@@ -209,42 +174,5 @@ class JoinPhases {
     };
     await new Systemd(this.made, logger).run([unit]);
     context.print(`The node ${request.nodeName} joins. See: journalctl -u ${unitName}, kubectl get nodes`);
-  }
-
-  private async namesOf(api: ApiUser): Promise<VendorNames> {
-    const { publicNamespace } = this.found as Found;
-    const possible = await possibleNames(api, this.signal);
-    const names = possible.find((each) => each.publicNamespace === publicNamespace) ?? possible.at(-1);
-    if (names === undefined) throw new StartupError('the server is no server of a cluster');
-    return names;
-  }
-
-  private async withApi(work: (api: ApiUser) => Promise<void>): Promise<void> {
-    const { access } = this.found as Found;
-    const connection = new ApiConnection(access, { userAgent: 'plinth-join' });
-    try {
-      await work(connection.own());
-    } catch (error) {
-      if (error instanceof StartupError) throw error;
-      if (error instanceof ApiError && error.status === 401) {
-        throw new StartupError(
-          `${access.server} refuses the token: it is unknown, has expired, or is not for authentication`,
-        );
-      }
-      throw new StartupError(`${access.server}: ${errorText(error)}`, { cause: error });
-    } finally {
-      connection.stop();
-    }
-  }
-}
-
-/** Where a server publishes the information of its cluster; undefined when it does not, or not for everybody. */
-async function publicNamespace({ server, tls }: ApiAccess, signal: AbortSignal): Promise<string | undefined> {
-  const { hostname, port } = new URL(server);
-  const endpoint = { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443) };
-  try {
-    return (await readClusterInfo(endpoint, tls.ca, signal)).namespace;
-  } catch {
-    return undefined;
   }
 }

@@ -1,6 +1,9 @@
 import { hostname } from 'node:os';
 import type { JoinOptions } from '../../../../base/config/join.options.js';
+import type { JoinControlPlaneOptions } from '../../../../base/config/join-control-plane.options.js';
+import type { LoggingOptions } from '../../../../base/config/logging.options.js';
 import { OptionsError } from '../../../../base/config/parse-options.js';
+import type { StorageOptions } from '../../../../base/config/storage.options.js';
 import type { Endpoint } from '../https-get.js';
 import { TokenText, tokenFormProblem } from '../token/token-text.js';
 
@@ -12,6 +15,15 @@ export interface JoinRequest {
   readonly discovery: { readonly endpoint: Endpoint; readonly token: TokenText } | { readonly file: string };
   /** The token with which the node asks for its certificate; undefined: the file brings credentials. */
   readonly bootstrapToken: TokenText | undefined;
+}
+
+/** What the user wants of a further control plane. */
+export interface ControlPlaneRequest {
+  readonly options: Readonly<JoinControlPlaneOptions>;
+  readonly storage: Readonly<StorageOptions>;
+  readonly logging: Readonly<LoggingOptions>;
+  /** Names of the flags that the user set. */
+  readonly given: ReadonlySet<string>;
 }
 
 /** @throws OptionsError with all that is missing or contradictory */
