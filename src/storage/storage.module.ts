@@ -10,6 +10,7 @@ import { memoryLimits } from '../base/machinery/memory-limits.js';
 import { errorText, StartupError } from '../base/machinery/startup-error.js';
 import { vendorNames } from '../base/machinery/vendor.js';
 import { encryptionReloads } from '../base/observability/encryption-reloads.js';
+import { kmsCalls } from '../base/observability/kms-calls.js';
 import { Logger } from '../base/observability/logger.js';
 import { Metrics } from '../base/observability/metrics.js';
 import { registerStorageObjects } from '../base/observability/storage-objects.js';
@@ -128,6 +129,7 @@ function encryption(
       suffix: vendorNames(vendor, compat).suffix,
       logger,
       onReload: encryptionReloads(metrics.registry),
+      onKmsCall: kmsCalls(metrics.registry),
     });
   } catch (error) {
     throw new StartupError(`--encryption-provider-config: ${errorText(error)}`);

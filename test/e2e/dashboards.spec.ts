@@ -310,6 +310,19 @@ describe('metrics', () => {
     assert.ok(sumOf(series, 'authorization_attempts_total', { result: 'allowed' }) > 0);
     assert.ok(sumOf(series, 'authorization_duration_seconds_count', { result: 'allowed' }) > 0);
     assert.ok(sumOf(series, 'apiserver_tls_handshake_errors_total') > 0);
+    const ofMaps = { group: '', resource: 'configmaps' };
+    const lists = { ...ofMaps, storage: /watchcache|postgresql/ };
+    assert.ok(sumOf(series, 'apiserver_storage_list_total', lists) >= 2);
+    assert.ok(sumOf(series, 'apiserver_storage_list_fetched_objects_total', lists) >= 2);
+    const fresh = { ...ofMaps, success: 'true', fallback: 'false' };
+    assert.ok(sumOf(series, 'apiserver_watch_cache_consistent_read_total', fresh) > 0);
+    assert.ok(sumOf(series, 'apiserver_watch_cache_events_dispatched_total', ofMaps) > 0);
+    for (const filter of ['authentication', 'authorization']) {
+      assert.ok(sumOf(series, 'apiserver_request_filter_duration_seconds_count', { filter }) > 0, filter);
+    }
+    assert.ok(sumOf(series, 'field_validation_request_duration_seconds_count', { field_validation: '' }) >= 4);
+    assert.ok(sumOf(series, 'authentication_token_cache_fetch_total', { status: 'ok' }) > 0);
+    assert.equal(sumOf(series, 'authentication_token_cache_active_fetch_count', { status: 'in_flight' }), 0);
   });
 
   it('show the outcomes of health checks on a page of their own', async () => {

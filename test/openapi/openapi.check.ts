@@ -35,19 +35,28 @@ before(async () => {
   writeFileSync(keyFile, privateKey.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 });
   // The check has quotas of its own, which must not change by other writes.
   const disabled = '--disable-admission-plugins=ResourceQuota';
+  const { registry } = await registeredGroups();
+  const versions = registry
+    .definitions()
+    .flatMap((definition) => definition.versions.map(({ version }) => groupVersionKey(definition.group, version)));
   await cluster.addServer(undefined, [
     `--service-account-signing-key-file=${keyFile}`,
     disabled,
-    '--feature-gates=CBORServingAndStorage=true',
+    '--feature-gates=AllAlpha=true,AllBeta=true',
+    `--runtime-config=${[...new Set(versions)].join(',')}`,
   ]);
   client = await DocumentClient.open(cluster.first.url, cluster.pki.authority, tokens.admin);
   documents = await readDocuments(client);
   for (const operation of documents.operations) byPlace.set(`${operation.method} ${operation.path}`, operation);
-  const { registry } = await registeredGroups();
   collections = await readCollections(client, registry.definitions());
 });
 
 after(() => cluster.stop());
+
+/** The key that switches a version on, whatever its default. */
+function groupVersionKey(group: string, version: string): string {
+  return group === '' ? version : `${group}/${version}`;
+}
 
 /** The same choices for the same place, whatever the order of the places. */
 function randomFor(place: string): Random {

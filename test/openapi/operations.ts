@@ -47,9 +47,10 @@ export async function readDocuments(client: DocumentClient): Promise<Documents> 
     const document = await readDocument(client, serverRelativeURL);
     for (const [path, item] of Object.entries<Json>(document.content.paths)) {
       const item2 = swagger.content.paths[path] ?? {};
-      differences.push(...parameterDifferences(path, item.parameters, item2.parameters));
+      differences.push(...parameterDifferences(path, item.parameters, parametersOf(swagger, item2)));
       for (const method of methods) {
-        const [v3, v2] = [item[method], item2[method]];
+        const v3 = item[method];
+        const v2 = item2[method] && { ...item2[method], parameters: parametersOf(swagger, item2[method]) };
         if (v3 !== undefined && v2 !== undefined) {
           const parameters = [...(item.parameters ?? []), ...(v3.parameters ?? [])];
           operations.push({ path, method, parameters, v3, v2, document });
@@ -63,6 +64,14 @@ export async function readDocuments(client: DocumentClient): Promise<Documents> 
     if (!paths.has(path)) differences.push(`${path}: only in v2`);
   }
   return { swagger, operations, differences };
+}
+
+/** The parameters of a path or an operation in Swagger, where shared ones are references. */
+function parametersOf({ content }: ApiDocument, { parameters }: Json): readonly Json[] | undefined {
+  return parameters?.map((parameter: Json) => {
+    const name = parameter.$ref?.replace('#/parameters/', '');
+    return name === undefined ? parameter : content.parameters[name];
+  });
 }
 
 function parameterDifferences(where: string, v3: readonly Json[] = [], v2: readonly Json[] = []): string[] {

@@ -58,6 +58,7 @@ export async function readCollections(
       made++;
       if (resource === 'apiservices') return `v1.sample-${made}`;
       if (resource === 'customresourcedefinitions') return `samples-${made}.example.com`;
+      if (resource === 'storageversions') return `example.com.sample-${made}`;
       return resource === 'ipaddresses' ? `10.0.${100 + (made >> 8)}.${made & 255}` : `sample-${made}`;
     };
     const base = group === '' ? '/api' : `/apis/${group}`;

@@ -9,6 +9,12 @@ import { InsecureClient } from './insecure-client.js';
 
 const token = 'release-check';
 
+/** A new key that signs the tokens of service accounts, in PEM. */
+export function accountKey(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return privateKey.export({ type: 'pkcs1', format: 'pem' });
+}
+
 /** A server of a release, with a store of its own, both from a folder with `kube-apiserver` and `etcd`. */
 export class Reference {
   private constructor(
@@ -21,9 +27,8 @@ export class Reference {
   static async start(folder: string): Promise<Reference> {
     const directory = mkdtempSync(join(tmpdir(), 'release-'));
     const [port, store, peer] = await Promise.all([freePort(), freePort(), freePort()]);
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const key = join(directory, 'accounts.key');
-    writeFileSync(key, privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
+    writeFileSync(key, accountKey(), { mode: 0o600 });
     const users = join(directory, 'tokens.csv');
     writeFileSync(users, `${token},admin,admin,"system:masters"\n`, { mode: 0o600 });
     const run = (program: string, flags: readonly string[]) =>

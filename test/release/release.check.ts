@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { TestCluster, tokens } from '../e2e/support/test-cluster.js';
 import { InsecureClient } from './insecure-client.js';
 import { readSurfaces, type Surfaces } from './read-surfaces.js';
-import { Reference } from './reference.js';
+import { accountKey, Reference } from './reference.js';
 
 /*
  * Says what changes when a release comes: `npm run check:release -- FOLDER [--facts FILE]`. FOLDER has `kube-apiserver` and
@@ -41,11 +41,18 @@ if (values.facts !== undefined) {
 }
 
 const cluster = await TestCluster.start({
-  servers: 1,
+  servers: 0,
+  accounts: true,
   flags: ['--compat=kubernetes', '--authorization-mode=Node,RBAC', '--service-cluster-ip-range=10.0.0.0/16'],
 });
 let ours: Surfaces;
 try {
+  const key = join(cluster.directory, 'accounts.key');
+  writeFileSync(key, accountKey(), { mode: 0o600 });
+  await cluster.addServer(undefined, [
+    `--service-account-signing-key-file=${key}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+  ]);
   const client = new InsecureClient(cluster.first.url, tokens.admin);
   ours = await readSurfaces(client, helpOf(process.execPath, join(root, 'bin/plinth.js'), 'serve', '--help'));
 } finally {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Registry } from 'prom-client';
 import type { ControllerName } from '../../src/base/config/controllers.options.js';
 import type { ApiObject } from '../../src/base/machinery/api-object.js';
 import type { GroupResource } from '../../src/base/machinery/group-version.js';
@@ -12,6 +13,7 @@ import type { ControllersOptions } from '../../src/loops/controllers/controllers
 import { type DeepPartial, LoopClient } from '../../src/loops/controllers/frame/loop-client.js';
 import { ReconcileContext } from '../../src/loops/controllers/frame/reconcile-context.js';
 import { makeLoops } from '../../src/loops/controllers/loop-table.js';
+import { LoopMetrics } from '../../src/loops/controllers/metrics/loop-metrics.js';
 import { ManualTimers, stallMs } from '../../src/loops/controllers/testing/manual-timers.js';
 import { SharedInformers } from '../../src/objects/registry/informers/shared-informers.js';
 import type { WriteAdmission } from '../../src/objects/registry/store/admitted-store.js';
@@ -19,6 +21,7 @@ import type { ResourceStores } from '../../src/objects/registry/store/resource-s
 import { bootstrapRights } from './loop-rights.js';
 import { registeredGroups } from './registered-groups.js';
 import { RestingLoops } from './resting-loops.js';
+import { readScrape, type Selector, sumOf } from './scrape.js';
 import { startTestPostgres, type TestPostgres } from './test-postgres.js';
 import { openTestStorage, type TestStorage } from './test-storage.js';
 
@@ -37,6 +40,9 @@ interface RunningLoops {
  * named like `deployments.apps` or `pods`, without the vendor's suffix of the group (`leases.coordination`).
  */
 export class LoopScene {
+  /** The metrics of all loops that the scene runs. */
+  readonly metrics = new Registry();
+  private readonly loopMetrics = new LoopMetrics(this.metrics);
   private readonly stop = new AbortController();
   private readonly running = new Set<RunningLoops>();
   /** Clocks that only tests move. */
@@ -57,6 +63,11 @@ export class LoopScene {
     const fail = (error: unknown) => this.logged.push(String(error));
     this.informers = new SharedInformers(storage, stores.registry, fail);
     this.client = new LoopClient({ storage, registry: stores.registry, timers });
+  }
+
+  /** The sum of the series of the loops that match. */
+  async counted(name: string, selector: Selector = {}): Promise<number> {
+    return sumOf(readScrape(await this.metrics.metrics()), name, selector);
   }
 
   /**
@@ -109,7 +120,8 @@ export class LoopScene {
     const { informers, queues } = rest;
     const authorizer = bootstrapRights(names);
     const client = new LoopClient({ storage, registry, timers, admission, authorizer });
-    const shared = { storage, admission, registry, names, logger, timers, informers, client, queues };
+    const { loopMetrics } = this;
+    const shared = { storage, admission, registry, names, logger, timers, informers, client, queues, loopMetrics };
     const parts = { ...shared, random: Math.random };
     const options = { ...settings, storage, registry, names, logger, enabled: new Set(loops) };
     const stop = new AbortController();

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { FeatureGates } from '../../src/base/config/feature-gates.js';
 import { featureMetrics } from '../../src/base/config/feature-metrics.js';
 import { encryptionReloads } from '../../src/base/observability/encryption-reloads.js';
+import { kmsCalls } from '../../src/base/observability/kms-calls.js';
 import { Logger } from '../../src/base/observability/logger.js';
 import { Metrics } from '../../src/base/observability/metrics.js';
 import { ReloadMetrics } from '../../src/base/observability/reload-metrics.js';
@@ -9,6 +10,7 @@ import { registerStorageObjects } from '../../src/base/observability/storage-obj
 import { watchCacheObserver } from '../../src/base/observability/watch-cache-observer.js';
 import { CreationMetrics } from '../../src/loops/controllers/frame/creation-metrics.js';
 import { InformerMetrics } from '../../src/loops/controllers/informer-metrics.js';
+import { LoopMetrics } from '../../src/loops/controllers/metrics/loop-metrics.js';
 import { VolumeLoopMetrics } from '../../src/loops/controllers/volume-loop-metrics.js';
 import { AdmissionMetrics } from '../../src/server/admission/admission-metrics.js';
 import { PodSecurityMetrics } from '../../src/server/admission/plugins/pod-security/pod-security-metrics.js';
@@ -48,6 +50,8 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
   for (const kind of ['validating', 'mutating'] as const) new PolicyMetrics(kind, registry);
   new PodSecurityMetrics(registry, 0);
   new VolumeLoopMetrics(registry);
+  new LoopMetrics(registry);
+  LoopMetrics.election(registry, '', () => false);
   new CreationMetrics(registry);
   new InformerMetrics(registry, { usage: { memory: 0, file: 0, budget: 0 } });
   new AvailabilityMetrics(registry, () => []);
@@ -61,6 +65,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
   for (const subsystem of ['authentication', 'authorization'] as const) new ReloadMetrics(registry, subsystem, '');
   featureMetrics(registry, FeatureGates.of([]));
   encryptionReloads(registry);
+  kmsCalls(registry);
   const none = { series: () => [], levels: () => [], kinds: () => [], inQueue: { readOnly: 0, mutating: 0 } };
   registerFlowMetrics(registry, { ...none, fairFraction: 0 });
   registerStorageObjects(registry, () => Promise.reject(new Error('no database')));

@@ -3,6 +3,11 @@
  */
 const names = {
   STABLE: `
+    cronjob_controller_job_creation_skew_duration_seconds job_controller_job_pods_finished_total
+    job_controller_job_sync_duration_seconds job_controller_job_syncs_total
+    job_controller_jobs_finished_total node_collector_evictions_total scheduler_pending_pods
+    scheduler_pod_scheduling_attempts scheduler_preemption_attempts_total scheduler_preemption_victims
+    scheduler_schedule_attempts_total scheduler_scheduling_attempt_duration_seconds
     apiserver_admission_controller_admission_duration_seconds
     apiserver_admission_step_admission_duration_seconds
     apiserver_admission_webhook_admission_duration_seconds apiserver_current_inflight_requests
@@ -11,6 +16,15 @@ const names = {
     apiserver_storage_size_bytes kubernetes_healthcheck kubernetes_healthchecks_total
   `,
   BETA: `
+    disabled_metrics_total endpoint_slice_controller_desired_endpoint_slices
+    endpoint_slice_controller_endpoints_added_per_sync endpoint_slice_controller_endpoints_desired
+    endpoint_slice_controller_endpoints_removed_per_sync endpoint_slice_controller_num_endpoint_slices
+    endpoint_slice_controller_services_count_by_traffic_distribution hidden_metrics_total
+    horizontal_pod_autoscaler_controller_metric_computation_duration_seconds
+    horizontal_pod_autoscaler_controller_metric_computation_total
+    horizontal_pod_autoscaler_controller_reconciliation_duration_seconds
+    horizontal_pod_autoscaler_controller_reconciliations_total scheduler_pod_scheduling_sli_duration_seconds
+    scheduler_scheduling_algorithm_duration_seconds scheduler_unschedulable_pods
     apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds
     apiserver_authentication_config_controller_automatic_reloads_total
     apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds
@@ -31,6 +45,23 @@ const names = {
     workqueue_work_duration_seconds
   `,
   ALPHA: `
+    apiserver_envelope_encryption_kms_operations_latency_seconds
+    apiserver_init_events_total apiserver_request_filter_duration_seconds
+    apiserver_storage_list_duration_seconds apiserver_storage_list_fetched_objects_total
+    apiserver_storage_list_total apiserver_watch_cache_consistent_read_total
+    apiserver_watch_cache_events_dispatched_total apiserver_watch_cache_read_wait_seconds
+    authentication_token_cache_active_fetch_count authentication_token_cache_fetch_total
+    authentication_token_cache_request_duration_seconds clustertrustbundle_publisher_sync_duration_seconds
+    clustertrustbundle_publisher_sync_total device_taint_eviction_controller_pod_deletion_duration_seconds
+    device_taint_eviction_controller_pod_deletions_total endpoint_slice_controller_changes
+    endpoint_slice_controller_endpointslices_changed_per_sync endpoint_slice_controller_syncs
+    field_validation_request_duration_seconds garbagecollector_controller_resources_sync_error_total
+    horizontal_pod_autoscaler_controller_num_horizontal_pod_autoscalers
+    job_controller_job_pods_creation_total leader_election_master_status
+    node_collector_unhealthy_nodes_in_zone node_collector_zone_health node_collector_zone_size
+    root_ca_cert_publisher_sync_duration_seconds root_ca_cert_publisher_sync_total scheduler_cache_size
+    taint_eviction_controller_pod_deletion_duration_seconds taint_eviction_controller_pod_deletions_total
+    ttl_after_finished_controller_job_deletion_duration_seconds
     aggregator_unavailable_apiservice aggregator_unavailable_apiservice_total
     apiserver_admission_webhook_fail_open_count apiserver_admission_webhook_rejection_count
     apiserver_admission_webhook_request_total apiserver_audit_error_total apiserver_audit_event_total

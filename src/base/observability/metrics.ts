@@ -2,6 +2,8 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } f
 import { ChangeLogMetrics } from './change-log-metrics.js';
 import { encodeFamilies } from './encode-families.js';
 import { ExpressionMetrics } from './expression-metrics.js';
+import { FieldValidationMetrics } from './field-validation-metrics.js';
+import { FilterMetrics } from './filter-metrics.js';
 import type { FlowPage, FlowTable } from './flow-table.js';
 import { HealthMetrics } from './health-metrics.js';
 import type { MetricFamilies } from './metric-families.js';
@@ -80,6 +82,9 @@ export class Metrics {
   readonly outgoing: OutgoingMetrics;
   /** Metrics of the queues of this process. */
   readonly queues: QueueMetrics;
+  /** The time of requests before they are handled. */
+  readonly filters: FilterMetrics;
+  readonly fieldValidation: FieldValidationMetrics;
   /** Metrics of database calls. */
   readonly storage: StorageMetrics;
   readonly changeLog: ChangeLogMetrics;
@@ -119,6 +124,8 @@ export class Metrics {
     this.queues = new QueueMetrics(this.registry, () => performance.now());
     this.watchEvents = new WatchMetrics(this.registry);
     this.requests = new RequestMetrics(this.registry);
+    this.filters = new FilterMetrics(this.registry);
+    this.fieldValidation = new FieldValidationMetrics(this.registry);
     const { inFlight } = this;
     new Gauge({
       name: 'apiserver_current_inflight_requests',

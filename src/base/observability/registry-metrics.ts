@@ -20,6 +20,12 @@ export function registerRegistryMetrics(registry: Registry): void {
       }
     },
   });
+  for (const [name, help] of [
+    ['hidden_metrics_total', 'Metrics that are hidden because they are deprecated: none are.'],
+    ['disabled_metrics_total', 'Metrics that a flag switched off: none can be.'],
+  ] as const) {
+    new Counter({ name, help, registers });
+  }
   if (process.platform !== 'linux') return;
   for (const [name, column, help] of [
     [

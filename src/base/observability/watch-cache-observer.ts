@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Metric, type Registry } from 'prom-client';
 import { groupResourceLabels } from './group-resource-labels.js';
 import type { Logger } from './logger.js';
 
@@ -38,8 +38,26 @@ export function watchCacheObserver(
       ofResource.events.inc(labels, changes);
     },
     read: (resource: string, fromCache: boolean) => reads.inc({ resource, result: fromCache ? 'hit' : 'miss' }),
+    listed: (resource: string, fromCache: boolean, objects: number, durationMs: number) => {
+      const labels = groupResourceLabels(resource);
+      const storage = fromCache ? 'watchcache' : 'postgresql';
+      ofResource.lists.inc({ ...labels, index: '', storage });
+      ofResource.listedObjects.inc({ ...labels, index: '', storage }, objects);
+      if (!fromCache) ofResource.listTimes.observe({ ...labels, streamed: 'false' }, durationMs / 1000);
+    },
+    waited: (resource: string, durationMs: number) =>
+      ofResource.waits.observe(groupResourceLabels(resource), durationMs / 1000),
+    readNewest: (resource: string, fromCache: boolean) =>
+      ofResource.newestReads.inc({
+        ...groupResourceLabels(resource),
+        success: String(fromCache),
+        fallback: String(!fromCache),
+      }),
+    dispatched: (resource: string, changes: number) =>
+      ofResource.dispatched.inc(groupResourceLabels(resource), changes),
     filled: (resource: string, objects: number, durationMs: number) => {
       fills.observe(durationMs / 1000);
+      ofResource.loaded.inc(groupResourceLabels(resource), objects);
       ofResource.fills.inc(groupResourceLabels(resource));
       ofResource.fillTimes.observe(groupResourceLabels(resource), durationMs / 1000);
       logger.debug('watch cache filled', { resource, objects, durationMs: Math.round(durationMs) });
@@ -57,10 +75,20 @@ export function watchCacheObserver(
       for (const result of ['hit', 'miss']) reads.remove({ resource, result });
       for (const reason of ['idle', 'budget', 'feed', 'epoch', 'gone']) drops.remove({ resource, reason });
       slow.remove({ resource });
-      for (const metric of Object.values(ofResource)) metric.remove(groupResourceLabels(resource));
+      const labels = groupResourceLabels(resource);
+      for (const metric of Object.values(ofResource)) void removeAll(metric, labels);
     },
     backgroundError: (where: string, error: unknown) => logger.warn('background fault', { where, error }),
   };
+}
+
+/** Removes all series of a resource, whatever their other labels. */
+async function removeAll(metric: Metric, { group, resource }: ReturnType<typeof groupResourceLabels>): Promise<void> {
+  const { values } = await metric.get();
+  for (const { labels } of values) {
+    const { le: _bucket, ...series } = labels as Record<string, string>;
+    if (series.group === group && series.resource === resource) metric.remove(series as never);
+  }
 }
 
 function addMemoryGauges(registry: Registry, formBytes: () => number, backlogCharacters: () => number): void {
@@ -169,6 +197,32 @@ function cacheSeries(registers: Registry[]) {
       labelNames,
       registers,
     }),
+    dispatched: new Counter({
+      name: 'apiserver_watch_cache_events_dispatched_total',
+      help: 'Changes that watch caches handed on to watches; each counts once, however many watches get it.',
+      labelNames,
+      registers,
+    }),
+    loaded: new Counter({
+      name: 'apiserver_init_events_total',
+      help: 'Objects that watch caches were filled with.',
+      labelNames,
+      registers,
+    }),
+    waits: new Histogram({
+      name: 'apiserver_watch_cache_read_wait_seconds',
+      help: 'Time that reads waited for a watch cache to become as new as they needed it.',
+      buckets: [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3],
+      labelNames,
+      registers,
+    }),
+    newestReads: new Counter({
+      name: 'apiserver_watch_cache_consistent_read_total',
+      help: 'Lists of the newest state by whether the watch cache was new enough in time; if not, the database answered.',
+      labelNames: [...labelNames, 'success', 'fallback'],
+      registers,
+    }),
+    ...listSeries(registers),
     fills: new Counter({
       name: 'apiserver_watch_cache_initializations_total',
       help: 'How often the watch cache of a resource was filled.',
@@ -180,6 +234,32 @@ function cacheSeries(registers: Registry[]) {
       help: 'Time to fill the watch cache of a resource.',
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600],
       labelNames,
+      registers,
+    }),
+  };
+}
+
+/** Lists, from memory and from the database. */
+function listSeries(registers: Registry[]) {
+  const labelNames = ['group', 'resource', 'index', 'storage'] as const;
+  return {
+    lists: new Counter({
+      name: 'apiserver_storage_list_total',
+      help: 'Lists by what answered them: watchcache (memory) or postgresql.',
+      labelNames,
+      registers,
+    }),
+    listedObjects: new Counter({
+      name: 'apiserver_storage_list_fetched_objects_total',
+      help: 'Objects that these lists read.',
+      labelNames,
+      registers,
+    }),
+    listTimes: new Histogram({
+      name: 'apiserver_storage_list_duration_seconds',
+      help: 'Time of lists that the database answered.',
+      labelNames: ['group', 'resource', 'streamed'],
+      buckets: [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60],
       registers,
     }),
   };

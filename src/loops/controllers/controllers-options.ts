@@ -16,6 +16,7 @@ import type { SigningAuthorities } from './csr-signing/csr-signing.controller.js
 import type { CreationLimits, CreationObserver } from './frame/creation-budget.js';
 import type { MetricsApi } from './horizontal-pod-autoscaler/remote-metrics.js';
 import type { LeaseTimes } from './lease-elector.js';
+import type { LoopMetrics } from './metrics/loop-metrics.js';
 import type { RootAuthority } from './root-authority/root-authority.js';
 import type { SecretTokenRequest } from './service-account-token/service-account-token.controller.js';
 import type { VolumeLoopMetrics } from './volume-loop-metrics.js';
@@ -77,6 +78,8 @@ export interface ControllersOptions {
   readonly settleMs?: number | undefined;
   /** Measures the work queues of the controllers. */
   readonly queues?: QueueMetrics | undefined;
+  /** Metrics of the other controllers. */
+  readonly loopMetrics?: LoopMetrics | undefined;
   /** Counters of the volume controllers. */
   readonly counters?: VolumeLoopMetrics | undefined;
   readonly timers?: Timers | undefined;

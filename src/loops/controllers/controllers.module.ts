@@ -29,10 +29,11 @@ import { Aggregation } from '../../server/aggregation/aggregation.js';
 import { AggregationModule } from '../../server/aggregation/aggregation.module.js';
 import { AuthorizationModule } from '../../server/authorization/authorization.module.js';
 import { StorageModule } from '../../storage/storage.module.js';
-import { type RunningControllers, startControllers } from './controllers.js';
+import { controllersLease, type RunningControllers, startControllers } from './controllers.js';
 import { CreationMetrics } from './frame/creation-metrics.js';
 import { InformerMetrics } from './informer-metrics.js';
 import { LoopFiles } from './loop-files.js';
+import { LoopMetrics } from './metrics/loop-metrics.js';
 import { VolumeLoopMetrics } from './volume-loop-metrics.js';
 
 /**
@@ -123,6 +124,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       aggregation: this.aggregation,
       enabled,
       queues: this.metrics.queues,
+      loopMetrics: new LoopMetrics(this.metrics.registry),
       counters: new VolumeLoopMetrics(this.metrics.registry),
       eventTtlMs: this.events.eventTtlMs,
       eventLagMs: this.events.leaseReuseDurationSeconds * 1000,
@@ -139,6 +141,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       },
       creationObserver: new CreationMetrics(this.metrics.registry),
     });
+    LoopMetrics.election(this.metrics.registry, controllersLease, () => this.running?.isLeading === true);
     logger.info('control loops wait for their turn', { identity: this.running.identity });
   }
 

@@ -24,7 +24,7 @@ export interface RunningControllers {
 }
 
 /** Name of the Lease in the system namespace. */
-const controllersLease = 'plinth-controllers';
+export const controllersLease = 'plinth-controllers';
 
 /**
  * Takes part in the election of the process that runs the control loops. Returns at once; later errors are logged and
@@ -55,6 +55,7 @@ export function startControllers(options: ControllersOptions): RunningController
     informers: new SharedInformers(storage, registry, onLost),
     client: new LoopClient({ storage: fenced, registry, timers, admission, authorizer: options.authorizer, limiter }),
     queues: options.queues,
+    loopMetrics: options.loopMetrics,
   });
 
   const lead = async (signal: AbortSignal): Promise<void> => {

@@ -59,6 +59,11 @@ export class Cluster implements ClusterView {
     return this.ordered;
   }
 
+  /** How many pods are on nodes, for metrics. */
+  get podCount(): number {
+    return this.places.size;
+  }
+
   node(name: string): NodeInfo | undefined {
     const info = this.infos.get(name);
     return info?.node === undefined ? undefined : info;

@@ -16,6 +16,8 @@ export interface QueuedPod {
   info: PodInfo;
   /** The number of failed attempts. */
   attempts: number;
+  /** When it could first be tried: new, or without gates; undefined before. By the clock of the queue. */
+  triableSince?: number | undefined;
   /** What refused the pod in the last attempt. */
   refusedBy: ReadonlySet<FilterName>;
 }
@@ -82,6 +84,13 @@ export class SchedulingQueue {
       if (place === 'unschedulable' || place === 'gated') depths[place] += 1;
     }
     return depths;
+  }
+
+  /** How many pods wait that each filter refused, for metrics. */
+  get refusals(): ReadonlyMap<string, number> {
+    return new Map(
+      [...this.waiting].flatMap(([filter, { size }]) => (filter === '' || size === 0 ? [] : [[filter, size]])),
+    );
   }
 
   has(uid: string): boolean {
@@ -254,6 +263,7 @@ export class SchedulingQueue {
   private enter(entry: Entry, place: Place, since = this.options.now()): void {
     entry.place = place;
     entry.since = since;
+    if (place !== 'gated') entry.triableSince ??= since;
     if (place === 'active') this.active.add(entry);
     else if (place === 'backoff') this.backoff.add(entry);
     else if (place === 'gated') this.gated.add(entry);

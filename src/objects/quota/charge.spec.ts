@@ -88,6 +88,18 @@ describe('charges of quotas', () => {
     ]);
   });
 
+  it('need the amounts of an object that comes into a scope, not of one that was there before', () => {
+    const bare = (spec: object) =>
+      ({ metadata: {}, spec: { containers: [{ name: 'c', resources: {} }], ...spec }, status: {} }) as ApiObject;
+    const scoped = quota({ 'requests.cpu': '1' }, { 'requests.cpu': '0' }, { scopes: ['Terminating'] });
+    const moved = change(bare({ activeDeadlineSeconds: 5 }), bare({}));
+    const kept = change(bare({ activeDeadlineSeconds: 4 }), bare({ activeDeadlineSeconds: 5 }));
+    assert.deepEqual(run(draftOf(scoped), moved, kept).reasons, [
+      'failed quota: q: must specify requests.cpu for: c',
+      undefined,
+    ]);
+  });
+
   it('have no limit while nothing was counted, and are kept all the same', () => {
     const { reasons, used } = run(draftOf(quota({ pods: '1' })), change(pod('1')), change(pod('1')));
     assert.deepEqual([reasons, used], [[undefined, undefined], { pods: '2' }]);

@@ -55,11 +55,11 @@ export function draftOf(quota: ResourceQuota & ApiObject): QuotaDraft {
 export function judge(change: UsageChange, drafts: readonly QuotaDraft[]): Judgement {
   const { evaluator, object, old } = change;
   const counting = drafts.filter(({ quota }) => countsObject(quota.spec, evaluator, object));
-  if (old === undefined) {
-    for (const { quota } of counting) {
-      const reason = unspecified(evaluator, object, quota);
-      if (reason !== undefined) return { kind: 'refused', reason };
-    }
+  for (const { quota } of counting) {
+    // An object that this quota counts already stays as it is.
+    if (old !== undefined && countsObject(quota.spec, evaluator, old)) continue;
+    const reason = unspecified(evaluator, object, quota);
+    if (reason !== undefined) return { kind: 'refused', reason };
   }
   const charges: Charge[] = [];
   for (const draft of counting) {

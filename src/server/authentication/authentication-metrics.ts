@@ -1,6 +1,8 @@
 import { Counter, type Registry } from 'prom-client';
 import { type LatencySeries, SeriesHistogram } from '../../base/observability/series-histogram.js';
 import type { TokenUseCounters } from './service-account/service-account-token.authenticator.js';
+import type { TokenCacheObserver } from './token-cache.js';
+import { TokenCheckMetrics } from './token-check-metrics.js';
 
 /** The outcome of a request's credentials. */
 export type AttemptResult = 'success' | 'failure' | 'error';
@@ -21,7 +23,7 @@ const ownLabels: ReadonlySet<string> = new Set([
 ]);
 
 /** Authentication metrics, under the names that operators of API servers know. */
-export class AuthenticationMetrics implements TokenUseCounters {
+export class AuthenticationMetrics implements TokenUseCounters, TokenCacheObserver {
   private readonly attempts: Counter<'result'>;
   private readonly cache: Counter<'status'>;
   private readonly refused: Counter;
@@ -37,6 +39,7 @@ export class AuthenticationMetrics implements TokenUseCounters {
   private readonly success: ReturnType<Counter<'result'>['labels']>;
   private readonly other: ReturnType<Counter<'username'>['labels']>;
   private readonly hit: ReturnType<Counter<'status'>['labels']>;
+  private readonly checks: TokenCheckMetrics;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -57,6 +60,7 @@ export class AuthenticationMetrics implements TokenUseCounters {
       help: 'Bootstrap tokens that were not looked up, because too many wrong ones had come from their address.',
       registers,
     });
+    this.checks = new TokenCheckMetrics(registry);
     const tokenUses = (name: string, help: string) => new Counter({ name, help, registers });
     this.valid = tokenUses(
       'serviceaccount_valid_tokens_total',
@@ -137,9 +141,13 @@ export class AuthenticationMetrics implements TokenUseCounters {
     this.certificates.observe(secondsLeft);
   }
 
-  cacheLookup(hit: boolean): void {
+  lookup(hit: boolean): void {
     if (hit) this.hit.inc();
     else this.cache.inc({ status: 'miss' });
+  }
+
+  checking(): (isDone: boolean) => void {
+    return this.checks.begin();
   }
 
   validToken(): void {

@@ -111,9 +111,7 @@ export function buildAuthentication(
   if (webhook !== undefined) tokenMethods.push(webhook.method);
 
   const flagRule: AnonymousRule = { isEnabled: options.anonymousAuth, paths: [] };
-  const tokens: TokenCache = new TokenCache(new TokenUnion(tokenMethods, logger), clock, tokenCacheLimits, (hit) =>
-    metrics.cacheLookup(hit),
-  );
+  const tokens: TokenCache = new TokenCache(new TokenUnion(tokenMethods, logger), clock, tokenCacheLimits, metrics);
   // Clears the token cache: the key of a cached token may have been removed.
   accounts.files.onChange(() => tokens.missed());
   const now = () => clock.now();

@@ -8,6 +8,15 @@ export interface TokenCacheLimits {
   readonly maxEntries: number;
 }
 
+/** Receives the events of a token cache. */
+export interface TokenCacheObserver {
+  lookup(hit: boolean): void;
+  /** A check of a token began; the returned function is called at its end, with whether it came to a result. */
+  checking(): (isDone: boolean) => void;
+}
+
+const silent: TokenCacheObserver = { lookup: () => undefined, checking: () => () => undefined };
+
 interface Entry {
   readonly key: string;
   readonly identity: TokenIdentity;
@@ -50,7 +59,7 @@ export class TokenCache implements TokenAuthenticator {
     private readonly inner: TokenAuthenticator,
     private readonly clock: Clock,
     private readonly limits: TokenCacheLimits,
-    private readonly onLookup: (hit: boolean) => void = () => undefined,
+    private readonly observer: TokenCacheObserver = silent,
   ) {}
 
   authenticateToken(
@@ -72,12 +81,12 @@ export class TokenCache implements TokenAuthenticator {
     const entry = this.entries.get(key);
     if (entry !== undefined) {
       if (this.clock.now() < entry.until) {
-        this.onLookup(true);
+        this.observer.lookup(true);
         return entry.identity;
       }
       this.remove(entry);
     }
-    this.onLookup(false);
+    this.observer.lookup(false);
     guard?.beforeLookup(request, token);
     return this.join(key, token, audiences, request.signal);
   }
@@ -126,12 +135,18 @@ export class TokenCache implements TokenAuthenticator {
 
   private begin(key: string, token: string, audiences: readonly string[]): Flight {
     const abort = new AbortController();
+    const checked = this.observer.checking();
     const flight: Flight = {
       result: Promise.resolve()
         .then(() => this.inner.authenticateToken(token, audiences, abort.signal))
         .then((result) => {
           if (result.kind === 'user') this.remember(key, result, flight);
+          checked(true);
           return result;
+        })
+        .catch((error: unknown) => {
+          checked(false);
+          throw error;
         })
         .finally(() => {
           if (this.flights.get(key) === flight) this.flights.delete(key);

@@ -7,6 +7,14 @@ import { type OpenMemoryBudget, unlimitedBudget } from './memory-budget.js';
 export interface CacheObserver {
   /** A read was served from memory (true) or had to go to the database (false). */
   read(resource: string, fromCache: boolean): void;
+  /** A list was answered from memory (true) or from the database (false), with this many objects. */
+  listed(resource: string, fromCache: boolean, objects: number, durationMs: number): void;
+  /** A read waited for the cache to become as new as it had to be. */
+  waited(resource: string, durationMs: number): void;
+  /** A list of the newest state found the cache new enough in time (true), or went to the database (false). */
+  readNewest(resource: string, fromCache: boolean): void;
+  /** Changes were handed on to the watches of the resource. */
+  dispatched(resource: string, changes: number): void;
   filled(resource: string, objects: number, durationMs: number): void;
   dropped(resource: string, reason: DropReason): void;
   /** Changes of the database reached the cache of the resource, which is now complete up to `position`. */
@@ -62,6 +70,10 @@ export interface CacheOptions {
 
 export const silentCacheObserver: CacheObserver = {
   read: () => {},
+  listed: () => {},
+  waited: () => {},
+  readNewest: () => {},
+  dispatched: () => {},
   filled: () => {},
   dropped: () => {},
   received: () => {},

@@ -148,8 +148,9 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   async list(query: ListQuery): Promise<ListPage> {
     if (!this.mayAnswer(query)) {
       this.options.observer.read(query.resource, false);
-      return this.inner.list(query);
+      return this.listInner(query);
     }
+    const began = performance.now();
     const cacher = this.cacher(query.resource);
     cacher.touch();
     const { fillWaitMs, partFillWaitMs } = this.options;
@@ -158,9 +159,18 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     const cache = isFilled ? await this.cacheFor(cacher, query) : undefined;
     const page = cache === undefined ? undefined : await inTurns(cache.lists(query));
     this.options.observer.read(query.resource, page !== undefined);
-    if (page === undefined) return this.inner.list(query);
+    if (page === undefined) return this.listInner(query);
+    this.options.observer.listed(query.resource, true, page.items.length, performance.now() - began);
     this.formsUsedAt = cacher.usedAt;
     return { ...page, forms: this.forms };
+  }
+
+  /** Lists from the database. */
+  private async listInner(query: ListQuery): Promise<ListPage> {
+    const began = performance.now();
+    const page = await this.inner.list(query);
+    this.options.observer.listed(query.resource, false, page.items.length, performance.now() - began);
+    return page;
   }
 
   head(): Promise<bigint> {
@@ -232,19 +242,28 @@ export class CachedStorage implements Storage, SharedAmongCaches {
       cacher.drop('epoch');
       return undefined;
     }
-    return (await cacher.reached(head, this.options.futureWaitMs)) ? cacher.cache : undefined;
+    const isReached = await this.reached(cacher, head);
+    this.options.observer.readNewest(cacher.resource, isReached);
+    return isReached ? cacher.cache : undefined;
   }
 
   /** Waits for a version that may come from another process; throws `TooLargeVersion` when it does not come. */
   private async waitFor(cacher: Cacher, version: bigint): Promise<void> {
     if (cacher.cache === undefined || cacher.cache.position >= version) return;
     const head = await this.inner.head();
-    if (await cacher.reached(version, this.options.futureWaitMs)) return;
+    if (await this.reached(cacher, version)) return;
     if (cacher.cache === undefined) return;
     // The version is committed, but the feed does not deliver it: the database must be queried.
     if (head >= version) return cacher.drop('feed');
     const message = `version ${version} is too large; the newest is ${head}`;
     throw new StorageError('TooLargeVersion', message, { resourceVersion: head });
+  }
+
+  private async reached(cacher: Cacher, version: bigint): Promise<boolean> {
+    const began = performance.now();
+    const isReached = await cacher.reached(version, this.options.futureWaitMs);
+    this.options.observer.waited(cacher.resource, performance.now() - began);
+    return isReached;
   }
 
   private cacher(resource: string): Cacher {

@@ -427,7 +427,10 @@ export class Cacher implements WatcherHome {
 
   private deliver(changes: readonly Change[], position: bigint): void {
     if (this.groups.size === 0) return;
-    if (changes.length > 0) this.offer(changes, position);
+    if (changes.length > 0) {
+      this.offer(changes, position);
+      this.options.observer.dispatched(this.resource, changes.length);
+    }
     if (this.cancelSend !== undefined) return;
     const { timers, quietMs } = this.options;
     const wait = this.sentAt + quietMs - timers.elapsed();

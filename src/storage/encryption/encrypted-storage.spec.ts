@@ -11,6 +11,7 @@ import { type ConfiguredProvider, Encryption } from './encryption.js';
 import { AesGcmProvider } from './providers/aes-gcm.js';
 import { connectKms } from './providers/kms-client.js';
 import { KmsProvider } from './providers/kms-provider.js';
+import { measuredKms } from './providers/measured-kms.js';
 import type { Sealing } from './sealing.js';
 
 let server: TestPostgres;
@@ -186,6 +187,8 @@ describe('encrypted secrets', () => {
 describe('a key management service', () => {
   const kms = new KmsServer();
   const providers: KmsProvider[] = [];
+  /** The calls that were reported. */
+  const seen: string[] = [];
   before(() => kms.start());
   after(() => {
     for (const provider of providers) provider.stop();
@@ -193,7 +196,9 @@ describe('a key management service', () => {
   });
 
   async function provider(now?: () => number): Promise<KmsProvider> {
-    const own = new KmsProvider({ name: 'vault', connect: () => connectKms(kms.socket, 5_000), ...(now && { now }) });
+    const observe = (method: string, code: string) => void seen.push(`${method} ${code}`);
+    const connect = async () => measuredKms(await connectKms(kms.socket, 5_000), observe);
+    const own = new KmsProvider({ name: 'vault', connect, ...(now && { now }) });
     providers.push(own);
     await own.start();
     return own;
@@ -213,6 +218,8 @@ describe('a key management service', () => {
       assert.match(await place.stored('s1'), /^"enc:kms:vault:/);
       const asked = (method: string) => (kms.calls[method] ?? 0) - (before[method] ?? 0);
       assert.deepEqual([asked('Status'), asked('Encrypt'), asked('Decrypt')], [2, 2, 2]);
+      const calls = ['Decrypt', 'Encrypt', 'Status'].map((method) => `/v2.KeyManagementService/${method} OK`);
+      assert.deepEqual([...new Set(seen)].sort(), calls);
     }));
 
   it('may change its key: what is written anew has the new one, what stands there is still read', () =>

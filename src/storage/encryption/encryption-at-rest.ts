@@ -9,6 +9,7 @@ import { AesCbcProvider } from './providers/aes-cbc-provider.js';
 import { AesGcmProvider } from './providers/aes-gcm.js';
 import { connectKms } from './providers/kms-client.js';
 import { KmsProvider } from './providers/kms-provider.js';
+import { measuredKms } from './providers/measured-kms.js';
 import { SecretBoxProvider } from './providers/secret-box-provider.js';
 import { plainSealing, type Sealing } from './sealing.js';
 
@@ -26,6 +27,8 @@ export interface EncryptionAtRestOptions {
   };
   /** Called when a changed file was loaded or refused. */
   readonly onReload?: (outcome: 'success' | 'failure') => void;
+  /** Called after each call of a key management service. */
+  readonly onKmsCall?: (provider: string, method: string, code: string, seconds: number) => void;
 }
 
 /** The providers of one version of the file. */
@@ -138,10 +141,13 @@ export class EncryptionAtRest {
         return settings.keys.map(({ name, secret }) => new SecretBoxProvider(name, secret));
       case 'kms': {
         const { name, socket, timeoutMs } = settings.kms;
-        const { logger } = this.options;
+        const { logger, onKmsCall } = this.options;
         const service = new KmsProvider({
           name,
-          connect: () => connectKms(socket, timeoutMs),
+          connect: async () => {
+            const client = await connectKms(socket, timeoutMs);
+            return measuredKms(client, (...call) => onKmsCall?.(name, ...call));
+          },
           onError: (error) => logger.warn('key management service', { name, error }),
         });
         services.push(service);

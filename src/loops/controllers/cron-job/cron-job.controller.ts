@@ -171,6 +171,8 @@ export class CronJobController extends ReconcileLoop {
     try {
       const job = await this.jobClient.create(work, this.jobOf(cronJob, zone, at));
       this.events.normal(cronJob, 'SuccessfulCreate', `Created job ${job.metadata.name}`);
+      const { timers, loopMetrics } = this.dependencies;
+      loopMetrics?.cronSkew.observe(Math.max(0, timers.now() - at) / 1000);
       return job;
     } catch (error) {
       if (isNamespaceTerminating(error)) return undefined;

@@ -125,6 +125,8 @@ export class DeviceTaintEvictionController extends ReconcileLoop {
       return markDisrupted(live, 'DeletionByDeviceTaintManager', message, formatTime(now));
     });
     if (!(await pods.delete(work, pod))) return 'done';
+    const { timers, loopMetrics } = this.dependencies;
+    loopMetrics?.deviceTaintEvictions.deleted((timers.now() - eviction.at) / 1000);
     for (const rule of this.rules.all()) {
       const { uid: ruleUid = '', name: ruleName = '' } = rule.metadata;
       if (!eviction.rules.has(ruleUid)) continue;

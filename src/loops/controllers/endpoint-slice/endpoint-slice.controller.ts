@@ -2,13 +2,15 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import { podsByNode, type StoredPod } from '../frame/indexes.js';
 import type { ReconcileContext } from '../frame/reconcile-context.js';
-import { keyOf, type Source, source } from '../frame/reconcile-loop.js';
+import { isRace, keyOf, type Source, source } from '../frame/reconcile-loop.js';
+import type { EndpointSliceMetrics } from '../metrics/endpoint-slice-metrics.js';
 import { type PortGroup, packSlices, type StoredSlice } from '../services/pack-slices.js';
 import { ServiceLoop } from '../services/service-loop.js';
 import { familiesOf, isHeadless, type StoredService } from '../services/service-pods.js';
 import { type SliceMetadata, withMetadata, writeSlices } from '../services/slice-writer.js';
 import { ownedSlices, sliceKeys } from '../services/slices-of-service.js';
 import type { WorkOutcome } from '../work-queue.js';
+import { countSlices } from './count-slices.js';
 import { NodeZones } from './node-zones.js';
 import { wantsZones, withZoneHints } from './topology-hints.js';
 import { wantedEndpoints } from './wanted-endpoints.js';
@@ -34,7 +36,8 @@ export class EndpointSliceController extends ServiceLoop {
   /** The last report about the zones of a service, by its key and the family; '' when zones are in use. */
   private readonly told = new Map<string, string>();
 
-  protected override started(): void {
+  protected override started(signal: AbortSignal): void {
+    signal.addEventListener('abort', () => this.counters?.clear(), { once: true });
     this.zones.clear();
     this.told.clear();
   }
@@ -77,10 +80,23 @@ export class EndpointSliceController extends ServiceLoop {
     try {
       await writeSlices(this.client<StoredSlice>('discovery', 'endpointslices'), work, plan, marks);
     } catch (error) {
+      this.counters?.failed(isRace(error) ? 'stale' : 'error');
       const text = `Error updating Endpoint Slices for Service ${namespace}/${name}`;
       return this.failed(error, service, 'FailedToUpdateEndpointSlices', text);
     }
+    const { state, changes } = countSlices(existing, groups, plan, mostEndpoints);
+    const { trafficDistribution = '' } = service.spec;
+    const hasHints = wantsZones(service, this.dependencies.names);
+    this.counters?.synced(
+      keyOf(service),
+      { ...state, trafficDistribution },
+      { ...changes, hasHints, trafficDistribution },
+    );
     return 'done';
+  }
+
+  private get counters(): EndpointSliceMetrics | undefined {
+    return this.dependencies.loopMetrics?.endpointSlices;
   }
 
   private hinted(service: StoredService, groups: PortGroup[]): PortGroup[] {
@@ -102,6 +118,7 @@ export class EndpointSliceController extends ServiceLoop {
   }
 
   protected async clear(namespace: string, name: string, work: ReconcileContext): Promise<void> {
+    this.counters?.forget(`${namespace}/${name}`);
     for (const family of ['IPv4', 'IPv6']) this.told.delete(`${namespace}/${name} ${family}`);
     const client = this.client<StoredSlice>('discovery', 'endpointslices');
     for (const slice of this.slicesOf(namespace, name)) await client.delete(work, slice);

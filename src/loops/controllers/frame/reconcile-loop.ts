@@ -11,6 +11,7 @@ import type { SharedInformers } from '../../../objects/registry/informers/shared
 import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
+import type { LoopMetrics } from '../metrics/loop-metrics.js';
 import { namespaceOfKey } from '../namespace-of-key.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import type { LoopClient, ResourceClient } from './loop-client.js';
@@ -29,6 +30,7 @@ export interface ReconcileDependencies {
   readonly informers: SharedInformers;
   readonly client: LoopClient;
   readonly queues?: Pick<QueueMetrics, 'of'> | undefined;
+  readonly loopMetrics?: LoopMetrics | undefined;
 }
 
 /** The first pause before a key is retried, in milliseconds, and the longest: the pause doubles in between. */

@@ -58,10 +58,13 @@ export class GarbageCollector extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    const { storage, registry, logger, remoteOwners } = this.dependencies;
+    const { storage, registry, logger, remoteOwners, loopMetrics } = this.dependencies;
     let add: (uid: string) => void = () => undefined;
     const graph = new ObjectGraph((uid) => add(uid));
-    const lost = (error: unknown) => logger.warn('the garbage collector lost its place in the change log', { error });
+    const lost = (error: unknown) => {
+      loopMetrics?.unfollowedResources.inc();
+      logger.warn('the garbage collector lost its place in the change log', { error });
+    };
     const lookAgain = () => {
       for (const uid of this.unknown) add(uid);
     };

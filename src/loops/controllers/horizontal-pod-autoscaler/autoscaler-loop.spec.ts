@@ -219,7 +219,7 @@ describe('the autoscaler loop', () => {
     await autoscale('blind', { metrics: [cpu(40)] });
     const live = await withReason('blind', 'ScalingActive', 'FailedGetResourceMetric');
     const fault =
-      'failed to get cpu resource metric value: failed to get cpu utilization: unable to get metrics for resource cpu: ' +
+      'failed to get cpu utilization: unable to get metrics for resource cpu: ' +
       'unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)';
     assert.equal(
       condition(live, 'ScalingActive'),
@@ -229,8 +229,15 @@ describe('the autoscaler loop', () => {
     assert.equal(live.status.desiredReplicas, 0);
     assert.equal(live.status.currentReplicas, 1);
     const event1 = await event('blind', 'FailedComputeMetricsReplicas');
-    assert.equal(event1.message, `invalid metrics (1 invalid out of 1), first error is: ${fault}`);
-    await event('blind', 'FailedGetResourceMetric');
+    assert.equal(
+      event1.message,
+      `invalid metrics (1 invalid out of 1), first error is: failed to get cpu resource metric value: ${fault}`,
+    );
+    assert.equal((await event('blind', 'FailedGetResourceMetric')).message, fault);
+    const blind = { action: 'none', error: 'internal' };
+    assert.ok((await scene.counted('horizontal_pod_autoscaler_controller_reconciliations_total', blind)) >= 1);
+    const computed = 'horizontal_pod_autoscaler_controller_metric_computation_total';
+    assert.ok((await scene.counted(computed, { ...blind, metric_type: 'Resource' })) >= 1);
     const before = metrics.asked.filter(({ query }) => query.labelSelector === 'app=blind').length;
     assert.ok(before <= 2, `asked ${before} times`);
   });

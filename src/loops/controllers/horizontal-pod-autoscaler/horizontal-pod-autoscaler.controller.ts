@@ -13,6 +13,7 @@ import {
   splitKey,
 } from '../frame/reconcile-loop.js';
 import { errorMessage } from '../frame/refusals.js';
+import type { AutoscalerMetrics, AutoscalerOutcome } from '../metrics/autoscaler-metrics.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { MetricFault, MetricProposals, type Proposal, type ProposalRequest, tolerancesOf } from './metric-proposal.js';
 import { MetricsClient } from './metrics-client.js';
@@ -41,6 +42,8 @@ class Undecided extends Error {
   constructor(
     message: string,
     readonly metrics: readonly MetricStatus[] = [],
+    /** Whose fault it is: the spec's, or that of what was asked. */
+    readonly fault: 'spec' | 'internal' = 'internal',
   ) {
     super(message);
   }
@@ -78,19 +81,30 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     return [source(this.autoscalers, keys), source(this.pods)];
   }
 
+  protected override started(signal: AbortSignal): void {
+    signal.addEventListener('abort', () => this.counters?.clear(), { once: true });
+  }
+
   protected async reconcile(key: string, work: ReconcileContext): Promise<WorkOutcome> {
     const { namespace, name } = splitKey(key);
     const autoscaler = this.autoscalers.get(namespace, name);
     if (autoscaler === undefined) {
+      this.counters?.forget(key);
       this.memories.delete(key);
       this.overlaps.forget(key);
       return 'done';
     }
+    this.counters?.present(key);
     const draft = new StatusDraft(autoscaler, work.now);
+    const started = performance.now();
+    let outcome: AutoscalerOutcome = { action: 'none', error: 'internal' };
     try {
-      await this.scale(key, autoscaler, draft, work);
+      outcome = { action: await this.scale(key, autoscaler, draft, work), error: 'none' };
     } catch (error) {
       if (!(error instanceof Undecided)) throw error;
+      outcome = { action: 'none', error: error.fault };
+    } finally {
+      this.counters?.reconciled(outcome, (performance.now() - started) / 1000);
     }
     if (!isDeepStrictEqual(draft.status, autoscaler.status)) {
       await this.client<StoredAutoscaler>('autoscaling', 'horizontalpodautoscalers').updateStatus(
@@ -107,7 +121,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     autoscaler: StoredAutoscaler,
     draft: StatusDraft,
     work: ReconcileContext,
-  ): Promise<void> {
+  ): Promise<AutoscalerOutcome['action']> {
     const target = await this.findTarget(key, autoscaler, draft, work);
     const current = target.scale.spec.replicas ?? 0;
     const memory = this.memoryOf(key, current, work.now);
@@ -124,6 +138,11 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     if (replicas !== current) await this.rescale(autoscaler, target, replicas, reason, draft, work);
     draft.setDesired(replicas, replicas !== current);
     if (replicas !== current && autoscaler.spec.behavior !== undefined) memory.rescaled(current, replicas, work.now);
+    return actionOf(current, replicas);
+  }
+
+  private get counters(): AutoscalerMetrics | undefined {
+    return this.dependencies.loopMetrics?.autoscalers;
   }
 
   private memoryOf(key: string, current: number, now: number): ScalingMemory {
@@ -209,7 +228,7 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     const refuse = (eventReason: string, event: string, reason: string, message: string): never => {
       this.events.warning(autoscaler, eventReason, event);
       draft.setCondition('ScalingActive', 'False', reason, message);
-      throw new Undecided(message);
+      throw new Undecided(message, [], 'spec');
     };
     if (text === '') {
       const message = "the HPA target's scale is missing a selector";
@@ -249,8 +268,11 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     const faults: MetricFault[] = [];
     let greatest: Proposal | undefined;
     for (const spec of specs) {
+      const started = performance.now();
+      let outcome: AutoscalerOutcome = { action: 'none', error: 'internal' };
       try {
         const proposal = await this.proposals.of(spec, request);
+        outcome = { action: actionOf(request.currentReplicas, proposal.replicas), error: 'none' };
         metrics.push(proposal.status);
         if (greatest === undefined || proposal.replicas > greatest.replicas) greatest = proposal;
       } catch (error) {
@@ -258,10 +280,12 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
         if (!(error instanceof MetricFault)) throw error;
         this.events.warning(autoscaler, error.reason, error.message);
         faults.push(error);
+      } finally {
+        this.counters?.computed(outcome, spec.type, (performance.now() - started) / 1000);
       }
     }
     const [first] = faults;
-    const text = `invalid metrics (${faults.length} invalid out of ${specs.length}), first error is: ${first?.message}`;
+    const text = `invalid metrics (${faults.length} invalid out of ${specs.length}), first error is: ${first?.whole}`;
     // Unknown metrics might request more.
     if (greatest === undefined || (first !== undefined && greatest.replicas < request.currentReplicas)) {
       if (first !== undefined) {
@@ -303,4 +327,9 @@ export class HorizontalPodAutoscalerController extends ReconcileLoop {
     draft.setCondition('AbleToScale', 'True', 'SucceededRescale', message);
     this.events.normal(autoscaler, 'SuccessfulRescale', `New size: ${replicas}; reason: ${reason}`);
   }
+}
+
+function actionOf(current: number, wanted: number): AutoscalerOutcome['action'] {
+  if (wanted === current) return 'none';
+  return wanted > current ? 'scale_up' : 'scale_down';
 }

@@ -39,13 +39,20 @@ export interface Proposal {
   readonly status: MetricStatus;
 }
 
-/** Why a metric requests nothing. The reason is that of the condition. */
+/** Why a metric requests nothing. The reason and the message are those of the condition. */
 export class MetricFault extends Error {
   constructor(
     readonly reason: string,
     message: string,
+    /** What failed, in words; undefined when the message says it. */
+    private readonly what?: string,
   ) {
     super(message);
+  }
+
+  /** The message with what failed. */
+  get whole(): string {
+    return this.what === undefined ? this.message : `${this.what}: ${this.message}`;
   }
 }
 
@@ -220,6 +227,6 @@ async function faulty(reason: string, text: string, work: () => Promise<Proposal
   try {
     return await work();
   } catch (error) {
-    throw new MetricFault(reason, `${text}: ${errorMessage(error)}`);
+    throw new MetricFault(reason, errorMessage(error), text);
   }
 }

@@ -55,6 +55,15 @@ describe('the job loop', () => {
     assert.equal(job.status.failed, undefined);
     assert.ok(job.status.completionTime);
     assert.equal((await jobs.events('series', 'Completed')).message, 'Job completed');
+    const mode = { completion_mode: 'NonIndexed' };
+    const result = 'succeeded';
+    assert.equal(await scene.counted('job_controller_job_pods_finished_total', { ...mode, result }), 2);
+    const finished = { ...mode, result, reason: 'CompletionsReached' };
+    assert.equal(await scene.counted('job_controller_jobs_finished_total', finished), 1);
+    const created = { reason: 'new', status: 'succeeded' };
+    assert.equal(await scene.counted('job_controller_job_pods_creation_total', created), 2);
+    const syncs = { ...mode, result: 'success', action: 'pods_created' };
+    assert.equal(await scene.counted('job_controller_job_syncs_total', syncs), 2);
     assert.match((await jobs.events('series', 'SuccessfulCreate')).message ?? '', /^Created pod: series-/);
   });
 

@@ -10,11 +10,12 @@ import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ownKey, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import { errorMessage, isConflict, isNamespaceTerminating } from '../frame/refusals.js';
 import { allOf, slowStart } from '../frame/slow-start.js';
+import type { CompletionMode, JobAction, PodCreationReason } from '../metrics/job-metrics.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { BackOff } from './back-off.js';
 import { type JobNames, jobNames } from './job-names.js';
 import { completionsReached, deadlineInMs, endOf, isComplete, isFinished, type JobOutcome } from './job-outcome.js';
-import { isDeleting, isTracked, type JobPod, type StoredJob } from './job-pod.js';
+import { isDeleting, isIndexed, isTracked, type JobPod, type StoredJob } from './job-pod.js';
 import { newJobPod } from './job-pod-template.js';
 import { type JobState, jobState } from './job-state.js';
 import { type JobReport, jobReport } from './job-status.js';
@@ -68,29 +69,59 @@ export class JobController extends ReconcileLoop {
       return 'done';
     }
     await this.pods.reached(BigInt(job.metadata.resourceVersion ?? 0));
-    return this.advance(key, job, work);
+    return this.measured(job, (action) => this.advance(key, job, work, action));
   }
 
-  private async advance(key: string, job: StoredJob, work: ReconcileContext): Promise<WorkOutcome> {
+  /** Counts a run. The run reports what it did to the pods. */
+  private async measured(
+    job: StoredJob,
+    run: (report: (action: JobAction) => void) => Promise<WorkOutcome>,
+  ): Promise<WorkOutcome> {
+    const started = performance.now();
+    let action: JobAction = 'reconciling';
+    let isDone = false;
+    try {
+      const outcome = await run((done) => {
+        action = done;
+      });
+      isDone = true;
+      return outcome;
+    } finally {
+      const seconds = (performance.now() - started) / 1000;
+      this.dependencies.loopMetrics?.jobs.synced(modeOf(job), action, isDone, seconds);
+    }
+  }
+
+  private async advance(
+    key: string,
+    job: StoredJob,
+    work: ReconcileContext,
+    report: (action: JobAction) => void,
+  ): Promise<WorkOutcome> {
     const state = jobState(job, await this.podsOf(job, work), this.names);
     const pauseMs = this.pauseMs(key, state, work.now);
     let outcome = endOf(state, work.now);
     let managed: Managed = { active: state.active.length, terminating: state.terminating };
-    if (outcome !== undefined) managed = await this.endPods(state, work);
-    else if (!isDeleting(job)) managed = await this.changePods(state, podChanges(state, pauseMs, work.now), work);
+    if (outcome !== undefined) {
+      if (state.active.length > 0) report('pods_deleted');
+      managed = await this.endPods(state, work);
+    } else if (!isDeleting(job)) {
+      const changes = podChanges(state, pauseMs, work.now);
+      if (changes.create.length > 0) report('pods_created');
+      else if (changes.remove.length > 0) report('pods_deleted');
+      managed = await this.changePods(state, changes, work);
+    }
     if (outcome === undefined && isComplete(state, managed.active)) outcome = completionsReached;
     const { active, terminating } = managed;
-    const report = jobReport(state, { outcome, active, terminating, managed: !isDeleting(job), now: work.now });
-    if (!(await this.write(job, report, outcome, work))) return 'later';
-    await this.free(report.release, work);
+    const news = jobReport(state, { outcome, active, terminating, managed: !isDeleting(job), now: work.now });
+    if (news.release.length > 0) report('tracking');
+    if (!(await this.write(job, news, outcome, work))) return 'later';
+    await this.free(news.release, work);
     // Released pods are counted in the next run; the informers report the release only while the pods still exist.
-    if (report.release.length > 0) this.enqueue(key);
+    if (news.release.length > 0) this.enqueue(key);
     if (managed.error !== undefined) throw managed.error;
     // A job that must end waits for its pods, not for a time.
-    const waits = [
-      managed.againInMs,
-      outcome !== undefined || report.finished ? undefined : deadlineInMs(job, work.now),
-    ];
+    const waits = [managed.againInMs, outcome !== undefined || news.finished ? undefined : deadlineInMs(job, work.now)];
     const nextMs = Math.min(...waits.filter((wait) => wait !== undefined));
     if (Number.isFinite(nextMs)) this.enqueue(key, nextMs);
     return 'done';
@@ -153,6 +184,8 @@ export class JobController extends ReconcileLoop {
       const { metadata } = await this.podClient.createFrom(work, plannedPod(job, job.spec.template), make);
       this.events.normal(job, 'SuccessfulCreate', `Created pod: ${metadata.name}`);
     });
+    const failures = made.error === undefined ? 0 : 1;
+    this.dependencies.loopMetrics?.jobs.podsCreated(creationReason(state), made.done, failures);
     const error = removed.error ?? made.error;
     if (made.error !== undefined && !isNamespaceTerminating(made.error)) {
       this.events.warning(job, 'FailedCreate', `Error creating: ${errorMessage(made.error)}`);
@@ -205,6 +238,7 @@ export class JobController extends ReconcileLoop {
       live.metadata.resourceVersion === job.metadata.resourceVersion ? { ...live, status } : undefined,
     );
     if (written === undefined) return false;
+    this.count(job, status, finished);
     if (suspended !== undefined) {
       const isSuspended = suspended.status === 'True';
       this.events.normal(job, isSuspended ? 'Suspended' : 'Resumed', suspended.message ?? '');
@@ -212,6 +246,18 @@ export class JobController extends ReconcileLoop {
     if (finished?.type === 'Complete') this.events.normal(job, 'Completed', 'Job completed');
     else if (finished !== undefined) this.events.warning(job, outcome?.reason ?? '', outcome?.message ?? '');
     return true;
+  }
+
+  /** Counts the pods, and the end of the job, that a written status records. */
+  private count(job: StoredJob, status: StoredJob['status'], finished: JobReport['finished']): void {
+    const { loopMetrics } = this.dependencies;
+    const mode = modeOf(job);
+    for (const result of ['succeeded', 'failed'] as const) {
+      loopMetrics?.jobs.podsFinished(mode, result, endedPods(status, result) - endedPods(job.status, result));
+    }
+    if (finished !== undefined) {
+      loopMetrics?.jobs.jobFinished(mode, finished.type === 'Complete', finished.reason ?? '');
+    }
   }
 
   /** Removes the finalizer from the pods of jobs that had this key before. */
@@ -271,6 +317,20 @@ export class JobController extends ReconcileLoop {
   private get podClient(): ResourceClient<JobPod> {
     return this.client<JobPod>('', 'pods');
   }
+}
+
+function modeOf(job: StoredJob): CompletionMode {
+  return isIndexed(job) ? 'Indexed' : 'NonIndexed';
+}
+
+/** The ended pods in a status, whether they still have their finalizer or not. */
+function endedPods(status: StoredJob['status'], result: 'succeeded' | 'failed'): number {
+  return (status[result] ?? 0) + (status.uncountedTerminatedPods?.[result] ?? []).length;
+}
+
+function creationReason({ job, failed, terminating }: JobState): PodCreationReason {
+  if (job.spec.podReplacementPolicy === 'Failed') return failed > 0 ? 'recreate_failed' : 'new';
+  return failed + terminating > 0 ? 'recreate_terminating_or_failed' : 'new';
 }
 
 /** The key of the job that a pod names as its controller, if it names one. */

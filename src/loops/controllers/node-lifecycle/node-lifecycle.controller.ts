@@ -70,7 +70,8 @@ export class NodeLifecycleController extends ReconcileLoop {
   }
 
   /** Starts without any memory of heartbeats: a process that takes over has seen none yet. */
-  protected override started(): void {
+  protected override started(signal: AbortSignal): void {
+    signal.addEventListener('abort', () => this.dependencies.loopMetrics?.zones.seen(new Map()), { once: true });
     this.silence = new NodeSilence(this.own.grace);
     this.limits.clear();
     this.registered.clear();
@@ -175,6 +176,7 @@ export class NodeLifecycleController extends ReconcileLoop {
       if (readyStatus(node) === 'True') count.ready += 1;
       else count.notReady += 1;
     }
+    this.dependencies.loopMetrics?.zones.seen(zones);
     const isLost = isEverythingLost(zones);
     // After a time without any ready node it is not known how long the nodes were silent.
     if (this.wasLost && !isLost) this.silence.startAgain(timers.elapsed());
@@ -207,11 +209,12 @@ export class NodeLifecycleController extends ReconcileLoop {
 
   private async evictFrom(node: StoredNode, work: ReconcileContext): Promise<void> {
     const { names, timers } = this.dependencies;
-    await this.client<StoredNode>('', 'nodes').update(work, node, (live) => {
+    const written = await this.client<StoredNode>('', 'nodes').update(work, node, (live) => {
       const key = evictingKey(live, names);
       const taints = key === undefined ? undefined : evictingTaints(live, key, names, formatTime(timers.now()));
       return taints === undefined ? undefined : withTaints(live, taints);
     });
+    if (written !== undefined) this.dependencies.loopMetrics?.zones.evicting(zoneOf(node, names));
   }
 
   private async spareAll(work: ReconcileContext): Promise<void> {

@@ -1,7 +1,9 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { ConfigMap } from '../../../objects/apis/core/v1/config-map.types.js';
 import { EveryNamespaceLoop } from '../every-namespace-loop.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
+import type { WorkOutcome } from '../work-queue.js';
 import type { RootAuthority } from './root-authority.js';
 
 type StoredMap = ConfigMap & ApiObject;
@@ -35,6 +37,11 @@ export class RootAuthorityPublisher extends EveryNamespaceLoop<StoredMap> {
   protected override started(signal: AbortSignal): void {
     const stopListening = this.rootAuthority.onChange(() => this.lookAtAll());
     signal.addEventListener('abort', stopListening, { once: true });
+  }
+
+  protected override reconcile(namespace: string, work: ReconcileContext): Promise<WorkOutcome> {
+    const check = () => super.reconcile(namespace, work);
+    return this.dependencies.loopMetrics?.rootAuthority.measure(check) ?? check();
   }
 
   protected content() {

@@ -58,6 +58,11 @@ export class ClusterFeed {
     this.nodes = informers.of<StoredNode>({ group: '', resource: 'nodes' });
   }
 
+  /** How many pods have a node here that no informer shows yet, for metrics. */
+  get assumedCount(): number {
+    return this.assumed.size;
+  }
+
   /** Resolves when the informers are filled. */
   async start(signal: AbortSignal): Promise<void> {
     await Promise.all([this.clusterObjects.start(signal), this.pods.use(signal), this.nodes.use(signal)]);

@@ -82,6 +82,16 @@ describe('SchedulerLoop', () => {
     const failed = await event('FailedScheduling', 'none');
     assert.equal(failed.type, 'Warning');
     assert.equal(failed.message, await refused('none'));
+
+    const profile = 'default-scheduler';
+    const attempts = (result: string) => scene.counted('scheduler_schedule_attempts_total', { result, profile });
+    assert.equal(await attempts('scheduled'), 3);
+    assert.ok((await attempts('unschedulable')) >= 1);
+    assert.equal(await scene.counted('scheduler_pod_scheduling_attempts_count'), 3);
+    assert.equal(await scene.counted('scheduler_pending_pods', { queue: 'unschedulable' }), 1);
+    assert.equal(await scene.counted('scheduler_unschedulable_pods', { plugin: 'NodeResourcesFit' }), 1);
+    assert.equal(await scene.counted('scheduler_cache_size', { type: 'nodes' }), 3);
+    assert.equal(await scene.counted('scheduler_cache_size', { type: 'pods' }), 3);
   });
 
   it('tries a refused pod again when a node comes, a node changes or a pod goes', async () => {

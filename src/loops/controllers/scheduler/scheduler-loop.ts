@@ -13,6 +13,7 @@ import { type QueuedPod, SchedulingQueue } from '../../scheduler/scheduling-queu
 import type { ControlLoop } from '../control-loop.js';
 import { componentUser, ReconcileContext } from '../frame/reconcile-context.js';
 import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
+import type { AttemptResult, SchedulerCensus } from '../metrics/scheduler-metrics.js';
 import { ClaimWaits } from './claim-waits.js';
 import { ClusterFeed } from './cluster-feed.js';
 import { DeviceBinder } from './device-binder.js';
@@ -60,12 +61,14 @@ export class SchedulerLoop implements ControlLoop {
     const failed = new AbortController();
     const ended = AbortSignal.any([signal, failed.signal]);
     const term = new Term(this.dependencies, this.names, this.pods, this.name, this.user, () => this.wake());
+    const hide = this.dependencies.loopMetrics?.scheduler.show(() => term.census());
     try {
       await term.feed.start(ended);
       if (ended.aborted) return;
       term.claimWaits.start(ended);
       await Promise.all([this.place(term, ended), this.flush(term, ended)]);
     } finally {
+      hide?.();
       failed.abort();
       await term.writer.settled();
     }
@@ -94,6 +97,7 @@ export class SchedulerLoop implements ControlLoop {
         const { namespace, name } = taken.info;
         this.dependencies.logger.error('a decision about a pod failed', { pod: `${namespace}/${name}`, error });
         term.queue.failed(taken);
+        term.count('error', taken, tried);
       }
       const now = performance.now();
       term.queue.took(now - tried, taken);
@@ -156,6 +160,23 @@ class Term {
     this.devices = new DeviceBinder(deviceWriter, this.writer, clusterObjects.devices, this.cluster);
   }
 
+  /** The state that metrics show. */
+  census(): SchedulerCensus {
+    const { queue, cluster, feed } = this;
+    const cache = { nodes: cluster.nodes.length, pods: cluster.podCount, assumed_pods: feed.assumedCount };
+    return { queues: queue.depths, refusedBy: queue.refusals, cache };
+  }
+
+  /** Counts an attempt, which began at `began` (as `performance.now()` shows). */
+  count(result: AttemptResult, { info, attempts, triableSince }: QueuedPod, began: number): void {
+    const { loopMetrics, timers } = this.dependencies;
+    if (loopMetrics === undefined) return;
+    const { scheduler } = loopMetrics;
+    scheduler.attempted(result, info.pod.spec.schedulerName ?? '', (performance.now() - began) / 1000);
+    const elapsed = timers.elapsed();
+    if (result === 'scheduled') scheduler.placed(attempts, (elapsed - (triableSince ?? elapsed)) / 1000);
+  }
+
   /** Decides about one pod. Returns at once; the decision is written concurrently. */
   attempt(taken: QueuedPod, signal: AbortSignal): void {
     const info = this.current(taken.info);
@@ -164,9 +185,12 @@ class Term {
       return;
     }
     const { cluster, queue } = this;
+    const began = performance.now();
     const found = findNode(info, cluster, { random: this.dependencies.random, from: this.from });
+    this.dependencies.loopMetrics?.scheduler.searched((performance.now() - began) / 1000);
     if (found.kind === 'none') {
       this.refuse(taken, info, found, signal);
+      this.count('unschedulable', taken, began);
       return;
     }
     this.from = (this.from + found.seen) % Math.max(1, cluster.nodes.length);
@@ -185,6 +209,7 @@ class Term {
     const outcome =
       devices === undefined ? bindWithVolumes() : this.devices.bind(info, devices, found.node, signal, bindWithVolumes);
     void outcome.then((isBound) => {
+      this.count(isBound ? 'scheduled' : 'error', taken, began);
       if (isBound) queue.remove(info.uid);
       else {
         forget();
@@ -217,6 +242,8 @@ class Term {
       budgets: this.clusterObjects.budgetsIn,
       random: this.dependencies.random,
     });
+    const victimCount = preemption.kind === 'none' ? 0 : preemption.victims.length;
+    this.dependencies.loopMetrics?.scheduler.preempted(victimCount);
     queue.refused(taken, found.by);
     if (found.by.has('DynamicResources')) this.devices.free(info, signal);
     if (preemption.kind === 'none') {

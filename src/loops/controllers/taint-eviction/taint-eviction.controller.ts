@@ -68,7 +68,9 @@ export class TaintEvictionController extends ReconcileLoop {
     await pods.updateStatus(work, pod, (live) =>
       markDisrupted(live, 'DeletionByTaintManager', message, formatTime(now)),
     );
-    await pods.delete(work, pod);
+    if (!(await pods.delete(work, pod))) return 'done';
+    const { timers, loopMetrics } = this.dependencies;
+    loopMetrics?.taintEvictions.deleted((timers.now() - at) / 1000);
     return 'done';
   }
 }

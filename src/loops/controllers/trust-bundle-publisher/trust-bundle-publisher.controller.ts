@@ -55,7 +55,12 @@ export class TrustBundlePublisher extends ReconcileLoop {
     ];
   }
 
-  protected async reconcile(_key: string, work: ReconcileContext): Promise<WorkOutcome> {
+  protected reconcile(_key: string, work: ReconcileContext): Promise<WorkOutcome> {
+    const publish = () => this.publish(work);
+    return this.dependencies.loopMetrics?.trustBundle.measure(publish) ?? publish();
+  }
+
+  private async publish(work: ReconcileContext): Promise<WorkOutcome> {
     const { pem: trustBundle } = this.rootAuthority;
     const { signerName } = this;
     const hash = createHash('sha256').update(trustBundle).digest('hex').slice(0, 24);

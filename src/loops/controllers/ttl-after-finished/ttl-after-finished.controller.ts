@@ -3,7 +3,7 @@ import type { Job } from '../../../objects/apis/batch/v1/job.types.js';
 import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ownKey, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
 import type { WorkOutcome } from '../work-queue.js';
-import { timeLeft } from './time-left.js';
+import { overdue, timeLeft } from './time-left.js';
 
 type StoredJob = Job & ApiObject;
 
@@ -30,6 +30,7 @@ export class TtlAfterFinishedController extends ReconcileLoop {
     const { resourceVersion = '' } = known.metadata;
     const options = { propagationPolicy: 'Foreground', garbageCollector: true, resourceVersion } as const;
     if (await this.client('batch', 'jobs').delete(work, known, options)) {
+      this.dependencies.loopMetrics?.jobDeletion.observe(overdue(known, this.dependencies.timers.now()) / 1000);
       this.dependencies.logger.info('a finished job was removed when its time was over', { job: keyOf(known) });
     }
     return 'done';

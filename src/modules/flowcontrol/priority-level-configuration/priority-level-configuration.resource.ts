@@ -25,7 +25,7 @@ const columns: readonly TableColumn<PriorityLevelConfiguration>[] = [
     name: 'NominalConcurrencyShares',
     type: 'string',
     description: 'Share of the requests that may run at the same time.',
-    cell: ({ spec }) => (spec.limited ?? spec.exempt)?.nominalConcurrencyShares ?? none,
+    cell: ({ spec }) => spec.limited?.nominalConcurrencyShares ?? none,
   },
   {
     name: 'Queues',

@@ -109,7 +109,7 @@ export class DebugController {
     if (!this.debugging.profiling) throw pageNotFoundError();
     const context = request.plinthContext as HttpRequestContext;
     const send = (code: number, text: string) => sendText({ context, reply }, code, 'text/plain', text);
-    if (request.method !== 'PUT') return send(406, 'unsupported http method');
+    if (request.method !== 'PUT') return send(406, 'unsupported http method\n');
     const text = (await readBytes(request.raw, 64, context.seat)).toString();
     if (!/^\d{1,9}$/.test(text))
       return send(400, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax\n`);

@@ -7,6 +7,9 @@ const patch = 2;
 /** The oldest release that can run side by side with this one. */
 const oldest = { major: '1', minor: '36' } as const;
 
+/** The names that clients know of architectures which Node names differently. */
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
+
 /** The response of `/version`. */
 export function versionInfo(): VersionInfo {
   const { version } = createRequire(import.meta.url)('../../../../../package.json') as { version: string };
@@ -23,6 +26,6 @@ export function versionInfo(): VersionInfo {
     buildDate: '',
     goVersion: `node ${process.version}`,
     compiler: 'tsc',
-    platform: `${process.platform}/${process.arch}`,
+    platform: `${process.platform}/${architectures[process.arch] ?? process.arch}`,
   };
 }

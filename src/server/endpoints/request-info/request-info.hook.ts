@@ -172,7 +172,12 @@ class RequestHook implements RequestsUnderWay {
     const endedAt = context.answeredAt ?? performance.now();
     const seconds = context.isLongRunning ? undefined : (endedAt - context.startedAt) / 1000;
     const code = context.isUpgraded ? 101 : reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
-    this.metrics.requestDone(labelsOf(context, request.method), {
+    const labels = labelsOf(context, request.method);
+    this.metrics.filters.passed(context.startedAt, context.marks);
+    if (seconds !== undefined && validatedVerbs.has(labels.verb) && labels.resource !== '') {
+      this.metrics.fieldValidation.written(context.query.get('fieldValidation'), seconds);
+    }
+    this.metrics.requestDone(labels, {
       code,
       dryRun: Boolean(context.query.get('dryRun')),
       seconds,
@@ -211,6 +216,9 @@ function beginTrace(tracer: RequestTracer, context: HttpRequestContext, { method
   if (remote === undefined) context.trace = tracer.begin(method);
   else context.traceAsked = (isTrusted) => tracer.begin(method, { remote, isTrusted, begunAt: context.startedAt });
 }
+
+/** Verbs of metrics whose bodies are checked for unknown fields. */
+const validatedVerbs: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'APPLY']);
 
 type Raw = FastifyReply['raw'];
 

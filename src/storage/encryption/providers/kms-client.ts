@@ -25,7 +25,8 @@ export interface KmsClient {
   close(): void;
 }
 
-const service = '/v2.KeyManagementService/';
+/** The path of the service's methods. */
+export const service = '/v2.KeyManagementService/';
 const bytesWire = 2;
 /** Calls fail at once while there is no connection, so reconnecting must be frequent. */
 const reconnecting = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 1_000 };
