@@ -73,7 +73,7 @@ export class DocumentClient {
   }
 
   private decode(mediaType: string, bytes: Buffer, text: string): Json {
-    if (mediaType === 'application/yaml') return parse(text);
+    if (mediaType === 'application/yaml') return parse(text, { version: '1.1' });
     if (mediaType === 'application/json' && !isStream(text)) return JSON.parse(text);
     if (mediaType === 'application/cbor') return JSON.parse(JSON.stringify(decodeCbor(bytes)));
     if (mediaType !== names.protobufMediaTypes[0]) return undefined;
@@ -88,7 +88,8 @@ export class DocumentClient {
 
   private encode(contentType: string, body: Json): Buffer {
     if (typeof body === 'string') return Buffer.from(body);
-    if (contentType.endsWith('yaml')) return Buffer.from(stringify(body));
+    // Servers read YAML 1.1, where `yes` is a boolean unless it has quotes.
+    if (contentType.endsWith('yaml')) return Buffer.from(stringify(body, { version: '1.1' }));
     if (contentType.endsWith('cbor')) return encodeCbor(body);
     if (contentType !== names.protobufMediaTypes[0]) return Buffer.from(JSON.stringify(body));
     const type = this.kinds.get(`${body.apiVersion} ${body.kind}`);

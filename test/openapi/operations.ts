@@ -120,6 +120,23 @@ function describedResponse({ v3, document }: Operation, status: number): Json {
   return name === undefined ? response : document.content.components.responses[name];
 }
 
+/**
+ * The schema of the answer's own kind, where the release describes another one: a delete may answer with the object in
+ * place of a Status, and a binding is answered with a Status.
+ */
+function answersWithAnother({ method, document }: Operation, value: Json, described: Json): Json {
+  const [name] =
+    Object.entries<Json>(document.content.components.schemas).find(([, schema]) =>
+      (schema['x-kubernetes-group-version-kind'] ?? []).some(
+        ({ group, version, kind }: Json) =>
+          kind === value?.kind && (group === '' ? version : `${group}/${version}`) === value?.apiVersion,
+      ),
+    ) ?? [];
+  if (name === undefined || referred(described) === name) return undefined;
+  const mayDiffer = method === 'delete' || (value.kind === 'Status' && referred(described)?.endsWith('.Binding'));
+  return mayDiffer ? { $ref: `#/components/schemas/${name}` } : undefined;
+}
+
 /** The differences between an answer and the description of the operation in both documents. */
 export function answerFaults(operation: Operation, answer: Answer, swagger: ApiDocument): string[] {
   const { v3, v2, document } = operation;
@@ -133,13 +150,11 @@ export function answerFaults(operation: Operation, answer: Answer, swagger: ApiD
   if (content === undefined) return [`${status} with ${mediaType || 'no media type'} is not described: ${shown()}`];
   if (status < 400 && !v2.produces.includes(mediaType)) return [`v2 does not describe ${mediaType}`];
   if (status >= 400 && (value.kind !== 'Status' || value.code !== status)) return [`${status} with ${shown()}`];
-  // Swagger 2.0 can't express that a delete may answer one of two things.
-  const isOther = v3.responses[status]?.content?.[mediaType].schema.anyOf !== undefined;
   const schema2 = (v2.responses[status] ?? v2.responses.default).schema;
+  const own = status < 300 ? answersWithAnother(operation, value, content.schema) : undefined;
+  if (own !== undefined) return document.schemas.faults(own, value).map((fault) => `${status} ${mediaType}: ${fault}`);
   return [
     ...document.schemas.faults(content.schema, value).map((fault) => `${status} v3 ${mediaType}: ${fault}`),
-    ...(isOther && document.schemas.faults(content.schema.anyOf[1], value).length === 0
-      ? []
-      : swagger.schemas.faults(schema2, value).map((fault) => `${status} v2 ${mediaType}: ${fault}`)),
+    ...swagger.schemas.faults(schema2, value).map((fault) => `${status} v2 ${mediaType}: ${fault}`),
   ];
 }

@@ -1,3 +1,4 @@
+import { openFieldGates } from '../machinery/schema/index.js';
 import { describeDeprecation, describeEnd } from './deprecation.js';
 import type { FeatureStage } from './feature-stage.js';
 import { releaseGateNeeds, releaseGates } from './release-gates.js';
@@ -39,6 +40,16 @@ const featureDeclarations = {
     ...beta,
     off: 'only the verb impersonate allows to act as others; impersonate:<mode> with impersonate-on:<mode>:<verb> counts for nothing',
   },
+  ContainerStopSignals: { ...alpha, off: 'signals by which containers end (lifecycle.stopSignal) are dropped' },
+  CoordinatedLeaderElection: {
+    stage: 'BETA',
+    isOnByDefault: false,
+    off: 'strategy and preferredHolder of leases are dropped',
+  },
+  CrossNamespaceVolumeDataSource: {
+    ...alpha,
+    off: 'the source of the data of a claim is dropped when it is in another namespace',
+  },
   CompositePodGroup: { ...alpha, off: 'groups of groups of pods are not served' },
   ConsistentListFromCache: { ...beta, off: 'lists without a version are read from the database' },
   ComponentFlagz: { ...beta, off: '/flagz is not there' },
@@ -52,7 +63,11 @@ const featureDeclarations = {
     off: 'watches without changes of their own are told no newer versions to go on from',
   },
   EvictionRequestAPI: { ...alpha, off: 'the group of evictions is not served' },
-  GenericWorkload: { stage: 'BETA', isOnByDefault: false, off: 'workloads and groups of pods are not served' },
+  GenericWorkload: {
+    stage: 'BETA',
+    isOnByDefault: false,
+    off: 'workloads and groups of pods are not served, and schedulingGroup of pods is dropped',
+  },
   ListFromCacheSnapshot: { ...beta, off: 'lists of an exact version are read from the database' },
   MutatingAdmissionPolicy: { stage: 'GA', isOnByDefault: true, off: 'mutating admission policies are not obeyed' },
   OpenAPIV3: { ...settled, off: '/openapi/v3' },
@@ -120,6 +135,11 @@ export class FeatureGates {
     }
     for (const name of groups.keys()) if (settings.get(name) === true) on.add(name);
     return new FeatureGates(on);
+  }
+
+  /** Keeps the fields of the gates that are on, in all schemas of this process. */
+  openFields(): void {
+    openFieldGates(this.on);
   }
 
   isOn(name: FeatureName): boolean {

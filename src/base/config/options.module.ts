@@ -8,7 +8,7 @@ import type { OptionGroups, ParsedOptions } from './parse-options.js';
 /**
  * The options of the process. Every options class is the token of its own object, so a provider injects only the
  * options it depends on. The module also provides values derived from the options (the vendor's names and the feature
- * gates) and the system's clock.
+ * gates) and the system's clock, and opens the fields of the gates that are on.
  */
 @Module({})
 export class OptionsModule {
@@ -27,7 +27,11 @@ export class OptionsModule {
       {
         provide: FEATURE_GATES,
         inject: [ClusterOptions],
-        useFactory: ({ featureGates }: ClusterOptions) => FeatureGates.of(featureGates),
+        useFactory: ({ featureGates }: ClusterOptions) => {
+          const gates = FeatureGates.of(featureGates);
+          gates.openFields();
+          return gates;
+        },
       },
       { provide: CLOCK, useValue: systemClock },
     );

@@ -185,6 +185,7 @@ function makeFields(fields: FieldMap, docs: Readonly<Record<string, string>> = {
       patch: options.patch,
       default: options.default,
       dropped: options.dropped === true,
+      gate: options.gate,
       doc: options.doc ?? docs[name],
     });
   }

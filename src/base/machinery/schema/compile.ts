@@ -2,6 +2,7 @@ import { ExactNumber } from '../json/exact-numbers.js';
 import { ValueFormatError } from '../values/value-format-error.js';
 import { jsonFields, resolveType } from './access.js';
 import { maxSelfNesting } from './depth.js';
+import { isFieldGateOpen } from './field-gates.js';
 import { Mismatch, scalarDecoders, scalarZeros } from './scalars.js';
 import type { CustomKindForm, CustomType, Field, SchemaType, StructType, VariantType } from './types.js';
 
@@ -158,7 +159,7 @@ function compileFields(type: StructType): Decoder {
   const zeros = fields.map(absentForm);
   const droppable = fields.map((field) => field.presence === 'optional');
   const emptiable = fields.map(showsNullWhenEmpty);
-  const dropped = fields.map((field) => field.dropped);
+  const gates = fields.map(({ dropped, gate }) => (dropped ? closed : gate));
   const isKind = type.kind !== undefined;
   const places = new Map(names.map((name, place) => [name, place]));
   const shown = new Places();
@@ -187,13 +188,17 @@ function compileFields(type: StructType): Decoder {
         continue;
       }
       value = (fieldDecoders[i] as Decoder)(raw, state);
-      if (dropped[i] === true) continue;
+      const gate = gates[i];
+      if (gate !== undefined && !isFieldGateOpen(gate)) continue;
       if (droppable[i] === true && isZero(value)) continue;
       output[name] = emptiable[i] === true && isZero(value) ? null : value;
     }
     return output;
   };
 }
+
+/** The gate of fields that are always dropped; no gate has this name. */
+const closed = '';
 
 const bitsOfPart = 32;
 

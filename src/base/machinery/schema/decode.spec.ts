@@ -21,6 +21,7 @@ import {
   map,
   maxDepth,
   maxSelfNesting,
+  openFieldGates,
   optional,
   pointer,
   quantity,
@@ -246,6 +247,17 @@ test('variants take their simple or their struct form', () => {
   assert.throws(() => decode(variants, { orStrings: [1] }), { path: 'orStrings[0]' });
   assert.throws(() => decode(variants, { orBool: 'yes' }), { path: 'orBool' });
   assert.throws(() => decode(variants, { orBool: [] }), { path: 'orBool' });
+});
+
+test('fields of gates are dropped unless their gate is open', () => {
+  const type = struct('test.v1.OfGate', { name: required(1, string), mode: pointer(2, int32, { gate: 'Modes' }) });
+  const input = { name: 'a', mode: 3 };
+  assert.deepEqual(decode(type, input).value, { name: 'a' });
+  openFieldGates(['Modes', 'Others']);
+  assert.deepEqual(decode(type, input).value, input);
+  openFieldGates([]);
+  assert.deepEqual(decode(type, input).value, { name: 'a' });
+  assert.deepEqual(decode(type, input).unknownFields, []);
 });
 
 test('fields of features that are not there are known and dropped', () => {

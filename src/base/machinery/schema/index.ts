@@ -23,5 +23,6 @@ export * from './builder.js';
 export * from './decode.js';
 export { exceedsDepth, maxDepth, maxSelfNesting } from './depth.js';
 export * from './duplicate-keys.js';
+export { isFieldGateOpen, openFieldGates } from './field-gates.js';
 export * from './openapi.js';
 export * from './types.js';

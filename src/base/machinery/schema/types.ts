@@ -256,6 +256,11 @@ export interface FieldOptions {
    * known and published, but dropped from what clients send. The presence must be `optional` or `pointer`.
    */
   readonly dropped?: true;
+  /**
+   * The feature gate that the field belongs to: it is known and published, but dropped from what clients send unless the
+   * gate is open (`openFieldGates`). The presence must be `optional` or `pointer`.
+   */
+  readonly gate?: string;
   readonly doc?: string;
 }
 
@@ -283,6 +288,7 @@ export interface Field {
   readonly patch: PatchOptions | undefined;
   readonly default: string | number | boolean | undefined;
   readonly dropped: boolean;
+  readonly gate: string | undefined;
   readonly doc: string | undefined;
 }
 

@@ -82,7 +82,8 @@ export class JobController extends ReconcileLoop {
     let isDone = false;
     try {
       const outcome = await run((done) => {
-        action = done;
+        // Counting ended pods matters only in a run that does nothing else.
+        if (done !== 'tracking' || action === 'reconciling') action = done;
       });
       isDone = true;
       return outcome;

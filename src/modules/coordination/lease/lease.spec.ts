@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
+import { openFieldGates } from '../../../base/machinery/schema/index.js';
 import { leaseResource } from './lease.resource.js';
 
 describe('Lease', () => {
   const tester = new DefinitionTester(leaseResource(testNames));
+  const gates = ['CoordinatedLeaderElection'];
+  before(() => openFieldGates(gates));
+  after(() => openFieldGates([]));
 
   const cases: readonly (readonly [object, readonly string[]])[] = [
     [{}, []],
@@ -34,6 +38,13 @@ describe('Lease', () => {
       assert.deepEqual(tester.patch(object, { spec }).causes, expected);
     });
   }
+
+  it('has no strategy without the gate', () => {
+    openFieldGates([]);
+    const { object } = tester.create({ spec: { strategy: 'OldestEmulationVersion', preferredHolder: 'you' } });
+    openFieldGates(gates);
+    assert.deepEqual(object.spec, {});
+  });
 
   it('shows its holder', () => {
     const { object } = tester.create({ spec: { holderIdentity: 'me' } });

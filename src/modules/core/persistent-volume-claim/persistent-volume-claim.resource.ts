@@ -1,3 +1,4 @@
+import { isFieldGateOpen } from '../../../base/machinery/schema/index.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { roundResources } from '../../../objects/apis/core/v1/defaults/resources.defaults.js';
 import { fractionalBytes } from '../../../objects/apis/core/v1/fractional-bytes.js';
@@ -41,9 +42,11 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
       },
       prepareForCreate(_context, object) {
         object.status = { phase: 'Pending' };
+        dropForeignSource(object.spec);
         normalizeDataSource(object.spec);
       },
-      prepareForUpdate(_context, object) {
+      prepareForUpdate(_context, object, old) {
+        if (!old.spec.dataSourceRef?.namespace) dropForeignSource(object.spec);
         // Clients that know only the older field send back only that field.
         normalizeDataSource(object.spec);
       },
@@ -97,6 +100,11 @@ function columns(names: VendorNames): readonly TableColumn<PersistentVolumeClaim
       cell: ({ spec }) => spec.volumeMode ?? '<unset>',
     },
   ];
+}
+
+/** Without the gate, a source in another namespace is dropped. */
+function dropForeignSource(spec: PersistentVolumeClaim['spec']): void {
+  if (spec.dataSourceRef?.namespace && !isFieldGateOpen('CrossNamespaceVolumeDataSource')) delete spec.dataSourceRef;
 }
 
 /**

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertCauses } from '../../../../test/support/causes.js';
 import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
+import { openFieldGates } from '../../../base/machinery/schema/index.js';
 import { persistentVolumeClaimResource } from './persistent-volume-claim.resource.js';
 
 const tester = new DefinitionTester(persistentVolumeClaimResource(testNames));
@@ -28,6 +29,21 @@ describe('persistent volume claims', () => {
     assert.deepEqual(sources({ dataSource: snapshot }), { dataSource: snapshot, dataSourceRef: snapshot });
     assert.deepEqual(sources({ dataSourceRef: other }), { dataSource: other, dataSourceRef: other });
     assert.deepEqual(sources({ dataSource: other }), { dataSource: undefined, dataSourceRef: undefined });
+  });
+
+  it('lose a source in another namespace unless the gate is open, or it was there before', () => {
+    const foreign = { apiGroup: 'x.y', kind: 'Odd', name: 'a', namespace: 'b' };
+    const source = { dataSourceRef: foreign };
+    const closed = tester.create(claim(source)).object.spec as Record<string, unknown>;
+    assert.deepEqual([closed.dataSource, closed.dataSourceRef], [undefined, undefined]);
+    openFieldGates(['CrossNamespaceVolumeDataSource']);
+    const { object } = tester.create(claim(source));
+    const { causes } = tester.create(claim({ dataSourceRef: { ...foreign, namespace: 'B' } }));
+    openFieldGates([]);
+    assert.deepEqual((object.spec as Record<string, unknown>).dataSourceRef, foreign);
+    assert.match(causes.join(), /^FieldValueInvalid \| spec\.dataSourceRef\.namespace \| /);
+    const { object: updated } = tester.patch(object, { metadata: { labels: { a: 'b' } } });
+    assert.deepEqual((updated.spec as Record<string, unknown>).dataSourceRef, foreign);
   });
 
   it('may come back from clients that know only the older name', () => {

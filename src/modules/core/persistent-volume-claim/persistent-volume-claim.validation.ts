@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, FieldPath, forbidden, invalid, required } from '../../../base/machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { isDns1123Label, isDns1123Subdomain } from '../../../base/machinery/names.js';
 import { structDiff } from '../../../base/machinery/schema/struct-diff.js';
 import { compareQuantities, quantitySign, quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
@@ -63,6 +63,7 @@ interface DataSource {
 function validateDataSource(source: DataSource, path: FieldPath, errors: FieldError[]): void {
   if (source.name === '') errors.push(required(path.child('name')));
   if (source.kind === '') errors.push(required(path.child('kind')));
+  if (source.namespace) checkText(source.namespace, isDns1123Label, path.child('namespace'), errors);
   const group = source.apiGroup ?? '';
   if (group !== '') checkText(group, isDns1123Subdomain, path.child('apiGroup'), errors);
   else if (source.kind !== claimKind) {

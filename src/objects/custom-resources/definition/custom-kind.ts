@@ -54,6 +54,7 @@ function customField(field: TopField, version: VersionSource, schema: () => Stru
     patch: undefined,
     default: undefined,
     dropped: false,
+    gate: undefined,
     doc: undefined,
   };
 }

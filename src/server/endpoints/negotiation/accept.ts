@@ -91,6 +91,16 @@ export class AcceptNegotiator {
     return ['application/json', 'application/yaml', ...protobuf];
   }
 
+  /** Media types of bodies and responses, as the OpenAPI documents list them: with CBOR where it is supported. */
+  documentedTypes(hasProtobuf = true): string[] {
+    return [...this.mediaTypes(hasProtobuf), ...(this.hasCbor ? [cborType] : [])];
+  }
+
+  /** Like {@link documentedTypes}, for lists, which may also be watched. */
+  documentedStreamTypes(hasProtobuf: boolean): string[] {
+    return [...this.streamTypes(hasProtobuf), ...(this.hasCbor ? [cborType, cborSequenceType] : [])];
+  }
+
   /** The body format of a media type in lower case; undefined for an unsupported one. */
   bodyFormat(mediaType: string, hasProtobuf: boolean): AcceptedType['mediaType'] | undefined {
     if (mediaType === 'application/json') return 'json';

@@ -20,7 +20,7 @@ function discoveryPath(
 /** `/api/`: versions of the core group. */
 export function corePath({ kinds, accept }: PathContext): PathModel {
   const description = 'Versions of the core group.';
-  return discoveryPath('/api/', accept.mediaTypes(), {
+  return discoveryPath('/api/', accept.documentedTypes(), {
     id: 'getCoreAPIVersions',
     tag: 'core',
     description,
@@ -32,12 +32,12 @@ export function corePath({ kinds, accept }: PathContext): PathModel {
 export function groupListPath({ kinds, accept }: PathContext): PathModel {
   const description = 'The named API groups.';
   const answer = kinds.apiGroupList;
-  return discoveryPath('/apis/', accept.mediaTypes(), { id: 'getAPIVersions', tag: 'apis', description, answer });
+  return discoveryPath('/apis/', accept.documentedTypes(), { id: 'getAPIVersions', tag: 'apis', description, answer });
 }
 
 /** `/apis/<group>/`. */
 export function groupPath({ kinds, names, accept }: PathContext, group: string): PathModel {
-  return discoveryPath(`/apis/${group}/`, accept.mediaTypes(), {
+  return discoveryPath(`/apis/${group}/`, accept.documentedTypes(), {
     id: `get${groupTitle(group, names)}APIGroup`,
     tag: tagOf(group, '', names),
     description: 'Versions of the group.',
@@ -47,7 +47,7 @@ export function groupPath({ kinds, names, accept }: PathContext, group: string):
 
 /** `/apis/<group>/<version>/` and `/api/v1/`. */
 export function groupVersionPath({ kinds, names, accept }: PathContext, group: string, version: string): PathModel {
-  return discoveryPath(group === '' ? `/api/${version}/` : `/apis/${group}/${version}/`, accept.mediaTypes(), {
+  return discoveryPath(group === '' ? `/api/${version}/` : `/apis/${group}/${version}/`, accept.documentedTypes(), {
     id: `get${groupTitle(group, names)}${capitalize(version)}APIResources`,
     tag: tagOf(group, version, names),
     description: 'Resources of the group version.',

@@ -159,6 +159,10 @@ describe('the Swagger 2.0 document', () => {
     const gvk = { group, kind: 'Thing', version: 'v1' };
     assert.deepEqual(object.patch['x-kubernetes-group-version-kind'], gvk);
     assert.equal(object.patch.consumes.includes('application/apply-patch+yaml'), true);
+    for (const { get } of [paths[`${base}/namespaces/{namespace}/things`], object]) {
+      assert.deepEqual(get.produces, [...new Set(get.produces)]);
+      assert.ok(get.produces.includes('application/cbor'));
+    }
     const thingName = 'io.k8s.api.shop.v1.Thing';
     assert.deepEqual(object.get.responses[200].schema, { $ref: `#/definitions/${thingName}` });
     assert.deepEqual(definitions[thingName]['x-kubernetes-group-version-kind'], [gvk]);

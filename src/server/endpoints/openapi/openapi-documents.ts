@@ -134,7 +134,7 @@ export class OpenApiDocuments {
     for (const resource of source.resources) schemas.push(await publishedSchema(resource));
     const options = this.schemaOptions();
     const document = await inTurns(
-      openApi3Document(this.info, options, source.paths(), kinds.status, accept.mediaTypes()),
+      openApi3Document(this.info, options, source.paths(), kinds.status, accept.documentedTypes()),
     );
     if (form === 'json') yield* jsonText(document);
     else yield yield* bytesInSteps(this.loadEncoder().encodeDocument(openApi3Message, document));

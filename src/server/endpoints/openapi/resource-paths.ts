@@ -28,7 +28,7 @@ import { nameParameter, namespaceParameter, pathParameter, pretty, proxyPath, qu
 export interface PathContext {
   readonly kinds: MetaKinds;
   readonly names: VendorNames;
-  readonly accept: Pick<AcceptNegotiator, 'mediaTypes' | 'streamTypes' | 'hasCbor'>;
+  readonly accept: Pick<AcceptNegotiator, 'documentedTypes' | 'documentedStreamTypes' | 'hasCbor'>;
 }
 
 const proxyMethods = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put'] as const;
@@ -75,7 +75,7 @@ class ResourcePaths {
     this.gvk = { group: definition.group, kind: definition.kind, version: served.version };
     this.base = `${definition.group === '' ? '/api' : '/apis'}/${apiVersion}`;
     this.idPart = groupTitle(definition.group, context.names) + capitalize(served.version);
-    this.produces = context.accept.mediaTypes(served.type.custom === undefined);
+    this.produces = context.accept.documentedTypes(served.type.custom === undefined);
   }
 
   make(): PathModel[] {
@@ -142,13 +142,13 @@ class ResourcePaths {
   }
 
   private watchOperation(action: 'watch' | 'watchlist', id: string, description: string): OperationModel {
-    const produces = [...this.produces, ...this.streamTypes()];
+    const produces = this.streamTypes();
     const answer = this.context.kinds.watchEvent;
     return this.operation('get', action, { id, description, parameters: [], produces, answer });
   }
 
   private streamTypes(): readonly string[] {
-    return this.context.accept.streamTypes(this.resource.served.type.custom === undefined);
+    return this.context.accept.documentedStreamTypes(this.resource.served.type.custom === undefined);
   }
 
   /** `<verb><Group><Version>[Collection][Namespaced]<Kind>[<Subresource>]`. */
@@ -205,7 +205,7 @@ class ResourcePaths {
       id,
       description: `List ${isWatched ? 'or watch ' : ''}objects of kind ${definition.kind}.`,
       parameters: queryParameters.list,
-      produces: [...this.produces, ...this.streamTypes()],
+      produces: this.streamTypes(),
       answer: listTypeOf(served.type, this.context.kinds),
     });
   }

@@ -21,8 +21,8 @@ export const leaseSpec = struct('coordination.v1.LeaseSpec', {
   acquireTime: pointer(3, microTime, { doc: 'When it was taken.' }),
   renewTime: pointer(4, microTime, { doc: 'When it was last renewed.' }),
   leaseTransitions: pointer(5, int32, { doc: 'How often the holder changed.' }),
-  strategy: pointer(6, coordinatedLeaseStrategy, { doc: 'How holders are chosen.' }),
-  preferredHolder: pointer(7, string, { doc: 'Who should hold it next.' }),
+  strategy: pointer(6, coordinatedLeaseStrategy, { gate: 'CoordinatedLeaderElection', doc: 'How holders are chosen.' }),
+  preferredHolder: pointer(7, string, { gate: 'CoordinatedLeaderElection', doc: 'Who should hold it next.' }),
 });
 export type LeaseSpec = Infer<typeof leaseSpec>;
 

@@ -116,7 +116,7 @@ export const containerStatus = struct(
     volumeMounts: optional(12, list(volumeMountStatus), mergedBy('mountPath')),
     user: pointer(13, containerUser),
     allocatedResourcesStatus: optional(14, list(resourceStatus), mergedBy('name')),
-    stopSignal: pointer(15, signal),
+    stopSignal: pointer(15, signal, { gate: 'ContainerStopSignals' }),
   },
   { doc: 'How a container is doing.' },
 );

@@ -170,7 +170,7 @@ export const podSpec = struct(
     }),
     resources: pointer(40, resourceRequirements, { doc: 'Resources of all containers together.' }),
     hostnameOverride: pointer(41, string),
-    schedulingGroup: pointer(43, podSchedulingGroup),
+    schedulingGroup: pointer(43, podSchedulingGroup, { gate: 'GenericWorkload' }),
     evictionResponders: optional(44, list(evictionResponder), {
       ...mergedBy('name'),
       dropped: true,

@@ -161,7 +161,7 @@ export const lifecycle = struct(
   {
     postStart: pointer(1, lifecycleHandler, { doc: 'Right after the start.' }),
     preStop: pointer(2, lifecycleHandler, { doc: 'Before the signal to end.' }),
-    stopSignal: pointer(3, signal),
+    stopSignal: pointer(3, signal, { gate: 'ContainerStopSignals' }),
   },
   { doc: 'What happens around the life of a container.' },
 );

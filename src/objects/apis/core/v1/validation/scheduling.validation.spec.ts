@@ -96,6 +96,7 @@ const cases: readonly PodCase[] = [
         { operator: 'Equal' },
         { key: 'a', tolerationSeconds: 1, effect: 'NoSchedule' },
         { key: 'a', operator: 'Odd' },
+        { key: 'a', operator: 'Gt', value: '5' },
         { operator: 'Exists' },
       ],
     },
@@ -105,6 +106,7 @@ const cases: readonly PodCase[] = [
       'FieldValueInvalid | spec.tolerations[1].operator | Invalid value: "Equal": operator must be Exists when `key` is empty, which means "match all values and all keys"',
       'FieldValueInvalid | spec.tolerations[2].effect | Invalid value: "NoSchedule": effect must be \'NoExecute\' when `tolerationSeconds` is set',
       'FieldValueNotSupported | spec.tolerations[3].operator | Unsupported value: "Odd": supported values: "Equal", "Exists"',
+      'FieldValueNotSupported | spec.tolerations[4].operator | Unsupported value: "Gt": supported values: "Equal", "Exists", "Lt", "Gt"',
     ],
   ],
   [

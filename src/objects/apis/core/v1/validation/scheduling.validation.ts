@@ -186,7 +186,9 @@ export function validateTolerations(tolerations: readonly Toleration[], path: Fi
     } else if (operator === 'Exists') {
       if (value !== '') errors.push(invalid(operatorPath, value, "value must be empty when `operator` is 'Exists'"));
     } else {
-      errors.push(notSupported(operatorPath, operator, ['Equal', 'Exists']));
+      // As the release names them, although it takes the last two with a feature gate only.
+      const numeric = operator === 'Lt' || operator === 'Gt';
+      errors.push(notSupported(operatorPath, operator, ['Equal', 'Exists', ...(numeric ? ['Lt', 'Gt'] : [])]));
     }
     if (effect !== '') checkOneOf(effect, effects, at.child('effect'), errors);
   });
