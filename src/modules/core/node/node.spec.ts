@@ -58,7 +58,14 @@ describe('nodes', () => {
     [
       'a range that is none',
       { spec: { podCIDRs: ['10.0.0.0/33'] } },
-      ['Invalid | spec.podCIDRs[0] | Invalid value: ["10.0.0.0/33"]: must be valid CIDR'],
+      [
+        'Invalid | spec.podCIDRs[0] | Invalid value: "10.0.0.0/33": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+      ],
+    ],
+    [
+      'a range with bits of an address',
+      { spec: { podCIDRs: ['10.0.0.1/24'] } },
+      ['Invalid | spec.podCIDRs[0] | Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length'],
     ],
     [
       'two ranges of one family',

@@ -15,6 +15,7 @@ import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { type Taint, taint as taintType } from '../../../objects/apis/core/v1/affinity.types.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import { checkQuantity } from '../../../objects/apis/core/v1/validation/resources.validation.js';
+import { validateCidr } from '../../../objects/apis/networking/v1/validation/cidr.validation.js';
 import { parseIpNetwork } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 
 const specPath = FieldPath.of('spec');
@@ -23,18 +24,21 @@ const podCidrsPath = specPath.child('podCIDRs');
 const taintsPath = FieldPath.of('metadata', 'taints');
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** Validates a node. */
-export function validateNode(object: Node, names: VendorNames): FieldError[] {
+/**
+ * Validates a node.
+ *
+ * @param known ranges that the node has already: they may be spelt as no new range may
+ */
+export function validateNode(object: Node, names: VendorNames, known: readonly string[] = []): FieldError[] {
   const errors: FieldError[] = [];
   validateTaints(object.spec.taints ?? [], errors);
   validateResources(object, names, errors);
   const cidrs = object.spec.podCIDRs ?? [];
-  const networks = cidrs.map(parseIpNetwork);
-  networks.forEach((network, i) => {
-    if (network === undefined) errors.push(invalid(podCidrsPath.index(i), cidrs, 'must be valid CIDR'));
+  cidrs.forEach((cidr, i) => {
+    if (!known.includes(cidr)) errors.push(...validateCidr(cidr, podCidrsPath.index(i)));
   });
-  const known = networks.filter((network) => network !== undefined);
-  if (new Set(known.map(({ family }) => family)).size < known.length) {
+  const networks = cidrs.map(parseIpNetwork).filter((network) => network !== undefined);
+  if (new Set(networks.map(({ family }) => family)).size < networks.length) {
     errors.push(invalid(podCidrsPath, cidrs, 'may specify no more than one CIDR for each IP family'));
   }
   return errors;
@@ -42,7 +46,7 @@ export function validateNode(object: Node, names: VendorNames): FieldError[] {
 
 /** Validates a changed node, including the checks of {@link validateNodeChange}. */
 export function validateNodeUpdate(object: Node, old: Node, names: VendorNames): FieldError[] {
-  return [...validateNode(object, names), ...validateNodeChange(object, old, names)];
+  return [...validateNode(object, names, old.spec.podCIDRs), ...validateNodeChange(object, old, names)];
 }
 
 /** Checks that only changeable fields of a node change: ranges and the provider's id are set once. */
