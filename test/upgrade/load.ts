@@ -87,7 +87,9 @@ class Watcher {
         await this.follow(isRunning);
       } catch (error) {
         // Like any client, sends a request that a stopping server refuses to another server, from the same version.
-        if (!/ECONN|socket hang up|no watch event|: 503$/.test(String(error))) this.faults.push(String(error));
+        if (!/ECONN|socket hang up|socket disconnected|no watch event|: 503$/.test(String(error))) {
+          this.faults.push(String(error));
+        }
         await sleep(pauseMs);
       }
     }
