@@ -11,7 +11,7 @@ import { endWithUs, removeWithUs } from '../support/child-guard.js';
 import { mainFile } from '../support/main-file.js';
 import { startTestPostgres, type TestPostgres } from '../support/test-postgres.js';
 import { ApiClient } from './support/api-client.js';
-import { freePort } from './support/test-cluster.js';
+import { eventually, freePort } from './support/test-cluster.js';
 
 const clusterInfo = '/api/v1/namespaces/control-public/configmaps/cluster-info';
 
@@ -35,10 +35,15 @@ describe('a dev server that other machines reach', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  async function withDev(flags: readonly string[], use: (admin: ApiClient) => Promise<void>): Promise<void> {
-    const own = [`--data-dir=${directory}`, `--secure-port=${port}`, '--console-port=0'];
+  /** @param consolePort 0: no console */
+  async function withDev(
+    flags: readonly string[],
+    use: (admin: ApiClient) => Promise<void>,
+    { url = databaseUrl, consolePort = 0 } = {},
+  ): Promise<void> {
+    const own = [`--data-dir=${directory}`, `--secure-port=${port}`, `--console-port=${consolePort}`];
     const child: ChildProcess = spawn(process.execPath, [mainFile, 'dev', ...own, ...flags], {
-      env: { ...process.env, PLINTH_DATABASE_URL: databaseUrl },
+      env: { ...process.env, PLINTH_DATABASE_URL: url },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     endWithUs(child);
@@ -69,6 +74,45 @@ describe('a dev server that other machines reach', () => {
     assert.equal(status, 200, text);
     return parse(body.data.kubeconfig).clusters[0].cluster.server;
   };
+
+  it('shows SQL and the timeline in its console, on a database of its own', async () => {
+    const consolePort = await freePort();
+    const at = `http://127.0.0.1:${consolePort}`;
+    const send = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
+      const answer = await fetch(`${at}${path}`, {
+        method: 'POST',
+        headers: { origin: at, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+      const text = await answer.text();
+      assert.equal(answer.status, 200, text);
+      return { cookie: answer.headers.get('set-cookie')?.split(';')[0] ?? '', body: JSON.parse(text) };
+    };
+    await withDev(
+      [],
+      async (admin) => {
+        const maps = '/api/v1/namespaces/default/configmaps';
+        const created = await admin.post(maps, { metadata: { name: 'shown' }, data: { a: 'first' } });
+        assert.equal(created.status, 201, created.text);
+        await admin.put(`${maps}/shown`, { ...created.body, data: { a: 'second' } });
+        const login = readFileSync(join(directory, 'admin.kubeconfig'), 'utf8');
+        const { cookie, body } = await send('/console/login', { login });
+        const session = { cookie, 'x-plinth-console': body.key as string };
+        await eventually(async () => {
+          const sql = `select name, data->>'a' from cluster.configmaps where name = 'shown'`;
+          const { rows } = (await send('/console/sql', { sql }, session)).body;
+          return JSON.stringify(rows) === '[["shown","second"]]';
+        }, 'the row of the object');
+        await eventually(async () => {
+          const what = { resource: 'configmaps', namespace: 'default', name: 'shown' };
+          const { columns, rows } = (await send('/console/timeline', what, session)).body;
+          const verbs = (rows as string[][]).map((row) => row[(columns as string[]).indexOf('verb')]);
+          return verbs.join() === 'updated,created';
+        }, 'both changes of the object');
+      },
+      { url: '', consolePort },
+    );
+  });
 
   it('publishes its local address while no other machine reaches it', () =>
     withDev([], async (admin) => {

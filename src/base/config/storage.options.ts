@@ -58,6 +58,17 @@ export class StorageOptions extends DatabaseUrlOptions {
   readonly historyRetentionMs: number = 0;
 
   @Flag({
+    name: 'history-max-bytes',
+    type: 'int',
+    unit: 'bytes',
+    usage:
+      'Most disk for what --history-retention keeps, with its indexes: the oldest parts go earlier. 0: no limit. ' +
+      'Give every process the same value.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  readonly historyMaxBytes: number = 0;
+
+  @Flag({
     name: 'history-exclude',
     type: 'list',
     unit: 'resource[.group],...',

@@ -134,6 +134,40 @@ describe('the past behind the log', () => {
       assert.equal(leftovers.length, 0);
     }));
 
+  it('goes by size: drops the oldest partitions, and never the newest', () =>
+    Scene.use(
+      server,
+      async (scene) => {
+        const { storage } = scene;
+        await scene.retention.round(HOUR_MS, HOUR_MS);
+        const old = await storage.create(key('a'), 'u', text(1));
+        await scene.retire();
+        const kept = await update(storage, 'a', 2);
+        await scene.retire();
+        await scene.retention.round(HOUR_MS, HOUR_MS);
+        await assert.rejects(scene.asOf(old.resourceVersion), { code: '22023', message: /is too old; the oldest is/ });
+        assert.deepEqual(await scene.asOf(kept.resourceVersion), { a: [String(kept.resourceVersion), 2] });
+        const [size] = await scene.rows<{ partitions: string }>('select partitions from cluster.history_size()');
+        assert.equal(size?.partitions, '1');
+      },
+      { historyMaxBytes: 1 },
+    ));
+
+  it('keeps what is within its size', () =>
+    Scene.use(
+      server,
+      async (scene) => {
+        await scene.retention.round(HOUR_MS, HOUR_MS);
+        const old = await scene.storage.create(key('a'), 'u', text(1));
+        await scene.retire();
+        await update(scene.storage, 'a', 2);
+        await scene.retire();
+        await scene.retention.round(HOUR_MS, HOUR_MS);
+        assert.deepEqual(await scene.asOf(old.resourceVersion), { a: [String(old.resourceVersion), 1] });
+      },
+      { historyMaxBytes: 2 ** 30 },
+    ));
+
   it('is not given up by one process without the option, but an hour after the last one with it', () =>
     Scene.use(server, async (scene) => {
       const { storage, pool } = scene;

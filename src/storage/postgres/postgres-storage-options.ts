@@ -97,6 +97,8 @@ export interface PostgresStorageOptions {
   readonly watchHistoryMs?: number | undefined;
   /** How long the history behind the log is kept. Default 0: no history. */
   readonly historyRetentionMs?: number | undefined;
+  /** The most disk for the history, in bytes. Default 0: no limit. */
+  readonly historyMaxBytes?: number | undefined;
   /** Resources of stored objects that are left out of the history. */
   readonly historyExclude?: readonly string[] | undefined;
   /** How often the log is read when there is no notification. Default 500. */
@@ -133,6 +135,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
     poolSize: options.poolSize ?? 3,
     watchHistoryMs: options.watchHistoryMs ?? MIN_HISTORY_MS,
     historyRetentionMs: options.historyRetentionMs ?? 0,
+    historyMaxBytes: options.historyMaxBytes ?? 0,
     historyExclude: options.historyExclude ?? [],
     notifyPollMs: options.notifyPollMs ?? 500,
     watchBacklogCharacters: options.watchBacklogCharacters ?? 128 * 1024 * 1024,
@@ -153,6 +156,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
   atLeast('poolSize', resolved.poolSize, 1);
   atLeast('watchHistoryMs', resolved.watchHistoryMs, MIN_HISTORY_MS);
   atLeast('historyRetentionMs', resolved.historyRetentionMs, 0);
+  atLeast('historyMaxBytes', resolved.historyMaxBytes, 0);
   atLeast('notifyPollMs', resolved.notifyPollMs, 10);
   atLeast('watchBacklogCharacters', resolved.watchBacklogCharacters, 1);
   atLeast('writeWaitMs', resolved.writeWaitMs, 1);

@@ -3,7 +3,7 @@ import { systemTimers } from '../../base/machinery/timers.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Session } from './session.js';
 import type { SessionPool } from './session-pool.js';
-import { HISTORY_SIZE, KEEP_CHANGES, KEEP_HISTORY, LOG_BOUNDS, LOG_SIZE, text } from './statements.js';
+import { BOUND_HISTORY, HISTORY_SIZE, KEEP_CHANGES, KEEP_HISTORY, LOG_BOUNDS, LOG_SIZE, text } from './statements.js';
 
 const PARTITIONS_AHEAD = 3;
 const FIRST_ROUND_MS = 1_000;
@@ -80,9 +80,12 @@ export class Retention {
 
   /** One round; returns how many partitions of the log were dropped. Durations in milliseconds. */
   async round(historyMs: number, closeAfterMs: number): Promise<number> {
-    const { historyRetentionMs, historyExclude } = this.options;
+    const { historyRetentionMs, historyMaxBytes, historyExclude } = this.options;
     const [droppable, expired, compactRevision, size] = await this.pool.run(async (session) => {
-      // Comes first, so that a partition dropped in this round is known to need a copy.
+      if (historyRetentionMs > 0 && historyMaxBytes > 0) {
+        await session.run(BOUND_HISTORY, [historyMaxBytes], ROUND_TIMEOUT_MS);
+      }
+      // Comes before the changes, so that a partition dropped in this round is known to need a copy.
       const past = await session.run(KEEP_HISTORY, [historyRetentionMs, historyExclude], ROUND_TIMEOUT_MS);
       const rows = await session.run(KEEP_CHANGES, [historyMs, closeAfterMs, PARTITIONS_AHEAD], ROUND_TIMEOUT_MS);
       const [bounds] = await session.run(LOG_BOUNDS, [], ROUND_TIMEOUT_MS);

@@ -130,6 +130,8 @@ export const KEEP_CHANGES: Statement = {
   text: `select lower from plinth.keep_changes($1::double precision * interval '1 millisecond', $2::double precision * interval '1 millisecond', $3)`,
 };
 
+export const BOUND_HISTORY: Statement = { name: 'bound-history', text: 'select plinth.bound_history($1)' };
+
 export const KEEP_HISTORY: Statement = {
   name: 'keep-history',
   text: `select lower from plinth.keep_history($1::double precision * interval '1 millisecond', $2)`,

@@ -25,6 +25,7 @@ export function storageSettings(
     poolSize: options.databasePoolSize,
     watchHistoryMs: options.watchHistoryMs,
     historyRetentionMs: options.historyRetentionMs,
+    historyMaxBytes: options.historyMaxBytes,
     historyExclude: historyExclusions(options, suffix),
     watchBacklogCharacters: watchBacklogCharacters(options),
     ...parts,

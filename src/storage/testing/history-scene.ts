@@ -52,7 +52,11 @@ export class Scene {
   static async use(
     server: TestPostgres,
     work: (scene: Scene) => Promise<void>,
-    settings: { readonly historyRetentionMs?: number; readonly historyExclude?: readonly string[] } = {},
+    settings: {
+      readonly historyRetentionMs?: number;
+      readonly historyMaxBytes?: number;
+      readonly historyExclude?: readonly string[];
+    } = {},
   ): Promise<void> {
     const databaseUrl = await server.createTestDatabase();
     const options = resolveOptions({

@@ -13,6 +13,7 @@ import { lockDirectory } from '../../local-postgres/directory-lock.js';
 import { checkFiles } from '../check-files.js';
 import type { ClusterInfo } from '../cluster-info.js';
 import { type Command, type CommandContext, openLog, parseRequest } from '../command.js';
+import { consoleDatabaseUrl } from '../console-database-url.js';
 import { localUrl } from '../kubeconfig.js';
 import { keepFile, OwnFiles } from '../own-files.js';
 import { startOwnPostgres } from '../own-postgres.js';
@@ -40,7 +41,14 @@ const groups = {
   ignoredServer: releaseFlagGroups.ignoredServer,
   ignoredLoops: releaseFlagGroups.ignoredLoops,
 } as const;
-const defaults = { 'bind-address': '127.0.0.1', controllers: ['*', 'bootstrapsigner', 'tokencleaner'] } as const;
+const defaults = {
+  'bind-address': '127.0.0.1',
+  controllers: ['*', 'bootstrapsigner', 'tokencleaner'],
+  // The past and rows with columns are there to be looked at from the first start on.
+  'history-retention': 72 * 3_600_000,
+  'history-max-bytes': 2 * 2 ** 30,
+  'sql-projection': 'tables',
+} as const;
 
 const kubeconfigName = 'admin.kubeconfig';
 
@@ -97,6 +105,7 @@ async function start(
     clock: systemClock,
   });
   let { databaseUrl } = parsed.storage;
+  const isOurs = databaseUrl === undefined;
   if (databaseUrl === undefined) {
     context.print('Starting PostgreSQL');
     databaseUrl = await startOwnPostgres(directory, parsed.dev.postgresPort, logger, started);
@@ -136,7 +145,9 @@ async function start(
     started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, nodePki, logger }));
   }
   const { startDevConsole } = await import('../dev-console.js');
-  const console = await startDevConsole(kubeconfig, parsed.dev.consolePort, logger);
+  const hasViews = isOurs && parsed.storage.sqlProjection !== 'off' && parsed.dev.consolePort !== 0;
+  const consoleUrl = hasViews ? await consoleDatabaseUrl(databaseUrl) : undefined;
+  const console = await startDevConsole(kubeconfig, parsed.dev.consolePort, logger, consoleUrl);
   if (console !== undefined) started.push(console);
   announce(context, server.url, kubeconfig, console?.url);
 }
