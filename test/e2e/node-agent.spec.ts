@@ -303,7 +303,10 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     );
     for (const each of status.containerStatuses.slice(0, 2)) {
       assert.equal(each.state.waiting.reason, 'CreateContainerConfigError');
-      assert.match(each.state.waiting.message, /must not leave its volume/);
+      assert.match(
+        each.state.waiting.message,
+        /^failed to prepare subPath for volumeMount .* leads out of the volume$/,
+      );
     }
     assert.equal(kubectl.ok(['logs', 'escape', '-c', 'c2']), 'fine\n');
     assert.equal((await admin.delete(`${pods}/escape`)).status, 200);

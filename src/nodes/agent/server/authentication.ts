@@ -5,6 +5,7 @@ import type { Timers } from '../../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { ApiUser } from '../../connection/api-connection.js';
 import { anonymous, type Caller, Refusal } from './caller.js';
+import { Reviews } from './reviews.js';
 import { TimedCache } from './timed-cache.js';
 
 export interface AuthenticationSettings {
@@ -28,14 +29,16 @@ interface ReviewStatus {
 /** Authenticates requests: by a client certificate of the trusted authorities, or by a token that the API reviews. */
 export class AgentAuthentication {
   private readonly known: TimedCache<Caller>;
+  private readonly reviews: Reviews;
 
   constructor(
-    private readonly api: ApiUser,
+    api: ApiUser,
     private readonly names: VendorNames,
     private readonly settings: AuthenticationSettings,
     timers: Timers,
   ) {
     this.known = new TimedCache(timers);
+    this.reviews = new Reviews(api);
   }
 
   /** @throws Refusal 401 for invalid credentials, or for missing ones where they are required */
@@ -61,7 +64,7 @@ export class AgentAuthentication {
     const group = groupName('authentication', this.names);
     const path = `/apis/${group}/v1/tokenreviews`;
     const body = { apiVersion: `${group}/v1`, kind: 'TokenReview', spec: { token } };
-    const { status } = await this.api.send<{ status?: ReviewStatus }>('POST', path, { body, rank: 'urgent', signal });
+    const { status } = await this.reviews.send<{ status?: ReviewStatus }>(path, body, signal);
     if (status?.authenticated !== true || status.user === undefined) return undefined;
     const { username = '', groups = [], uid, extra } = status.user;
     const caller: Caller = {

@@ -2,6 +2,7 @@ import type { Timers } from '../../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { ApiUser } from '../../connection/api-connection.js';
 import { type Caller, Refusal } from './caller.js';
+import { Reviews } from './reviews.js';
 import { TimedCache } from './timed-cache.js';
 
 export interface AuthorizationSettings {
@@ -50,15 +51,17 @@ export function subresourcesOf(path: string): string[] {
 /** Authorizes requests to the agent: everybody is allowed, or those to whom the API gives rights on the node. */
 export class AgentAuthorization {
   private readonly known: TimedCache<boolean>;
+  private readonly reviews: Reviews;
 
   constructor(
-    private readonly api: ApiUser,
+    api: ApiUser,
     private readonly names: VendorNames,
     private readonly nodeName: string,
     private readonly settings: AuthorizationSettings,
     timers: Timers,
   ) {
     this.known = new TimedCache(timers);
+    this.reviews = new Reviews(api);
   }
 
   /** @throws Refusal 403 */
@@ -91,11 +94,7 @@ export class AgentAuthorization {
       },
     };
     const path = `/apis/${group}/v1/subjectaccessreviews`;
-    const { status } = await this.api.send<{ status?: { allowed?: boolean } }>('POST', path, {
-      body,
-      rank: 'urgent',
-      signal,
-    });
+    const { status } = await this.reviews.send<{ status?: { allowed?: boolean } }>(path, body, signal);
     const allowed = status?.allowed === true;
     this.known.set(key, allowed, allowed ? this.settings.allowedCacheMs : this.settings.deniedCacheMs);
     return allowed;

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
+import { promises as fs } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { mount } from '../cri/container-messages.js';
 import { PodFolders } from '../pod-folders.js';
 import { containerDevices, containerMounts } from './container-mounts.js';
+import { unmountBelow } from './mounts.js';
 import type { ReadyVolume } from './pod-volumes.js';
 
 const pod = { metadata: { name: 'web', namespace: 'default', uid: 'u' }, spec: {} } as Pod;
@@ -37,5 +41,58 @@ describe('the mounts of a container', () => {
     const container = { name: 'main', volumeMounts: [{ name: 'none', mountPath: '/n' }] } as Container;
     const input = { pod, folders, volumes, container, images: new Map(), environment: new Map() };
     await assert.rejects(containerMounts(input), /volume none is not ready/);
+  });
+
+  it("make folders in the volume of a group that are the group's, at every depth", async (context) => {
+    if (process.getuid?.() !== 0) return context.skip('only root mounts');
+    const root = await fs.mkdtemp(join(tmpdir(), 'plinth-mounts-'));
+    try {
+      const volume = join(root, 'volume');
+      await fs.mkdir(volume);
+      await fs.chown(volume, 0, 4242);
+      await fs.chmod(volume, 0o2775);
+      const volumeMounts = [{ name: 'v', mountPath: '/m', subPath: 'deep/er' }];
+      const [found] = await containerMounts({
+        ...{ pod, images: new Map(), environment: new Map() },
+        folders: new PodFolders(root, root),
+        volumes: new Map([['v', { path: volume, isReadOnly: false }]]),
+        container: { name: 'main', volumeMounts } as Container,
+      });
+      for (const path of [join(volume, 'deep'), found?.hostPath ?? '']) {
+        const { gid, mode } = await fs.stat(path);
+        assert.deepEqual([gid, (mode & 0o7777).toString(8)], [4242, '2775'], path);
+      }
+    } finally {
+      await unmountBelow(root);
+      await fs.rm(root, { recursive: true, force: true });
+    }
+  });
+
+  it('say in the words that people know why a place in a volume can not be had', async () => {
+    const root = await fs.mkdtemp(join(tmpdir(), 'plinth-mounts-'));
+    try {
+      await fs.symlink('/etc', join(root, 'out'));
+      const problemOf = (subPathExpr: string) =>
+        containerMounts({
+          ...{
+            pod,
+            folders,
+            images: new Map(),
+            environment: new Map([
+              ['UP', '..'],
+              ['ROOT', '/etc'],
+            ]),
+          },
+          volumes: new Map([['v', { path: root, isReadOnly: false }]]),
+          container: { name: 'main', volumeMounts: [{ name: 'v', mountPath: '/m', subPathExpr }] } as Container,
+        }).catch((error: Error) => error.message);
+      assert.equal(await problemOf('a/$(UP)/b'), "unable to provision SubPath `a/../b`: must not contain '..'");
+      assert.equal(await problemOf('$(ROOT)'), 'error SubPath `/etc` must not be an absolute path');
+      assert.equal(await problemOf('$(NONE)'), 'missing value for NONE');
+      const words = 'failed to prepare subPath for volumeMount "v" of container "main": out leads out of the volume';
+      assert.equal(await problemOf('out'), words);
+    } finally {
+      await fs.rm(root, { recursive: true, force: true });
+    }
   });
 });

@@ -7,7 +7,7 @@ import { expand } from '../containers/expand.js';
 import { type Device, type ImageSpec, type Mount, mountPropagations } from '../cri/container-messages.js';
 import type { PodFolders } from '../pod-folders.js';
 import { podUid } from '../pods/pod-form.js';
-import { openInside, PathEscape } from './inside.js';
+import { openInside } from './inside.js';
 import { bindMount, isMounted } from './mounts.js';
 import type { ReadyVolume } from './pod-volumes.js';
 
@@ -61,9 +61,12 @@ async function pathOf(
 ): Promise<string> {
   const wanted = subPathExpr === '' ? subPath : expandStrictly(subPathExpr, environment);
   if (wanted === '') return volume.path;
+  if (isAbsolute(wanted)) throw new ContainerConfigError(`error SubPath \`${wanted}\` must not be an absolute path`);
+  if (wanted.split('/').includes('..'))
+    throw new ContainerConfigError(`unable to provision SubPath \`${wanted}\`: must not contain '..'`);
   try {
-    // A folder that is created in a volume gets the mode of the volume.
-    const mode = (await fs.stat(volume.path)).mode & 0o777;
+    // A folder that is created in a volume gets the mode of the volume, and its group: the bit hands that down.
+    const mode = (await fs.stat(volume.path)).mode & 0o2777;
     await using place = await openInside(volume.path, wanted, volume.isReadOnly ? undefined : { mode });
     const target = folders.subPath(podUid(pod), name, container.name, index);
     if (await isMounted(target)) return target;
@@ -74,8 +77,8 @@ async function pathOf(
     return target;
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    const what = error instanceof PathEscape ? 'must not leave its volume' : "can't be prepared";
-    throw new ContainerConfigError(`subPath ${JSON.stringify(wanted)} of volume "${name}" ${what}: ${text}`);
+    const where = `volumeMount ${JSON.stringify(name)} of container ${JSON.stringify(container.name)}`;
+    throw new ContainerConfigError(`failed to prepare subPath for ${where}: ${text}`);
   }
 }
 

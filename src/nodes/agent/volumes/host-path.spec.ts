@@ -32,7 +32,7 @@ describe('a host path', () => {
       const pipe = join(folder, 'pipe');
       execFileSync('mkfifo', [pipe]);
       await assert.rejects(prepareHostPath(pipe, 'FileOrCreate'), {
-        message: `hostPath type check failed: ${pipe} is not a file, it's a Pipe`,
+        message: `hostPath type check failed, ${pipe} is not a file, unable to determine its type: only recognise file, directory, socket, block device and character device`,
       });
       const link = join(folder, 'link');
       await fs.symlink(join(folder, 'target'), link);

@@ -16,12 +16,7 @@ export async function prepareHostPath(path: string, type: string): Promise<void>
     await makeFile(path, '', 0o644).catch(unlessThere);
   }
   const found = await fs.stat(path).catch(() => undefined);
-  const wrong = (text: string) =>
-    new VolumeProblem(
-      found === undefined
-        ? `hostPath type check failed, ${path} ${text}, unable to determine its type: path "${path}" does not exist`
-        : `hostPath type check failed: ${path} ${text}, it's a ${typeOf(found)}`,
-    );
+  const wrong = (text: string) => new VolumeProblem(`hostPath type check failed${problemOf(path, found, text)}`);
   switch (type) {
     case 'DirectoryOrCreate':
     case 'Directory':
@@ -49,11 +44,19 @@ function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-/** The host path type of a file. */
-function typeOf(found: Stats): string {
+function problemOf(path: string, found: Stats | undefined, text: string): string {
+  if (found === undefined) return `, ${path} ${text}, unable to determine its type: path "${path}" does not exist`;
+  const type = typeOf(found);
+  if (type !== undefined) return `: ${path} ${text}, it's a ${type}`;
+  const known = 'only recognise file, directory, socket, block device and character device';
+  return `, ${path} ${text}, unable to determine its type: ${known}`;
+}
+
+/** The host path type of a file; undefined: none. */
+function typeOf(found: Stats): string | undefined {
   if (found.isDirectory()) return 'Directory';
   if (found.isFile()) return 'File';
   if (found.isSocket()) return 'Socket';
-  if (found.isFIFO()) return 'Pipe';
+  if (found.isFIFO()) return undefined;
   return found.isCharacterDevice() ? 'CharDevice' : 'BlockDevice';
 }
