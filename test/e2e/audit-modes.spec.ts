@@ -125,7 +125,7 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
       webhook.received
         .flatMap(({ body }) => body.items as Event[])
         .filter(({ auditID }) => auditID === headers['audit-id']);
-    // No wait: the answer came after them.
+    // The response came after the events, so there is nothing to wait for.
     assert.deepEqual(
       mine().map(({ stage }) => stage),
       ['RequestReceived', 'ResponseComplete'],

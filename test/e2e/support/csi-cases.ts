@@ -135,7 +135,7 @@ export function csiCases(scene: () => AgentScene): void {
       driver.registered = undefined;
       await restartAgent();
       await eventually(async () => driver.registered?.pluginRegistered, 'the new agent knows the driver');
-      // The file system grows where the pod has it.
+      // The file system is expanded at the path that the pod has mounted.
       const size = { spec: { capacity: { storage: '2Gi' } } };
       assert.equal((await admin.patch('/api/v1/persistentvolumes/second', 'merge', size)).status, 200);
       await admin.patch(`${pods}/lasting`, 'merge', { metadata: { annotations: { look: 'again' } } });

@@ -18,7 +18,8 @@ import { reinvocationPolicyType } from './mutating-admission-policy.types.js';
 import { failurePolicyType, matchCondition, matchPolicyType, ruleWithOperations } from './rule.types.js';
 import { sideEffectClass, webhookClientConfig } from './webhook-client-config.types.js';
 
-export const mutatingWebhook = struct('admissionregistration.v1.MutatingWebhook', {
+/** Fields of a mutating webhook, which other versions share. */
+export const mutatingWebhookFields = {
   name: required(1, string, { doc: 'Name of the webhook, as a domain name.' }),
   clientConfig: required(2, webhookClientConfig, { doc: 'How the webhook is reached.' }),
   rules: optional(3, list(ruleWithOperations), { doc: 'Requests that it is asked about.' }),
@@ -36,7 +37,9 @@ export const mutatingWebhook = struct('admissionregistration.v1.MutatingWebhook'
     ...mergedBy('name'),
     doc: 'Expressions that must all be true for a request to match.',
   }),
-});
+};
+
+export const mutatingWebhook = struct('admissionregistration.v1.MutatingWebhook', mutatingWebhookFields);
 export type MutatingWebhook = Infer<typeof mutatingWebhook>;
 
 export const mutatingWebhookConfiguration = kind(
@@ -52,7 +55,8 @@ export type MutatingWebhookConfiguration = Infer<typeof mutatingWebhookConfigura
 export const mutatingWebhookConfigurationList = listKind(mutatingWebhookConfiguration);
 export type MutatingWebhookConfigurationList = Infer<typeof mutatingWebhookConfigurationList>;
 
-export const validatingWebhook = struct('admissionregistration.v1.ValidatingWebhook', {
+/** Fields of a validating webhook, which other versions share. */
+export const validatingWebhookFields = {
   name: required(1, string, { doc: 'Name of the webhook, as a domain name.' }),
   clientConfig: required(2, webhookClientConfig, { doc: 'How the webhook is reached.' }),
   rules: optional(3, list(ruleWithOperations), { doc: 'Requests that it is asked about.' }),
@@ -67,7 +71,9 @@ export const validatingWebhook = struct('admissionregistration.v1.ValidatingWebh
     ...mergedBy('name'),
     doc: 'Expressions that must all be true for a request to match.',
   }),
-});
+};
+
+export const validatingWebhook = struct('admissionregistration.v1.ValidatingWebhook', validatingWebhookFields);
 export type ValidatingWebhook = Infer<typeof validatingWebhook>;
 
 export const validatingWebhookConfiguration = kind(

@@ -1,41 +1,23 @@
 import {
   always,
   type Infer,
-  int32,
   kind,
   list,
   mergedBy,
   optional,
   pointer,
-  required,
   string,
   struct,
 } from '../../../../base/machinery/schema/index.js';
 import { listKind } from '../../meta/v1/list-kind.types.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
-import { labelSelector } from '../../meta/v1/selector.types.js';
-import { reinvocationPolicyType } from '../v1/mutating-admission-policy.types.js';
-import { failurePolicyType, matchCondition, matchPolicyType, ruleWithOperations } from '../v1/rule.types.js';
-import { sideEffectClass, webhookClientConfig } from '../v1/webhook-client-config.types.js';
+import { sideEffectClass } from '../v1/webhook-client-config.types.js';
+import { mutatingWebhookFields, validatingWebhookFields } from '../v1/webhook-configuration.types.js';
 
 export const mutatingWebhook = struct('admissionregistration.v1beta1.MutatingWebhook', {
-  name: required(1, string, { doc: 'Name of the webhook, as a domain name.' }),
-  clientConfig: required(2, webhookClientConfig, { doc: 'How the webhook is reached.' }),
-  rules: optional(3, list(ruleWithOperations), { doc: 'Requests that it is asked about.' }),
-  failurePolicy: pointer(4, failurePolicyType, { doc: 'What happens when no usable answer comes: Fail or Ignore.' }),
-  matchPolicy: pointer(9, matchPolicyType, { doc: 'Whether other versions of the same resource match too.' }),
-  namespaceSelector: pointer(5, labelSelector, { doc: 'Chooses namespaces by their labels.' }),
-  objectSelector: pointer(11, labelSelector, { doc: 'Chooses objects by their labels.' }),
+  ...mutatingWebhookFields,
   sideEffects: pointer(6, sideEffectClass, { doc: 'Whether asking it has effects elsewhere.' }),
-  timeoutSeconds: pointer(7, int32, { doc: 'How long an answer may take, in seconds.' }),
   admissionReviewVersions: optional(8, list(string), { doc: 'Versions of the review that it understands.' }),
-  reinvocationPolicy: pointer(10, reinvocationPolicyType, {
-    doc: 'Whether it may be asked again after others changed the object.',
-  }),
-  matchConditions: optional(12, list(matchCondition), {
-    ...mergedBy('name'),
-    doc: 'Expressions that must all be true for a request to match.',
-  }),
 });
 export type MutatingWebhook = Infer<typeof mutatingWebhook>;
 
@@ -53,20 +35,9 @@ export const mutatingWebhookConfigurationList = listKind(mutatingWebhookConfigur
 export type MutatingWebhookConfigurationList = Infer<typeof mutatingWebhookConfigurationList>;
 
 export const validatingWebhook = struct('admissionregistration.v1beta1.ValidatingWebhook', {
-  name: required(1, string, { doc: 'Name of the webhook, as a domain name.' }),
-  clientConfig: required(2, webhookClientConfig, { doc: 'How the webhook is reached.' }),
-  rules: optional(3, list(ruleWithOperations), { doc: 'Requests that it is asked about.' }),
-  failurePolicy: pointer(4, failurePolicyType, { doc: 'What happens when no usable answer comes: Fail or Ignore.' }),
-  matchPolicy: pointer(9, matchPolicyType, { doc: 'Whether other versions of the same resource match too.' }),
-  namespaceSelector: pointer(5, labelSelector, { doc: 'Chooses namespaces by their labels.' }),
-  objectSelector: pointer(10, labelSelector, { doc: 'Chooses objects by their labels.' }),
+  ...validatingWebhookFields,
   sideEffects: pointer(6, sideEffectClass, { doc: 'Whether asking it has effects elsewhere.' }),
-  timeoutSeconds: pointer(7, int32, { doc: 'How long an answer may take, in seconds.' }),
   admissionReviewVersions: optional(8, list(string), { doc: 'Versions of the review that it understands.' }),
-  matchConditions: optional(11, list(matchCondition), {
-    ...mergedBy('name'),
-    doc: 'Expressions that must all be true for a request to match.',
-  }),
 });
 export type ValidatingWebhook = Infer<typeof validatingWebhook>;
 

@@ -1,66 +1,42 @@
 import {
   always,
   enumOf,
-  type Infer,
   int32,
   int64,
-  kind,
   list,
   optional,
   pointer,
   required,
+  type StructType,
   string,
   struct,
   time,
 } from '../../../../base/machinery/schema/index.js';
+import { typesInVersion } from '../../../../base/machinery/schema/types-in-version.js';
 import { conditionStatus } from '../../core/v1/condition-status.types.js';
 import { listKind } from '../../meta/v1/list-kind.types.js';
-import { objectMeta } from '../../meta/v1/object-meta.types.js';
-import { crossVersionObjectReference, metricSpec, metricStatus } from './metric.types.js';
+import {
+  horizontalPodAutoscaler as horizontalPodAutoscalerV2,
+  hpaScalingPolicy,
+  scalingPolicySelect,
+} from '../v2/horizontal-pod-autoscaler.types.js';
+import { metricStatus } from '../v2/metric.types.js';
 
-export const scalingPolicySelect = enumOf('Disabled', 'Max', 'Min');
-export type ScalingPolicySelect = Infer<typeof scalingPolicySelect>;
+/** Types that differ from those of v2, which has further fields in them. */
+const own: Record<string, StructType> = {};
+const inV2beta2 = typesInVersion('v2beta2', own);
 
-export const hpaScalingPolicyType = enumOf('Percent', 'Pods');
-export type HPAScalingPolicyType = Infer<typeof hpaScalingPolicyType>;
-
-export const hpaScalingPolicy = struct('autoscaling.v2beta2.HPAScalingPolicy', {
-  type: required(1, hpaScalingPolicyType),
-  value: required(2, int32),
-  periodSeconds: required(3, int32),
-});
-export type HPAScalingPolicy = Infer<typeof hpaScalingPolicy>;
-
-export const hpaScalingRules = struct('autoscaling.v2beta2.HPAScalingRules', {
+own.HPAScalingRules = struct('autoscaling.v2beta2.HPAScalingRules', {
   stabilizationWindowSeconds: pointer(3, int32),
   selectPolicy: pointer(1, scalingPolicySelect),
   // No defaults are filled in for an empty list, which validation refuses.
-  policies: pointer(2, list(hpaScalingPolicy)),
+  policies: pointer(2, list(inV2beta2(hpaScalingPolicy))),
 });
-export type HPAScalingRules = Infer<typeof hpaScalingRules>;
 
-export const horizontalPodAutoscalerBehavior = struct('autoscaling.v2beta2.HorizontalPodAutoscalerBehavior', {
-  scaleUp: pointer(1, hpaScalingRules),
-  scaleDown: pointer(2, hpaScalingRules),
-});
-export type HorizontalPodAutoscalerBehavior = Infer<typeof horizontalPodAutoscalerBehavior>;
-
-export const horizontalPodAutoscalerSpec = struct('autoscaling.v2beta2.HorizontalPodAutoscalerSpec', {
-  scaleTargetRef: required(1, crossVersionObjectReference, { doc: 'What is scaled.' }),
-  minReplicas: pointer(2, int32, { doc: 'Fewest pods.' }),
-  maxReplicas: required(3, int32, { doc: 'Most pods.' }),
-  metrics: optional(4, list(metricSpec), { doc: 'What the load is measured by.' }),
-  behavior: pointer(5, horizontalPodAutoscalerBehavior, { doc: 'How fast to go up and down.' }),
-});
-export type HorizontalPodAutoscalerSpec = Infer<typeof horizontalPodAutoscalerSpec>;
-
-export const horizontalPodAutoscalerConditionType = enumOf('AbleToScale', 'ScalingActive', 'ScalingLimited');
-export type HorizontalPodAutoscalerConditionType = Infer<typeof horizontalPodAutoscalerConditionType>;
-
-export const horizontalPodAutoscalerCondition = struct(
+own.HorizontalPodAutoscalerCondition = struct(
   'autoscaling.v2beta2.HorizontalPodAutoscalerCondition',
   {
-    type: required(1, horizontalPodAutoscalerConditionType, { doc: 'Name of the aspect.' }),
+    type: required(1, enumOf('AbleToScale', 'ScalingActive', 'ScalingLimited'), { doc: 'Name of the aspect.' }),
     status: required(2, conditionStatus, { doc: 'True, False or Unknown.' }),
     lastTransitionTime: always(3, time, { doc: 'When the status last changed.' }),
     reason: optional(4, string, { doc: 'Short word for programs: why the status is so.' }),
@@ -68,28 +44,17 @@ export const horizontalPodAutoscalerCondition = struct(
   },
   { doc: "One aspect of an object's state." },
 );
-export type HorizontalPodAutoscalerCondition = Infer<typeof horizontalPodAutoscalerCondition>;
 
-export const horizontalPodAutoscalerStatus = struct('autoscaling.v2beta2.HorizontalPodAutoscalerStatus', {
+own.HorizontalPodAutoscalerStatus = struct('autoscaling.v2beta2.HorizontalPodAutoscalerStatus', {
   observedGeneration: pointer(1, int64, { doc: 'Generation of the object that this status is about.' }),
   lastScaleTime: pointer(2, time, { doc: 'When the number of pods was last changed.' }),
   currentReplicas: required(3, int32, { doc: 'Number of pods now.' }),
   desiredReplicas: required(4, int32, { doc: 'Number of pods wanted last.' }),
-  currentMetrics: always(5, list(metricStatus), { doc: 'Values measured last.' }),
-  conditions: always(6, list(horizontalPodAutoscalerCondition), { doc: 'Aspects of the state, each with its reason.' }),
+  currentMetrics: always(5, list(inV2beta2(metricStatus)), { doc: 'Values measured last.' }),
+  conditions: always(6, list(own.HorizontalPodAutoscalerCondition), {
+    doc: 'Aspects of the state, each with its reason.',
+  }),
 });
-export type HorizontalPodAutoscalerStatus = Infer<typeof horizontalPodAutoscalerStatus>;
 
-export const horizontalPodAutoscaler = kind(
-  { group: 'autoscaling', version: 'v2beta2', kind: 'HorizontalPodAutoscaler', scope: 'Namespaced' },
-  {
-    metadata: always(1, objectMeta),
-    spec: always(2, horizontalPodAutoscalerSpec),
-    status: always(3, horizontalPodAutoscalerStatus),
-  },
-  { doc: 'Changes a number of pods with the load.' },
-);
-export type HorizontalPodAutoscaler = Infer<typeof horizontalPodAutoscaler>;
-
+export const horizontalPodAutoscaler = inV2beta2(horizontalPodAutoscalerV2);
 export const horizontalPodAutoscalerList = listKind(horizontalPodAutoscaler);
-export type HorizontalPodAutoscalerList = Infer<typeof horizontalPodAutoscalerList>;

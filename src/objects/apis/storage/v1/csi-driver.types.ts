@@ -31,7 +31,8 @@ export const tokenRequest = struct(
 );
 export type TokenRequest = Infer<typeof tokenRequest>;
 
-export const csiDriverSpec = struct('storage.v1.CSIDriverSpec', {
+/** Fields of the spec, which other versions share. */
+export const csiDriverSpecFields = {
   attachRequired: pointer(1, bool),
   podInfoOnMount: pointer(2, bool),
   volumeLifecycleModes: optional(3, list(volumeLifecycleMode), { listType: 'set' }),
@@ -43,7 +44,9 @@ export const csiDriverSpec = struct('storage.v1.CSIDriverSpec', {
   nodeAllocatableUpdatePeriodSeconds: pointer(9, int64),
   serviceAccountTokenInSecrets: pointer(10, bool),
   preventPodSchedulingIfMissing: pointer(11, bool),
-});
+};
+
+export const csiDriverSpec = struct('storage.v1.CSIDriverSpec', csiDriverSpecFields);
 export type CSIDriverSpec = Infer<typeof csiDriverSpec>;
 
 export const csiDriver = kind(
