@@ -8,6 +8,10 @@ export const menu = [
     text: 'Run it',
     pages: [
       'cluster',
+      'managed-postgresql',
+      'node-agent',
+      'proxy',
+      'dns',
       'operations',
       'doctor',
       'security',
