@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { collectWhenQuiet } from './base/process/quiet-collection.js';
 import { startProcess } from './base/process/start-process.js';
 import { nodeCommand } from './tools/cli/commands/node.command.js';
 import { endWith } from './tools/cli/end-with.js';
@@ -10,4 +11,5 @@ const wholeProgram = join(dirname(fileURLToPath(import.meta.url)), 'program.cjs'
 
 // What is wrong with a command line can be said only by who knows all commands, and it ends the process anyway.
 const explain = () => new Promise<number>(() => startProcess(wholeProgram, 'main'));
+collectWhenQuiet();
 void runProgram(process.argv.slice(2), { commands: [nodeCommand], assetPrograms: [], explain }).then(endWith);

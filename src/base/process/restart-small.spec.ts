@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { QuietCollection } from './quiet-collection.js';
 import { smallStart } from './restart-small.js';
 
 const present = {
@@ -15,7 +19,7 @@ describe('restartSmall', () => {
     const start = smallStart(present);
     assert.deepEqual(start, {
       ...present,
-      engineFlags: ['--enable-source-maps', '--max-semi-space-size=1'],
+      engineFlags: ['--enable-source-maps', '--max-semi-space-size=1', '--expose-gc'],
       variables: { HOME: '/root', MALLOC_ARENA_MAX: '1', PLINTH_SMALL: '1' },
     });
     assert.equal(smallStart(start), undefined);
@@ -37,8 +41,28 @@ describe('restartSmall', () => {
       console.log(process.env.FIRST === String(process.pid), process.execArgv.includes('--max-semi-space-size=1'));
       console.log(JSON.stringify(process.argv.slice(-2)));`;
     const { PLINTH_SMALL: _small, FIRST: _first, ...env } = process.env;
-    const args = ['--input-type=module', '--eval', script, 'one', 'two words'];
-    const lines = execFileSync(process.execPath, args, { env, encoding: 'utf8' }).trim().split('\n');
+    const folder = mkdtempSync(join(tmpdir(), 'plinth-small-'));
+    const path = join(folder, 'program.mjs');
+    writeFileSync(path, script);
+    const lines = execFileSync(process.execPath, [path, 'one', 'two words'], { env, encoding: 'utf8' })
+      .trim()
+      .split('\n');
+    rmSync(folder, { recursive: true });
     assert.deepEqual(lines, ['true true', '["one","two words"]']);
+  });
+});
+
+describe('QuietCollection', () => {
+  it('collects when the process has become quiet after work, and not again before there was more', () => {
+    let usedMs = 500;
+    let collections = 0;
+    const collection = new QuietCollection({ usedMs: () => usedMs, collect: () => (collections += 1) });
+    const outcomes = [2_000, 100, 100, 600, 100, 400, 300, 300, 50].map((worked) => {
+      usedMs += worked;
+      return collection.look();
+    });
+    // Busy; quiet after work; quiet without much work since; busy; still too little; enough.
+    assert.deepEqual(outcomes, [false, true, false, false, false, true, false, false, false]);
+    assert.equal(collections, 2);
   });
 });

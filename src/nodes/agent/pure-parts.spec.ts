@@ -13,6 +13,7 @@ import { cpuQuota, cpuShares, linuxResourcesOf, podAmounts } from './containers/
 import { serviceEnvironment } from './containers/service-environment.js';
 import { refuseUserNamespace } from './containers/user-namespace.js';
 import { containerStates, containerStatus, listContainersResponse } from './cri/container-messages.js';
+import type { ContainerRuntime } from './cri/container-runtime.js';
 import { linuxResources, sandboxConfig } from './cri/sandbox-messages.js';
 import { DiskLimits, diskUse } from './housekeeping/disk-limits.js';
 import { Pressures, podToEvict, readThreshold, Shortages, shortages } from './housekeeping/eviction.js';
@@ -23,6 +24,7 @@ import { BackOff } from './pods/back-off.js';
 import { admissionProblem } from './pods/pod-admission.js';
 import { podPhase } from './pods/pod-phase.js';
 import { ProbeState } from './probes/probe-state.js';
+import { RuntimeHealth } from './runtime-health.js';
 import { subresourcesOf } from './server/authorization.js';
 import { readLog } from './server/log-reader.js';
 import { ManifestError, readManifest } from './sources/static-pod.js';
@@ -560,6 +562,25 @@ describe('refuseUserNamespace', () => {
       const refuse = () => refuseUserNamespace(podOf({ hostUsers }), handler, handlers);
       if (problem === undefined) refuse();
       else assert.throws(refuse, new Error(problem));
+    }
+  });
+});
+
+describe('RuntimeHealth', () => {
+  it('says that a runtime can run no pods which makes cgroups in another way', async () => {
+    for (const [driver, problem] of [
+      ['systemd', /makes cgroups by systemd, and this node agent by cgroupfs/],
+      ['cgroupfs', /^$/],
+      [undefined, /^$/],
+    ] as const) {
+      const health = new RuntimeHealth({
+        cgroupDriver: async () => driver,
+        version: async () => ({ runtimeName: 'a', runtimeVersion: '1' }),
+        status: async () => ({ status: { conditions: [] } }),
+        listImages: async () => [],
+      } as unknown as ContainerRuntime);
+      await health.look(0);
+      assert.match(health.problems().join(), problem);
     }
   });
 });

@@ -5,6 +5,11 @@ import type { Image, RuntimeStatus, RuntimeVersion } from './cri/image-messages.
 /** Images are listed again after this time. */
 const imagesMs = 60_000;
 
+/** No sandbox could be made: such a runtime expects names of systemd's slices. */
+const otherDriver =
+  'the container runtime makes cgroups by systemd, and this node agent by cgroupfs: for containerd, set ' +
+  'SystemdCgroup = false in its configuration';
+
 /** The state of the runtime as the agent knows it, and whether it can run pods. */
 export class RuntimeHealth {
   version: RuntimeVersion | undefined;
@@ -12,6 +17,7 @@ export class RuntimeHealth {
   images: readonly Image[] = [];
   private imagesAt = Number.NEGATIVE_INFINITY;
   private listProblem: string | undefined;
+  private driverProblem: string | undefined;
   private statusProblem: string | undefined = 'container runtime status check may not have completed yet';
 
   constructor(private readonly runtime: ContainerRuntime) {}
@@ -28,7 +34,11 @@ export class RuntimeHealth {
   /** @param now milliseconds since any fixed time */
   async look(now: number): Promise<void> {
     try {
-      this.version ??= await this.runtime.version();
+      if (this.version === undefined) {
+        const driver = await this.runtime.cgroupDriver();
+        this.driverProblem = driver === 'systemd' ? otherDriver : undefined;
+        this.version = await this.runtime.version();
+      }
       this.status = await this.runtime.status();
       this.statusProblem = undefined;
       if (now >= this.imagesAt + imagesMs) {
@@ -43,7 +53,9 @@ export class RuntimeHealth {
 
   /** Why no pods can run; empty if they can. */
   problems(): string[] {
-    const found = [this.statusProblem, this.listProblem].filter((each): each is string => each !== undefined);
+    const found = [this.statusProblem, this.driverProblem, this.listProblem].filter(
+      (each): each is string => each !== undefined,
+    );
     if (found.length > 0) return found;
     return (this.status?.status?.conditions ?? [])
       .filter(({ status }) => !status)

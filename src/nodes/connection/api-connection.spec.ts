@@ -4,12 +4,15 @@ import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse }
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
-import { fixedAccess } from '../../base/outgoing/api-access.js';
+import { RateLimiter } from '../../base/machinery/rate-limiter.js';
+import type { Timers } from '../../base/machinery/timers.js';
+import { type ApiAccess, fixedAccess } from '../../base/outgoing/api-access.js';
 import { ApiConnection, TooManyWait } from './api-connection.js';
 
 describe('ApiConnection', () => {
   let server: ReturnType<typeof createSecureServer>;
   let connection: ApiConnection;
+  let access: ApiAccess;
   /** Functions that send the responses to minor requests, when the test calls them. */
   const held: (() => void)[] = [];
   let begun = 0;
@@ -39,7 +42,8 @@ describe('ApiConnection', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const tls = { ca: authority.cert, cert: undefined, key: undefined, serverName: undefined };
-    connection = new ApiConnection(fixedAccess(`https://127.0.0.1:${port}`, { ...tls, insecureSkipVerify: false }));
+    access = fixedAccess(`https://127.0.0.1:${port}`, { ...tls, insecureSkipVerify: false });
+    connection = new ApiConnection(access);
   });
   after(() => {
     connection.stop();
@@ -75,6 +79,23 @@ describe('ApiConnection', () => {
     while (left > 0) {
       for (const answer of held.splice(0)) answer();
       await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+
+  it('begins ten requests at once and then five a second, but for urgent ones', async () => {
+    const waits: number[] = [];
+    const timers = { elapsed: () => 0, wait: async (ms: number) => void waits.push(ms) };
+    const rate = new RateLimiter(5, 10, timers as unknown as Timers);
+    const limited = new ApiConnection(access, { rate });
+    try {
+      const user = limited.own();
+      await user.send('PATCH', '/leases/a', { body: {}, rank: 'urgent', signal });
+      await Promise.all(Array.from({ length: 14 }, () => user.send('GET', '/pods', { signal })));
+      await user.send('PATCH', '/leases/a', { body: {}, rank: 'urgent', signal });
+      await user.send('POST', '/others', { body: {}, rank: 'minor', signal });
+      assert.deepEqual(waits, [200, 400, 600, 800, 1000]);
+    } finally {
+      limited.stop();
     }
   });
 });

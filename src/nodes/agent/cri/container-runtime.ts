@@ -16,6 +16,8 @@ import type {
 } from './image-messages.js';
 import type { LinuxResources, Sandbox, SandboxConfig, SandboxStatus } from './sandbox-messages.js';
 
+export type CgroupDriver = 'systemd' | 'cgroupfs';
+
 /**
  * The container runtime as the agent uses it. All calls throw a {@link GrpcError}. Stopping or removing what no longer
  * exists succeeds.
@@ -23,6 +25,8 @@ import type { LinuxResources, Sandbox, SandboxConfig, SandboxStatus } from './sa
 export interface ContainerRuntime {
   version(): Promise<RuntimeVersion>;
   status(): Promise<RuntimeStatus>;
+  /** How the runtime makes cgroups; undefined for runtimes that don't say. */
+  cgroupDriver(): Promise<CgroupDriver | undefined>;
   setPodCidr(podCidr: string): Promise<void>;
 
   /** @param podUid restricts the list to this pod */

@@ -1,6 +1,6 @@
 import { GrpcConnection, GrpcError, grpcCodes } from '../grpc/grpc-connection.js';
 import * as containers from './container-messages.js';
-import type { ContainerRuntime } from './container-runtime.js';
+import type { CgroupDriver, ContainerRuntime } from './container-runtime.js';
 import * as images from './image-messages.js';
 import { runtimeLabels } from './labels.js';
 import * as sandboxes from './sandbox-messages.js';
@@ -43,6 +43,17 @@ export class CriRuntime implements ContainerRuntime {
 
   status() {
     return this.runtime.call('Status', images.statusRequest, images.statusResponse, {});
+  }
+
+  async cgroupDriver(): Promise<CgroupDriver | undefined> {
+    const answer = await this.runtime
+      .call('RuntimeConfig', sandboxes.empty, images.runtimeConfigResponse, {})
+      .catch((error: unknown) => {
+        if (error instanceof GrpcError && error.code === grpcCodes.unimplemented) return undefined;
+        throw error;
+      });
+    if (answer?.linux === undefined) return undefined;
+    return answer.linux.cgroupDriver === images.systemdDriver ? 'systemd' : 'cgroupfs';
   }
 
   async setPodCidr(podCidr: string): Promise<void> {

@@ -87,6 +87,9 @@ export const updateRuntimeConfigRequest = message({
   runtimeConfig: nested(1, message({ networkConfig: nested(1, message({ podCidr: scalar(1, 'string') })) })),
 });
 
+/** The number of the driver that has systemd make cgroups. */
+export const systemdDriver = 0;
+
 export const runtimeConfigResponse = message({
   linux: nested(1, message({ cgroupDriver: scalar(1, 'integer') })),
 });
