@@ -7,7 +7,7 @@ declare
 begin
   select b.floor, b.head into bounds from plinth.past_bounds(p_resource) b;
   if p_version is null then
-    raise exception 'needs a version' using errcode = '22004';
+    raise exception 'a version is required' using errcode = '22004';
   elsif p_version < bounds.floor then
     raise exception 'version % is too old; the oldest is %', p_version, bounds.floor using errcode = '22023';
   elsif p_version > bounds.head then

@@ -18,7 +18,7 @@ begin
   beyond := (div(beyond + p_bump, width) + 1) * width;
   -- This limit is far from the end of bigint, which leaves room for later leaps.
   if beyond > 9000000000000000000 then
-    raise exception 'version % leaves no room for further ones', beyond using errcode = '22003';
+    raise exception 'version % is too close to the largest possible one', beyond using errcode = '22003';
   end if;
   start := beyond;
   perform setval('plinth.resource_version', start, false);

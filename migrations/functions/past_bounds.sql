@@ -25,7 +25,7 @@ begin
     select from plinth.history_partitions p, plinth.history_state s
     where p.upper - 1 > s.floor and to_regclass('plinth.history_' || p.lower) is null
   ) then
-    raise exception 'the history went on while this transaction was open' using errcode = '40001',
+    raise exception 'parts of the history were dropped while this transaction was open' using errcode = '40001',
       hint = 'Start the transaction again.';
   end if;
 end

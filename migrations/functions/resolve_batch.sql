@@ -18,7 +18,7 @@ begin
   return query select c.resource_version, c.resource, c.namespace, c.name
     from plinth.changes c where c.resource_version > p_after and c.batch = p_batch order by c.resource_version;
   if not found and not exists (select from plinth.change_partitions p where p.lower <= p_after) then
-    raise exception 'the log has forgotten whether batch % was made', p_batch using errcode = 'PL004';
+    raise exception 'the log no longer shows whether batch % was committed', p_batch using errcode = 'PL004';
   end if;
 end
 $$;

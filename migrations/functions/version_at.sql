@@ -24,7 +24,7 @@ begin
     return null;
   end if;
   if moment > clock_timestamp() then
-    raise exception '% is still to come', moment using errcode = '22023';
+    raise exception '% is in the future', moment using errcode = '22023';
   end if;
   select b.floor, b.head into bounds from plinth.past_bounds(null) b;
   -- Times are recorded once a minute; only the changes between two records are read.
@@ -65,7 +65,7 @@ begin
       select min(t.at) into first_at from plinth.version_times t where t.at > moment;
     end if;
     if first_at > moment then
-      raise exception 'nothing is known of %: the history begins at %', moment, first_at using errcode = '22023';
+      raise exception 'no state of % is recorded: the history begins at %', moment, first_at using errcode = '22023';
     end if;
   end if;
   return coalesce(first_after - 1, least(noted_after, bounds.head));

@@ -104,10 +104,10 @@ begin
       ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::integer;
   end if;
   if same_history is not true then
-    raise exception 'the history of the database goes on elsewhere' using errcode = 'PL003';
+    raise exception 'the history of the database is not the one that the writer knows' using errcode = 'PL003';
   end if;
   if given_up then
-    raise exception 'batch % was given up by its sender', p_batch using errcode = 'PL001';
+    raise exception 'batch % was cancelled by its sender', p_batch using errcode = 'PL001';
   end if;
   drawn_before := pg_sequence_last_value('plinth.resource_version');
   select p.lower, p.upper into lowest, highest from plinth.change_partitions p

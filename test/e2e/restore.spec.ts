@@ -370,7 +370,7 @@ describe('plinth sql', () => {
       [['as-of', `pods'; drop table plinth.objects; --`], 1, /has no resource/],
       [['as-of', 'pods', '--at', `1'; drop table plinth.objects`], 1, /invalid input syntax/],
       [['history', `pods/x' or true --`, '-n', `'`], 0, undefined],
-      [['diff', '--from', '3000-01-01'], 1, /still to come/],
+      [['diff', '--from', '3000-01-01'], 1, /is in the future/],
       [['history', 'pods'], 2, /RESOURCE\/NAME/],
       [['as-of', 'pods', '-l', 'nothing'], 2, /key=value/],
       [['whatever'], 2, /as-of RESOURCE/],
