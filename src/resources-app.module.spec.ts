@@ -39,9 +39,9 @@ describe('the start of a process', () => {
 
   it('waits for a database that does not answer, and says so', { timeout: 60_000 }, async () => {
     await server.shutDown('fast');
-    const told = toldToWait();
+    const reported = toldToWait();
     const opening = open(databaseUrl);
-    await told;
+    await reported;
     await server.startAgain();
     const opened = await opening;
     assert.ok((await opened.get(PostgresStorage).head()) > 0n);
@@ -50,9 +50,9 @@ describe('the start of a process', () => {
 
   it('ends when it is told to stop meanwhile', { timeout: 60_000 }, async () => {
     const stop = new AbortController();
-    const told = toldToWait();
+    const reported = toldToWait();
     const opening = assert.rejects(open('postgresql://127.0.0.1:1/plinth', stop.signal), StorageError);
-    await told;
+    await reported;
     stop.abort();
     await opening;
   });

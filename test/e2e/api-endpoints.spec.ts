@@ -40,7 +40,7 @@ describe('Endpoints of the API', () => {
   after(() => cluster.stop());
 
   const portOf = (server: TestServer) => Number(new URL(server.url).port);
-  const told = async () => {
+  const reported = async () => {
     const endpoints = (await first.client.get(endpointsPath)).body;
     const slices = (await first.client.get(slicesPath)).body.items as Slice[];
     const bySubset = ((endpoints.subsets ?? []) as Subset[]).flatMap(({ addresses, ports: [{ name, port }] }) =>
@@ -53,7 +53,7 @@ describe('Endpoints of the API', () => {
     return { bySubset: bySubset.sort(), bySlice: bySlice.sort() };
   };
   const isTold = async (wanted: readonly string[]) => {
-    const { bySubset, bySlice } = await told();
+    const { bySubset, bySlice } = await reported();
     const text = wanted.toSorted().join();
     return bySubset.join() === text && bySlice.join() === text;
   };

@@ -51,8 +51,8 @@ describe('ID tokens of a provider', () => {
 
   it('are refused until the provider has answered once, and the log says why', async () => {
     assert.equal(await whoIs(await provider.sign({ sub: 'jane', tenant: 'one' })), '401');
-    const told = /ID tokens are refused: the provider is not reachable/;
-    await eventually(() => told.test(server.log), 'a word in the log');
+    const reported = /ID tokens are refused: the provider is not reachable/;
+    await eventually(() => reported.test(server.log), 'a word in the log');
     await provider.listen();
     await eventually(
       async () => (await whoIs(await provider.sign({ sub: 'jane', tenant: 'one' }))) !== '401',

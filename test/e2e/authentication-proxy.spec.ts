@@ -227,8 +227,8 @@ describe('a server that knows proxies', () => {
     const frozen = { immutable: true, data: null };
     assert.equal((await server.client.patch(mapPath, 'merge', frozen)).status, 200);
     const started = await cluster.addServer();
-    const told = /the authorities of clients can not be published for extension servers/;
-    await eventually(() => told.test(started.log), 'a word in the log');
+    const reported = /the authorities of clients can not be published for extension servers/;
+    await eventually(() => reported.test(started.log), 'a word in the log');
   });
 
   it('needs to know their headers', async () => {

@@ -55,8 +55,8 @@ describe('requests about large objects', () => {
         assert.equal((await client.post(path, configMap(`${name}-next`))).status, 201);
       });
       assert.equal(cluster.first.process.exitCode, null);
-      const told = /the thread for large requests ended/;
-      await eventually(() => told.test(cluster.first.log), 'a word in the log');
+      const reported = /the thread for large requests ended/;
+      await eventually(() => reported.test(cluster.first.log), 'a word in the log');
       assert.doesNotMatch(cluster.first.log, /worker .*(ended|exited)/);
     });
   }

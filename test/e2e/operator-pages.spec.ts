@@ -247,9 +247,9 @@ describe('traces', () => {
     assert.equal(call.parentSpanId, webhook.spanId);
     assert.equal(call.attributes['http.response.status_code'], 200);
     assert.equal(named('storage batch').attributes.resource, 'configmaps');
-    const told = hooks.received.find(({ review }) => review.request.name === 'traced');
-    assert.equal(told?.headers.traceparent, `00-${traceId}-${call.spanId}-01`);
-    assert.equal(told?.headers.tracestate, 'vendor=1');
+    const reported = hooks.received.find(({ review }) => review.request.name === 'traced');
+    assert.equal(reported?.headers.traceparent, `00-${traceId}-${call.spanId}-01`);
+    assert.equal(reported?.headers.tracestate, 'vendor=1');
   });
 
   it('are not made of other requests, nor of what is no trace', async () => {
@@ -318,8 +318,8 @@ describe('traces', () => {
     const call = await named('HTTP POST');
     assert.equal(call.parentSpanId, webhook.spanId);
     assert.equal((await named('storage create')).parentSpanId, thread.spanId);
-    const told = hooks.received.find(({ review }) => review.request.name === 'large');
-    assert.equal(told?.headers.traceparent, `00-${large}-${call.spanId}-01`);
+    const reported = hooks.received.find(({ review }) => review.request.name === 'large');
+    assert.equal(reported?.headers.traceparent, `00-${large}-${call.spanId}-01`);
     const line = await eventually(
       () => cluster.first.log.split('\n').find((each) => each.includes('slow request') && each.includes('large-one')),
       'the line in the log',

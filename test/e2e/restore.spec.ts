@@ -195,9 +195,9 @@ describe('plinth restore', () => {
       spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
     });
     const status = { loadBalancer: { ingress: [{ ip: '192.0.2.7', ipMode: 'VIP' }] } };
-    const told = ok<ApiObject>(await client().put(`${at}/balanced/status`, { ...service, status }));
+    const reported = ok<ApiObject>(await client().put(`${at}/balanced/status`, { ...service, status }));
     ok(await client().delete(`${at}/balanced`));
-    const version = told.metadata.resourceVersion ?? '';
+    const version = reported.metadata.resourceVersion ?? '';
     const asked = (answer: string, ...more: string[]) =>
       answerInTerminal(
         answer,

@@ -75,8 +75,8 @@ describe('the scheduler beside a server with RBAC', () => {
       );
     };
     await eventually(async () => {
-      const told = await reasons();
-      return ['Scheduled', 'FailedScheduling', 'Preempted'].every((reason) => told.has(reason));
+      const reported = await reasons();
+      return ['Scheduled', 'FailedScheduling', 'Preempted'].every((reason) => reported.has(reason));
     }, 'its events');
     await client.delete(`${podsPath}/low?gracePeriodSeconds=0`);
     await eventually(

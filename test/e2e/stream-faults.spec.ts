@@ -347,12 +347,12 @@ describe('a stream', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
       .filter(({ objectRef }) => objectRef?.name === 'pod');
-    const told = events.map(
+    const reported = events.map(
       ({ verb, stage, objectRef, responseStatus }) =>
         `${verb} ${objectRef.subresource} ${stage} ${responseStatus?.code ?? ''}`,
     );
     assert.deepEqual(
-      told,
+      reported,
       streams.flatMap(([subresource]) =>
         ['RequestReceived ', 'ResponseStarted 101', 'ResponseComplete 101'].map((end) => `get ${subresource} ${end}`),
       ),

@@ -255,11 +255,11 @@ describe('versions that a watch can not start at', () => {
     for (const version of [made.metadata.resourceVersion, '2']) {
       const answer = await late.client.get(`${path}?watch=1&resourceVersion=${version}&timeoutSeconds=5`);
       const [line, ...more] = answer.text.trim().split('\n');
-      const told = JSON.parse(line ?? '{}');
+      const reported = JSON.parse(line ?? '{}');
       assert.deepEqual(more, [], answer.text);
       assert.equal(answer.status, 200, answer.text);
-      assert.equal(told.type, 'ERROR');
-      const status = told.object;
+      assert.equal(reported.type, 'ERROR');
+      const status = reported.object;
       assert.equal(status.kind, 'Status');
       assert.equal(status.code, 410);
       assert.equal(status.reason, 'Expired');

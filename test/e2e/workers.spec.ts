@@ -256,8 +256,8 @@ describe('workers', () => {
       for (const client of clients) client.close();
       await Promise.all(ends);
     }
-    const told = /worker does not answer, it is killed worker=\d silentMs=30000/;
-    await eventually(() => told.test(server.log), 'a word in the log');
+    const reported = /worker does not answer, it is killed worker=\d silentMs=30000/;
+    await eventually(() => reported.test(server.log), 'a word in the log');
     await allUp(server);
   });
 

@@ -151,8 +151,8 @@ export class ServiceScene {
   private async allowPolicies(): Promise<void> {
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const names = vendorNames('k8s.io', 'kubernetes');
-    const facts = { endpoint: '', serviceRange: '10.96.0.0/16', cgroupDriver: 'cgroupfs' };
-    for (const { resource, body } of joiningObjects(names, facts)) {
+    const info = { endpoint: '', serviceRange: '10.96.0.0/16', cgroupDriver: 'cgroupfs' };
+    for (const { resource, body } of joiningObjects(names, info)) {
       if (body.metadata.name !== 'plinth:network-policy-reader') continue;
       const kind = resource === 'clusterroles' ? 'ClusterRole' : 'ClusterRoleBinding';
       const made = await this.api.post(`${rbac}/${resource}`, {

@@ -25,7 +25,7 @@ function readFacts(file: string): Facts {
   }
 }
 
-const facts = readFacts('field-numbers.json');
+const info = readFacts('field-numbers.json');
 /** Types that only this server has. Their numbers are written down too, so that no change of a declaration moves one. */
 const ownFacts = readFacts('own-field-numbers.json');
 const { structs, variants } = await declaredTypes();
@@ -196,7 +196,7 @@ describe('protobuf numbers', () => {
   it('are those of every declared type', () => {
     let fields = 0;
     for (const type of structs.values()) {
-      const text = factOf(facts, type) ?? factOf(ownFacts, type);
+      const text = factOf(info, type) ?? factOf(ownFacts, type);
       // The next test names it.
       if (text === undefined) continue;
       const expected = parseFields(text);
@@ -215,7 +215,7 @@ describe('protobuf numbers', () => {
   it('of types that only this server has are written down, and of no others', () => {
     const declared: Record<string, Record<string, string>> = {};
     for (const type of structs.values()) {
-      if (factOf(facts, type) !== undefined) continue;
+      if (factOf(info, type) !== undefined) continue;
       const [packageName, name] = splitName(type);
       declared[packageName] = { ...declared[packageName], [name]: factOf(ownFacts, type) ?? describeFields(type) };
     }
@@ -228,7 +228,7 @@ describe('protobuf numbers', () => {
 
   it('are those of the older versions that use types of newer ones', () => {
     for (const [older, newer] of Object.entries(sharedTypes)) {
-      for (const [name, text] of Object.entries(facts[older] as Record<string, string>)) {
+      for (const [name, text] of Object.entries(info[older] as Record<string, string>)) {
         const shared = structs.get(`${newer}.${name}`);
         if (structs.has(`${older}.${name}`) || shared === undefined) continue;
         checkNumbers(shared, parseFields(text));
@@ -239,7 +239,7 @@ describe('protobuf numbers', () => {
   it('are known for every type, or the type is left out for a reason', () => {
     const unexplained: string[] = [];
     const stale = new Set([...Object.keys(undeclaredPackages), ...Object.keys(undeclaredTypes)]);
-    for (const [group, types] of Object.entries(facts)) {
+    for (const [group, types] of Object.entries(info)) {
       if (undeclaredPackages[group] !== undefined) {
         assert.equal(typeof types, 'string', `${group} is said to be undeclared`);
         stale.delete(group);

@@ -50,9 +50,9 @@ describe('making a folder', () => {
     assert.equal(refusal(below), `the folder ${below} can't be made: ${join(file, 'x')} is no folder; name another`);
     const dangling = join(folder, 'dangling');
     symlinkSync('nowhere', dangling);
-    const told = `${dangling} is a link to nowhere, which is not there: name another folder, or remove it`;
-    assert.equal(refusal(dangling), told);
-    assert.equal(refusal(join(dangling, 'x')), told);
+    const expected = `${dangling} is a link to nowhere, which is not there: name another folder, or remove it`;
+    assert.equal(refusal(dangling), expected);
+    assert.equal(refusal(join(dangling, 'x')), expected);
     const circle = join(folder, 'circle');
     symlinkSync('circle', circle);
     assert.match(refusal(join(circle, 'x')), /its links lead in a circle/);

@@ -208,16 +208,16 @@ export class NodeServer {
     };
     response.writeHead(200, plainText);
     response.flushHeaders();
-    let told = timers.now();
-    let mayMore = send(formatLines(partOfLines(linesOf(run, logged, told), part), part));
+    let reported = timers.now();
+    let mayMore = send(formatLines(partOfLines(linesOf(run, logged, reported), part), part));
     const ended = AbortSignal.any([gone, this.stopping.signal]);
     while (mayMore && query.get('follow') === 'true' && run.runningSince === logged.since && !ended.aborted) {
       const now = timers.now();
       const next = nextLineAt(run, logged, now) ?? now + followMs;
       await timers.wait(Math.min(next - now, followMs), ended);
-      const after = told;
-      told = timers.now();
-      const fresh = linesOf(run, logged, told).filter(({ at }) => at > after);
+      const after = reported;
+      reported = timers.now();
+      const fresh = linesOf(run, logged, reported).filter(({ at }) => at > after);
       if (fresh.length > 0) mayMore = send(formatLines(fresh, part));
     }
     response.end();

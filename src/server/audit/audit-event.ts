@@ -51,13 +51,13 @@ export class AuditEvent {
   private readonly tail: string;
 
   constructor(
-    readonly facts: AuditInfo,
+    readonly info: AuditInfo,
     private readonly names: VendorNames,
     private readonly isTruncated = false,
   ) {
-    this.head = headOf(facts);
-    this.objects = isTruncated ? '' : objectsOf(facts);
-    this.tail = tailOf(facts, isTruncated ? names : undefined);
+    this.head = headOf(info);
+    this.objects = isTruncated ? '' : objectsOf(info);
+    this.tail = tailOf(info, isTruncated ? names : undefined);
   }
 
   /** Length of {@link item} in characters; UTF-8 may take up to three times as many bytes. */
@@ -82,23 +82,23 @@ export class AuditEvent {
 
   /** A copy of the event without its objects; an annotation marks the omission. */
   truncated(): AuditEvent {
-    return this.isTruncated ? this : new AuditEvent(this.facts, this.names, true);
+    return this.isTruncated ? this : new AuditEvent(this.info, this.names, true);
   }
 }
 
-function headOf(facts: AuditInfo): string {
+function headOf(info: AuditInfo): string {
   const { level, auditID, stage, requestURI, requestInfo, user, impersonatedUser, sourceIPs, userAgent, response } =
-    facts;
+    info;
   let text =
     `"level":"${level}","auditID":${quoted(auditID)},"stage":"${stage}","requestURI":${quoted(requestURI)}` +
     `,"verb":${quoted(requestInfo.verb)},"user":${userText(user)}`;
   if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`;
-  if (facts.impersonationConstraint !== undefined) {
-    text += `,"authenticationMetadata":{"impersonationConstraint":${quoted(facts.impersonationConstraint)}}`;
+  if (info.impersonationConstraint !== undefined) {
+    text += `,"authenticationMetadata":{"impersonationConstraint":${quoted(info.impersonationConstraint)}}`;
   }
   if (sourceIPs.length > 0) text += `,"sourceIPs":["${sourceIPs.join('","')}"]`;
   if (userAgent !== '') text += `,"userAgent":${quoted(userAgent)}`;
-  if (requestInfo.isResourceRequest) text += `,"objectRef":${referenceText(facts)}`;
+  if (requestInfo.isResourceRequest) text += `,"objectRef":${referenceText(info)}`;
   if (response !== undefined) text += `,"responseStatus":${responseText(response)}`;
   return text;
 }

@@ -48,9 +48,9 @@ export class Auditor implements RequestAuditor {
    *
    * @throws (or rejects with) a 500 when `mustSucceed` and a strict backend did not accept it.
    */
-  emit(facts: AuditInfo, mustSucceed: boolean): Promise<void> | undefined {
+  emit(info: AuditInfo, mustSucceed: boolean): Promise<void> | undefined {
     const { backends, metrics, names } = this.dependencies;
-    const event = new AuditEvent(facts, names);
+    const event = new AuditEvent(info, names);
     metrics.made();
     let pending: Promise<boolean>[] | undefined;
     let isNoted = true;

@@ -1,24 +1,24 @@
 import type { AuditInfo } from './audit-event.js';
 
 /** Formats an event as one line, in the format `legacy`. Values are quoted, so no client can fake a line or a field. */
-export function legacyLine(facts: AuditInfo): string {
-  const { user, impersonatedUser, requestInfo, response } = facts;
+export function legacyLine(info: AuditInfo): string {
+  const { user, impersonatedUser, requestInfo, response } = info;
   const fields: readonly (readonly [string, string])[] = [
-    ['id', facts.auditID],
-    ['stage', facts.stage],
-    ['ip', facts.sourceIPs[0] ?? '<unknown>'],
+    ['id', info.auditID],
+    ['stage', info.stage],
+    ['ip', info.sourceIPs[0] ?? '<unknown>'],
     ['method', requestInfo.verb],
     ['user', user === undefined || user.name === '' ? '<none>' : user.name],
     ['groups', user === undefined || user.groups.length === 0 ? '<none>' : list(user.groups)],
     ['as', impersonatedUser?.name ?? '<self>'],
     ['asgroups', impersonatedUser === undefined ? '<lookup>' : list(impersonatedUser.groups)],
-    ['user-agent', facts.userAgent],
-    ['namespace', facts.namespace === '' ? '<none>' : facts.namespace],
-    ['uri', facts.requestURI],
+    ['user-agent', info.userAgent],
+    ['namespace', info.namespace === '' ? '<none>' : info.namespace],
+    ['uri', info.requestURI],
     ['response', response === undefined ? '<deferred>' : String(response.code)],
   ];
   const shown = fields.map(([name, value]) => `${name}=${quoted(value)}`);
-  return `${new Date(facts.receivedAt).toISOString()} AUDIT: ${shown.join(' ')}`;
+  return `${new Date(info.receivedAt).toISOString()} AUDIT: ${shown.join(' ')}`;
 }
 
 function list(texts: readonly string[]): string {

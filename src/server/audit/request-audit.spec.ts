@@ -41,8 +41,8 @@ function trail(
   const auditor = {
     names,
     ruleFor: (subject: Parameters<typeof policy.ruleFor>[0]) => policy.ruleFor(subject),
-    emit: (facts: AuditInfo) => {
-      events.push(facts);
+    emit: (info: AuditInfo) => {
+      events.push(info);
       return undefined;
     },
   };
@@ -50,7 +50,7 @@ function trail(
 }
 
 const stages = (events: readonly AuditInfo[]) => events.map(({ stage }) => stage);
-const documentOf = (facts: AuditInfo | undefined) => JSON.parse(new AuditEvent(facts as AuditInfo, names).document);
+const documentOf = (info: AuditInfo | undefined) => JSON.parse(new AuditEvent(info as AuditInfo, names).document);
 
 describe('the trail of a request', () => {
   it('ends with Panic when a fault of the program ended the request', () => {

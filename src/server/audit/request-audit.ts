@@ -14,7 +14,7 @@ export interface RequestAuditor {
   /** The rule for a request; undefined if nothing of it is recorded. */
   ruleFor(subject: AuditSubject): PolicyRule | undefined;
   /** Passes an event on. If `mustSucceed` and the event was not accepted, throws a 500 or rejects with it. */
-  emit(facts: AuditInfo, mustSucceed: boolean): Promise<void> | undefined;
+  emit(info: AuditInfo, mustSucceed: boolean): Promise<void> | undefined;
 }
 
 /** Longer user agents are cut, as upstream does. */
@@ -198,7 +198,7 @@ export class RequestAudit implements AuditTrail {
   started(code: number): void {
     if (this.isStarted || this.state !== 'noted') return;
     this.isStarted = true;
-    void this.emit('ResponseStarted', this.responseFacts(code));
+    void this.emit('ResponseStarted', this.responseInfo(code));
   }
 
   /** Called after a switch to another protocol; the request ends with its connection. */
@@ -216,7 +216,7 @@ export class RequestAudit implements AuditTrail {
     if (this.state === 'arrived') this.choose();
     if (this.state !== 'noted') return undefined;
     const { statusCode } = this.request.response;
-    if (this.isIdentified) return this.complete(this.responseFacts(statusCode));
+    if (this.isIdentified) return this.complete(this.responseInfo(statusCode));
     return this.endedEarly(statusCode);
   }
 
@@ -284,10 +284,10 @@ export class RequestAudit implements AuditTrail {
    * stage as upstream.
    */
   private endedEarly(code: number): Promise<void> | undefined {
-    const facts = this.responseFacts(code);
+    const info = this.responseInfo(code);
     const isLogin = code === 401 && !this.rule?.omitStages.has('ResponseStarted');
-    if (!isLogin) return this.complete(facts);
-    const noted = this.emit('ResponseStarted', facts);
+    if (!isLogin) return this.complete(info);
+    const noted = this.emit('ResponseStarted', info);
     this.state = 'done';
     return noted;
   }
@@ -298,7 +298,7 @@ export class RequestAudit implements AuditTrail {
     if (this.state !== 'noted') return;
     const { headersSent, statusCode } = this.request.response;
     const code = this.answer?.code ?? (headersSent ? statusCode : clientLeft);
-    void this.complete(this.responseFacts(code));
+    void this.complete(this.responseInfo(code));
   }
 
   private complete(response: ResponseInfo): Promise<void> | undefined {
@@ -314,7 +314,7 @@ export class RequestAudit implements AuditTrail {
     return noted;
   }
 
-  private responseFacts(code: number): ResponseInfo {
+  private responseInfo(code: number): ResponseInfo {
     const { status = '', reason = '' } = this.answer ?? {};
     // An upgraded connection or a started watch normally ends when its connection closes.
     const isBroken = this.isClosed && code !== 101 && !(this.request.context.isLongRunning && this.isStarted);

@@ -242,8 +242,8 @@ describe('watches of CachedStorage', () => {
       const position = async () => (await watch.next())?.position ?? 0n;
       // No time passes.
       const first = await write('a');
-      let told = 0n;
-      while (told < first) told = await position();
+      let reported = 0n;
+      while (reported < first) reported = await position();
       const second = await write('b');
       await cached.list({ resource: 'idle' });
       const next = position();

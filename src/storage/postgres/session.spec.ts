@@ -70,15 +70,15 @@ describe('Session', () => {
 
   it('survives an error, but not a timeout', async () => {
     const own = await open(server.adminUrl);
-    let told = 0;
+    let reported = 0;
     own.onBroken(() => {
-      told += 1;
+      reported += 1;
     });
     await assert.rejects(own.execute('bad', 'select 1 / 0', 5_000), (error) => failureKind(error) === 'data');
     assert.deepEqual(await own.execute('good', 'select 1', 5_000), [['1']]);
     await assert.rejects(own.execute('slow', 'select pg_sleep(60)', 50), (error) => failureKind(error) === 'lost');
     assert.equal(own.broken, true);
-    assert.equal(told, 1);
+    assert.equal(reported, 1);
     await own.close();
   });
 

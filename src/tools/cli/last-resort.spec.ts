@@ -22,10 +22,10 @@ describe('faults that nothing else catches', () => {
     events.emit('unhandledRejection', 'second');
     assert.equal(stops, 1);
     assert.equal(lastResort.isFaulty, true);
-    const told = lines.map((line) => JSON.parse(line) as { level: string; error: unknown });
+    const reported = lines.map((line) => JSON.parse(line) as { level: string; error: unknown });
     assert.match(lines[0] ?? '', /"message":"first"/);
-    assert.equal(told[1]?.error, 'second');
-    assert.ok(told.every(({ level }) => level === 'error'));
+    assert.equal(reported[1]?.error, 'second');
+    assert.ok(reported.every(({ level }) => level === 'error'));
     lastResort.release();
     assert.equal(events.listenerCount('uncaughtException'), 0);
     assert.equal(events.listenerCount('unhandledRejection'), 0);

@@ -37,8 +37,8 @@ export const networks: readonly Scenario[] = [
       await scene.create('services', service('web', { ports }));
       await scene.create('pods', pod('web'));
       const slices = await slicesOf(scene, 'web', 'an endpoint', (all) => endpointsOf(all).length === 1);
-      const told = slices[0].ports.map(({ name, port, protocol }: Any) => `${name} ${port} ${protocol}`).sort();
-      assert.deepEqual(told, ['dns 53 UDP', 'http 8080 TCP', 'sctp 100 SCTP']);
+      const reported = slices[0].ports.map(({ name, port, protocol }: Any) => `${name} ${port} ${protocol}`).sort();
+      assert.deepEqual(reported, ['dns 53 UDP', 'http 8080 TCP', 'sctp 100 SCTP']);
       const { subsets } = await scene.get('endpoints', 'web');
       assert.equal(subsets[0].ports.length, 3);
     },

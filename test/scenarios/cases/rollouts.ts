@@ -80,10 +80,10 @@ export const rollouts: readonly Scenario[] = [
       await setImage(scene, 'web', 'web:2');
       await rolled(scene, 'web', 1);
       const sets = await scene.list('replicasets');
-      const told = sets
+      const reported = sets
         .map(({ metadata }) => `${metadata.annotations[revision]} ${metadata.annotations[cause]}`)
         .sort();
-      assert.equal(told[1], '2 second');
+      assert.equal(reported[1], '2 second');
     },
   },
   {

@@ -118,8 +118,8 @@ describe('the repair of allocations', () => {
       await repair.round(never);
       assert.deepEqual(await process.allocated(addressResource), ['10.0.0.7']);
       assert.deepEqual(await process.allocated(nodePortResource), ['30007']);
-      const told = (await events(process)).map(({ reason, involvedObject }) => `${reason} ${involvedObject.name}`);
-      assert.deepEqual(told.sort(), ['ClusterIPNotAllocated s', 'PortNotAllocated s']);
+      const reported = (await events(process)).map(({ reason, involvedObject }) => `${reason} ${involvedObject.name}`);
+      assert.deepEqual(reported.sort(), ['ClusterIPNotAllocated s', 'PortNotAllocated s']);
       await process.delete('s');
       assert.deepEqual(await process.allocated(addressResource), [], 'the allocation is the service’s own');
     });
@@ -132,12 +132,12 @@ describe('the repair of allocations', () => {
       await process.create('second', { clusterIP: '10.0.0.7' });
       await repair.round(never);
       await repair.round(never);
-      const told = await events(process);
+      const reported = await events(process);
       assert.deepEqual(
-        told.map(({ reason, type, involvedObject }) => [reason, type, involvedObject.name]),
+        reported.map(({ reason, type, involvedObject }) => [reason, type, involvedObject.name]),
         [['ClusterIPAlreadyAllocated', 'Warning', 'first']],
       );
-      assert.match(told[0]?.message ?? '', /10\.0\.0\.7 is allocated to n\/second/);
+      assert.match(reported[0]?.message ?? '', /10\.0\.0\.7 is allocated to n\/second/);
       assert.equal((await process.storage.list({ resource: 'services' })).items.length, 2);
     });
   });

@@ -118,7 +118,7 @@ export class AttachDetachController extends ReconcileLoop {
     const name = (node ?? old)?.metadata.name ?? '';
     if (node === undefined) this.mountedBefore.set(name, old?.status?.volumesInUse ?? []);
     else this.mountedBefore.delete(name);
-    const facts = (one: StoredNode | undefined) =>
+    const info = (one: StoredNode | undefined) =>
       one === undefined
         ? ''
         : JSON.stringify([
@@ -129,7 +129,7 @@ export class AttachDetachController extends ReconcileLoop {
             this.isOutOfService(one),
             this.isManaged(one),
           ]);
-    return facts(node) === facts(old) ? [] : [name];
+    return info(node) === info(old) ? [] : [name];
   }
 
   private attachmentKeys(now: StoredAttachment | undefined, old: StoredAttachment | undefined): readonly string[] {

@@ -219,9 +219,9 @@ describe('ReconcileLoop', () => {
     for (const name of ['short', long, 'system:odd']) events.normal(about(name), 'Told', 'something');
     await events.flushed();
     const { items } = await storage.list({ resource: 'events', namespace: 'ns' });
-    const told = items.map(({ json }) => JSON.parse(json) as StoredEvent);
-    assert.deepEqual(told.map(({ involvedObject }) => involvedObject?.name).sort(), [long, 'short', 'system:odd']);
-    for (const { metadata } of told) assert.match(metadata.name ?? '', /^[a-z0-9.-]{1,253}$/);
+    const reported = items.map(({ json }) => JSON.parse(json) as StoredEvent);
+    assert.deepEqual(reported.map(({ involvedObject }) => involvedObject?.name).sort(), [long, 'short', 'system:odd']);
+    for (const { metadata } of reported) assert.match(metadata.name ?? '', /^[a-z0-9.-]{1,253}$/);
   });
 
   it('drops events of the namespace with too many only, and writes those of others meanwhile', async () => {

@@ -78,7 +78,7 @@ function shownType(type: CelType): string {
  */
 export function deviceMatches(program: Program, device: DeviceFacts): boolean {
   const { driver, allowMultipleAllocations = false } = device;
-  const facts = new MapValue(
+  const info = new MapValue(
     entriesOf([
       ['driver', driver],
       ['allowMultipleAllocations', allowMultipleAllocations],
@@ -86,7 +86,7 @@ export function deviceMatches(program: Program, device: DeviceFacts): boolean {
       ['capacity', byDomain(driver, device.capacity, ({ value }) => quantityValue(value))],
     ]),
   );
-  return program.evaluate({ device: facts }, new Budget(deviceExpressionCostLimit)) === true;
+  return program.evaluate({ device: info }, new Budget(deviceExpressionCostLimit)) === true;
 }
 
 function attributeValue(attribute: DeviceAttributeValue): Value {

@@ -128,29 +128,29 @@ describe('structural schemas', () => {
       const schema = structuralSchema(props);
       const input = { kind: 'A', apiVersion: 'a/v1', metadata: {}, ...(randomValue(random, props, 6) as object) };
       const text = JSON.stringify(input);
-      const told = `seed ${seed}: ${JSON.stringify(props)} with ${text}`;
+      const context = `seed ${seed}: ${JSON.stringify(props)} with ${text}`;
 
       const copy = pruned(schema, input, { isRoot: true });
-      assert.equal(JSON.stringify(input), text, told);
-      assert.equal(JSON.stringify(pruned(schema, copy, { isRoot: true })), JSON.stringify(copy), told);
+      assert.equal(JSON.stringify(input), text, context);
+      assert.equal(JSON.stringify(pruned(schema, copy, { isRoot: true })), JSON.stringify(copy), context);
       assert.equal(
         JSON.stringify(pruned(schema, shuffled(random, input), { isRoot: true })),
         JSON.stringify(copy),
-        told,
+        context,
       );
 
       const filled = withDefaults(schema, copy);
-      assert.equal(withDefaults(schema, filled), filled, told);
+      assert.equal(withDefaults(schema, filled), filled, context);
       const again = withDefaults(schema, pruned(schema, filled, { isRoot: true }));
-      assert.equal(JSON.stringify(again), JSON.stringify(filled), told);
+      assert.equal(JSON.stringify(again), JSON.stringify(filled), context);
 
       const errors = validateValue(schema, filled, undefined);
       const reread = parseJson(JSON.stringify(filled));
-      assert.deepEqual(validateValue(schema, reread, undefined), errors, told);
+      assert.deepEqual(validateValue(schema, reread, undefined), errors, context);
       // An object that does not change is as valid as before.
-      assert.deepEqual(validateValue(schema, filled, undefined, { old: cloneJson(filled) }), [], told);
+      assert.deepEqual(validateValue(schema, filled, undefined, { old: cloneJson(filled) }), [], context);
       // A fault of an existing value is never excused because of a value that was missing.
-      assert.deepEqual(validateValue(schema, filled, undefined, { old: {} }), errors, told);
+      assert.deepEqual(validateValue(schema, filled, undefined, { old: {} }), errors, context);
       if (errors.length === 0) valid++;
     }
     // The schemas and values must not be trivial.

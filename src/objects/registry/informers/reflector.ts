@@ -196,8 +196,8 @@ export class Reflector {
       if (batch === undefined) return;
       const turn = new Turn();
       for (const change of batch.changes) {
-        const told = this.deliver(change);
-        if (told instanceof Promise) await told;
+        const delivery = this.deliver(change);
+        if (delivery instanceof Promise) await delivery;
         if (turn.isOver) await turn.next();
       }
       this.position = batch.position;

@@ -37,7 +37,7 @@ export class ReviewWriter {
     const { attributes } = this;
     const { object, oldObject } = this.objects.as(matched);
     const uid = randomUUID();
-    const facts = {
+    const info = {
       uid,
       kind: matched.kind,
       resource: matched.resource,
@@ -53,7 +53,7 @@ export class ReviewWriter {
     // For a connect request, the options are already sent as the object.
     const options = attributes.operation === 'CONNECT' ? null : attributes.options;
     const rest = { dryRun: attributes.dryRun, options };
-    const text = `{"kind":"AdmissionReview","apiVersion":"${this.group}/${version}","request":${opened(facts)},"object":${this.textOf(object)},"oldObject":${this.textOf(oldObject)},${continued(rest)}}`;
+    const text = `{"kind":"AdmissionReview","apiVersion":"${this.group}/${version}","request":${opened(info)},"object":${this.textOf(object)},"oldObject":${this.textOf(oldObject)},${continued(rest)}}`;
     return { uid, body: Buffer.from(text) };
   }
 

@@ -43,7 +43,7 @@ const requestInfo = {
 } as RequestInfo;
 
 function event(id: string, more: Partial<AuditInfo> = {}): AuditEvent {
-  const facts: AuditInfo = {
+  const info: AuditInfo = {
     level: 'RequestResponse',
     stage: 'ResponseComplete',
     auditID: id,
@@ -66,7 +66,7 @@ function event(id: string, more: Partial<AuditInfo> = {}): AuditEvent {
     written: [],
     ...more,
   };
-  return new AuditEvent(facts, names);
+  return new AuditEvent(info, names);
 }
 
 /** A batch backend whose delivery the test controls, and its counts. */
@@ -108,7 +108,7 @@ describe('an event', () => {
 
   it('is a line of the legacy format, with quoted values', () => {
     assert.equal(
-      legacyLine(event('id').facts),
+      legacyLine(event('id').info),
       '2023-11-14T22:13:20.123Z AUDIT: id="id" stage="ResponseComplete" ip="10.0.0.7" method="create" user="alice" ' +
         'groups="\\"devs\\",\\"ops\\"" as="<self>" asgroups="<lookup>" user-agent="test\\n\\"1\\"" namespace="a" ' +
         'uri="/api/v1/namespaces/a/configmaps" response="201"',
@@ -223,7 +223,7 @@ describe('a backend of batches', () => {
   it('delivers everything in order, in batches', async () => {
     const got: string[][] = [];
     const { backend, value } = batches(async (events) => {
-      got.push(events.map(({ facts }) => facts.auditID));
+      got.push(events.map(({ info }) => info.auditID));
       return 0;
     });
     const ids = Array.from({ length: 35 }, (_, i) => String(i));
@@ -349,7 +349,7 @@ describe('the other parts', () => {
       const losses = new Losses('log', metrics, new Logger('error', 'text', () => undefined));
       const backend = new BlockingLogBackend(full, 'json', isStrict, undefined, losses);
       const auditor = new Auditor({ names, policy: () => policy, backends: [backend], metrics });
-      const emit = (mustSucceed: boolean) => () => auditor.emit(event('x').facts, mustSucceed);
+      const emit = (mustSucceed: boolean) => () => auditor.emit(event('x').info, mustSucceed);
       assert.doesNotThrow(emit(false));
       if (isStrict) assert.throws(emit(true), /could not be written to the audit trail/);
       else assert.doesNotThrow(emit(true));

@@ -32,7 +32,7 @@ export function databaseDelivery(
   });
   const deliver: Deliver = async (events, signal) => {
     const rows = `[${events.map(rowOf).join(',')}]`;
-    const times = events.map(({ facts }) => facts.at);
+    const times = events.map(({ info }) => info.at);
     const days = [new Date(Math.min(...times)), new Date(Math.max(...times))] as const;
     const backoff = new Backoff({ firstMs: firstRetryMs, longestMs: longestRetryMs });
     for (;;) {
@@ -92,17 +92,17 @@ export async function keepAuditPartitions(
 
 /** An event as a row of the table, as JSON. */
 function rowOf(event: AuditEvent): string {
-  const { facts } = event;
-  const { user, impersonatedUser, requestInfo, response } = facts;
+  const { info } = event;
+  const { user, impersonatedUser, requestInfo, response } = info;
   const isResource = requestInfo.isResourceRequest;
   const row = JSON.stringify({
-    at: microTime(facts.at),
-    received_at: microTime(facts.receivedAt),
-    audit_id: facts.auditID,
-    level: facts.level,
-    stage: facts.stage,
+    at: microTime(info.at),
+    received_at: microTime(info.receivedAt),
+    audit_id: info.auditID,
+    level: info.level,
+    stage: info.stage,
     verb: shown(requestInfo.verb),
-    request_uri: shown(facts.requestURI),
+    request_uri: shown(info.requestURI),
     code: response?.code,
     reason: response === undefined || response.reason === '' ? undefined : response.reason,
     username: user && shown(user.name),
@@ -110,20 +110,20 @@ function rowOf(event: AuditEvent): string {
     groups: user?.groups.map(shown),
     impersonated_user: impersonatedUser && shown(impersonatedUser.name),
     impersonated_groups: impersonatedUser?.groups.map(shown),
-    source_ips: facts.sourceIPs,
-    user_agent: shown(facts.userAgent),
+    source_ips: info.sourceIPs,
+    user_agent: shown(info.userAgent),
     ...(isResource
       ? {
           api_group: requestInfo.apiGroup,
           api_version: requestInfo.apiVersion,
           resource: shown(requestInfo.resource),
           subresource: shown(requestInfo.subresource),
-          namespace: shown(facts.namespace),
-          name: shown(facts.name),
+          namespace: shown(info.namespace),
+          name: shown(info.name),
         }
       : {}),
-    annotations: Object.fromEntries(facts.annotations.map(([key, value]) => [shown(key), shown(value)])),
-    resource_versions: facts.written.map(String),
+    annotations: Object.fromEntries(info.annotations.map(([key, value]) => [shown(key), shown(value)])),
+    resource_versions: info.written.map(String),
   });
   return `${row.slice(0, -1)},"event":${event.document}}`;
 }

@@ -33,7 +33,7 @@ const pause = new Int32Array(new SharedArrayBuffer(4));
 
 /** An event as a line, including the line break. */
 export function lineOf(event: AuditEvent, format: 'json' | 'legacy'): string {
-  return `${format === 'json' ? event.document : legacyLine(event.facts)}\n`;
+  return `${format === 'json' ? event.document : legacyLine(event.info)}\n`;
 }
 
 /** Writes each event before the response to its request is sent. */

@@ -90,12 +90,12 @@ async function bring(path: string | undefined, options: Options, context: Comman
       },
     });
     progress.clear();
-    const told = result ?? plan;
+    const reported = result ?? plan;
     if (output === 'json') {
       const both = { plan: tallyJson(plan), ...(result === undefined ? {} : { result: tallyJson(result) }) };
       context.print(JSON.stringify(both));
     } else for (const line of result === undefined ? planLines(plan) : resultLines(result)) context.print(line);
-    if (told.hasFaults) context.endWith(incomplete);
+    if (reported.hasFaults) context.endWith(incomplete);
   } catch (error) {
     progress.clear();
     if (signal.aborted) throw new StartupError('stopped; run the import again to continue');

@@ -83,11 +83,11 @@ describe('rules that former releases gave too much', () => {
 
 describe('the default policy', () => {
   it('gives no right that the same role of release 1.37 does not give', () => {
-    const facts = JSON.parse(readFileSync('test/facts/released-roles.json', 'utf8')) as {
+    const info = JSON.parse(readFileSync('test/facts/released-roles.json', 'utf8')) as {
       roles: Record<string, readonly string[]>;
     };
     const released = (key: string): PolicyRule[] => {
-      const lines = Object.hasOwn(facts.roles, key) ? facts.roles[key] : undefined;
+      const lines = Object.hasOwn(info.roles, key) ? info.roles[key] : undefined;
       assert.ok(lines, `release 1.37 has no role ${key}`);
       return lines.map((line) => {
         const [verbs = [], second = [], resources, resourceNames] = line.split(' | ').map((part) => part.split(' '));
