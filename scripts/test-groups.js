@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The most files of one process. Loading their imports takes longer than running many of them. */
-const mostTogether = 12;
+/** The most files of one process. Loading what they import takes longer than running many of them. */
+const mostTogether = 40;
 /**
  * Folders whose tests start servers or programs, and the most files of a group. Small groups keep all CPUs busy until
  * the end.
  */
 const mostOfFloor = new Map([
-  ['dist/src/storage', 4],
-  ['dist/src/tools', 4],
-  ['dist/test/e2e', 3],
+  ['dist/src/storage', 10],
+  ['dist/src/tools', 12],
+  ['dist/test/e2e', 6],
 ]);
 /**
  * Files that share a running cluster (test/e2e/support/shared-cluster.ts): each further file in a group saves starting
@@ -18,9 +18,12 @@ const mostOfFloor = new Map([
  */
 const mostOfCluster = 16;
 const cluster = /\bsharedCluster\('(\w+)'\)/;
-/** A file with a top-level await can't be loaded within a suite, nor can a file that imports it. */
+/**
+ * A file with a top-level await can't be loaded within a suite, nor can a file that imports it. In a loop or a condition
+ * at the top of a file, only the statements of the block itself count: functions inside may wait.
+ */
 const waitsAtTop =
-  /^(?:(?:export )?(?:const|let) .*= )?\(?await |^for await |^(?:for|if|while|try)\b[^\n]*\n(?: {4}.*\n)*? {4}.*\bawait /m;
+  /^(?:(?:export )?(?:const|let) .*= )?\(?await |^for await |^(?:for|if|while|try)\b[^\n]*\n(?: {4}.*\n)*? {4}(?:[^ \n].* = )?\(?await /m;
 const imported = /from '(\.[^']+)'/g;
 
 /**
@@ -35,26 +38,28 @@ const imported = /from '(\.[^']+)'/g;
 export function groupTestFiles(files, root, alone) {
   const waiting = new Map();
   const sharing = new Map();
-  const groups = [];
-  const open = new Map();
+  const kinds = new Map();
   for (const file of files) {
-    if (alone.some((part) => file.includes(part)) || waits(join(root, file), waiting)) {
-      groups.push([file]);
-      continue;
-    }
     const floor = file.split('/').slice(0, 3).join('/');
     const shared = clusterOf(join(root, file), sharing);
+    const isAlone = alone.some((part) => file.includes(part)) || waits(join(root, file), waiting);
+    const kind = isAlone ? file : (shared ?? floor);
     const most = shared === undefined ? (mostOfFloor.get(floor) ?? mostTogether) : mostOfCluster;
-    const kind = shared ?? floor;
-    let group = open.get(kind);
-    if (group === undefined || group.length >= most) {
-      group = [];
-      open.set(kind, group);
-      groups.push(group);
-    }
-    group.push(file);
+    const known = kinds.get(kind) ?? { most, members: [] };
+    known.members.push(file);
+    kinds.set(kind, known);
   }
-  return groups;
+  const places = new Map(files.map((file, at) => [file, at]));
+  return [...kinds.values()]
+    .flatMap(({ most, members }) => evenParts(members, most))
+    .toSorted((a, b) => places.get(a[0]) - places.get(b[0]));
+}
+
+/** Splits a list into as few parts as have at most `most` members, all about as long. */
+function evenParts(list, most) {
+  const count = Math.ceil(list.length / most);
+  const start = (part) => Math.round((part * list.length) / count);
+  return Array.from({ length: count }, (_, part) => list.slice(start(part), start(part + 1)));
 }
 
 /** Whether the file, or a file for tests that it imports, has a top-level await. */
