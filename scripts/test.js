@@ -39,6 +39,7 @@ const longest = [
   'e2e/pooler.',
   'e2e/generated-kind.',
   'e2e/stream-faults.',
+  'e2e/watch-contract.',
   'e2e/authentication-outage.',
   'e2e/api-endpoints.',
   'e2e/backup.',

@@ -4,7 +4,8 @@ import { selfSubjectAccessReview } from '../../src/objects/apis/authorization/v1
 import type { ApiClient, ApiRequest } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';
 import { decodeObject, encodeObject, ProtobufClient, protobuf } from './support/protobuf-client.js';
-import { eventually, TestCluster, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster, tokens } from './support/test-cluster.js';
 
 const group = 'authorization.k8s.io';
 const reviews = `/apis/${group}/v1`;
@@ -14,7 +15,7 @@ let cluster: TestCluster;
 let admin: ApiClient;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC'] });
+  cluster = await sharedCluster('rbac');
   admin = cluster.first.client;
   const rules = [
     { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods', 'pods/log'] },

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ApiResponse } from './support/api-client.js';
 import { questionsUntil } from './support/questions.js';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 
 const registration = '/apis/admissionregistration.k8s.io/v1';
 const rule = (group: string, resource: string) => ({
@@ -11,7 +12,7 @@ const rule = (group: string, resource: string) => ({
 
 let cluster: TestCluster;
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
 });
 after(() => cluster.stop());
 

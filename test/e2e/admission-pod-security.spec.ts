@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster } from './support/test-cluster.js';
 
 const label = (name: string) => `pod-security.kubernetes.io/${name}`;
 const container = { name: 'a', image: 'example/image:1' };
@@ -26,7 +27,7 @@ let other: ApiClient;
 let namespaces = 0;
 
 before(async () => {
-  cluster = await TestCluster.start();
+  cluster = await sharedCluster('plain');
   client = cluster.first.client;
   other = cluster.second.client;
 });

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster } from './support/test-cluster.js';
 
 const pods = '/api/v1/namespaces/default/pods';
 const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
@@ -19,7 +20,7 @@ let client: ApiClient;
 let other: ApiClient;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
   client = cluster.first.client;
   other = cluster.second.client;
 });

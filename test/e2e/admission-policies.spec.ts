@@ -4,7 +4,8 @@ import type { ApiResponse } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';
 import { processorMicroseconds } from './support/processes.js';
 import { questionsUntil } from './support/questions.js';
-import { eventually, TestCluster, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster, tokens } from './support/test-cluster.js';
 
 const registration = '/apis/admissionregistration.k8s.io/v1';
 const policiesPath = `${registration}/validatingadmissionpolicies`;
@@ -18,7 +19,7 @@ const configMapRule = {
 
 let cluster: TestCluster;
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
 });
 after(() => cluster.stop());
 

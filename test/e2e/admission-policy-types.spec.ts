@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster } from './support/test-cluster.js';
 
 const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
 const deployments = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['deployments'] };
@@ -11,7 +12,7 @@ const specOf = (expression: string, rule: object = deployments) => ({
 
 let cluster: TestCluster;
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2, controllers: true });
+  cluster = await sharedCluster('loops');
 });
 after(() => cluster.stop());
 

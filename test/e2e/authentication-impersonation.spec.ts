@@ -4,7 +4,8 @@ import { makeRequest } from '../support/certificate-requests.js';
 import type { ApiClient } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';
 import { type FieldLines, type FieldsAnswer, sendFields } from './support/send-fields.js';
-import { eventually, TestCluster, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster, tokens } from './support/test-cluster.js';
 
 const rbacGroup = 'rbac.authorization.k8s.io';
 const rbac = `/apis/${rbacGroup}/v1`;
@@ -16,7 +17,7 @@ let cluster: TestCluster;
 let admin: ApiClient;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC'] });
+  cluster = await sharedCluster('rbac');
   admin = cluster.first.client;
 });
 after(() => cluster?.stop());

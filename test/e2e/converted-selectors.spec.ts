@@ -3,7 +3,8 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { HookServer, type ReceivedHookReview } from '../support/hook-server.js';
 import type { ApiClient, WatchEvent } from './support/api-client.js';
 import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster } from './support/test-cluster.js';
 
 /* v1, which is stored, has `spec.hostPort`; v2 has `spec.host` and `spec.port`, and a label `host` that only it shows. */
 
@@ -21,7 +22,7 @@ type Any = any;
 
 before(async () => {
   hooks = await HookServer.start();
-  cluster = await TestCluster.start({ servers: 2, controllers: true });
+  cluster = await sharedCluster('loops');
   clients = cluster.servers.map(({ client }) => client);
 });
 

@@ -24,11 +24,11 @@ describe('the definition of a custom resource', () => {
     kubectl.ok(['wait', '--for', 'condition=established', '--timeout=20s', 'crd/shelves.test.example']);
     assert.match(
       kubectl.ok(['get', 'crd']),
-      /^NAME\s+SCOPE\s+VERSIONS\s+CREATED AT\nshelves\.test\.example\s+Namespaced\s+v1\(storage\)\s+\d{4}-\d\d-\d\dT/,
+      /^NAME\s+SCOPE\s+VERSIONS\s+CREATED AT\n(?:.*\n)*shelves\.test\.example\s+Namespaced\s+v1\(storage\)\s+\d{4}-\d\d-\d\dT/,
     );
     assert.match(
       kubectl.ok(['get', 'crds', '-o', 'name']),
-      /^customresourcedefinition\.apiextensions\.k8s\.io\/shelves/,
+      /^customresourcedefinition\.apiextensions\.k8s\.io\/shelves/m,
     );
     assert.match(kubectl.ok(['get', 'api-extensions']), /shelves\.test\.example/);
     const columns = 'jsonpath={.status.conditions[*].type}={.status.conditions[*].reason} {.status.storedVersions}';

@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { HookServer, type ReceivedHookReview } from '../support/hook-server.js';
 import type { ApiClient } from './support/api-client.js';
 import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster } from './support/test-cluster.js';
 import { readAll } from './support/watching.js';
 
 /* v1 has `spec.size`, v2 has `spec.width` and `spec.height`; the stored version is v2. */
@@ -14,7 +15,7 @@ let hooks: HookServer;
 
 before(async () => {
   hooks = await HookServer.start();
-  cluster = await TestCluster.start({ servers: 2, controllers: true, flags: ['--authorization-mode=RBAC'] });
+  cluster = await sharedCluster('loops');
   clients = cluster.servers.map(({ client }) => client);
 });
 

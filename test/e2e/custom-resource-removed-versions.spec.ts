@@ -3,7 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { HookServer } from '../support/hook-server.js';
 import type { ApiClient } from './support/api-client.js';
 import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster } from './support/test-cluster.js';
 
 /* Owners of fields whose entries name a version that the definition no longer has. */
 
@@ -13,7 +14,7 @@ let hooks: HookServer;
 
 before(async () => {
   hooks = await HookServer.start();
-  cluster = await TestCluster.start({ servers: 1, controllers: true, flags: ['--authorization-mode=RBAC'] });
+  cluster = await sharedCluster('loops');
   client = cluster.servers[0]?.client as ApiClient;
 });
 

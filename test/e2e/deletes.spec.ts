@@ -4,7 +4,8 @@ import pg from 'pg';
 import { status as statusType } from '../../src/objects/apis/meta/v1/status.types.js';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { decodeObject, ProtobufClient } from './support/protobuf-client.js';
-import { TestCluster, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { type TestCluster, tokens } from './support/test-cluster.js';
 
 const table = 'application/json;as=Table;g=meta.k8s.io;v=v1';
 const core = '/api/v1/namespaces/default';
@@ -16,7 +17,7 @@ let client: ApiClient;
 const bob = { token: tokens.bob };
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC'] });
+  cluster = await sharedCluster('rbac');
   client = cluster.first.client;
   const resources = ['secrets', 'pods', 'resourcequotas'];
   await made(`${rbac}/roles`, {
@@ -208,20 +209,14 @@ describe('--delete-collection-workers', () => {
   }
 
   it('bounds the deletes that are under way at one time', async () => {
-    const other = await TestCluster.start({ servers: 1, flags: ['--delete-collection-workers=1'] });
-    try {
-      const { client: alone } = other.first;
-      const count = 40;
-      await Promise.all(
-        Array.from({ length: count }, (_, i) => alone.post(`${core}/configmaps`, { metadata: { name: `map-${i}` } })),
-      );
-      const before = await batchesOf(alone);
-      succeeded(await alone.delete(`${core}/configmaps?limit=${count}`), 'all');
-      // One after the other, each delete waits for a batch of its own.
-      assert.ok((await batchesOf(alone)) - before >= count, `${(await batchesOf(alone)) - before} batches`);
-    } finally {
-      await other.stop();
-    }
+    const { client: alone } = await cluster.addServer(undefined, ['--delete-collection-workers=1']);
+    const path = await maps();
+    const count = 40;
+    await Promise.all(Array.from({ length: count }, (_, i) => alone.post(path, { metadata: { name: `map-${i}` } })));
+    const before = await batchesOf(alone);
+    succeeded(await alone.delete(path), 'all');
+    // One after the other, each delete waits for a batch of its own.
+    assert.ok((await batchesOf(alone)) - before >= count, `${(await batchesOf(alone)) - before} batches`);
   });
 });
 
@@ -304,16 +299,8 @@ describe('DELETE of one object', () => {
 });
 
 describe('DELETE without a garbage collector', () => {
-  let uncollected: TestCluster;
-
-  before(async () => {
-    uncollected = await TestCluster.start({ servers: 1, flags: ['--enable-garbage-collector=false'] });
-  });
-
-  after(() => uncollected.stop());
-
   it('leaves no object that waits for a garbage collector', async () => {
-    const { client: api } = uncollected.first;
+    const { client: api } = await cluster.addServer(undefined, ['--enable-garbage-collector=false']);
     const template = {
       metadata: { labels: { a: 'b' } },
       spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] },

@@ -8,14 +8,15 @@ import {
   type ObjectCache,
   type V1ConfigMap,
 } from '@kubernetes/client-node';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let running = true;
 const path = '/api/v1/namespaces/default/configmaps';
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
 });
 
 after(() => cluster.stop());

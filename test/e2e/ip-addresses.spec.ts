@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { eventually, TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
 });
 after(() => cluster.stop());
 

@@ -4,7 +4,8 @@ import { Random, testSeeds } from '../support/random.js';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { expireHistory } from './support/expire-history.js';
 import { allPages, create, isStatus, namesOf, ok, ownCollection, withNewServer, withQuery } from './support/listing.js';
-import { TestCluster } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import type { TestCluster } from './support/test-cluster.js';
 
 // The rules of paged lists (specification 4.3), each against two server processes.
 
@@ -14,7 +15,7 @@ const two = (): ApiClient => cluster.second.client;
 let later = 0;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2 });
+  cluster = await sharedCluster('plain');
 });
 
 after(() => cluster.stop());

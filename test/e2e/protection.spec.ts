@@ -5,12 +5,13 @@ import { connect as connectTls } from 'node:tls';
 import { systemClock } from '../../src/base/machinery/clock.js';
 import { ensurePki } from '../../src/tools/cli/pki/pki.js';
 import type { ApiResponse } from './support/api-client.js';
-import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1 });
+  cluster = await sharedCluster('plain');
 });
 
 after(() => cluster.stop());
@@ -80,16 +81,12 @@ describe('authentication', () => {
     const anonymous = cluster.clientFor(cluster.first);
     assert.equal((await anonymous.get('/api')).status, 200);
     anonymous.close();
-    const closed = await TestCluster.start({ servers: 1, flags: ['--anonymous-auth=false'] });
-    try {
-      const refused = closed.clientFor(closed.first);
-      assert.equal((await refused.get('/api')).status, 401);
-      assert.equal((await refused.get('/no/such/path')).status, 401);
-      refused.close();
-      assert.equal((await closed.first.client.get('/api')).status, 200);
-    } finally {
-      await closed.stop();
-    }
+    const closed = await cluster.addServer(undefined, ['--anonymous-auth=false']);
+    const refused = cluster.clientFor(closed);
+    assert.equal((await refused.get('/api')).status, 401);
+    assert.equal((await refused.get('/no/such/path')).status, 401);
+    refused.close();
+    assert.equal((await closed.client.get('/api')).status, 200);
   });
 });
 
@@ -164,27 +161,23 @@ describe('limits', () => {
   });
 
   it('answers 429 with Retry-After above the in-flight limit', async () => {
-    const small = await TestCluster.start({
-      servers: 1,
-      flags: ['--max-mutating-requests-inflight=1', '--enable-priority-and-fairness=false'],
-    });
-    try {
-      const answers: ApiResponse[] = [];
-      const write = async () => {
-        const bodies = Array.from({ length: 60 }, () => ({ metadata: { generateName: 'c-' } }));
-        const asked = bodies.map((body) => small.first.client.post(path, body, { token: tokens.alice }));
-        answers.push(...(await Promise.all(asked)));
-        return answers.some(({ status }) => status === 429);
-      };
-      await eventually(write, 'some of 60 concurrent writes to be refused');
-      const refused = answers.filter(({ status }) => status === 429);
-      assert.ok(answers.some(({ status }) => status === 201));
-      for (const answer of refused) {
-        assert.equal(answer.headers['retry-after'], '1');
-        assert.equal(answer.body.reason, 'TooManyRequests');
-      }
-    } finally {
-      await small.stop();
+    const small = await cluster.addServer(undefined, [
+      '--max-mutating-requests-inflight=1',
+      '--enable-priority-and-fairness=false',
+    ]);
+    const answers: ApiResponse[] = [];
+    const write = async () => {
+      const bodies = Array.from({ length: 60 }, () => ({ metadata: { generateName: 'c-' } }));
+      const asked = bodies.map((body) => small.client.post(path, body, { token: tokens.alice }));
+      answers.push(...(await Promise.all(asked)));
+      return answers.some(({ status }) => status === 429);
+    };
+    await eventually(write, 'some of 60 concurrent writes to be refused');
+    const refused = answers.filter(({ status }) => status === 429);
+    assert.ok(answers.some(({ status }) => status === 201));
+    for (const answer of refused) {
+      assert.equal(answer.headers['retry-after'], '1');
+      assert.equal(answer.body.reason, 'TooManyRequests');
     }
   });
 });

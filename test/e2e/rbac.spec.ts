@@ -6,7 +6,8 @@ import { formatKubeconfig } from '../../src/tools/cli/kubeconfig.js';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';
 import { questionsUntil } from './support/questions.js';
-import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
 const group = 'rbac.authorization.k8s.io';
 const rbac = `/apis/${group}/v1`;
@@ -16,7 +17,7 @@ let cluster: TestCluster;
 let admin: ApiClient;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 2, controllers: true, flags: ['--authorization-mode=RBAC'] });
+  cluster = await sharedCluster('loops');
   admin = cluster.first.client;
 });
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import { eventually, TestCluster, type TestServer } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { eventually, type TestCluster, type TestServer } from './support/test-cluster.js';
 
 // Flags of the port and of browsers, and flags that other servers have: one server with all of them, compared with a
 // plain one.
@@ -12,7 +13,7 @@ let plain: TestServer;
 let strict: TestServer;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1, accounts: false });
+  cluster = await sharedCluster('plain');
   plain = cluster.first;
   strict = await cluster.addServer(undefined, [
     '--tls-min-version=VersionTLS12',

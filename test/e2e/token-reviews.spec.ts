@@ -5,7 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { formatKubeconfig } from '../../src/tools/cli/kubeconfig.js';
 import type { ApiClient } from './support/api-client.js';
 import { Kubectl } from './support/kubectl.js';
-import { TestCluster, tokens } from './support/test-cluster.js';
+import { sharedCluster } from './support/shared-cluster.js';
+import { type TestCluster, tokens } from './support/test-cluster.js';
 
 const group = '/apis/authentication.k8s.io/v1';
 const tokenReviews = `${group}/tokenreviews`;
@@ -17,7 +18,7 @@ let cluster: TestCluster;
 let admin: ApiClient;
 
 before(async () => {
-  cluster = await TestCluster.start({ servers: 1, flags: ['--authorization-mode=RBAC'] });
+  cluster = await sharedCluster('rbac');
   admin = cluster.first.client;
 });
 after(() => cluster?.stop());

@@ -2,8 +2,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
+import { leaseResource } from '../../../src/server/advertise/serving-leases.js';
+import { Baseline } from '../../../src/tools/test-clusters/host/baseline.js';
 import { removeWithUs } from '../../support/child-guard.js';
-import { TestCluster, type TestClusterOptions, type TestServer } from './test-cluster.js';
+import { eventually, TestCluster, type TestClusterOptions } from './test-cluster.js';
 
 /**
  * Clusters that spec files share, by name. `scripts/test-groups.js` reads the name in a file's text, so that files that share
@@ -14,6 +17,8 @@ const kinds = {
   plain: () => ({ servers: 2 }),
   /** Three servers like those of `plain`. */
   watches: () => ({ servers: 3 }),
+  /** A server with RBAC, without control loops. */
+  rbac: () => ({ servers: 1, flags: ['--authorization-mode=RBAC'] }),
   /** Two servers with RBAC, and the control loops. */
   loops: () => ({ servers: 2, controllers: true, flags: ['--authorization-mode=RBAC'] }),
   /** Two servers whose API groups are those of another vendor. */
@@ -44,19 +49,25 @@ function newSigningKey(): string {
   return file;
 }
 
-/** A cluster of this process, with its first servers. */
+/** The clusters without loops that write objects: they return to the state of their start after each file. */
+const returning: ReadonlySet<string> = new Set<keyof typeof kinds>(['plain', 'watches', 'rbac']);
+
+/** A cluster of this process. */
 interface KeptCluster {
   readonly cluster: TestCluster;
-  readonly servers: readonly TestServer[];
+  /** How many servers it starts with. */
+  readonly servers: number;
 }
 
 const kept = new Map<keyof typeof kinds, Promise<KeptCluster>>();
 
 /**
- * A running cluster that the files of this process use one after the other: each in namespaces of its own, and with
- * names of its own for whatever has no namespace. Objects that change the servers for everybody, such as policies and
- * webhooks, must be removed at the end. `stop` gives the cluster back and ends servers that the file added. A cluster
- * is not used again if one of its first servers has ended. A file that runs alone gets a cluster of its own.
+ * A running cluster that the files of this process use one after the other. Afterwards all objects of most kinds of
+ * clusters are as they were. In a cluster with control loops or of another vendor, each file uses namespaces of its own,
+ * and names of its own for whatever has no namespace, and removes objects that change the servers for everybody, such as
+ * policies and webhooks. What the servers remember besides objects, such as counts of requests, stays. `stop` gives the
+ * cluster back, with as many servers as it had; others, and those with flags of the file, end. A cluster with fewer
+ * servers is not used again. A file that runs alone gets a cluster of its own.
  */
 export async function sharedCluster(kind: keyof typeof kinds): Promise<TestCluster> {
   if (process.env.PLINTH_TEST_GROUP !== '1') return TestCluster.start(kinds[kind]());
@@ -69,19 +80,45 @@ export async function sharedCluster(kind: keyof typeof kinds): Promise<TestClust
 async function start(kind: keyof typeof kinds): Promise<KeptCluster> {
   const cluster = await TestCluster.start(kinds[kind]());
   endWithProcess();
-  return { cluster, servers: [...cluster.servers] };
+  if (returning.has(kind)) await withBaseline(cluster, (baseline) => baseline.capture());
+  return { cluster, servers: cluster.servers.length };
 }
 
 async function handBack(kind: keyof typeof kinds, { cluster, servers }: KeptCluster): Promise<void> {
-  const added = cluster.servers.filter((server) => !servers.includes(server));
-  const isWhole = servers.every((server) => cluster.servers.includes(server) && server.process.exitCode === null);
-  if (!isWhole) {
+  const like = cluster.servers.filter((server) => server.isRunning && server.flags.length === 0).slice(0, servers);
+  if (like.length < servers) {
     kept.delete(kind);
     await cluster.stop();
     return;
   }
-  for (const server of added) cluster.servers.splice(cluster.servers.indexOf(server), 1);
-  await Promise.all(added.map((server) => server.stop()));
+  const others = cluster.servers.filter((server) => !like.includes(server));
+  cluster.servers.splice(0, cluster.servers.length, ...like);
+  await Promise.all(others.map((server) => server.stop()));
+  if (returning.has(kind)) await returnToStart(cluster);
+}
+
+/** Undoes all changes of objects; resolves when every server has seen that. */
+async function returnToStart(cluster: TestCluster): Promise<void> {
+  const { changes } = await withBaseline(cluster, (baseline) => baseline.restore(false));
+  if (changes.size === 0) return;
+  const newest = [...changes.values()].reduce((a, b) => (a > b ? a : b));
+  const path = `/api/v1/namespaces/default/configmaps?limit=1&resourceVersion=${newest}&resourceVersionMatch=NotOlderThan`;
+  for (const { client } of cluster.servers) {
+    await eventually(async () => (await client.get(path)).status === 200, 'the server to see the state of the start');
+  }
+}
+
+async function withBaseline<T>(cluster: TestCluster, use: (baseline: Baseline) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: cluster.databaseUrl });
+  await client.connect();
+  try {
+    const leases = 'leases.coordination.k8s.io';
+    const kept = { leases, namespaces: ['kube-system', 'kube-node-lease'], resources: [leaseResource] };
+    const holders = ['namespaces', 'customresourcedefinitions.apiextensions.k8s.io'];
+    return await use(new Baseline(client, kept, holders));
+  } finally {
+    await client.end();
+  }
 }
 
 /**

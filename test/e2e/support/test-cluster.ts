@@ -100,6 +100,8 @@ export class TestServer {
     readonly process: ChildProcess,
     readonly kubeconfig: string,
     credentials: Credentials,
+    /** The flags that it has besides those of its cluster. */
+    readonly flags: readonly string[],
   ) {
     this.client = new ApiClient(url, credentials);
     this.ended = once(process, 'close');
@@ -114,6 +116,11 @@ export class TestServer {
         resolve();
       });
     });
+  }
+
+  /** Whether the process has not ended. */
+  get isRunning(): boolean {
+    return this.process.exitCode === null && this.process.signalCode === null;
   }
 
   /** Ends the process and waits for it; the default lets it finish its requests. */
@@ -263,7 +270,8 @@ export class TestCluster {
       { env: this.environment, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     endWithUs(child);
-    const server = new TestServer(url, child, kubeconfig, { ca: this.pki.authority, token: tokens.admin });
+    const credentials = { ca: this.pki.authority, token: tokens.admin };
+    const server = new TestServer(url, child, kubeconfig, credentials, flags);
     this.children.push(child);
     await this.ready(server, readyStatus);
     this.servers.push(server);
@@ -350,7 +358,7 @@ export class TestCluster {
     // The limit is long because the machine may be busy. A server that fails to start ends, which is noticed at once.
     const deadline = performance.now() + 120_000;
     for (;;) {
-      if (server.process.exitCode !== null || server.process.signalCode !== null) {
+      if (!server.isRunning) {
         await server.ended;
         throw new Error(`the server did not start:\n${server.log}`);
       }
