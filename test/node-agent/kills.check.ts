@@ -141,7 +141,12 @@ class Scene {
   static async start(): Promise<Scene> {
     const containerd = await TestContainerd.start();
     const shared = ['--compat=kubernetes', '--authorization-mode=Node,RBAC'];
-    const cluster = await TestCluster.start({ servers: 1, flags: shared, controllers: true, controllerFlags: shared });
+    const cluster = await TestCluster.start({
+      ...{ servers: 1, flags: shared, controllers: true, controllerFlags: shared },
+    }).catch(async (error: Error) => {
+      await containerd.stop();
+      throw error;
+    });
     const rootFolder = join(containerd.folder, 'agent');
     const flags = [
       '--compat=kubernetes',

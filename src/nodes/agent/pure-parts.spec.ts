@@ -27,7 +27,8 @@ import { ProbeState } from './probes/probe-state.js';
 import { RuntimeHealth } from './runtime-health.js';
 import { subresourcesOf } from './server/authorization.js';
 import { readLog } from './server/log-reader.js';
-import { ManifestError, readManifest } from './sources/static-pod.js';
+import { ManifestError } from './sources/manifest-error.js';
+import { readManifest } from './sources/static-pod.js';
 
 const uid = '0b0e1f9e-0000-4000-8000-000000000001';
 

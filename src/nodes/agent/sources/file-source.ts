@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { type FSWatcher, promises as fs, watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import { ManifestError, readManifest, type StaticPodContext } from './static-pod.js';
+import { ManifestError } from './manifest-error.js';
+import { readLargeManifest, type StaticPodContext } from './static-pod.js';
 
 /** Larger files are not read as manifests. */
 const mostBytes = 10 * 2 ** 20;
@@ -26,6 +28,7 @@ export class FileSource {
   private readonly reported = new Map<string, string>();
   private readonly seen = new Map<string, string>();
   private readonly good = new Map<string, readonly Pod[]>();
+  private readonly prints = new Map<string, string>();
 
   constructor(private readonly parts: FileSourceDependencies) {}
 
@@ -52,7 +55,8 @@ export class FileSource {
     if (files === undefined) return;
     const pods: Pod[] = [];
     for (const file of files) pods.push(...(await this.read(file)));
-    for (const file of this.good.keys()) if (!files.includes(file)) this.good.delete(file);
+    for (const known of [this.good, this.prints])
+      for (const file of known.keys()) if (!files.includes(file)) known.delete(file);
     onPods(pods);
   }
 
@@ -80,14 +84,19 @@ export class FileSource {
       if (!found.isFile()) return [];
       if (found.size > mostBytes) throw new ManifestError('is too large');
       text = await fs.readFile(file, 'utf8');
+      // Reading it again would give the same.
+      const print = createHash('sha256').update(text).digest('hex');
+      if (this.prints.get(file) === print) return this.good.get(file) ?? [];
+      this.prints.set(file, print);
       const seen = this.seen.get(file) ?? context.seen;
-      const pods = readManifest(text, { ...context, seen, origin: file });
+      const pods = await readLargeManifest(text, { ...context, seen, origin: file });
       this.reported.delete(file);
       this.seen.set(file, seen);
       this.good.set(file, pods);
       return pods;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      if (!(error instanceof ManifestError) || error.mayPass) this.prints.delete(file);
       this.report(file, (error as Error).message);
       return this.good.get(file) ?? [];
     }

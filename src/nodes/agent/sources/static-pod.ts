@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { FieldPath } from '../../../base/machinery/field-error.js';
 import { DecodeError, decode } from '../../../base/machinery/schema/index.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
-import { readYaml } from '../../../base/machinery/yaml/read-yaml.js';
 import {
   applyPodOnlyDefaults,
   applyPodSpecDefaults,
@@ -12,6 +11,9 @@ import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-sp
 import { isFolderName } from '../pod-folders.js';
 import { type PodSource, podAnnotations } from '../pods/pod-form.js';
 import { apiReference } from './api-reference.js';
+import { ManifestError } from './manifest-error.js';
+import { manifestValues } from './manifest-values.js';
+import { readManifestValues } from './read-manifest-values.js';
 
 export interface StaticPodContext {
   readonly nodeName: string;
@@ -23,38 +25,29 @@ export interface StaticPodContext {
   readonly seen: string;
 }
 
-/** A manifest that does not describe a pod. The message gives the reason in one line. */
-export class ManifestError extends Error {}
-
-/** The documents of one text. */
-const mostDocuments = 256;
-
 /**
- * The pods in a JSON or YAML text, which may contain several documents and lists of pods. Unknown fields are errors.
+ * The pods in a JSON or YAML text, which may contain several documents and lists of pods. Unknown fields are errors. Not for
+ * texts of any size: see {@link readLargeManifest}.
  *
  * @throws ManifestError
  */
 export function readManifest(text: string, context: StaticPodContext): Pod[] {
-  const documents = text.split(/^---(?:[ \t].*)?$/m).filter(hasContent);
-  if (documents.length > mostDocuments) throw new ManifestError(`has more than ${mostDocuments} documents`);
-  return documents.flatMap((document) => {
-    let value: unknown;
-    try {
-      value = readYaml(document);
-    } catch (error) {
-      throw new ManifestError(`is neither YAML nor JSON: ${(error as Error).message.split('\n')[0]}`);
-    }
+  return podsOf(manifestValues(text), context);
+}
+
+/** The same for texts of any size, however much work it is to read them. */
+export async function readLargeManifest(text: string, context: StaticPodContext): Promise<Pod[]> {
+  return podsOf(await readManifestValues(text), context);
+}
+
+function podsOf(values: readonly unknown[], context: StaticPodContext): Pod[] {
+  return values.flatMap((value) => {
     const { kind, apiVersion, items } = (value ?? {}) as { kind?: unknown; apiVersion?: unknown; items?: unknown };
     if (apiVersion === 'v1' && (kind === 'PodList' || kind === 'List') && Array.isArray(items)) {
       return items.map((item) => readPod(item, context));
     }
     return [readPod(value, context)];
   });
-}
-
-/** Whether a document is more than blank lines and comments. */
-function hasContent(document: string): boolean {
-  return document.split('\n').some((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
 }
 
 function readPod(value: unknown, context: StaticPodContext): Pod {

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { promises as fs } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { ManifestError, readManifest, type StaticPodContext } from './static-pod.js';
+import { CallSeats } from '../../../base/outgoing/call-seats.js';
+import { ManifestError } from './manifest-error.js';
+import { readLargeManifest, type StaticPodContext } from './static-pod.js';
 
 const mostBytes = 2 ** 20;
 
@@ -30,6 +32,10 @@ class Refusal extends Error {
  * `DELETE /pods/NAME`, `GET /pods`.
  */
 export class SubmissionServer {
+  /** Large manifests take a thread each. */
+  private readonly seats = new CallSeats({ calls: 2, waiting: 32 });
+  private readonly stopping = new AbortController();
+
   private constructor(
     private readonly server: Server,
     private readonly parts: SubmissionDependencies,
@@ -46,6 +52,7 @@ export class SubmissionServer {
   }
 
   async stop(): Promise<void> {
+    this.stopping.abort();
     const closed = once(this.server, 'close');
     this.server.close();
     this.server.closeAllConnections();
@@ -84,7 +91,9 @@ export class SubmissionServer {
 
   private async put(name: string, text: string): Promise<object> {
     const { folder, context } = this.parts;
-    const pods = readManifest(text, { ...context, origin: name });
+    const reading = this.seats.take(this.stopping.signal, () => readLargeManifest(text, { ...context, origin: name }));
+    if (reading === undefined) throw new Refusal(429, 'too many manifests wait to be read');
+    const pods = await reading;
     // A reader of the folder must never see an incomplete file.
     const waiting = join(folder, `.${name}.new`);
     await fs.writeFile(waiting, text, { mode: 0o600 });

@@ -3,7 +3,7 @@ import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import { readManifest, type StaticPodContext } from './static-pod.js';
+import { readLargeManifest, type StaticPodContext } from './static-pod.js';
 
 const answerMs = 10_000;
 const mostBytes = 10 * 2 ** 20;
@@ -24,7 +24,7 @@ export async function followUrl(parts: UrlSourceDependencies, signal: AbortSigna
   let reported = '';
   while (!signal.aborted) {
     try {
-      onPods(readManifest(await fetchText(parts, signal), { ...context, origin: url }));
+      onPods(await readLargeManifest(await fetchText(parts, signal), { ...context, origin: url }));
       reported = '';
     } catch (error) {
       if (signal.aborted) return;
