@@ -109,6 +109,23 @@ describe('tokens of service accounts', () => {
     }
     const keys = await client.get('/openid/v1/jwks');
     assert.equal(keys.headers['content-type'], 'application/jwk-set+json');
+    for (const [path, form] of [
+      ['/openid/v1/jwks', 'application/jwk-set+json'],
+      ['/.well-known/openid-configuration', 'application/json'],
+    ] as const) {
+      for (const [accept, status] of [
+        [form, 200],
+        [`text/html, ${form};q=0.5`, 200],
+        ['*/*;q=0.1', 200],
+        ['application/*', 406],
+        ['text/plain', 406],
+      ] as const) {
+        const answer = await client.get(path, { headers: { accept } });
+        assert.equal(answer.status, status, `${path} ${accept}`);
+        if (status !== 406) continue;
+        assert.equal(answer.body.message, `406: Not Acceptable\n\nAvailable representations: ${form}`);
+      }
+    }
     const checked = await jwtVerify(token, createLocalJWKSet(JSON.parse(keys.text)), { issuer, audience: 'vault' });
     assert.equal(checked.payload.sub, 'system:serviceaccount:default:robot');
     assert.ok(!keys.text.includes('"d"'));

@@ -155,7 +155,6 @@ describe('the mode Webhook', () => {
     assert.equal(review.status, 201);
     assert.deepEqual(review.body.status, {
       allowed: false,
-      denied: false,
       evaluationError: 'Internal error occurred: the authorization webhook did not answer',
     });
     const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';

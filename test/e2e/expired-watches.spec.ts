@@ -72,7 +72,7 @@ describe('a watch from before the history', () => {
       assert.equal(type, 'ERROR');
       assert.deepEqual([object.kind, object.apiVersion, object.status], ['Status', 'v1', 'Failure']);
       assert.deepEqual([object.code, object.reason], [410, 'Expired']);
-      assert.match(object.message, /^The resourceVersion for the provided watch is too old: \d+ \(\d+\)$/);
+      assert.match(object.message, /^The resourceVersion for the provided watch is too old\.$/);
     }
     const named = await client.get(`/api/v1/watch/namespaces/default/configmaps/new?resourceVersion=${gone}`);
     assert.equal(named.status, 200);
@@ -94,7 +94,7 @@ describe('a watch from before the history', () => {
     const answer = await client.get(`${path}?resourceVersion=${gone}&resourceVersionMatch=Exact`);
     assert.equal(answer.status, 410);
     assert.equal(answer.body.reason, 'Expired');
-    assert.match(answer.body.message, /^The resourceVersion for the provided list is too old: \d+ \(\d+\)$/);
+    assert.match(answer.body.message, /^The resourceVersion for the provided list is too old\.$/);
   });
 
   it('leaves other refusals their answer', async () => {

@@ -43,6 +43,25 @@ describe('bindings', () => {
     assert.match(again.body.message, /pod a is already assigned to node "n1"/);
   });
 
+  it('below the pod change its labels and annotations, and nobody comes to own what they change', async () => {
+    const { client } = cluster.first;
+    await addPod('labelled');
+    const metadata = { name: 'labelled', labels: { zone: 'z1' }, annotations: { why: 'there' } };
+    const other = await client.post(`${pods}/labelled/binding`, {
+      metadata: { ...metadata, uid: 'other' },
+      target: { name: 'n1' },
+    });
+    assert.equal(other.status, 409);
+    assert.match(other.body.message, /Key: \/registry\/pods\/virtual-kinds\/labelled, .*UID in precondition: other,/);
+    const answer = await client.post(`${pods}/labelled/binding`, { metadata, target: { kind: 'Node', name: 'n1' } });
+    assert.equal(answer.status, 201, answer.text);
+    const pod = (await client.get(`${pods}/labelled`)).body;
+    assert.equal(pod.spec.nodeName, 'n1');
+    assert.deepEqual([pod.metadata.labels, pod.metadata.annotations], [{ zone: 'z1' }, { why: 'there' }]);
+    const owned = JSON.stringify(pod.metadata.managedFields);
+    for (const field of ['nodeName', 'zone', 'why', 'binding']) assert.ok(!owned.includes(field), owned);
+  });
+
   it('refuse what is no binding of a pod', async () => {
     const { client } = cluster.first;
     await addPod('b');
@@ -52,7 +71,12 @@ describe('bindings', () => {
       [{ metadata: { name: 'b' } }, 400, /target\.name: Required value/],
       [{ metadata: { name: 'b' }, target: { kind: 'Pod', name: 'x' } }, 400, /target\.kind/],
       [{ metadata: { name: 'none' }, target }, 404, /pods "none" not found/],
-      [{ metadata: { name: 'b', uid: 'other' }, target }, 409, /modified/],
+      [{ metadata: { name: 'b', uid: 'other' }, target }, 409, /UID in precondition: other, UID in object meta: .+/],
+      [
+        { metadata: { name: 'b', resourceVersion: '1' }, target },
+        409,
+        /Key: \/registry\/pods\/virtual-kinds\/b, .*ResourceVersion in precondition: 1,/,
+      ],
       [{ metadata: { name: 'b', namespace: 'elsewhere' }, target }, 400, /namespace/],
     ];
     for (const [body, status, message] of cases) {

@@ -162,7 +162,7 @@ describe('watches over WebSocket', () => {
     }
     await eventually(async () => {
       const { text } = await server.client.get('/metrics');
-      return /apiserver_registered_watchers\{group="",version="v1",kind="ConfigMap"\} 0\n/.test(text);
+      return /plinth_registered_watchers\{group="",version="v1",kind="ConfigMap"\} 0\n/.test(text);
     }, 'all watches to end');
     assert.equal(server.process.exitCode, null, server.log);
     assert.doesNotMatch(server.log, /nobody|request failed/);

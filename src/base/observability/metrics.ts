@@ -143,7 +143,7 @@ export class Metrics {
       registers,
     });
     this.watchers = new Gauge({
-      name: 'apiserver_registered_watchers',
+      name: 'plinth_registered_watchers',
       help: 'Open watches by kind.',
       labelNames: ['group', 'version', 'kind'],
       registers,

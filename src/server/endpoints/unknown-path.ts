@@ -12,6 +12,7 @@ export function unknownPath(services: Pick<EndpointServices, 'orderedGroups' | '
   const [, root = '', group = ''] = path.split('/');
   const isServed =
     root === 'apis' &&
+    group !== '' &&
     services.orderedGroups().some((served) => served.group === group) &&
     !isOfCustomResources(services.registry, group);
   return isServed || apiRoots.has(root) ? unknownPathError() : pageNotFoundError();

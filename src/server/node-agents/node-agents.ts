@@ -30,7 +30,7 @@ export class NodeAgents {
       return { host: found.address, port: status?.daemonEndpoints?.kubeletEndpoint?.Port || usualPort };
     }
     throw new StatusError(
-      'InternalError',
+      '',
       `no preferred addresses found; known addresses: [${addresses.map(({ type, address }) => `{${type} ${address}}`).join(' ')}]`,
     );
   }

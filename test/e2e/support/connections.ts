@@ -38,5 +38,5 @@ export async function inFlight(server: TestServer, kind: 'readOnly' | 'mutating'
 
 /** The number of open watches of ConfigMaps. */
 export function watchers(server: TestServer): Promise<number> {
-  return metric(server, /apiserver_registered_watchers\{group="",version="v1",kind="ConfigMap"\} (\d+)\n/);
+  return metric(server, /plinth_registered_watchers\{group="",version="v1",kind="ConfigMap"\} (\d+)\n/);
 }

@@ -143,9 +143,69 @@ test('failing operations are unprocessable', () => {
   }
 });
 
-test('the fault names the operation and where it failed', () => {
-  const remove = failure([{ op: 'remove', path: '/data/zzz' }]);
-  assert.equal(remove.fault, 'cannot remove "/data/zzz": nothing there');
+test('the fault names the operation and where it failed, in the words that clients know', () => {
+  const document = { data: { a: '1' }, list: ['x'] };
+  const faults: readonly (readonly [operation: Record<string, unknown>, fault: string])[] = [
+    [
+      { op: 'remove', path: '/a~1b' },
+      "error in remove for path: '/a~1b': Unable to remove nonexistent key: a/b: missing value",
+    ],
+    [{ op: 'remove', path: '/no/x' }, 'remove operation does not apply: doc is missing path: "/no/x": missing value'],
+    [{ op: 'remove', path: '' }, 'remove operation does not apply: doc is missing path: "": missing value'],
+    [
+      { op: 'remove', path: '/list/5' },
+      "error in remove for path: '/list/5': Unable to access invalid index: 5: invalid index referenced",
+    ],
+    [
+      { op: 'remove', path: '/list/x' },
+      `error in remove for path: '/list/x': strconv.Atoi: parsing "x": invalid syntax`,
+    ],
+    [
+      { op: 'replace', path: '/no/x', value: 1 },
+      'replace operation does not apply: doc is missing path: /no/x: missing value',
+    ],
+    [
+      { op: 'replace', path: '/list/7', value: 1 },
+      'replace operation does not apply: doc is missing key: /list/7: missing value',
+    ],
+    [
+      { op: 'add', path: '/data/a/b', value: 1 },
+      'add operation does not apply: doc is missing path: "/data/a/b": missing value',
+    ],
+    [
+      { op: 'add', path: '/list/9', value: 1 },
+      "error in add for path: '/list/9': Unable to access invalid index: 9: invalid index referenced",
+    ],
+    [
+      { op: 'add', path: '/list/x', value: 1 },
+      `error in add for path: '/list/x': value was not a proper array index: 'x': strconv.Atoi: parsing "x": invalid syntax`,
+    ],
+    [
+      { op: 'move', from: '/no', path: '/x' },
+      "error in move for path: 'no': Unable to remove nonexistent key: no: missing value",
+    ],
+    [
+      { op: 'move', from: '/no/y', path: '/x' },
+      'move operation does not apply: doc is missing from path: /no/y: missing value',
+    ],
+    [
+      { op: 'move', from: '/data/a', path: '/no/x' },
+      'move operation does not apply: doc is missing destination path: /no/x: missing value',
+    ],
+    [
+      { op: 'copy', from: '/no/y', path: '/x' },
+      'copy operation does not apply: doc is missing from path: /no/y: missing value',
+    ],
+    [
+      { op: 'copy', from: '/data/a', path: '/no/x' },
+      'copy operation does not apply: doc is missing destination path: /no/x: missing value',
+    ],
+    [{ op: 'test', path: '/data/a', value: 2 }, 'testing value /data/a failed: test failed'],
+    [{ op: 'test', path: '/no/z', value: 2 }, 'test operation does not apply: is missing path: /no/z: missing value'],
+    [{ op: 'frob', path: '/data' }, 'Unexpected kind: frob'],
+    [{ op: 'add', value: 1 }, 'add operation failed to decode path: missing value'],
+  ];
+  for (const [operation, fault] of faults) assert.equal(failure([operation], document).fault, fault);
   const long = failure([{ op: 'remove', path: `/${'x'.repeat(5000)}` }]);
   assert.ok(long.fault.length < 500);
 });

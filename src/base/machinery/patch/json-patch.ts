@@ -49,41 +49,51 @@ class JsonPatchRun {
 
   apply(operation: JsonObject): void {
     const op = getOwn(operation, 'op');
-    const path = parsePointer(getOwn(operation, 'path'), 'path');
+    const path = parsePointer(operation, 'path');
     switch (op) {
       case 'add':
-        this.add(path, givenValue(operation));
+        this.add(path, givenValue(operation), `doc is missing path: ${JSON.stringify(path.text)}`);
         break;
       case 'remove':
-        this.remove(path);
+        this.remove(
+          path,
+          `doc is missing path: ${JSON.stringify(path.text)}`,
+          `error in remove for path: '${path.text}'`,
+        );
         break;
       case 'replace':
         this.replace(path, givenValue(operation));
         break;
       case 'move':
-        this.move(parsePointer(getOwn(operation, 'from'), 'from'), path);
+        this.move(parsePointer(operation, 'from'), path);
         break;
       case 'copy':
-        this.copy(parsePointer(getOwn(operation, 'from'), 'from'), path);
+        this.copy(parsePointer(operation, 'from'), path);
         break;
       case 'test':
         this.test(path, getOwn(operation, 'value') ?? null);
         break;
       default:
-        throw fail(`unknown operation ${show(op)}`);
+        throw fail(`Unexpected kind: ${cut(String(op))}`);
     }
   }
 
-  private move(from: readonly string[], path: readonly string[]): void {
-    if (path.length > from.length && from.every((part, i) => part === path[i])) {
+  private move(from: Pointer, path: Pointer): void {
+    if (path.parts.length > from.parts.length && from.parts.every((part, i) => part === path.parts[i])) {
       throw fail(`cannot move ${show(from)} into itself`);
     }
     // Moving the root to itself changes nothing; any other value is removed first.
-    if (from.length > 0) this.add(path, this.remove(from));
+    if (from.parts.length === 0) return;
+    const value = this.remove(
+      from,
+      `doc is missing from path: ${from.text}`,
+      `error in move for path: '${cut(from.parts.at(-1) ?? '')}'`,
+    );
+    this.add(path, value, `doc is missing destination path: ${path.text}`, 'move');
   }
 
-  private copy(from: readonly string[], path: readonly string[]): void {
-    const value = this.get(from);
+  private copy(from: Pointer, path: Pointer): void {
+    const value = this.get(from, `copy operation does not apply: doc is missing from path: ${from.text}`);
     if (value === undefined) throw fail(`cannot copy from ${show(from)}: nothing there`);
     this.copiedBytes += JSON.stringify(value).length;
     if (this.copiedBytes > maxCopiedBytes) {
@@ -91,80 +101,97 @@ class JsonPatchRun {
     }
     if (this.copiedBytes > longCopiedBytes) this.onLong();
     this.disown(value);
-    this.add(path, value);
+    this.add(path, value, `doc is missing destination path: ${path.text}`, 'copy');
   }
 
-  private add(path: readonly string[], value: unknown): void {
-    const last = path.at(-1);
+  private add(path: Pointer, value: unknown, missing: string, op = 'add'): void {
+    const last = path.parts.at(-1);
     if (last === undefined) {
       this.document = value;
       return;
     }
-    const parent = this.ownedParent(path);
-    if (Array.isArray(parent)) {
-      const index = last === '-' ? parent.length : arrayIndex(last, parent.length + 1, path);
-      parent.splice(index, 0, value);
-    } else {
+    const parent = this.ownedParent(path, `${op} operation does not apply: ${missing}`);
+    if (!Array.isArray(parent)) {
       setOwn(parent, last, value);
+      return;
     }
+    const index = last === '-' ? parent.length : arrayIndex(last, parent.length + 1);
+    if (index !== undefined) parent.splice(index, 0, value);
+    else
+      throw fail(
+        `error in ${op} for path: '${path.text}': ${isNumber(last) ? '' : `value was not a proper array index: '${cut(last)}': `}${wrongIndex(last)}`,
+      );
   }
 
-  private replace(path: readonly string[], value: unknown): void {
-    const last = path.at(-1);
+  private replace(path: Pointer, value: unknown): void {
+    const last = path.parts.at(-1);
     if (last === undefined) {
       this.document = value;
       return;
     }
-    const parent = this.ownedParent(path);
-    if (Array.isArray(parent)) parent[arrayIndex(last, parent.length, path)] = value;
-    else setOwn(parent, last, value);
+    const parent = this.ownedParent(path, `replace operation does not apply: doc is missing path: ${path.text}`);
+    if (!Array.isArray(parent)) {
+      setOwn(parent, last, value);
+      return;
+    }
+    const index = arrayIndex(last, parent.length);
+    if (index === undefined) throw missingValue(`replace operation does not apply: doc is missing key: ${path.text}`);
+    parent[index] = value;
   }
 
-  private remove(path: readonly string[]): unknown {
-    const last = path.at(-1);
-    if (last === undefined) throw fail('cannot remove the whole document');
-    const parent = this.ownedParent(path);
-    if (Array.isArray(parent)) return parent.splice(arrayIndex(last, parent.length, path), 1)[0];
-    if (!Object.hasOwn(parent, last)) throw fail(`cannot remove ${show(path)}: nothing there`);
+  private remove(path: Pointer, missing: string, problem: string): unknown {
+    const last = path.parts.at(-1);
+    const whole = `${problem.startsWith('error in move') ? 'move' : 'remove'} operation does not apply: ${missing}`;
+    if (last === undefined) throw missingValue(whole);
+    const parent = this.ownedParent(path, whole);
+    if (Array.isArray(parent)) {
+      const index = arrayIndex(last, parent.length);
+      if (index === undefined) throw fail(`${problem}: ${wrongIndex(last)}`);
+      return parent.splice(index, 1)[0];
+    }
+    if (!Object.hasOwn(parent, last)) throw missingValue(`${problem}: Unable to remove nonexistent key: ${cut(last)}`);
     const value = parent[last];
     delete parent[last];
     return value;
   }
 
-  private test(path: readonly string[], expected: unknown): void {
-    const found = this.get(path) ?? null;
+  private test(path: Pointer, expected: unknown): void {
+    const found = this.get(path, `test operation does not apply: is missing path: ${path.text}`) ?? null;
     if (!deepEqual(found, expected) && !deepEqual(withoutSpelling(found), withoutSpelling(expected))) {
-      throw Object.assign(fail(`test of ${show(path)} failed`), { isFailedTest: true });
+      throw Object.assign(fail(`testing value ${path.text} failed: test failed`), { isFailedTest: true });
     }
   }
 
   /**
-   * The value at a path; undefined when only its last part does not exist. Fails when an earlier part does not exist.
+   * The value at a path; undefined when only its last part does not exist. Fails when an earlier part does not exist,
+   * or when the path leads to no element of a list.
    */
-  private get(path: readonly string[]): unknown {
+  private get({ parts }: Pointer, missing: string): unknown {
     let value: unknown = this.document;
-    for (let i = 0; i < path.length; i++) {
-      const part = path[i] as string;
-      if (Array.isArray(value)) value = value[arrayIndex(part, value.length, path)];
-      else if (isObject(value)) value = getOwn(value, part);
-      else throw fail(`${show(path.slice(0, i))} has no members`);
+    for (const part of parts) {
+      if (Array.isArray(value)) {
+        const index = arrayIndex(part, value.length);
+        if (index === undefined) throw missingValue(missing);
+        value = value[index];
+      } else if (isObject(value)) value = getOwn(value, part);
+      else throw missingValue(missing);
     }
     return value;
   }
 
   /** The container of a path's last part, after copying every container on the way. */
-  private ownedParent(path: readonly string[]): Container {
-    let container = this.own(this.document, path, 0);
+  private ownedParent({ parts }: Pointer, missing: string): Container {
+    let container = this.own(this.document, missing);
     this.document = container;
-    for (let i = 0; i < path.length - 1; i++) {
-      const part = path[i] as string;
+    for (const part of parts.slice(0, -1)) {
       if (Array.isArray(container)) {
-        const index = arrayIndex(part, container.length, path);
-        const child = this.own(container[index], path, i + 1);
+        const index = arrayIndex(part, container.length);
+        if (index === undefined) throw missingValue(missing);
+        const child = this.own(container[index], missing);
         container[index] = child;
         container = child;
       } else {
-        const child = this.own(getOwn(container, part), path, i + 1);
+        const child = this.own(getOwn(container, part), missing);
         setOwn(container, part, child);
         container = child;
       }
@@ -172,8 +199,8 @@ class JsonPatchRun {
     return container;
   }
 
-  private own(value: unknown, path: readonly string[], depth: number): Container {
-    if (!Array.isArray(value) && !isObject(value)) throw fail(`${show(path.slice(0, depth))} has no members`);
+  private own(value: unknown, missing: string): Container {
+    if (!Array.isArray(value) && !isObject(value)) throw missingValue(missing);
     if (this.owned.has(value)) return value as Container;
     const copy: Container = Array.isArray(value) ? [...value] : { ...value };
     this.owned.add(copy);
@@ -204,25 +231,57 @@ function givenValue(operation: JsonObject): unknown {
   return value;
 }
 
-function parsePointer(pointer: unknown, member: string): string[] {
-  if (typeof pointer !== 'string') throw fail(`the operation has no ${member}`);
-  if (pointer === '') return [];
-  if (!pointer.startsWith('/')) throw fail(`${show(pointer)} is not a JSON pointer`);
-  const parts = pointer.slice(1).split('/');
-  return pointer.includes('~') ? parts.map((p) => p.replaceAll('~1', '/').replaceAll('~0', '~')) : parts;
+interface Pointer {
+  /** The pointer as it was sent, cut for messages. */
+  readonly text: string;
+  readonly parts: readonly string[];
 }
 
-function arrayIndex(part: string, end: number, path: readonly string[]): number {
-  const given = /^(0|-?[1-9]\d{0,9})$/.test(part) ? Number(part) : end;
+function parsePointer(operation: JsonObject, member: 'path' | 'from'): Pointer {
+  const pointer = getOwn(operation, member);
+  if (typeof pointer !== 'string') {
+    throw missingValue(`${cut(String(getOwn(operation, 'op')))} operation failed to decode ${member}`);
+  }
+  if (pointer === '') return { text: '', parts: [] };
+  if (!pointer.startsWith('/')) throw fail(`${show(pointer)} is not a JSON pointer`);
+  const parts = pointer.slice(1).split('/');
+  const decoded = pointer.includes('~') ? parts.map((p) => p.replaceAll('~1', '/').replaceAll('~0', '~')) : parts;
+  return { text: cut(pointer), parts: decoded };
+}
+
+/** The index that a part of a path stands for; undefined if the list has no such place. */
+function arrayIndex(part: string, end: number): number | undefined {
+  if (!isNumber(part)) return undefined;
+  const given = Number(part);
   const index = given < 0 ? end + given : given;
-  if (index < 0 || index >= end) throw fail(`${show(path)}: ${show(part)} is not an index of the list`);
-  return index;
+  return index < 0 || index >= end ? undefined : index;
+}
+
+function isNumber(part: string): boolean {
+  return /^(0|-?[1-9]\d{0,9})$/.test(part);
+}
+
+function wrongIndex(part: string): string {
+  return isNumber(part)
+    ? `Unable to access invalid index: ${part}: invalid index referenced`
+    : `strconv.Atoi: parsing ${show(part)}: invalid syntax`;
 }
 
 /** A part of the patch for a message, cut if it is too long. */
 function show(value: unknown): string {
-  const text = JSON.stringify(Array.isArray(value) ? `/${value.join('/')}` : (value ?? null));
+  return cut(JSON.stringify(isPointer(value) ? value.text : (value ?? null)));
+}
+
+function isPointer(value: unknown): value is Pointer {
+  return isObject(value) && Array.isArray(value.parts);
+}
+
+function cut(text: string): string {
   return text.length > maxShown ? `${text.slice(0, maxShown)}...` : text;
+}
+
+function missingValue(detail: string): PatchError {
+  return fail(`${detail}: missing value`);
 }
 
 function fail(detail: string): PatchError {

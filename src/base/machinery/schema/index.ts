@@ -20,6 +20,7 @@
  */
 export * from './access.js';
 export * from './builder.js';
+export * from './declared-order.js';
 export * from './decode.js';
 export { exceedsDepth, maxDepth, maxSelfNesting } from './depth.js';
 export * from './duplicate-keys.js';

@@ -90,3 +90,17 @@ function isBetter(volume: StoredVolume, best: StoredVolume): boolean {
   const modes = (volume.spec.accessModes?.length ?? 0) - (best.spec.accessModes?.length ?? 0);
   return modes < 0 || (modes === 0 && compareQuantities(sizeOf(volume), sizeOf(best)) < 0);
 }
+
+/** How long a new volume is reserved for a claim that names it, in milliseconds. */
+const reservationMs = 2000;
+
+/**
+ * How much longer a new volume is kept from a claim that has waited for any volume, in milliseconds: whoever makes a
+ * volume for a claim that names it makes that claim right after it.
+ */
+export function reservedMs(volume: StoredVolume, claim: StoredClaim, now: number): number {
+  const made = Date.parse(volume.metadata.creationTimestamp ?? '');
+  const isWaiting = Date.parse(claim.metadata.creationTimestamp ?? '') < made;
+  // The clocks of other processes may be wrong.
+  return isWaiting ? Math.min(made + reservationMs - now, reservationMs) : 0;
+}

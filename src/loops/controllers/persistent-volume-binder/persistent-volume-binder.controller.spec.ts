@@ -4,6 +4,7 @@ import { LoopScene } from '../../../../test/support/loop-scene.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import type { Event } from '../../../objects/apis/core/v1/event.types.js';
 import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
+import { reservedMs } from './match-volume.js';
 
 const claims = 'persistentvolumeclaims';
 const volumes = 'persistentvolumes';
@@ -137,6 +138,22 @@ describe('the binder of claims and volumes', () => {
     );
     await room.volume('late', 'later');
     await room.claimIs('early', 'Bound');
+  });
+
+  it('keeps a new volume from claims that waited for any, for two seconds', () => {
+    const made = (creationTimestamp: string) => ({ metadata: { creationTimestamp } });
+    const volume = made('2026-01-01T00:00:05Z') as StoredVolume;
+    const now = Date.parse('2026-01-01T00:00:06Z');
+    for (const [creationTimestamp, at, left] of [
+      ['2026-01-01T00:00:04Z', now, 1000],
+      ['2026-01-01T00:00:04Z', now - 60_000, 2000],
+      ['2026-01-01T00:00:04Z', now + 1000, 0],
+      ['2026-01-01T00:00:05Z', now, 0],
+      ['2026-01-01T00:00:06Z', now, 0],
+    ] as const) {
+      const rest = reservedMs(volume, made(creationTimestamp) as StoredClaim, at);
+      assert.equal(Math.max(rest, 0), left, `${creationTimestamp} ${at}`);
+    }
   });
 
   it('takes the smallest volume that fits, with the fewest access modes', async () => {

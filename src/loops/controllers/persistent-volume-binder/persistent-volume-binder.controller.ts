@@ -21,7 +21,16 @@ import {
   type VolumePhase,
   volumeStatus,
 } from './bound-state.js';
-import { chooseVolume, classOf, differsInMode, isAvailable, isMeantFor, mayHave, mismatch } from './match-volume.js';
+import {
+  chooseVolume,
+  classOf,
+  differsInMode,
+  isAvailable,
+  isMeantFor,
+  mayHave,
+  mismatch,
+  reservedMs,
+} from './match-volume.js';
 import { defaultClass, provisionerOf, type StoredClass } from './provisioning.js';
 import { reclaimFailure } from './reclaim.js';
 
@@ -127,7 +136,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
       if (claim === undefined) return 'done';
       if (claim.metadata.annotations?.[this.marks.bindCompleted] !== undefined) await this.syncBound(claim, work);
       else if (claim.spec.volumeName) await this.syncNamed(claim, claim.spec.volumeName, work);
-      else await this.syncUnbound(claim, work);
+      else return await this.syncUnbound(claim, work);
       return 'done';
     } catch (error) {
       if (error instanceof Taken) return 'later';
@@ -165,21 +174,30 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   }
 
   /** Syncs a claim that takes any suitable volume. */
-  private async syncUnbound(claim: StoredClaim, work: ReconcileContext): Promise<void> {
-    if (claim.metadata.deletionTimestamp !== undefined) return;
+  private async syncUnbound(claim: StoredClaim, work: ReconcileContext): Promise<WorkOutcome> {
+    if (claim.metadata.deletionTimestamp !== undefined) return 'done';
     const className = classOf(claim, this.marks.storageClass);
     const storageClass = this.classes.get('', className);
     const isEarly =
       storageClass?.volumeBindingMode === 'WaitForFirstConsumer' &&
       claim.metadata.annotations?.[this.marks.selectedNode] === undefined;
     const key = keyOf(claim);
-    const ofClass = isEarly ? [] : this.freeOf(className, key);
+    const isReserved = (candidate: StoredVolume) => reservedMs(candidate, claim, work.now) > 0;
+    const ofClass = isEarly ? [] : this.freeOf(className, key, (candidate) => !isReserved(candidate));
     const volume = chooseVolume(claim, { meant: this.volumesByClaim.get(key), ofClass });
+    if (volume === undefined && !isEarly) {
+      const next = chooseVolume(claim, { meant: [], ofClass: this.freeOf(className, key, isReserved) });
+      if (next !== undefined) {
+        await this.pend(claim, work);
+        return reservedMs(next, claim, work.now);
+      }
+    }
     if (volume !== undefined) {
       const name = keyOf(volume);
       this.chosen.set(name, key);
       try {
-        return await this.bind(claim, volume, work);
+        await this.bind(claim, volume, work);
+        return 'done';
       } catch (error) {
         if (this.chosen.get(name) === key) this.chosen.delete(name);
         // Other claims may have skipped the volume.
@@ -187,7 +205,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
         throw error;
       }
     }
-    if (await this.giveDefaultClass(claim, work)) return;
+    if (await this.giveDefaultClass(claim, work)) return 'done';
     if (isEarly) {
       const message = 'waiting for first consumer to be created before binding';
       this.events.normal(claim, 'WaitForFirstConsumer', message);
@@ -196,13 +214,18 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
       this.events.normal(claim, 'FailedBinding', message);
     } else await this.askFor(claim, className, storageClass, work);
     await this.pend(claim, work);
+    return 'done';
   }
 
-  /** Volumes of a class that no other claim has chosen. */
-  private *freeOf(className: string, claimKey: string): Generator<StoredVolume> {
+  /** Volumes of a class that fit a condition and that no other claim has chosen. */
+  private *freeOf(
+    className: string,
+    claimKey: string,
+    fits: (volume: StoredVolume) => boolean,
+  ): Generator<StoredVolume> {
     for (const volume of this.unclaimed.get(className)) {
       const by = this.chosen.get(keyOf(volume));
-      if (by === undefined || by === claimKey) yield volume;
+      if ((by === undefined || by === claimKey) && fits(volume)) yield volume;
     }
   }
 

@@ -26,6 +26,8 @@ const quarantineMs = 40_000;
  * back.
  */
 const ownQuarantineMs = 5000;
+/** How long deleted pods without a node count as terminating while something holds them, in milliseconds. */
+const unscheduledMs = 20_000;
 /** The key that stands for the finished pods; no pod has a key without a slash. */
 const finishedKey = 'finished';
 /** The key that stands for the records of missing nodes. */
@@ -90,8 +92,7 @@ export class PodGcController extends ReconcileLoop {
     const { nodeName = '' } = pod.spec;
     const isDeleted = pod.metadata.deletionTimestamp !== undefined;
     if (nodeName === '') {
-      if (isDeleted) await this.end(pod, work);
-      return 'done';
+      return isDeleted ? this.endUnscheduled(pod, work) : 'done';
     }
     const node = this.nodes.get('', nodeName);
     if (node !== undefined) {
@@ -102,6 +103,16 @@ export class PodGcController extends ReconcileLoop {
     if (rest > 0) return rest;
     if ((await this.client('', 'nodes').get('', nodeName)) !== undefined) return 'later';
     await this.end(pod, work, 'PodGC: node no longer exists');
+    return 'done';
+  }
+
+  /** Ends a deleted pod that was never scheduled, if something still holds it after a while. */
+  private async endUnscheduled(pod: StoredPod, work: ReconcileContext): Promise<WorkOutcome> {
+    const { deletionTimestamp } = pod.metadata;
+    const left = Date.parse(deletionTimestamp as string) + unscheduledMs - work.now;
+    // The clocks of other processes may be wrong.
+    if (left > 0) return Math.min(left, unscheduledMs);
+    await this.end(pod, work);
     return 'done';
   }
 

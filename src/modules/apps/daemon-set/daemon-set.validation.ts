@@ -5,6 +5,7 @@ import {
   checkNonNegative,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import { checkCollisionCount } from '../../../objects/apis/core/v1/validation/replicas.validation.js';
 import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
 import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
@@ -61,7 +62,7 @@ export function validateDaemonSetUpdate(
 ): FieldError[] {
   const errors: FieldError[] = [];
   checkImmutable(object.spec.selector, old.spec.selector, specPath.child('selector'), errors);
-  return [...errors, ...validateDaemonSet(object, options)];
+  return [...errors, ...validateDaemonSet(object, updateOptions(options, old.spec.template.spec))];
 }
 
 const counts = [

@@ -18,6 +18,25 @@ const creates: readonly Case[] = [
   [
     {
       spec: {
+        selector,
+        template: {
+          ...template,
+          spec: {
+            ...template.spec,
+            resources: { limits: { 'hugepages-1Gi': '1536Mi', memory: '1Gi' } },
+            containers: [{ name: 'c', image: 'i', resources: { limits: { 'hugepages-2Mi': '3Mi', memory: '1Gi' } } }],
+          },
+        },
+      },
+    },
+    [
+      'FieldValueInvalid | spec.template.spec.resources.limits[hugepages-1Gi] | Invalid value: "1536Mi": 1536Mi is not positive integer multiple of hugepages-1Gi',
+      'FieldValueInvalid | spec.template.spec.containers[0].resources.limits[hugepages-2Mi] | Invalid value: "3Mi": 3Mi is not positive integer multiple of hugepages-2Mi',
+    ],
+  ],
+  [
+    {
+      spec: {
         selector: selector,
         template: template,
         replicas: -1,

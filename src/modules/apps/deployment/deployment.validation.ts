@@ -12,6 +12,7 @@ import {
   checkNonNegative,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import {
   checkCollisionCount,
   checkReplicaCounts,
@@ -80,7 +81,7 @@ export function validateDeploymentUpdate(
   old: Deployment,
   options: PodValidationOptions,
 ): FieldError[] {
-  const errors = validateDeployment(object, options);
+  const errors = validateDeployment(object, updateOptions(options, old.spec.template.spec));
   checkImmutable(object.spec.selector, old.spec.selector, specPath.child('selector'), errors);
   return errors;
 }

@@ -5,6 +5,7 @@ import {
   checkNonNegative,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import { checkReplicaCounts } from '../../../objects/apis/core/v1/validation/replicas.validation.js';
 import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
 import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
@@ -32,7 +33,7 @@ export function validateReplicaSetUpdate(
   old: ReplicaSet,
   options: PodValidationOptions,
 ): FieldError[] {
-  const errors = validateReplicaSet(object, options);
+  const errors = validateReplicaSet(object, updateOptions(options, old.spec.template?.spec));
   checkImmutable(object.spec.selector, old.spec.selector, specPath.child('selector'), errors);
   return errors;
 }

@@ -10,6 +10,7 @@ import {
   checkOneOf,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import {
   checkCollisionCount,
   checkReplicaCounts,
@@ -101,7 +102,7 @@ export function validateStatefulSetUpdate(
   old: StatefulSet,
   options: PodValidationOptions,
 ): FieldError[] {
-  const errors = validateStatefulSet(object, options);
+  const errors = validateStatefulSet(object, updateOptions(options, old.spec.template.spec));
   for (const field of fixedFields) {
     if (isDeepStrictEqual(object.spec[field] ?? null, old.spec[field] ?? null)) continue;
     errors.push(invalid(specPath.child(field), object.spec[field], 'field is immutable'));

@@ -25,23 +25,28 @@ export function refuseBroken(group: string, errors: readonly FieldError[]): void
 /**
  * Calls the configured modules as if the user had sent the request (specification 2.11). When a module fails, the
  * review does not fail: the answer is that the request is not allowed, and the reason is reported.
+ *
+ * @param isSelf a user asks about himself: the answer then has `denied` even when it is false
  */
 export async function reviewAccess(
   authorizer: Authorizer,
   user: UserInfo,
   asked: AskedAttributes,
+  isSelf = false,
 ): Promise<SubjectAccessReviewStatus> {
+  const denied = (isDenied: boolean) => (isDenied || isSelf ? { denied: isDenied } : {});
   try {
     const { selectors, problem } = reviewedSelectors(asked.resourceAttributes);
     const { decision, reason } = await authorizer.authorize({ ...attributesFor(user, asked), selectors });
     return {
       allowed: decision === 'allow',
-      denied: decision === 'deny',
+      ...denied(decision === 'deny'),
       ...(reason === '' ? {} : { reason }),
       ...(problem === '' ? {} : { evaluationError: problem }),
     };
   } catch (error) {
-    return { allowed: false, denied: false, evaluationError: error instanceof Error ? error.message : String(error) };
+    const evaluationError = error instanceof Error ? error.message : String(error);
+    return { allowed: false, ...denied(false), evaluationError };
   }
 }
 

@@ -24,7 +24,7 @@ export function selfSubjectAccessReviewResource(names: VendorNames, authorizer: 
       const { metadata, spec } = review;
       refuseBroken(group, [...attributesErrors(spec), ...metadataErrors(metadata, false)]);
       if (user === undefined) throw unauthorizedError();
-      return { ...review, status: await reviewAccess(authorizer, user, spec) };
+      return { ...review, status: await reviewAccess(authorizer, user, spec, true) };
     },
   });
 }

@@ -6,6 +6,7 @@ import {
   checkOneOf,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import { validateJobSpec } from '../job/job.validation.js';
 
 const specPath = FieldPath.of('spec');
@@ -27,7 +28,7 @@ export function validateCronJob(object: CronJob, options: PodValidationOptions):
 /** Validates a changed cron job; values with which it has already run may stay. */
 export function validateCronJobUpdate(object: CronJob, old: CronJob, options: PodValidationOptions): FieldError[] {
   const errors: FieldError[] = [];
-  validateSpec(object, old, options, errors);
+  validateSpec(object, old, updateOptions(options, old.spec.jobTemplate.spec.template.spec), errors);
   return errors;
 }
 

@@ -151,16 +151,17 @@ function countIndexes(text: string, completions: number): number | string {
       const rule = "violates the requirement that an index interval can have at most two parts separated by '-'";
       return `error parsing succeededIndexes: the fragment ${JSON.stringify(part)} ${rule}`;
     }
-    const match = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part);
-    if (match === null)
-      return `error parsing succeededIndexes: cannot convert string to integer for index: ${JSON.stringify(part)}`;
-    const first = Number(match[1]);
-    const last = Number(match[2] ?? match[1]);
+    const ends = part.split('-');
+    const wrong = ends.find((end) => !/^\+?\d{1,18}$/.test(end));
+    if (wrong !== undefined)
+      return `error parsing succeededIndexes: cannot convert string to integer for index: ${JSON.stringify(wrong)}`;
+    const first = Number(ends[0]);
+    const last = Number(ends[1] ?? ends[0]);
     if (last >= completions) return `error parsing succeededIndexes: too large index: "${last}"`;
     const order = (before: number, now: number) =>
       `error parsing succeededIndexes: non-increasing order, previous: ${before}, current: ${now}`;
     if (first <= previous) return order(previous, first);
-    if (last < first || (match[2] !== undefined && last === first)) return order(first, last);
+    if (last < first || (ends.length === 2 && last === first)) return order(first, last);
     count += last - first + 1;
     previous = last;
   }

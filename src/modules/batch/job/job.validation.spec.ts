@@ -91,12 +91,27 @@ const creates: readonly Case[] = [
     {
       completionMode: 'Indexed',
       completions: 3,
-      successPolicy: { rules: [{}, { succeededIndexes: '0-9' }, { succeededIndexes: '1', succeededCount: 2 }] },
+      successPolicy: {
+        rules: [
+          {},
+          { succeededIndexes: '0-9' },
+          { succeededIndexes: '1', succeededCount: 2 },
+          { succeededIndexes: '0-' },
+        ],
+      },
     },
     [
       'FieldValueRequired | spec.successPolicy.rules[0] | Required value: at least one of succeededCount or succeededIndexes must be specified',
       'FieldValueInvalid | spec.successPolicy.rules[1].succeededIndexes | Invalid value: "0-9": error parsing succeededIndexes: too large index: "9"',
       'FieldValueInvalid | spec.successPolicy.rules[2].succeededCount | Invalid value: 2: must be less than or equal to 1 (the number of indexes in the specified succeededIndexes field)',
+      'FieldValueInvalid | spec.successPolicy.rules[3].succeededIndexes | Invalid value: "0-": error parsing succeededIndexes: cannot convert string to integer for index: ""',
+    ],
+  ],
+  [
+    { maxFailedIndexes: 1 },
+    [
+      'FieldValueRequired | spec.backoffLimitPerIndex | Required value: when maxFailedIndexes is specified',
+      'FieldValueInvalid | spec.maxFailedIndexes | Invalid value: 1: requires indexed completion mode',
     ],
   ],
 ];

@@ -10,6 +10,7 @@ import {
   checkOneOf,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import { validatePodTemplateSpec } from '../../../objects/apis/core/v1/validation/pod-template.validation.js';
 import {
   matcherOf,
@@ -122,6 +123,7 @@ function validateCompletionMode(spec: JobSpec, path: FieldPath, errors: FieldErr
   const mode = spec.completionMode ?? 'NonIndexed';
   checkOneOf(mode, ['NonIndexed', 'Indexed'], path.child('completionMode'), errors);
   if (mode !== 'Indexed') {
+    requireLimitPerIndex(spec, path, errors);
     for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const) {
       if (spec[field] === undefined) continue;
       errors.push(invalid(path.child(field), spec[field], 'requires indexed completion mode'));
@@ -136,14 +138,17 @@ function validateCompletionMode(spec: JobSpec, path: FieldPath, errors: FieldErr
     const detail = `must be less than or equal to ${maxParallelismWhenIndexed} when completion mode is Indexed`;
     errors.push(invalid(path.child('parallelism'), parallelism, detail));
   }
-  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
-    errors.push(required(path.child('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'));
-  }
+  requireLimitPerIndex(spec, path, errors);
   if (spec.maxFailedIndexes !== undefined && spec.maxFailedIndexes > (spec.completions ?? 0)) {
     errors.push(
       invalid(path.child('maxFailedIndexes'), spec.maxFailedIndexes, 'must be less than or equal to completions'),
     );
   }
+}
+
+function requireLimitPerIndex(spec: JobSpec, path: FieldPath, errors: FieldError[]): void {
+  if (spec.maxFailedIndexes === undefined || spec.backoffLimitPerIndex !== undefined) return;
+  errors.push(required(path.child('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'));
 }
 
 /** Validates a changed job: the form of its pods and the number that must succeed stay the same. */
@@ -152,7 +157,7 @@ export function validateJobUpdate(job: Job, old: Job, options: PodValidationOpti
   const before = old.spec.template.metadata.labels ?? {};
   const errors = validateWhole(
     job,
-    options,
+    updateOptions(options, old.spec.template.spec),
     before[labels.uid[0]] !== undefined && before[labels.name[0]] !== undefined,
   );
   checkCompletions(job.spec, old.spec, errors);

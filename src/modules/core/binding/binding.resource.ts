@@ -1,12 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
-import {
-  badRequestError,
-  conflictError,
-  modifiedMessage,
-  notFoundError,
-} from '../../../base/machinery/status-error.js';
+import { badRequestError, notFoundError } from '../../../base/machinery/status-error.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { type Binding, binding } from '../../../objects/apis/core/v1/pod.types.js';
 import {
@@ -15,6 +10,7 @@ import {
   type ResourceDefinition,
 } from '../../../objects/registry/resource-definition.js';
 import { isOtherVersion } from '../../../objects/registry/store/object-codec.js';
+import { preconditionError, uidMismatch, versionMismatch } from '../../../objects/registry/store/precondition-error.js';
 import type { ResourceStores } from '../../../objects/registry/store/resource-stores.js';
 import { bindingPath } from '../pod/pod.binding.js';
 
@@ -37,9 +33,12 @@ export function bindingResource(names: VendorNames, stores: ResourceStores): Res
       transform: (live) => {
         if (live === undefined) throw notFoundError(groupResource, name);
         const { uid, resourceVersion } = body.metadata;
-        const isOther =
-          (uid && uid !== live.metadata.uid) || isOtherVersion(resourceVersion, live.metadata.resourceVersion);
-        if (isOther) throw conflictError(groupResource, name, modifiedMessage);
+        const refuse = (detail: string) => preconditionError(pods.resource.definition, namespace, name, detail);
+        const { metadata } = live;
+        if (uid && uid !== metadata.uid) throw refuse(uidMismatch(uid, metadata.uid ?? ''));
+        if (isOtherVersion(resourceVersion, metadata.resourceVersion)) {
+          throw refuse(versionMismatch(resourceVersion ?? '', metadata.resourceVersion ?? ''));
+        }
         return path.write(request, cloneJson(live), body);
       },
     });

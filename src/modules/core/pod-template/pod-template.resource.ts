@@ -4,6 +4,7 @@ import { applyPodSpecDefaults } from '../../../objects/apis/core/v1/defaults/pod
 import { type PodTemplate, podTemplate } from '../../../objects/apis/core/v1/pod-template.types.js';
 import { containerImages, containerNames, formatLabels } from '../../../objects/apis/core/v1/pod-template-text.js';
 import { podWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import { validatePodTemplateSpec } from '../../../objects/apis/core/v1/validation/pod-template.validation.js';
 import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
@@ -25,7 +26,8 @@ export function podTemplateResource(names: VendorNames): ResourceDefinition {
     strategy: {
       applyDefaults: (object) => applyPodSpecDefaults(object.template.spec),
       validate: (_context, object) => validatePodTemplateSpec(object.template, templatePath, options),
-      validateUpdate: (_context, object) => validatePodTemplateSpec(object.template, templatePath, options),
+      validateUpdate: (_context, object, old) =>
+        validatePodTemplateSpec(object.template, templatePath, updateOptions(options, old.template.spec)),
       warnings: (_context, object, old) =>
         old === undefined || old.metadata.generation !== object.metadata.generation
           ? podWarnings(object.template, 'template.', names)

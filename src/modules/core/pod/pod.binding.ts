@@ -36,8 +36,9 @@ export function bind(pod: Pod, request: Binding, clock: Clock): ApiObject {
     throw conflictError(subject, name, `pod ${name} has non-empty .spec.schedulingGates`);
   }
   pod.spec.nodeName = request.target.name ?? '';
-  const { annotations } = request.metadata;
+  const { annotations, labels } = request.metadata;
   if (annotations !== undefined) pod.metadata.annotations = { ...pod.metadata.annotations, ...annotations };
+  if (labels !== undefined) pod.metadata.labels = { ...pod.metadata.labels, ...labels };
   setScheduled(pod, formatTime(clock.now()));
   return pod;
 }

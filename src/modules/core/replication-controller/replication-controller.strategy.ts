@@ -3,6 +3,7 @@ import { podWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';
 import type { ReplicationController } from '../../../objects/apis/core/v1/replication-controller.types.js';
 import { podNameWarnings } from '../../../objects/apis/core/v1/template-warnings.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { validateReplicationController } from './replication-controller.validation.js';
 
@@ -26,7 +27,8 @@ export function replicationControllerStrategy(options: PodValidationOptions): St
     },
 
     validate: (_context, object) => validateReplicationController(object, options),
-    validateUpdate: (_context, object) => validateReplicationController(object, options),
+    validateUpdate: (_context, object, old) =>
+      validateReplicationController(object, updateOptions(options, old.spec.template?.spec)),
 
     warnings(_context, { metadata, spec: { template } }, old) {
       if (old !== undefined && old.metadata.generation === metadata.generation) return [];

@@ -25,12 +25,8 @@ export function terminatingNamespaceError(gr: GroupResource, name: string, names
 }
 
 /** The message of a 410 for a version that has left the history. Clients list again when they see it. */
-function expiredMessage(
-  what: 'list' | 'watch',
-  asked: bigint | undefined,
-  compactRevision: bigint | undefined,
-): string {
-  return `The resourceVersion for the provided ${what} is too old: ${asked ?? 0} (${compactRevision ?? 0})`;
+function expiredMessage(what: 'list' | 'watch'): string {
+  return `The resourceVersion for the provided ${what} is too old.`;
 }
 
 /** The error for a new object of a kind whose definition is being deleted. */
@@ -79,7 +75,7 @@ export function toStatusError(
     case 'PreconditionFailed':
       return conflictError(gr, name, modifiedMessage);
     case 'Expired':
-      return expiredError(expiredMessage(what, asked, error.resourceVersion));
+      return expiredError(expiredMessage(what));
     case 'TooLargeVersion':
       return tooLargeResourceVersionError(asked ?? 0n, error.resourceVersion ?? 0n);
     case 'Unavailable':

@@ -12,6 +12,7 @@ import {
 } from '../../../base/machinery/status-error.js';
 import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
+import type { StorageKey } from '../../../storage/storage-key.js';
 import { beforeCreate } from '../metadata/before-create.js';
 import { endsWithUpdate } from '../metadata/before-delete.js';
 import { beforeUpdate } from '../metadata/before-update.js';
@@ -24,6 +25,7 @@ import {
   parseStored,
   type VersionedText,
 } from './object-codec.js';
+import { preconditionError, uidMismatch } from './precondition-error.js';
 import { DryRunDone, isWithoutPlace, type StoreDependencies } from './store-dependencies.js';
 import type { UpdateOptions, UpdateOutcome } from './store-options.js';
 import { isOutcomeUnknown, toStatusError } from './to-status-error.js';
@@ -46,7 +48,7 @@ export async function updateObject(
     await reservation?.rollback();
     reservation = undefined;
     if (current === undefined) {
-      const object = await transformMissing(dependencies, context, name, options);
+      const object = await transformMissing(dependencies, context, { namespace, name }, options);
       reservation = await dependencies.definition.strategy.reserveForCreate?.(context, object, options.dryRun);
       created = true;
       writtenObject = object;
@@ -149,7 +151,7 @@ async function transformLive(
 async function transformMissing(
   dependencies: StoreDependencies,
   context: RequestContext,
-  name: string,
+  { namespace, name }: Pick<StorageKey, 'namespace' | 'name'>,
   options: UpdateOptions,
 ): Promise<ApiObject> {
   const mayCreate =
@@ -159,10 +161,10 @@ async function transformMissing(
   if (object.metadata.uid) {
     // The caller refers to one particular object, which is gone.
     const { uid } = object.metadata;
-    const detail =
-      options.forceAllowCreate === true
-        ? `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
-        : `Precondition failed: UID in precondition: ${uid}, UID in object meta: `;
+    if (options.forceAllowCreate !== true) {
+      throw preconditionError(dependencies.definition, namespace, name, uidMismatch(uid, ''));
+    }
+    const detail = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
     throw conflictError(dependencies.groupResource, name, detail);
   }
   // The version of a removed object has no meaning for the new one.

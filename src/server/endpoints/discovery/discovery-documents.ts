@@ -106,7 +106,10 @@ function sortedSubresources({ definition }: ServedResource): SubresourceDefiniti
  */
 export function storageVersionHash(definition: StoredResource): string {
   const { group } = definition.storedAs ?? definition;
-  const text = `${group}/${definition.versions[0].version}/${definition.kind}`;
+  // Clients know definitions by the digest of the version that the release names for them.
+  const isDefinition = group.startsWith('apiextensions.') && definition.kind === 'CustomResourceDefinition';
+  const version = isDefinition ? 'v1beta1' : definition.versions[0].version;
+  const text = `${group}/${version}/${definition.kind}`;
   return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
 

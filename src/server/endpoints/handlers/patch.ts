@@ -107,7 +107,7 @@ function parsePatch({ request, kind, type: schema, options }: WritePipeline, typ
       throw badRequestError(`error decoding patch: ${unfitJson(patch, '[]handlers.jsonPatchOp')}`);
     return {
       apply: (live) => applyJsonPatch(live, patch, () => throwAsCostly(request.context)),
-      shown: (live, patched) => patchedText(patched, live),
+      shown: (live, patched) => patchedText(schema, patched, live),
       faults: options.fieldValidation === 'Ignore' ? [] : unknownMembers(patch),
     };
   }
@@ -124,7 +124,7 @@ function parsePatch({ request, kind, type: schema, options }: WritePipeline, typ
   }
   return {
     apply: (live) => applyMergePatch(live, fields),
-    shown: (live, patched) => patchedText(patched, live),
+    shown: (live, patched) => patchedText(schema, patched, live),
     faults: [],
   };
 }

@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { conflictError, notFoundError } from '../../../base/machinery/status-error.js';
+import { notFoundError } from '../../../base/machinery/status-error.js';
 import { namesVersion } from '../../../objects/registry/store/object-codec.js';
+import { preconditionError, uidMismatch } from '../../../objects/registry/store/precondition-error.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -20,13 +21,16 @@ export async function handleUpdate(request: ResourceRequest): Promise<void> {
 }
 
 /** Checks name and uid of the body against the live object. The store compares the version. */
-function checkState({ store, name }: ResourceRequest, { metadata }: ApiObject, live: ApiObject | undefined): void {
+function checkState(
+  { store, namespace, name }: ResourceRequest,
+  { metadata }: ApiObject,
+  live: ApiObject | undefined,
+): void {
   const { uid, resourceVersion } = metadata;
   if (live === undefined) {
     // The version belongs to an object that no longer exists.
     if (namesVersion(resourceVersion)) throw notFoundError(store.groupResource, name);
   } else if (uid && uid !== live.metadata.uid) {
-    const detail = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid}`;
-    throw conflictError(store.groupResource, live.metadata.name ?? '', detail);
+    throw preconditionError(store.resource.definition, namespace, name, uidMismatch(uid, live.metadata.uid ?? ''));
   }
 }

@@ -1,41 +1,30 @@
+import { jsonFields, orderedText, resolveType, type SchemaType } from '../../../base/machinery/schema/index.js';
+
 /**
- * The JSON of a patched object for an error message. Unchanged parts keep the order of their members; the members of
- * changed parts are sorted by name.
+ * The JSON of a patched object for an error message. Unchanged parts have their fields in declared order; the members
+ * of changed parts are sorted by name.
  */
-export function patchedText(patched: unknown, live: object): string {
-  const kept = new Set<unknown>();
-  collect(live, kept);
-  const { metadata } = patched as { metadata?: unknown };
-  // Stored JSON does not contain the resource version, so it is put after the uid.
-  const inOrder = kept.has(metadata) ? withVersionAfterUid(metadata as Fields) : metadata;
-  kept.add(inOrder);
-  return textOf(metadata === undefined ? patched : { ...(patched as Fields), metadata: inOrder }, kept);
+export function patchedText(type: SchemaType, patched: unknown, live: object): string {
+  const kept = new Map<unknown, SchemaType | undefined>();
+  collect(type, live, kept);
+  return textOf(patched, kept);
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function withVersionAfterUid({ resourceVersion, ...metadata }: Fields): Fields {
-  const entries = Object.entries(metadata);
-  const after = entries.findIndex(([name]) => name === 'uid') + 1;
-  if (resourceVersion !== undefined) entries.splice(after, 0, ['resourceVersion', resourceVersion]);
-  return Object.fromEntries(entries);
-}
-
-function collect(value: unknown, into: Set<unknown>): void {
+/** The objects and lists in the live object, with their types. Parts of custom objects have none. */
+function collect(type: SchemaType | undefined, value: unknown, into: Map<unknown, SchemaType | undefined>): void {
   if (typeof value !== 'object' || value === null) return;
-  into.add(value);
-  for (const child of Object.values(value)) collect(child, into);
+  into.set(value, type);
+  const resolved = type === undefined ? undefined : resolveType(type);
+  for (const [key, child] of Object.entries(value)) {
+    if (resolved?.type === 'list') collect(resolved.element, child, into);
+    else if (resolved?.type === 'map') collect(resolved.value, child, into);
+    else if (resolved?.type === 'struct' && resolved.custom === undefined) {
+      collect(jsonFields(resolved).get(key)?.type, child, into);
+    } else collect(undefined, child, into);
+  }
 }
 
-function textOf(value: unknown, kept: ReadonlySet<unknown>): string {
-  if (typeof value !== 'object' || value === null || kept.has(value)) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map((element) => textOf(element, kept)).join(',')}]`;
-  // Exact numbers have their own JSON.
-  if ('toJSON' in value) return JSON.stringify(value);
-  const members = value as Readonly<Record<string, unknown>>;
-  const shown = Object.keys(members).filter((key) => members[key] !== undefined);
-  return `{${shown
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${textOf(members[key], kept)}`)
-    .join(',')}}`;
+function textOf(value: unknown, kept: ReadonlyMap<unknown, SchemaType | undefined>): string {
+  if (kept.has(value)) return orderedText(kept.get(value), value);
+  return orderedText(undefined, value, (part) => (kept.has(part) ? orderedText(kept.get(part), part) : undefined));
 }

@@ -67,7 +67,7 @@ async function passLog(
     if (context.signal.aborted) throw timeoutError('the client has left');
     if (signal.aborted) throw serviceUnavailableError('the request may not go on');
     if (!(error instanceof NodeAgentFault)) throw error;
-    throw new StatusError('InternalError', `Get "https://${authorityOf(target)}${path}": ${error.message}`);
+    throw new StatusError('', `Get "https://${authorityOf(target)}${path}": ${error.message}`);
   });
   if (answer.statusCode !== 200) throw await refusal(answer, name);
   await pass(request, answer);

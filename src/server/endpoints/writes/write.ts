@@ -14,6 +14,7 @@ import {
   toStored,
   type VersionedText,
 } from '../../../objects/registry/store/object-codec.js';
+import { preconditionError, uidMismatch, versionMismatch } from '../../../objects/registry/store/precondition-error.js';
 import { convertedToStored } from '../../../objects/registry/store/remote-conversion.js';
 import type { ObjectWriter, UpdateOutcome, ValidateAdmission } from '../../../objects/registry/store/store-options.js';
 import { bodyKindOf, updateRulesOf } from '../../../objects/registry/subresource-definition.js';
@@ -177,7 +178,8 @@ export class WritePipeline {
       const body = await this.admit(object, live);
       next = toServed(resource, subresource.write(this.request.context, cloneJson(parent), body));
       if (hasManagedFields) setManagedFields(next, managedFields);
-      else await trackFields(this.request, this.options, live?.requested, next);
+      // What is written through a body of another kind has no owner (specification 5.9.9).
+      else if (subresource.type === 'view') await trackFields(this.request, this.options, live?.requested, next);
     } else {
       // Before admission: a client does not own what plugins and webhooks add to its object.
       if (!hasManagedFields) await trackFields(this.request, this.options, live?.requested, object);
@@ -215,11 +217,14 @@ export class WritePipeline {
    * to another state.
    */
   private parentOf({ metadata: { resourceVersion, uid } }: ApiObject, live: ObjectForms | undefined): ApiObject {
-    const { store, name } = this.request;
+    const { store, namespace, name, subresource } = this.request;
     if (live === undefined) throw notFoundError(store.groupResource, name);
     const { metadata } = live.stored;
-    if (isOtherVersion(resourceVersion, metadata.resourceVersion) || (uid && uid !== metadata.uid)) {
-      throw conflictError(store.groupResource, name, modifiedMessage);
+    const refuse = (detail: string) => preconditionError(store.resource.definition, namespace, name, detail);
+    if (uid && uid !== metadata.uid) throw refuse(uidMismatch(uid, metadata.uid ?? ''));
+    if (isOtherVersion(resourceVersion, metadata.resourceVersion)) {
+      if (subresource?.type === 'view') throw conflictError(store.groupResource, name, modifiedMessage);
+      throw refuse(versionMismatch(resourceVersion ?? '', metadata.resourceVersion ?? ''));
     }
     return live.parent;
   }

@@ -17,7 +17,7 @@ const scrape = (count: number, slow: number, resource = 'pods') =>
       'apiserver_flowcontrol_current_limit_seats{priority_level="workload-low"} 245',
       'apiserver_flowcontrol_current_executing_seats{priority_level="workload-low",flow_schema="a"} 3',
       'apiserver_flowcontrol_current_inqueue_requests{priority_level="workload-low",flow_schema="a"} 7',
-      'apiserver_registered_watchers{group="",version="v1",kind="Pod"} 12',
+      'plinth_registered_watchers{group="",version="v1",kind="Pod"} 12',
       'apiserver_storage_objects{resource="pods",worker="1"} 40',
       'apiserver_storage_objects{resource="pods",worker="2"} 41',
       'process_resident_memory_bytes 104857600',
@@ -87,7 +87,7 @@ describe('the page of top', () => {
         [
           `apiserver_request_total{verb="GET${evil}",resource="${evil}",code="200"} ${count}`,
           `apiserver_flowcontrol_current_limit_seats{priority_level="${evil}"} 1`,
-          `apiserver_registered_watchers{kind="${evil}"} 1`,
+          `plinth_registered_watchers{kind="${evil}"} 1`,
           `plinth_watch_cache_bytes{resource="${evil}"} 1`,
           `storage_request_duration_seconds_count{operation="${evil}"} ${count}`,
         ].join('\n'),

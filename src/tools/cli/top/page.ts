@@ -72,7 +72,7 @@ function flowsOf(span: Span, { columns }: PageSize): string[] {
 }
 
 function watchesOf(now: Sample): string[] {
-  const watchers = [...now.of('apiserver_registered_watchers')].filter(({ value }) => value > 0);
+  const watchers = [...now.of('plinth_registered_watchers')].filter(({ value }) => value > 0);
   const byKind = new Map<string, number>();
   for (const { labels, value } of watchers) byKind.set(labels.kind ?? '', (byKind.get(labels.kind ?? '') ?? 0) + value);
   const top = [...byKind].sort(([, a], [, b]) => b - a).slice(0, watchRows);

@@ -87,7 +87,7 @@ describe('the numbers of the server', () => {
           `apiserver_request_duration_seconds_bucket{verb="GET",resource="pods",le="+Inf"} ${count}`,
           `apiserver_request_duration_seconds_bucket{verb="WATCH",resource="pods",le="0.1"} 0`,
           `apiserver_request_duration_seconds_bucket{verb="WATCH",resource="pods",le="+Inf"} ${count * 9}`,
-          'apiserver_registered_watchers{kind="Pod"} 2',
+          'plinth_registered_watchers{kind="Pod"} 2',
           'storage_feed_age_seconds 0.25',
         ].join('\n'),
       );

@@ -25,7 +25,7 @@ const isShort = ({ verb = '' }: Readonly<Record<string, string>>) => !/^(WATCH|C
 export function serverNumbers(span: Span): ServerNumbers {
   const { now } = span;
   const watchers = new Map<string, number>();
-  for (const { labels, value } of now.of('apiserver_registered_watchers')) {
+  for (const { labels, value } of now.of('plinth_registered_watchers')) {
     const kind = labels.kind ?? '';
     if (value > 0) watchers.set(kind, (watchers.get(kind) ?? 0) + value);
   }

@@ -61,7 +61,7 @@ export type SubjectAccessReviewSpec = Infer<typeof subjectAccessReviewSpec>;
 
 export const subjectAccessReviewStatus = struct('authorization.v1.SubjectAccessReviewStatus', {
   allowed: required(1, bool),
-  denied: always(4, bool),
+  denied: optional(4, bool),
   reason: optional(2, string),
   evaluationError: optional(3, string),
 });

@@ -5,6 +5,8 @@ import type { VendorNames } from '../../../../../base/machinery/vendor.js';
 /** The settings that the rules for pods depend on. */
 export interface PodValidationOptions {
   readonly names: VendorNames;
+  /** Whether a template may ask for parts of huge pages. Default: it may not. */
+  readonly allowsPartPages?: boolean;
 }
 
 const notNegative = 'must be greater than or equal to 0';

@@ -2,6 +2,7 @@ import { type FieldError, type FieldPath, forbidden } from '../../../../../base/
 import { validateAnnotations, validateLabels } from '../../../../../base/machinery/label-rules.js';
 import type { PodTemplateSpec } from '../pod-spec.types.js';
 import type { PodValidationOptions } from './common.validation.js';
+import { validateHugePages } from './huge-pages.validation.js';
 import { validatePodSpec } from './pod-spec.validation.js';
 
 /** Validates a pod template, labels and annotations included. */
@@ -14,6 +15,7 @@ export function validatePodTemplateSpec(
   const errors = validateLabels(template.metadata.labels, path.child('labels'));
   errors.push(...validateAnnotations(template.metadata.annotations, path.child('annotations')));
   errors.push(...validatePodSpec(template.spec, path.child('spec'), options));
+  if (options.allowsPartPages !== true) errors.push(...validateHugePages(template.spec, path.child('spec')));
   if ((template.spec.ephemeralContainers ?? []).length > 0) {
     const detail = 'ephemeral containers not allowed in pod template';
     errors.push(forbidden(path.child('spec').child('ephemeralContainers'), detail));
