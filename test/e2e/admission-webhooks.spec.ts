@@ -115,7 +115,7 @@ describe('a mutating webhook', () => {
     [
       'does not apply',
       [{ op: 'remove', path: '/absent' }],
-      /^Internal error occurred: cannot remove "\/absent": nothing/,
+      /^Internal error occurred: error in remove for path: .\/absent.: Unable to remove nonexistent key: absent: missing value$/,
     ],
     ['is no operation', ['x'], /^Internal error occurred: a JSON patch must be a list of operations/],
     ['is no JSON', 'x', /failed calling webhook "patch.hooks.test": the patch of the answer is not JSON/],

@@ -86,3 +86,48 @@ describe('apply of a missing object', () => {
     assert.notEqual(made.body.metadata.resourceVersion, '1');
   });
 });
+
+describe('unknown fields', () => {
+  it('of YAML are reported in the order of their keys', async () => {
+    const lines = ['metadata:', '  name: unknown', '  zoo: 1', '  foo: 1', 'zed: 1', 'alpha: [{b: 1}]'];
+    const answer = await client.send('POST', `${configMaps}?dryRun=All&fieldValidation=Strict`, {
+      raw: lines.join('\n'),
+      contentType: 'application/yaml',
+    });
+    assert.equal(answer.status, 400);
+    const fields = [...answer.body.message.matchAll(/unknown field "([^"]+)"/g)].map(([, field]) => field);
+    assert.deepEqual(fields, ['alpha', 'metadata.foo', 'metadata.zoo', 'zed']);
+  });
+});
+
+describe('patches', () => {
+  const patch = (media: string, body: unknown) =>
+    client.send('PATCH', `${configMaps}/patched`, { body: body as object, contentType: `application/${media}` });
+
+  it('by strategic merge leave an object what it is', async () => {
+    assert.equal((await client.post(configMaps, { metadata: { name: 'patched' }, data: { a: '1' } })).status, 201);
+    const body = { apiVersion: 'v2', kind: 'Secret', data: { b: '2' } };
+    const { status, body: patched } = await patch('strategic-merge-patch+json', body);
+    assert.equal(status, 200, JSON.stringify(patched));
+    assert.deepEqual([patched.apiVersion, patched.kind, patched.data], ['v1', 'ConfigMap', { a: '1', b: '2' }]);
+  });
+
+  it('are refused in the words that clients know when they are none', async () => {
+    for (const [media, body, message] of [
+      [
+        'json-patch+json',
+        [1],
+        'error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp',
+      ],
+      [
+        'merge-patch+json',
+        [],
+        'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
+      ],
+      ['strategic-merge-patch+json', [], 'json: cannot unmarshal array into Go value of type map[string]interface {}'],
+    ] as const) {
+      const refused = await patch(media, body);
+      assert.deepEqual([refused.status, refused.body.message], [400, message]);
+    }
+  });
+});

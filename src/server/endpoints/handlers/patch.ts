@@ -105,19 +105,26 @@ function parsePatch({ request, kind, type: schema, options }: WritePipeline, typ
   if (type === 'json') {
     if (!Array.isArray(patch))
       throw badRequestError(`error decoding patch: ${unfitJson(patch, '[]handlers.jsonPatchOp')}`);
+    const wrong = patch.findIndex((operation) => !isJsonObject(operation));
+    if (wrong >= 0) throw badRequestError(`error decoding patch: ${unfitJson(patch[wrong], 'handlers.jsonPatchOp')}`);
     return {
       apply: (live) => applyJsonPatch(live, patch, () => throwAsCostly(request.context)),
       shown: (live, patched) => patchedText(schema, patched, live),
       faults: options.fieldValidation === 'Ignore' ? [] : unknownMembers(patch),
     };
   }
-  if (patch === null || typeof patch !== 'object' || Array.isArray(patch)) {
-    throw badRequestError(`error decoding patch: ${unfitJson(patch, 'map[string]interface {}')}`);
+  if (!isJsonObject(patch)) {
+    const prefix = type === 'strategic' ? '' : 'error decoding patch: ';
+    throw badRequestError(`${prefix}${unfitJson(patch, 'map[string]interface {}')}`);
   }
-  const fields = patch as Record<string, unknown>;
+  const fields = patch;
   if (type === 'strategic') {
     return {
-      apply: (live) => applyStrategicMergePatch(schema, live, fields),
+      // What the object is does not change, whatever the patch says.
+      apply: (live) => {
+        const { kind, apiVersion } = live;
+        return { ...(applyStrategicMergePatch(schema, live, fields) as object), kind, apiVersion };
+      },
       shown: () => goPrint(fields),
       faults: [],
     };
@@ -127,6 +134,10 @@ function parsePatch({ request, kind, type: schema, options }: WritePipeline, typ
     shown: (live, patched) => patchedText(schema, patched, live),
     faults: [],
   };
+}
+
+function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 const operationMembers: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value']);

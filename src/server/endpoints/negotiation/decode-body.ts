@@ -241,7 +241,9 @@ export function decodeValue(
     // For a custom kind, duplicate keys are reported before unknown fields, which are found only after parsing.
     const text = type.custom === undefined ? json : undefined;
     const unknown = otherVersion === undefined ? decoded.unknownFields : unknownElsewhere(input, decoded.unknownFields);
-    const texts = faultTexts(unknown, duplicates, text);
+    // YAML and patches reach a decoder of the release as JSON with sorted keys.
+    const isSorted = type.custom === undefined && json === undefined;
+    const texts = faultTexts(isSorted ? unknown.toSorted(byKeys) : unknown, duplicates, text);
     if (fieldValidation === 'Strict') refuseFaults(identity, expected, texts, duplicates.lines);
     for (const fault of texts) addWarning(context, fault);
   }
@@ -288,6 +290,17 @@ function faultTexts(unknown: readonly string[], { paths, lines }: Duplicates, js
     return faultsInOrder(decodeUtf8(json), unknown, paths).map(({ path, fault }) => `${fault} field "${path}"`);
   }
   return [...lines, ...duplicateTexts(paths), ...unknown.map((field) => `unknown field "${field}"`)];
+}
+
+/** Compares the paths of two fields by their keys and indexes, from the outermost on. */
+function byKeys(a: string, b: string): number {
+  const [ours, theirs] = [a, b].map((path) => path.split(/\.|(?=\[)/)) as [string[], string[]];
+  const at = ours.findIndex((part, i) => part !== theirs[i]);
+  if (at < 0) return ours.length - theirs.length;
+  const [own = '', other = ''] = [ours[at], theirs[at]];
+  const [index, otherIndex] = [own, other].map((part) => Number(/^\[(\d+)\]$/.exec(part)?.[1])) as [number, number];
+  if (index !== otherIndex && !Number.isNaN(index) && !Number.isNaN(otherIndex)) return index - otherIndex;
+  return own < other ? -1 : 1;
 }
 
 function duplicateTexts(paths: readonly string[]): string[] {

@@ -129,7 +129,7 @@ function validateContainer(
   }
   checkTerminationMessagePolicy(container.terminationMessagePolicy ?? '', path, errors);
   if (container.ports !== undefined) validatePorts(container.ports, path.child('ports'), errors);
-  if (container.env !== undefined) validateEnv(container.env, path.child('env'), errors);
+  if (container.env !== undefined) validateEnv(container.env, volumes, path.child('env'), errors);
   if (container.envFrom !== undefined) validateEnvFrom(container.envFrom, path.child('envFrom'), errors);
   validateVolumeMounts(container, volumes, path.child('volumeMounts'), errors);
   if (container.volumeDevices !== undefined) {

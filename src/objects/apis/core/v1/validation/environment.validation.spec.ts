@@ -11,6 +11,29 @@ import {
 
 const cases: readonly PodCase[] = [
   [
+    'files of variables, in shared volumes only',
+    {
+      volumes: [
+        { name: 'shared', emptyDir: {} },
+        { name: 'map', configMap: { name: 'm' } },
+      ],
+      containers: [
+        {
+          name: 'c',
+          image: 'img:1',
+          env: ['shared', 'map', 'none'].map((volumeName) => ({
+            name: 'A',
+            valueFrom: { fileKeyRef: { volumeName, path: 'x', key: 'K' } },
+          })),
+        },
+      ],
+    },
+    [
+      'FieldValueInvalid | spec.containers[0].env[1].valueFrom.fileKeyRef.volumeName | Invalid value: "map": referenced volume must be of type emptyDir',
+      'FieldValueNotFound | spec.containers[0].env[2].valueFrom.fileKeyRef.volumeName | Not found: "none"',
+    ],
+  ],
+  [
     'variables and fields',
     {
       containers: [

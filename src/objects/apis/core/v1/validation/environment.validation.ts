@@ -2,6 +2,7 @@ import {
   type FieldError,
   type FieldPath,
   invalid,
+  notFound,
   notSupported,
   required,
 } from '../../../../../base/machinery/field-error.js';
@@ -14,6 +15,7 @@ import {
 import type { EnvFromSource, EnvVar, EnvVarSource } from '../container.types.js';
 import type { ObjectFieldSelector, ResourceFieldSelector } from '../source-selector.types.js';
 import { checkNoBacksteps, checkText } from './common.validation.js';
+import type { VolumeMap } from './volume-mount.validation.js';
 
 /** Pod fields that environment variables can expose, in the order in which messages list them. */
 const environmentFields: readonly string[] = [
@@ -58,16 +60,28 @@ const resourceFields: readonly string[] = [
 const byteDivisors: readonly string[] = '1 1k 1M 1G 1T 1P 1E 1Ki 1Mi 1Gi 1Ti 1Pi 1Ei'.split(' ');
 const byteDivisorList = byteDivisors.join(', ');
 
-/** Validates the environment variables of a container. */
-export function validateEnv(env: readonly EnvVar[], path: FieldPath, errors: FieldError[]): void {
+/** Validates the environment variables of a container of a pod that has the volumes. */
+export function validateEnv(env: readonly EnvVar[], volumes: VolumeMap, path: FieldPath, errors: FieldError[]): void {
   env.forEach((variable, i) => {
     const at = path.index(i);
     if (variable.name === '') errors.push(required(at.child('name')));
     else checkText(variable.name, isEnvVarName, at.child('name'), errors);
     if (variable.valueFrom !== undefined) {
       validateSource(variable.valueFrom, variable.value ?? '', at.child('valueFrom'), errors);
+      const { fileKeyRef } = variable.valueFrom;
+      if (fileKeyRef !== undefined && fileKeyRef.volumeName !== '') {
+        checkFileVolume(fileKeyRef.volumeName, volumes, at.child('valueFrom').child('fileKeyRef'), errors);
+      }
     }
   });
+}
+
+/** Files with variables are in volumes that the containers of the pod share. */
+function checkFileVolume(name: string, volumes: VolumeMap, path: FieldPath, errors: FieldError[]): void {
+  const volume = volumes.get(name);
+  const at = path.child('volumeName');
+  if (volume === undefined) errors.push(notFound(at, name));
+  else if (volume.emptyDir === undefined) errors.push(invalid(at, name, 'referenced volume must be of type emptyDir'));
 }
 
 function validateSource(source: EnvVarSource, value: string, path: FieldPath, errors: FieldError[]): void {

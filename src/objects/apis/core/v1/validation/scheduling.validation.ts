@@ -134,9 +134,6 @@ function validatePodAffinityTerm(term: PodAffinityTerm, path: FieldPath, errors:
   errors.push(...validateLabelSelector(term.labelSelector, path.child('labelSelector')));
   errors.push(...validateLabelSelector(term.namespaceSelector, path.child('namespaceSelector')));
   for (const name of term.namespaces ?? []) checkText(name, isDns1123Label, path.child('namespace'), errors);
-  const topologyKeyPath = path.child('topologyKey');
-  if (term.topologyKey === '') errors.push(required(topologyKeyPath, 'can not be empty'));
-  errors.push(...validateLabelName(term.topologyKey, topologyKeyPath));
   const both = new Set(term.matchLabelKeys);
   checkLabelKeys(term.matchLabelKeys, term.labelSelector, path.child('matchLabelKeys'), errors);
   checkLabelKeys(term.mismatchLabelKeys, term.labelSelector, path.child('mismatchLabelKeys'), errors);
@@ -145,6 +142,9 @@ function validatePodAffinityTerm(term: PodAffinityTerm, path: FieldPath, errors:
     const detail = 'exists in both matchLabelKeys and mismatchLabelKeys';
     errors.push(invalid(path.child('mismatchLabelKeys').index(i), key, detail));
   });
+  const topologyKeyPath = path.child('topologyKey');
+  if (term.topologyKey === '') errors.push(required(topologyKeyPath, 'can not be empty'));
+  errors.push(...validateLabelName(term.topologyKey, topologyKeyPath));
 }
 
 function checkLabelKeys(

@@ -113,7 +113,6 @@ const cases: readonly PodCase[] = [
       'FieldValueInvalid | spec.shareProcessNamespace | Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled',
       'FieldValueRequired | spec.securityContext.sysctls[0].name | Required value',
       'FieldValueDuplicate | spec.securityContext.sysctls[2].name | Duplicate value: "kernel.shm"',
-      'FieldValueDuplicate | spec.securityContext.sysctls[3].name | Duplicate value: "kernel/shm"',
       'FieldValueInvalid | spec.securityContext.sysctls[4].name | Invalid value: "a//b": must have at most 253 characters and match regex ^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$',
       'FieldValueNotSupported | spec.securityContext.fsGroupChangePolicy | Unsupported value: "X": supported values: "Always", "OnRootMismatch"',
       'FieldValueNotSupported | spec.securityContext.seccompProfile.type | Unsupported value: "X": supported values: "Localhost", "RuntimeDefault", "Unconfined"',

@@ -107,16 +107,9 @@ function validateSysctls(sysctls: readonly Sysctl[], path: FieldPath, errors: Fi
     else if (name.length > maxSysctlLength || !name.split(/[./]/).every((part) => sysctlSegment.test(part))) {
       const detail = `must have at most ${maxSysctlLength} characters and match regex ${sysctlFormat}`;
       errors.push(invalid(at, name, detail));
-    } else if (names.has(dotted(name))) errors.push(duplicate(at, name));
-    names.add(dotted(name));
+    } else if (names.has(name)) errors.push(duplicate(at, name));
+    names.add(name);
   });
-}
-
-/** The name of a sysctl with dots as separators: it may also be written with slashes. */
-function dotted(name: string): string {
-  const first = /[./]/.exec(name)?.[0];
-  if (first !== '/') return name;
-  return name.replaceAll(/[./]/g, (separator) => (separator === '/' ? '.' : '/'));
 }
 
 function validateSeccomp(profile: SeccompProfile | undefined, path: FieldPath, errors: FieldError[]): void {
