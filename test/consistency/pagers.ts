@@ -56,21 +56,25 @@ async function listOnce(bench: Workbench, random: Random, kind: WorkedKind, rang
       exactly = asked;
     }
   }
-  const parts = await readPages(bench, random, kind, range, query, limit, least, exactly);
+  const parts = await readPages(bench, random, { kind, range, query, limit, least, exactly });
   if (parts !== undefined) checkParts(bench, range, parts);
 }
 
-async function readPages(
-  bench: Workbench,
-  random: Random,
-  kind: WorkedKind,
-  range: Range,
-  query: URLSearchParams,
-  limit: number,
-  least: number,
-  exactly: number | undefined,
-): Promise<Part[] | undefined> {
+/** A list to request, and the versions that it may have. */
+interface ListRequest {
+  readonly kind: WorkedKind;
+  readonly range: Range;
+  /** Changes from page to page. */
+  readonly query: URLSearchParams;
+  /** 0: no limit. */
+  readonly limit: number;
+  readonly least: number;
+  readonly exactly: number | undefined;
+}
+
+async function readPages(bench: Workbench, random: Random, request: ListRequest): Promise<Part[] | undefined> {
   const { view, report } = bench;
+  const { kind, range, query } = request;
   const parts: Part[] = [];
   let last: ObjectKey | undefined;
   let failures = 0;
@@ -93,7 +97,7 @@ async function readPages(
       parts.push({ version: -1, after: last, items: [] });
       continue;
     }
-    last = takePage(bench, range, parts, answer, last, limit, { server, path, least, exactly });
+    last = takePage(bench, request, parts, answer, last, { server, path });
     const token = answer.body.metadata.continue;
     if (token === undefined || token === '') return parts;
     query.delete('resourceVersion');
@@ -105,26 +109,19 @@ async function readPages(
 /** Adds one page and checks everything that it shows by itself; returns the last key. */
 function takePage(
   bench: Workbench,
-  range: Range,
+  { range, limit, least, exactly }: ListRequest,
   parts: Part[],
   answer: ApiResponse,
   last: ObjectKey | undefined,
-  limit: number,
-  asked: {
-    readonly server: number;
-    readonly path: string;
-    readonly least: number;
-    readonly exactly: number | undefined;
-  },
+  sent: { readonly server: number; readonly path: string },
 ): ObjectKey | undefined {
   const { view, report } = bench;
   const version = versionOf(answer.body);
   const items = itemsOf(range.resource, answer);
   view.saw(version);
-  const evidence = { ...asked, range, version, items: items.length };
+  const evidence = { ...sent, least, exactly, range, version, items: items.length };
   const open = parts.at(-1);
   if (open === undefined) {
-    const { least, exactly } = asked;
     if (version < least) report.fail('list-fresh', `version ${version}, not at least ${least}`, evidence);
     else if (exactly !== undefined && version !== exactly)
       report.fail('list-fresh', `version ${version}, not ${exactly}`, evidence);

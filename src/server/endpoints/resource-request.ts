@@ -18,24 +18,41 @@ import type { EndpointServices } from './endpoint-services.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { unknownPath } from './unknown-path.js';
 
+/** What a request is about, resolved from its path and method. */
+interface RequestTarget {
+  readonly resource: ServedResource;
+  readonly subresource: SubresourceDefinition | undefined;
+  readonly verb: ResourceVerb;
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /**
  * One request for a resource, with everything that its handler needs. Created once the path is resolved, and never
  * changed.
  */
 export class ResourceRequest {
+  readonly resource: ServedResource;
+  readonly subresource: SubresourceDefinition | undefined;
+  readonly verb: ResourceVerb;
+  /** Empty for cluster-scoped resources and for requests over all namespaces. */
+  readonly namespace: string;
+  /** Empty for requests about a collection. */
+  readonly name: string;
+
   constructor(
+    target: RequestTarget,
     readonly services: EndpointServices,
     readonly context: HttpRequestContext,
-    readonly resource: ServedResource,
-    readonly subresource: SubresourceDefinition | undefined,
-    readonly verb: ResourceVerb,
-    /** Empty for cluster-scoped resources and for requests over all namespaces. */
-    readonly namespace: string,
-    /** Empty for requests about a collection. */
-    readonly name: string,
     readonly http: FastifyRequest,
     readonly reply: FastifyReply,
-  ) {}
+  ) {
+    this.resource = target.resource;
+    this.subresource = target.subresource;
+    this.verb = target.verb;
+    this.namespace = target.namespace;
+    this.name = target.name;
+  }
 
   /** The Accept header, as sent. */
   get accept(): string | undefined {
@@ -108,7 +125,7 @@ export function resolveRequest(
   }
   const namespace = isNamespaceObject ? '' : info.namespace;
   const name = onObject ? (info.parts[1] as string) : '';
-  return new ResourceRequest(services, context, resource, subresource, verb, namespace, name, http, reply);
+  return new ResourceRequest({ resource, subresource, verb, namespace, name }, services, context, http, reply);
 }
 
 function findSubresource(resource: ServedResource, info: RequestInfo): SubresourceDefinition | undefined {

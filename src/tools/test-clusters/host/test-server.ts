@@ -72,20 +72,25 @@ interface Plan extends Wanted {
   readonly nodePki: NodePki | undefined;
 }
 
+/** The things that a test server consists of. */
+interface ServerResources {
+  readonly plan: Plan;
+  readonly database: SharedDatabase;
+  readonly server: RunningServer;
+  readonly port: number;
+  readonly client: ClusterClient;
+  /** A connection to the database. */
+  readonly admin: Client;
+  /** In the order in which they were started. */
+  readonly started: readonly Running[];
+}
+
 /** A server of one test file, with a database and certificates of its own. */
 export class TestServer {
   private baseline: Baseline | undefined;
   private ending: Promise<void> | undefined;
 
-  private constructor(
-    private readonly plan: Plan,
-    private readonly database: SharedDatabase,
-    private readonly server: RunningServer,
-    private readonly port: number,
-    private readonly client: ClusterClient,
-    private readonly admin: Client,
-    private readonly started: readonly Running[],
-  ) {}
+  private constructor(private readonly resources: ServerResources) {}
 
   /**
    * Resolves when everything is there: the API answers, control loops and nodes have settled, fixtures are applied.
@@ -118,7 +123,7 @@ export class TestServer {
       const admin = await connect(database.url);
       started.push({ stop: () => admin.end() });
       await untilReady(plan.pki, port);
-      const test = new TestServer(plan, database, server, port, client, admin, started);
+      const test = new TestServer({ plan, database, server, port, client, admin, started });
       if (plan.nodePki !== undefined) {
         const { startDevNodes } = await import('../../cli/dev-nodes.js');
         const { pki, nodePki, logger } = plan;
@@ -134,14 +139,14 @@ export class TestServer {
   }
 
   get answer(): StartAnswer {
-    const { pki } = this.plan;
+    const { pki } = this.resources.plan;
     return {
-      url: `https://${address}:${this.port}`,
-      port: this.port,
+      url: `https://${address}:${this.resources.port}`,
+      port: this.resources.port,
       authority: pki.servingAuthority,
       certificate: pki.admin.certificate,
       privateKey: pki.admin.privateKey,
-      databaseUrl: this.database.url,
+      databaseUrl: this.resources.database.url,
     };
   }
 
@@ -167,12 +172,12 @@ export class TestServer {
 
   /** Applies objects as an administrator; definitions are served when it resolves. */
   apply(inputs: readonly FixtureInput[]): Promise<object[]> {
-    const registry = this.server.get(ResourceRegistry, { strict: false });
+    const registry = this.resources.server.get(ResourceRegistry, { strict: false });
     const dependencies: FixtureDependencies = {
-      client: this.client,
+      client: this.resources.client,
       registry,
-      definitionGroup: groupName('apiextensions', this.plan.names),
-      reached: (version) => this.server.get(DefinitionFollower, { strict: false }).reached(version),
+      definitionGroup: groupName('apiextensions', this.resources.plan.names),
+      reached: (version) => this.resources.server.get(DefinitionFollower, { strict: false }).reached(version),
     };
     return applyFixtures(inputs, dependencies);
   }
@@ -182,13 +187,16 @@ export class TestServer {
     if ('serviceAccount' in request) {
       const { namespace, serviceAccount } = request;
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/serviceaccounts/${encodeURIComponent(serviceAccount)}/token`;
-      const apiVersion = `${groupName('authentication', this.plan.names)}/v1`;
+      const apiVersion = `${groupName('authentication', this.resources.plan.names)}/v1`;
       const body = { apiVersion, kind: 'TokenRequest', spec: { expirationSeconds: 86_400 } };
       const signal = AbortSignal.timeout(readyMs);
-      const { status } = await this.client.send<{ status: { token: string } }>('POST', path, { body, signal });
+      const { status } = await this.resources.client.send<{ status: { token: string } }>('POST', path, {
+        body,
+        signal,
+      });
       return { token: status.token };
     }
-    const { authority, authorityKeyFile } = this.plan.pki;
+    const { authority, authorityKeyFile } = this.resources.plan.pki;
     const { readFile } = await import('node:fs/promises');
     const issuer = { certificate: authority, privateKey: await readFile(authorityKeyFile, 'utf8') };
     return issueCertificate(
@@ -200,20 +208,20 @@ export class TestServer {
 
   /** Stops everything in order; the database is dropped. */
   stop(): Promise<void> {
-    this.ending ??= stopAll(this.started);
+    this.ending ??= stopAll(this.resources.started);
     return this.ending;
   }
 
   /** Does what has to be done before the process may simply exit: usually nothing. */
   async finish(): Promise<void> {
     // Lines of the audit log and traces are still being sent.
-    if ([...this.plan.given].some((flag) => /^(audit|tracing)-/.test(flag))) await this.stop();
+    if ([...this.resources.plan.given].some((flag) => /^(audit|tracing)-/.test(flag))) await this.stop();
     // The shared Postgres notices the end of this process by itself.
-    else if (this.plan.settings.databaseUrl !== undefined) await this.database.release();
+    else if (this.resources.plan.settings.databaseUrl !== undefined) await this.resources.database.release();
   }
 
   private get hasLoops(): boolean {
-    return this.plan.settings.nodes > 0 || !this.plan.settings.controllers.includes('-*');
+    return this.resources.plan.settings.nodes > 0 || !this.resources.plan.settings.controllers.includes('-*');
   }
 
   private get usedBaseline(): Baseline {
@@ -222,9 +230,9 @@ export class TestServer {
   }
 
   private async begin(): Promise<void> {
-    const { names } = this.plan;
+    const { names } = this.resources.plan;
     this.baseline = new Baseline(
-      this.admin,
+      this.resources.admin,
       {
         leases: formatGroupResource({ group: groupName('coordination', names), resource: 'leases' }),
         namespaces: [names.systemNamespace, names.nodeLeaseNamespace],
@@ -233,7 +241,7 @@ export class TestServer {
       ['namespaces', this.definitions],
     );
     if (this.hasLoops) await this.settle();
-    const { fixtures } = this.plan.settings;
+    const { fixtures } = this.resources.plan.settings;
     if (fixtures.length > 0) {
       await this.apply(fixtures);
       if (this.hasLoops) await this.settle();
@@ -254,8 +262,8 @@ export class TestServer {
 
   /** Resolves when this process has learned of all changes. */
   private async caughtUp({ changes, epochStart }: BaselineResult): Promise<void> {
-    const listers = this.server.get(SharedListers, { strict: false });
-    const follower = this.server.get(DefinitionFollower, { strict: false });
+    const listers = this.resources.server.get(SharedListers, { strict: false });
+    const follower = this.resources.server.get(DefinitionFollower, { strict: false });
     const definitions = epochStart ?? changes.get(this.definitions);
     const all = epochStart === undefined ? changes : new Map([...listers.resources].map((name) => [name, epochStart]));
     await Promise.all([listers.reached(all), definitions === undefined ? undefined : follower.reached(definitions)]);
@@ -264,7 +272,7 @@ export class TestServer {
   /** The stored name of definitions. */
   private get definitions(): string {
     return formatGroupResource({
-      group: groupName('apiextensions', this.plan.names),
+      group: groupName('apiextensions', this.resources.plan.names),
       resource: 'customresourcedefinitions',
     });
   }
