@@ -15,7 +15,8 @@ export const containerdNeeds = ['root', 'containerd', 'runc', 'ctr', 'tar', '/bi
 
 /** The image of all tests: busybox with links to all its programs. */
 export const busyboxImage = 'plinth.test/busybox:1';
-const pauseImage = 'plinth.test/pause:1';
+/** An image whose command sleeps. */
+export const pauseImage = 'plinth.test/pause:1';
 
 /** A private containerd with images that are made here, so that no registry is needed. */
 export class TestContainerd {
@@ -40,7 +41,7 @@ export class TestContainerd {
     await fs.writeFile(join(folder, 'cni', '10-test.conflist'), JSON.stringify(network(folder, bridge, id)));
     const containerd = new TestContainerd(folder, bridge, startProgram(folder));
     await containerd.untilReady();
-    await containerd.importImages();
+    await importTestImages(join(folder, 'image'), (args) => containerd.ctr(args));
     return containerd;
   }
 
@@ -70,45 +71,6 @@ export class TestContainerd {
     return (await run('ctr', all)).stdout;
   }
 
-  private async importImages(): Promise<void> {
-    const folder = join(this.folder, 'image');
-    const root = join(folder, 'root');
-    for (const name of ['bin', 'etc', 'tmp', 'proc', 'sys', 'dev', 'root', 'var']) {
-      await fs.mkdir(join(root, name), { recursive: true });
-    }
-    await fs.copyFile('/bin/busybox', join(root, 'bin', 'busybox'));
-    const programs = (await run('/bin/busybox', ['--list'])).stdout.split('\n');
-    for (const program of programs) {
-      if (program !== '' && program !== 'busybox') await fs.symlink('busybox', join(root, 'bin', program));
-    }
-    await fs.chmod(join(root, 'tmp'), 0o1777);
-    await fs.writeFile(join(root, 'etc', 'passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
-    await fs.writeFile(join(root, 'etc', 'group'), 'root:x:0:\n');
-    await run('tar', ['--numeric-owner', '--owner=0', '--group=0', '-C', root, '-cf', join(folder, 'layer.tar'), '.']);
-    const digest = createHash('sha256')
-      .update(await fs.readFile(join(folder, 'layer.tar')))
-      .digest('hex');
-    for (const [name, command] of [
-      [busyboxImage, ['/bin/sh']],
-      [pauseImage, ['/bin/sleep', '2147483647']],
-    ] as const) {
-      const config = {
-        architecture: process.arch === 'x64' ? 'amd64' : process.arch,
-        os: 'linux',
-        config: { Env: ['PATH=/bin'], Cmd: command },
-        rootfs: { type: 'layers', diff_ids: [`sha256:${digest}`] },
-        history: [{ created_by: 'a test' }],
-      };
-      const manifest = [{ Config: 'config.json', RepoTags: [name], Layers: ['layer.tar'] }];
-      await fs.writeFile(join(folder, 'config.json'), JSON.stringify(config));
-      await fs.writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
-      const image = join(folder, 'image.tar');
-      await run('tar', ['-C', folder, '-cf', image, 'config.json', 'manifest.json', 'layer.tar']);
-      await this.ctr(['images', 'import', image]);
-    }
-    await fs.rm(folder, { recursive: true, force: true });
-  }
-
   /** Ids of all containers and sandboxes. */
   async containers(): Promise<string[]> {
     return (await this.ctr(['containers', 'ls', '-q'])).split('\n').filter((line) => line !== '');
@@ -132,6 +94,48 @@ export class TestContainerd {
     await run('ip', ['link', 'delete', this.bridge]).catch(() => undefined);
     await fs.rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** Makes the images of tests in a folder, which is removed, and imports them by `ctr`. */
+export async function importTestImages(
+  folder: string,
+  ctr: (args: readonly string[]) => Promise<unknown>,
+): Promise<void> {
+  const root = join(folder, 'root');
+  for (const name of ['bin', 'etc', 'tmp', 'proc', 'sys', 'dev', 'root', 'var']) {
+    await fs.mkdir(join(root, name), { recursive: true });
+  }
+  await fs.copyFile('/bin/busybox', join(root, 'bin', 'busybox'));
+  const programs = (await run('/bin/busybox', ['--list'])).stdout.split('\n');
+  for (const program of programs) {
+    if (program !== '' && program !== 'busybox') await fs.symlink('busybox', join(root, 'bin', program));
+  }
+  await fs.chmod(join(root, 'tmp'), 0o1777);
+  await fs.writeFile(join(root, 'etc', 'passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
+  await fs.writeFile(join(root, 'etc', 'group'), 'root:x:0:\n');
+  await run('tar', ['--numeric-owner', '--owner=0', '--group=0', '-C', root, '-cf', join(folder, 'layer.tar'), '.']);
+  const digest = createHash('sha256')
+    .update(await fs.readFile(join(folder, 'layer.tar')))
+    .digest('hex');
+  for (const [name, command] of [
+    [busyboxImage, ['/bin/sh']],
+    [pauseImage, ['/bin/sleep', '2147483647']],
+  ] as const) {
+    const config = {
+      architecture: process.arch === 'x64' ? 'amd64' : process.arch,
+      os: 'linux',
+      config: { Env: ['PATH=/bin'], Cmd: command },
+      rootfs: { type: 'layers', diff_ids: [`sha256:${digest}`] },
+      history: [{ created_by: 'a test' }],
+    };
+    const manifest = [{ Config: 'config.json', RepoTags: [name], Layers: ['layer.tar'] }];
+    await fs.writeFile(join(folder, 'config.json'), JSON.stringify(config));
+    await fs.writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
+    const image = join(folder, 'image.tar');
+    await run('tar', ['-C', folder, '-cf', image, 'config.json', 'manifest.json', 'layer.tar']);
+    await ctr(['images', 'import', image]);
+  }
+  await fs.rm(folder, { recursive: true, force: true });
 }
 
 function startProgram(folder: string): ChildProcess {

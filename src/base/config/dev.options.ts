@@ -34,6 +34,24 @@ export class DevOptions {
   readonly simulatedNodes: number = 0;
 
   @Flag({
+    name: 'node',
+    type: 'bool',
+    usage:
+      'Run pods on this machine in real containers: with a containerd of its own, the agent of the node, the proxy for services and ' +
+      'a name server. Needs root, containerd and network plugins; where they are missing, --simulated-nodes takes its place if ' +
+      'both are given. The server then listens on all addresses, unless --bind-address says otherwise.',
+  })
+  readonly node: boolean = false;
+
+  @Flag({
+    name: 'pod-infra-container-image',
+    type: 'string',
+    unit: 'image',
+    usage: 'The image that holds the namespaces of a pod, with --node. It is pulled when the first pod starts.',
+  })
+  readonly podInfraContainerImage: string = 'registry.k8s.io/pause:3.10';
+
+  @Flag({
     name: 'console-port',
     type: 'int',
     unit: 'port',

@@ -7,6 +7,7 @@ import { systemClock } from '../../../base/machinery/clock.js';
 import { type Running, stopAll, stopLimit } from '../../../base/machinery/lifecycle.js';
 import { makeFolder } from '../../../base/machinery/make-folder.js';
 import { checkPortFree } from '../../../base/machinery/port-check.js';
+import { StartupError } from '../../../base/machinery/startup-error.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import { advertisedAddress } from '../../../server/advertise/advertised-address.js';
 import { lockDirectory } from '../../local-postgres/directory-lock.js';
@@ -61,10 +62,11 @@ export const devCommand: Command = {
   defaults,
   async run(context) {
     const request = parseRequest(groups, defaults, context);
-    const parsed = parseOptions(request);
-    await checkFiles(groups, parsed);
-    const logger = openLog(request, parsed.logging);
+    const asked = parseOptions(request);
+    await checkFiles(groups, asked);
+    const logger = openLog(request, asked.logging);
     context.lastResort.logTo(logger);
+    const parsed = await withNode(asked, givenFlags(request), context);
     const started: Running[] = [];
     try {
       await start(parsed, givenFlags(request), context, logger, started);
@@ -78,6 +80,37 @@ export const devCommand: Command = {
     await stopAll(started);
   },
 };
+
+const podRange = '10.244.0.0/16';
+
+/** The options with those that a node on this machine needs, unless the user has chosen others. */
+async function withNode(parsed: Parsed, given: ReadonlySet<string>, { print }: CommandContext): Promise<Parsed> {
+  if (!parsed.dev.node) return parsed;
+  const { nodeProblem, thisMachine } = await import('../dev-node/node-needs.js');
+  const problem = nodeProblem(thisMachine());
+  const { simulatedNodes } = parsed.dev;
+  if (problem !== undefined) {
+    if (simulatedNodes === 0) throw new StartupError(`${problem}; or simulate nodes: --simulated-nodes=3`);
+    print(`${problem}; there are simulated nodes in its place`);
+    return { ...parsed, dev: { ...parsed.dev, node: false } };
+  }
+  const { secureServing, nodeIpam, nodeAgents } = parsed;
+  const kubeletPreferredAddressTypes = given.has('kubelet-preferred-address-types')
+    ? nodeAgents.kubeletPreferredAddressTypes
+    : (['InternalIP', 'ExternalIP', 'Hostname'] as const);
+  return {
+    ...parsed,
+    dev: { ...parsed.dev, simulatedNodes: 0 },
+    // Pods have to reach it.
+    secureServing: given.has('bind-address') ? secureServing : { ...secureServing, bindAddress: '0.0.0.0' },
+    nodeIpam: {
+      ...nodeIpam,
+      allocateNodeCidrs: true,
+      clusterCidr: nodeIpam.clusterCidr.length > 0 ? nodeIpam.clusterCidr : [podRange],
+    },
+    nodeAgents: { ...nodeAgents, kubeletPreferredAddressTypes },
+  };
+}
 
 async function start(
   parsed: Parsed,
@@ -119,7 +152,10 @@ async function start(
   const { simulatedNodes } = dev;
   const nodePki = simulatedNodes > 0 ? await ensureNodePki(pkiDirectory, systemClock, simulatedNodes) : undefined;
   const options = withNodeAgents(
-    await withTokenKey(completeOptions(serverFlags, given, { pki, databaseUrl, simulatedNodes }), pkiDirectory),
+    await withTokenKey(
+      completeOptions(serverFlags, given, { pki, databaseUrl, simulatedNodes: dev.node ? 1 : simulatedNodes }),
+      pkiDirectory,
+    ),
     given,
     { pki, nodePki },
   );
@@ -144,12 +180,33 @@ async function start(
     const { startDevNodes } = await import('../dev-nodes.js');
     started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, nodePki, logger }));
   }
+  if (dev.node) {
+    context.print('Starting the node: containerd, agent, proxy and name server');
+    const { startDevNode } = await import('../dev-node/dev-node.js');
+    const { pluginFolder, thisMachine } = await import('../dev-node/node-needs.js');
+    const node = await startDevNode({
+      ...{ options, directory, pkiDirectory, authority, pki, logger, started, signal: context.signals.signal },
+      clusterCidrs: parsed.nodeIpam.clusterCidr,
+      address: reached ?? bindAddress,
+      pluginFolder: pluginFolder(thisMachine()) ?? '',
+      pauseImage: dev.podInfraContainerImage,
+    });
+    await Promise.race([node.ready, aborted(context.signals.signal)]);
+    context.print(
+      `The node ${node.name} runs pods in containers of ${node.endpoint}; it asks ${node.nameServer} for names`,
+    );
+  }
   const { startDevConsole } = await import('../dev-console.js');
   const hasViews = isOurs && parsed.storage.sqlProjection !== 'off' && parsed.dev.consolePort !== 0;
   const consoleUrl = hasViews ? await consoleDatabaseUrl(databaseUrl) : undefined;
   const console = await startDevConsole(kubeconfig, parsed.dev.consolePort, logger, consoleUrl);
   if (console !== undefined) started.push(console);
   announce(context, server.url, kubeconfig, console?.url);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 async function publishInfo(options: ServerOptions, info: ClusterInfo, logger: Logger): Promise<void> {
