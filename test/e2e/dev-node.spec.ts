@@ -37,9 +37,9 @@ describe('dev with a node', { skip: unlessThere('dev with a node', needs) }, () 
       'a network',
     );
     await inside('ip', 'link', 'set', 'lo', 'up');
-    await inside('ip', 'link', 'add', 'outside', 'type', 'dummy');
+    await inside('ip', 'link', 'add', 'outside', 'type', 'veth', 'peer', 'name', 'beyond');
     await inside('ip', 'addr', 'add', '192.0.2.7/24', 'dev', 'outside');
-    await inside('ip', 'link', 'set', 'outside', 'up');
+    for (const name of ['outside', 'beyond']) await inside('ip', 'link', 'set', name, 'up');
     await inside('ip', 'route', 'add', 'default', 'via', '192.0.2.1');
     const flags = [
       '--node',
@@ -84,14 +84,8 @@ describe('dev with a node', { skip: unlessThere('dev with a node', needs) }, () 
     assert.match(settings, /^search default\.svc\.cluster\.local svc\.cluster\.local cluster\.local/m);
     const server = /^nameserver (\S+)$/m.exec(settings)?.[1] ?? '';
     const address = (await kubectl('get', 'service', 'web', '-o', 'jsonpath={.spec.clusterIP}')).trim();
-    // A program that is linked statically has no library for names: it sends the question itself.
-    const question = [...'web.default.svc.cluster.local'.split('.'), '']
-      .map((label) => String.fromCharCode(label.length) + label)
-      .join('');
-    const query = Buffer.from(`\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00${question}\x00\x01\x00\x01`, 'latin1');
-    const escaped = [...query].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
-    const answer = await shell(`printf '${escaped}' | timeout 5 nc -u -w 2 ${server} 53 | tail -c 4 | od -An -tu1`);
-    assert.equal(answer.trim().split(/\s+/).join('.'), address);
+    assert.equal(server, '10.0.0.10');
+    assert.ok((await shell('nslookup web.default.svc.cluster.local')).includes(`Address: ${address}`));
     const page = await shell(`printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 5 ${address} 80`);
     assert.match(page, /hello/);
   });
@@ -103,7 +97,7 @@ describe('dev with a node', { skip: unlessThere('dev with a node', needs) }, () 
     const mounts = await fs.readFile('/proc/self/mountinfo', 'utf8');
     assert.ok(!mounts.includes(folder), 'no mounts');
     assert.equal((await inside('nft', 'list', 'tables')).stdout.trim(), '');
-    assert.doesNotMatch((await inside('ip', '-o', 'link')).stdout, /plinth0|veth/);
+    assert.doesNotMatch((await inside('ip', '-o', 'link')).stdout, /plinth0|veth[0-9a-f]/);
     const processes = (await run('ps', ['-eo', 'args'])).stdout.split('\n').filter((line) => line.includes(folder));
     assert.deepEqual(processes, []);
     const cgroups = await run('find', ['/sys/fs/cgroup', '-maxdepth', '2', '-name', 'plinth-6443']);

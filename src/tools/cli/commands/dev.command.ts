@@ -129,6 +129,9 @@ async function start(
 
   context.print(`Starting with the data in ${directory}`);
   const reached = await reachedAddress(parsed.secureServing);
+  if (parsed.dev.node && reached === undefined) {
+    throw new StartupError('--node needs an address of this machine that pods reach: give an --advertise-address');
+  }
   const pkiDirectory = resolve(parsed.secureServing.certDir ?? join(directory, 'pki'));
   const pki = await ensurePki({
     directory: pkiDirectory,

@@ -71,9 +71,9 @@ export class PrivateContainerd {
 
   /** Containers that still run are not ended. */
   async stop(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.pid === undefined) return;
-    const ended = once(this.child, 'exit');
     this.child.stdin?.end();
+    if (this.child.exitCode !== null || this.child.signalCode !== null || this.child.pid === undefined) return;
+    const ended = once(this.child, 'exit');
     const limit = setTimeout(() => process.kill(-(this.child.pid ?? 0), 'SIGKILL'), stopMs);
     await ended;
     clearTimeout(limit);

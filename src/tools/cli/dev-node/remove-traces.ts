@@ -6,6 +6,8 @@ import { removeCgroup } from '../../../nodes/agent/containers/remove-cgroup.js';
 import { CriRuntime } from '../../../nodes/agent/cri/cri-runtime.js';
 import { removeTables } from '../../../nodes/proxy/nftables/kernel-table.js';
 import { runProgram } from '../../../nodes/proxy/nftables/run-program.js';
+import { tableName } from '../../../nodes/proxy/nftables/table-text.js';
+import { policyTableName } from '../../../nodes/proxy/policies/policy-table.js';
 import { removeRoutes } from '../../../nodes/proxy/routes/kernel-routes.js';
 
 const graceSeconds = 5;
@@ -41,7 +43,7 @@ export async function removeTraces({ folder, bridge, cgroup }: Traces, logger: L
   const steps: readonly [string, () => Promise<unknown>][] = [
     ['mounts', () => unmountAll(folder)],
     ['the bridge', () => runProgram('ip', ['link', 'delete', bridge])],
-    ['rules of the proxy', () => removeTables()],
+    ['rules of the proxy', () => removeTables([tableName, policyTableName])],
     ['routes', () => removeRoutes()],
     ['cgroups', () => removeCgroups(cgroup)],
   ];
