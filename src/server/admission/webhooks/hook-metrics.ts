@@ -64,14 +64,14 @@ export class HookMetrics implements HookCallCounter {
     });
     this.durations = new Histogram({
       name: 'apiserver_admission_webhook_admission_duration_seconds',
-      help: 'Time of calls of admission webhooks, by operation, kind of hook and whether the request was refused.',
+      help: 'Time of calls of admission webhooks, by operation, kind of webhook and whether the request was refused.',
       labelNames: ['name', 'type', 'operation', 'rejected'],
       buckets,
       registers,
     });
     this.requests = new Counter({
       name: 'apiserver_admission_webhook_request_total',
-      help: 'Calls of admission webhooks, by operation, kind of hook, code and whether the request was refused.',
+      help: 'Calls of admission webhooks, by operation, kind of webhook, code and whether the request was refused.',
       labelNames: ['name', 'type', 'operation', 'code', 'rejected'],
       registers,
     });
@@ -83,7 +83,7 @@ export class HookMetrics implements HookCallCounter {
     });
     this.failedOpen = new Counter({
       name: 'apiserver_admission_webhook_fail_open_count',
-      help: 'Calls without a usable answer that were ignored, as the failure policy of the hook asks.',
+      help: 'Calls without a usable answer that were ignored, as the failure policy of the webhook demands.',
       labelNames: ['name', 'type'],
       registers,
     });
