@@ -51,6 +51,20 @@ const defaultStopPatienceMs = 30_000;
 const abortPatienceMs = 5_000;
 const largestLogBytes = 10 * 1024 * 1024;
 
+/** How the database server of one folder runs. */
+interface RunSettings {
+  readonly home: PostgresHome;
+  readonly user: ServiceUser;
+  /** Never changes, because it is part of the URL. */
+  readonly port: number;
+  /** Whether the server listens on the port, and not on its socket alone. */
+  readonly listens: boolean;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly stopPatienceMs: number;
+  readonly disposable: boolean;
+}
+
 /**
  * A real Postgres of our own, on this machine. The user of this process reaches it through a unix socket (peer
  * authentication, without a password to keep). Other roles log in with their passwords there or on a port of loopback.
@@ -62,19 +76,9 @@ export class EmbeddedPostgres {
   private stopping = false;
   private readonly stopped = new AbortController();
   private supervision: Promise<void> = Promise.resolve();
+  private current: SupervisedProcess | undefined;
 
-  private constructor(
-    private readonly home: PostgresHome,
-    private readonly user: ServiceUser,
-    /** The port never changes, because it is part of the URL. */
-    private readonly port: number,
-    private readonly listens: boolean,
-    private readonly logger: Logger,
-    private readonly clock: Clock,
-    private current: SupervisedProcess | undefined,
-    private readonly stopPatienceMs: number,
-    private readonly disposable: boolean,
-  ) {}
+  private constructor(private readonly settings: RunSettings) {}
 
   /**
    * Prepares the data on the first start, ends a Postgres that an earlier killed process left behind, starts and waits
@@ -104,17 +108,16 @@ export class EmbeddedPostgres {
     await writeAccessRules(home, user);
     const wanted = options.port;
     const port = wanted === 0 ? undefined : await chooseLoopbackPort({ directory, wanted, logger });
-    const postgres = new EmbeddedPostgres(
+    const postgres = new EmbeddedPostgres({
       home,
       user,
-      port ?? socketOnlyPort,
-      port !== undefined,
+      port: port ?? socketOnlyPort,
+      listens: port !== undefined,
       logger,
       clock,
-      undefined,
-      options.stopPatienceMs ?? defaultStopPatienceMs,
-      options.disposable ?? false,
-    );
+      stopPatienceMs: options.stopPatienceMs ?? defaultStopPatienceMs,
+      disposable: options.disposable ?? false,
+    });
     await postgres.launchPatiently();
     await postgres.ensureDatabase();
     postgres.supervision = postgres.supervise();
@@ -136,18 +139,18 @@ export class EmbeddedPostgres {
     const { current } = this;
     if (current !== undefined) {
       current.stop();
-      if (!(await endsWithin(current, this.stopPatienceMs))) await this.endAtOnce(current);
+      if (!(await endsWithin(current, this.settings.stopPatienceMs))) await this.endAtOnce(current);
     }
     await this.supervision;
   }
 
   private async endAtOnce(current: SupervisedProcess): Promise<void> {
-    const pid = await readPostmasterPid(this.home.dataDirectory);
-    this.logger.warn('the embedded Postgres does not shut down: ending it at once', { pid });
+    const pid = await readPostmasterPid(this.settings.home.dataDirectory);
+    this.settings.logger.warn('the embedded Postgres does not shut down: ending it at once', { pid });
     if (pid === undefined) return;
     signalIfThere(pid, 'SIGQUIT');
     if (await endsWithin(current, abortPatienceMs)) return;
-    this.logger.warn('the embedded Postgres does not stop: killing it', { pid });
+    this.settings.logger.warn('the embedded Postgres does not stop: killing it', { pid });
     signalIfThere(pid, 'SIGKILL');
     await endsWithin(current, abortPatienceMs);
   }
@@ -156,25 +159,25 @@ export class EmbeddedPostgres {
     const backoff = new Backoff({ firstMs: shortestPauseMs, longestMs: longestPauseMs });
     let pauseMs = backoff.next();
     while (!this.stopping && this.current !== undefined) {
-      const startedAt = this.clock.now();
+      const startedAt = this.settings.clock.now();
       const end = await this.current.ended;
       if (this.stopping) return;
-      if (this.clock.now() - startedAt > stableMs) {
+      if (this.settings.clock.now() - startedAt > stableMs) {
         backoff.reset();
         pauseMs = backoff.next();
       }
-      this.logger.error('the embedded Postgres ended by itself: starting it again', { ...end, pauseMs });
+      this.settings.logger.error('the embedded Postgres ended by itself: starting it again', { ...end, pauseMs });
       this.current = undefined;
       while (!this.stopping && this.current === undefined) {
         await delay(pauseMs, undefined, { signal: this.stopped.signal }).catch(() => undefined);
         pauseMs = backoff.next();
         if (this.stopping) return;
         try {
-          await endLeftPostmaster(this.home.dataDirectory, this.logger);
+          await endLeftPostmaster(this.settings.home.dataDirectory, this.settings.logger);
           await this.launch();
-          this.logger.info('the embedded Postgres runs again');
+          this.settings.logger.info('the embedded Postgres runs again');
         } catch (error) {
-          this.logger.error('the embedded Postgres did not start', { error: errorText(error), pauseMs });
+          this.settings.logger.error('the embedded Postgres did not start', { error: errorText(error), pauseMs });
         }
       }
     }
@@ -199,19 +202,22 @@ export class EmbeddedPostgres {
   }
 
   private async launch(): Promise<void> {
-    const { home, user } = this;
+    const { home, user } = this.settings;
     await limitLog(home.logFile);
     const logStart = await sizeOf(home.logFile);
     // A Postgres without its port does not start at all, but only other roles need the port.
-    const listens = this.listens && (await isPortFree(this.port));
-    if (listens !== this.listens) {
-      this.logger.error('the port of the embedded database is taken: roles can log in through the socket only', {
-        port: this.port,
-      });
+    const listens = this.settings.listens && (await isPortFree(this.settings.port));
+    if (listens !== this.settings.listens) {
+      this.settings.logger.error(
+        'the port of the embedded database is taken: roles can log in through the socket only',
+        {
+          port: this.settings.port,
+        },
+      );
     }
     const settings = [
-      ...serverSettings(home.socketDirectory, { port: this.port, listens }),
-      ...(this.disposable ? disposableSettings : []),
+      ...serverSettings(home.socketDirectory, { port: this.settings.port, listens }),
+      ...(this.settings.disposable ? disposableSettings : []),
     ].flatMap((setting) => ['-c', setting]);
     const started = await startSupervised(home.binaries.postgres, ['-D', home.dataDirectory, ...settings], {
       user,
@@ -243,8 +249,8 @@ export class EmbeddedPostgres {
   }
 
   private connectionUrl(database: string): string {
-    const host = encodeURIComponent(this.home.socketDirectory);
-    return `postgresql://${roleName}@localhost:${this.port}/${database}?host=${host}`;
+    const host = encodeURIComponent(this.settings.home.socketDirectory);
+    return `postgresql://${roleName}@localhost:${this.settings.port}/${database}?host=${host}`;
   }
 }
 
