@@ -12,7 +12,6 @@ import { AgentProcess } from './support/agent-process.js';
 import type { AgentScene } from './support/agent-scene.js';
 import type { ApiClient } from './support/api-client.js';
 import { csiCases } from './support/csi-cases.js';
-import { deviceCases } from './support/device-cases.js';
 import { Kubectl } from './support/kubectl.js';
 import { resizeCases } from './support/resize-cases.js';
 import { eventually, freePort, TestCluster } from './support/test-cluster.js';
@@ -453,8 +452,6 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
   });
 
   csiCases(() => scene);
-
-  deviceCases(() => scene);
 
   resizeCases(() => scene);
 
