@@ -159,7 +159,7 @@ describe('plinth init', () => {
       const own = ['--bind-address=127.0.0.1', `--apiserver-bind-port=${secondPort}`, `--config-dir=${second}`];
       const env = programEnvironment(environment);
       return new Run(
-        spawn(process.execPath, [mainFile, 'join', ...args, ...own, '--foreground', '--timeout=30s', ...more], {
+        spawn(process.execPath, [mainFile, 'join', ...args, ...own, '--foreground', '--timeout=240s', ...more], {
           env,
           stdio: ['ignore', 'pipe', 'pipe'],
         }),

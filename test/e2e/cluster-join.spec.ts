@@ -10,12 +10,13 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { type Compatibility, vendorNames } from '../../src/base/machinery/vendor.js';
 import { publicKeyPin } from '../../src/tools/cli/cluster/public-key-pin.js';
+import { makeRequest, toBase64 } from '../support/certificate-requests.js';
 import { endWithUs } from '../support/child-guard.js';
 import { containerdNeeds, TestContainerd } from '../support/containerd.js';
 import { mainFile } from '../support/main-file.js';
 import { unlessThere } from '../support/needs.js';
 import { programEnvironment } from '../support/program-environment.js';
-import type { ApiClient } from './support/api-client.js';
+import { ApiClient } from './support/api-client.js';
 import { runProgram } from './support/program.js';
 import { eventually, freePort, TestCluster } from './support/test-cluster.js';
 
@@ -117,6 +118,51 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
       assert.match(again.stdout, /this machine has already joined/, again.stderr);
       assert.equal(again.code, 0, again.stderr);
       assert.equal(await readFile(join(folder, 'pki', 'kubelet-client-current.pem'), 'utf8'), pem);
+    });
+
+    it('gives a token no right but to join', { skip: isSecond }, async () => {
+      const text = (await token('create')).stdout.trim();
+      const client = new ApiClient(cluster.first.url, { ca: cluster.pki.authority, token: text });
+      const system = `/api/v1/namespaces/${names.systemNamespace}`;
+      const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+      const ask = async (name: string, signerName: string, subject: string) => {
+        const usages = ['digital signature', 'client auth'];
+        const spec = { signerName, usages, request: toBase64(await makeRequest({ subject })) };
+        return (await client.post(requests, { metadata: { name }, spec })).status;
+      };
+      try {
+        const gets = [
+          `${system}/secrets`,
+          `${system}/secrets/bootstrap-token-${text.slice(0, 6)}`,
+          `${system}/secrets/kubeadm-certs`,
+          `${system}/configmaps`,
+          '/api/v1/nodes',
+          '/api/v1/pods',
+        ];
+        for (const path of gets) assert.equal((await client.get(path)).status, 403, path);
+        const map = { metadata: { name: 'cluster-info', namespace: names.publicNamespace }, data: {} };
+        const path = `/api/v1/namespaces/${names.publicNamespace}/configmaps/cluster-info`;
+        assert.equal((await client.put(path, map)).status, 403);
+        assert.equal((await client.post('/api/v1/nodes', { metadata: { name: 'n9' } })).status, 403);
+        const kubelet = names.nodeClientSigner;
+        assert.equal(await ask('masters', names.apiserverClientSigner, 'CN=x,O=system:masters'), 403);
+        assert.equal(await ask('masters-as-node', kubelet, 'CN=system:node:n9,O=system:masters'), 201);
+        assert.equal(await ask('anybody', names.apiserverClientSigner, 'CN=admin'), 201);
+        assert.equal(await ask('node', kubelet, 'CN=system:node:n9,O=system:nodes'), 201);
+        assert.equal((await client.put(`${requests}/anybody/approval`, {})).status, 403);
+        // What came before has been looked at when this one is granted.
+        await eventually(
+          async () => (await admin.get(`${requests}/node`)).body.status?.certificate !== undefined,
+          'the certificate of the node',
+        );
+        for (const name of ['masters-as-node', 'anybody']) {
+          const { status } = (await admin.get(`${requests}/${name}`)).body;
+          const types = (status.conditions ?? []).map(({ type }: { type: string }) => type);
+          assert.ok(!types.includes('Approved') && status.certificate === undefined, `${name}: ${types}`);
+        }
+      } finally {
+        client.close();
+      }
     });
 
     const noRuntime = unlessThere('a node that joins', containerdNeeds);
