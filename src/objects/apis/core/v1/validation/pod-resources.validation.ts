@@ -16,15 +16,20 @@ import { checkResourceName, isHugePages, validateResourceRequirements } from './
 export function validatePodResources(spec: PodSpec, path: FieldPath, names: VendorNames, errors: FieldError[]): void {
   const { resources } = spec;
   if (resources === undefined) return;
-  const { claims = [] } = resources;
+  const { limits = {}, requests = {}, claims = [] } = resources;
   if (claims.length > 0) {
     errors.push(forbidden(path.child('claims'), 'claims may not be set for Resources at pod-level'));
   }
-  validateResourceRequirements(resources, path, names, errors, (name, at, _names, found) => {
-    checkResourceName(name, at, found);
-    if (isPodLevelResource(name) || !/^ephemeral-storage$|[/]/.test(name)) return;
-    found.push(notSupported(at, name, ['cpu', 'hugepages-', 'memory']));
-  });
+  // Any resource name is valid here; which resources a pod can have is checked below.
+  validateResourceRequirements(resources, path, names, errors, (name, at, _names, found) =>
+    checkResourceName(name, at, found),
+  );
+  for (const [field, list] of Object.entries({ limits, requests })) {
+    for (const name of Object.keys(list)) {
+      if (isPodLevelResource(name) || !/^ephemeral-storage$|[/]/.test(name)) continue;
+      errors.push(notSupported(path.child(field).key(name), name, ['cpu', 'hugepages-', 'memory']));
+    }
+  }
   const known = (spec.resourceClaims ?? []).map(({ name }) => name);
   claims.forEach(({ name }, i) => {
     if (known.includes(name)) return;
