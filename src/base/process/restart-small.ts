@@ -3,7 +3,7 @@ const marker = 'PLINTH_SMALL';
 
 /**
  * Settings with which an idle process needs less memory: the engine's space for young objects stays small, and all
- * threads share one area of the allocator. Measured with 30 idle pods: 77 instead of 94 MiB.
+ * threads share one area of the allocator. Measured with 30 idle pods, when the agent spoke JSON: 77 instead of 94 MiB.
  */
 const engineFlags = ['--max-semi-space-size=1', '--expose-gc'];
 const variables = { MALLOC_ARENA_MAX: '1' };
