@@ -11,7 +11,7 @@ export const addresses = {
 } as const;
 
 interface SampleEndpoint {
-  readonly on: 'pod' | 'other';
+  readonly on: 'pod' | 'other' | 'node';
   readonly conditions?: object;
   readonly hints?: object;
 }

@@ -248,7 +248,7 @@ describe('the connection to the database', () => {
         (error: Error) => /exit code 3: why$/.test(error.message) && !error.message.includes('secret-word'),
       );
       await assert.rejects(connect(from({ password_command: 'true' })), /the command .* is empty/);
-      await assert.rejects(connect(from({ password_command: 'exec sleep 20' }), {}, 300), /timeout expired/);
+      await assert.rejects(connect(from({ password_command: 'exec sleep 1' }), {}, 300), /timeout expired/);
     });
 
     it('from the password file of libpq', async () => {

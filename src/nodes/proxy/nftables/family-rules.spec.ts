@@ -62,10 +62,13 @@ describe('FamilyRules', () => {
       [
         'add chain ip plinth-proxy pick-2',
         'flush chain ip plinth-proxy pick-2',
-        'add rule ip plinth-proxy pick-2 meta l4proto { tcp, udp, sctp } dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 2 map @endpoints',
+        ...['tcp', 'udp', 'sctp'].map(
+          (protocol) =>
+            `add rule ip plinth-proxy pick-2 dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 2 map @endpoints-${protocol}`,
+        ),
         'delete element ip plinth-proxy service-ips { 10.96.0.7 . tcp . 80 }',
         'add element ip plinth-proxy service-ips { 10.96.0.7 . tcp . 80 : goto pick-2 }',
-        'add element ip plinth-proxy endpoints { 10.96.0.7 . tcp . 80 . 1 : 10.1.0.2 . 8080 }',
+        'add element ip plinth-proxy endpoints-tcp { 10.96.0.7 . tcp . 80 . 1 : 10.1.0.2 . 8080 }',
         '',
       ].join('\n'),
     );

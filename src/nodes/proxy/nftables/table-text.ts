@@ -1,6 +1,7 @@
 import type { Family } from '../rules/family.js';
 import { hexMark, markRule } from '../rules/mark-rule.js';
 import type { SetName } from '../rules/rule-types.js';
+import type { PacketProtocol } from '../rules/service-view.js';
 import type { TableSettings } from './table-settings.js';
 
 /** The name of the table in each family. */
@@ -8,6 +9,7 @@ export const tableName = 'plinth-proxy';
 
 /** The bit that marks packets to drop (specification 8: drop bit 15). */
 const dropMark = '0x00008000';
+const protocols: readonly PacketProtocol[] = ['tcp', 'udp', 'sctp'];
 
 /** The family as nftables names it. */
 export function nftFamily(family: Family): 'ip' | 'ip6' {
@@ -22,6 +24,15 @@ export function setDeclarations(family: Family): Readonly<Record<SetName, { kind
   const portVerdicts = { kind: 'map', text: 'type inet_proto . inet_service : verdict' } as const;
   // A number in place of a random one: only its width matters.
   const drawn = 'numgen random mod 2';
+  // The type names one protocol: nft refuses later rules that look up a port of any protocol (`th dport`) in a map that the kernel
+  // already has.
+  const endpoints = (key: string) => (protocol: PacketProtocol) =>
+    ({
+      kind: 'map',
+      text: `typeof ${key}meta l4proto . th dport . ${drawn} : ${ip} daddr . ${protocol} dport`,
+    }) as const;
+  const ofAddress = endpoints(`${ip} daddr . `);
+  const ofNodePort = endpoints('');
   return {
     'cluster-ips': { kind: 'set', text: `type ${address}` },
     'hairpin-connections': { kind: 'set', text: `type ${address} . ${address} . inet_proto . inet_service` },
@@ -31,14 +42,12 @@ export function setDeclarations(family: Family): Readonly<Record<SetName, { kind
     'inside-nodeports': portVerdicts,
     'local-ips': verdicts,
     'local-nodeports': portVerdicts,
-    endpoints: {
-      kind: 'map',
-      text: `typeof ${ip} daddr . meta l4proto . th dport . ${drawn} : ${ip} daddr . th dport`,
-    },
-    'nodeport-endpoints': {
-      kind: 'map',
-      text: `typeof meta l4proto . th dport . ${drawn} : ${ip} daddr . th dport`,
-    },
+    'endpoints-tcp': ofAddress('tcp'),
+    'endpoints-udp': ofAddress('udp'),
+    'endpoints-sctp': ofAddress('sctp'),
+    'nodeport-endpoints-tcp': ofNodePort('tcp'),
+    'nodeport-endpoints-udp': ofNodePort('udp'),
+    'nodeport-endpoints-sctp': ofNodePort('sctp'),
     'no-endpoint-services': verdicts,
     'no-endpoint-nodeports': portVerdicts,
     'firewall-ips': verdicts,
@@ -138,7 +147,8 @@ export function pickRules(name: string, settings: Pick<TableSettings, 'family' |
   const ip = nftFamily(settings.family);
   const key = `${nodePort === undefined ? `${ip} daddr . ` : ''}meta l4proto . th dport`;
   const number = `numgen random mod ${count}${kind === 'inside-' ? ` offset ${offset}` : ''}`;
-  const map = nodePort === undefined ? 'endpoints' : 'nodeport-endpoints';
-  const dnat = `meta l4proto { tcp, udp, sctp } dnat ${ip} to ${key} . ${number} map @${map}`;
-  return kind === 'external-' ? [markRule(settings), dnat] : [dnat];
+  const map = `${nodePort ?? ''}endpoints`;
+  // The type of the map makes nft compare the protocol first.
+  const dnat = protocols.map((protocol) => `dnat ${ip} to ${key} . ${number} map @${map}-${protocol}`);
+  return kind === 'external-' ? [markRule(settings), ...dnat] : dnat;
 }

@@ -1,5 +1,5 @@
 import type { Family } from './family.js';
-import type { ServicePortView } from './service-view.js';
+import type { PacketProtocol, ServicePortView } from './service-view.js';
 import type { UsableTargets } from './usable-targets.js';
 
 /** The sets and maps of the table that contain elements of services. */
@@ -12,8 +12,7 @@ export type SetName =
   | 'inside-nodeports'
   | 'local-ips'
   | 'local-nodeports'
-  | 'endpoints'
-  | 'nodeport-endpoints'
+  | `${'' | 'nodeport-'}endpoints-${PacketProtocol}`
   | 'no-endpoint-services'
   | 'no-endpoint-nodeports'
   | 'firewall-ips';

@@ -26,7 +26,7 @@ const cases: readonly Case[] = [
     wanted: {
       'cluster-ips': ['10.96.0.7'],
       'service-ips': [`${key} : goto pick-2`],
-      endpoints: [`${key} . 0 : 10.1.0.1 . 8080`, `${key} . 1 : 10.1.1.1 . 8080`],
+      'endpoints-tcp': [`${key} . 0 : 10.1.0.1 . 8080`, `${key} . 1 : 10.1.1.1 . 8080`],
       'hairpin-connections': ['10.1.0.1 . 10.1.0.1 . tcp . 8080'],
     },
   },
@@ -51,7 +51,7 @@ const cases: readonly Case[] = [
     what: 'an internal policy of Local leads to the endpoint here',
     spec: { internalTrafficPolicy: 'Local' },
     endpoints: [local, remote],
-    wanted: { 'service-ips': [`${key} : goto pick-1`], endpoints: [`${key} . 0 : 10.1.0.1 . 8080`] },
+    wanted: { 'service-ips': [`${key} : goto pick-1`], 'endpoints-tcp': [`${key} . 0 : 10.1.0.1 . 8080`] },
   },
   {
     what: 'packets to node ports and external addresses get another sender',
@@ -60,7 +60,7 @@ const cases: readonly Case[] = [
     wanted: {
       'service-ips': [`${key} : goto pick-1`, '198.51.100.1 . tcp . 80 : goto external-pick-1'],
       'service-nodeports': ['tcp . 30080 : goto nodeport-external-pick-1'],
-      'nodeport-endpoints': ['tcp . 30080 . 0 : 10.1.1.1 . 8080'],
+      'nodeport-endpoints-tcp': ['tcp . 30080 . 0 : 10.1.1.1 . 8080'],
     },
   },
   {
@@ -71,7 +71,7 @@ const cases: readonly Case[] = [
       'service-nodeports': ['tcp . 30080 : goto nodeport-outside-local'],
       'inside-nodeports': ['tcp . 30080 : goto nodeport-inside-pick-2'],
       'local-nodeports': ['tcp . 30080 : goto nodeport-pick-1'],
-      'nodeport-endpoints': [
+      'nodeport-endpoints-tcp': [
         'tcp . 30080 . 65536 : 10.1.0.1 . 8080',
         'tcp . 30080 . 65537 : 10.1.1.1 . 8080',
         'tcp . 30080 . 0 : 10.1.0.1 . 8080',
@@ -107,13 +107,13 @@ const cases: readonly Case[] = [
   {
     what: 'endpoints that end get packets when there are no others',
     endpoints: [sampleEndpoint('10.1.1.1', 'there', ending)],
-    wanted: { endpoints: [`${key} . 0 : 10.1.1.1 . 8080`] },
+    wanted: { 'endpoints-tcp': [`${key} . 0 : 10.1.1.1 . 8080`] },
   },
   {
     what: 'the one here that ends comes before those elsewhere if packets must stay',
     spec: { internalTrafficPolicy: 'Local' },
     endpoints: [sampleEndpoint('10.1.0.1', 'here', ending), remote],
-    wanted: { endpoints: [`${key} . 0 : 10.1.0.1 . 8080`] },
+    wanted: { 'endpoints-tcp': [`${key} . 0 : 10.1.0.1 . 8080`] },
   },
   {
     what: 'hints for zones keep packets in the zone',
@@ -121,7 +121,7 @@ const cases: readonly Case[] = [
       sampleEndpoint('10.1.0.1', 'there', { hints: { forZones: [{ name: 'east' }] } }),
       sampleEndpoint('10.1.1.1', 'there', { hints: { forZones: [{ name: 'west' }] } }),
     ],
-    wanted: { endpoints: [`${key} . 0 : 10.1.0.1 . 8080`] },
+    wanted: { 'endpoints-tcp': [`${key} . 0 : 10.1.0.1 . 8080`] },
   },
   {
     what: 'hints for nodes come before those for zones',
@@ -129,7 +129,7 @@ const cases: readonly Case[] = [
       sampleEndpoint('10.1.0.1', 'there', { hints: { forZones: [{ name: 'east' }], forNodes: [{ name: 'there' }] } }),
       sampleEndpoint('10.1.1.1', 'here', { hints: { forZones: [{ name: 'east' }], forNodes: [{ name: 'here' }] } }),
     ],
-    wanted: { endpoints: [`${key} . 0 : 10.1.1.1 . 8080`] },
+    wanted: { 'endpoints-tcp': [`${key} . 0 : 10.1.1.1 . 8080`] },
   },
   {
     what: 'hints count for nothing when one endpoint has none, or when none is for this zone',
@@ -154,10 +154,11 @@ describe('serviceRules', () => {
     const ports = ['TCP', 'UDP', 'SCTP'].map((protocol) => ({ name: protocol.toLowerCase(), protocol, port: 53 }));
     const slice = sampleSlice([local], { ports: ports.map((port) => ({ ...port, port: 5353 })) });
     const rules = rulesOf(sampleService({ ports }), [slice]);
-    assert.deepEqual(
-      elementsOf(rules, 'endpoints'),
-      ['tcp', 'udp', 'sctp'].map((protocol) => `10.96.0.7 . ${protocol} . 53 . 0 : 10.1.0.1 . 5353`),
-    );
+    for (const protocol of ['tcp', 'udp', 'sctp'] as const) {
+      assert.deepEqual(elementsOf(rules, `endpoints-${protocol}`), [
+        `10.96.0.7 . ${protocol} . 53 . 0 : 10.1.0.1 . 5353`,
+      ]);
+    }
   });
 
   it('takes of each family what belongs to it', () => {
@@ -170,7 +171,7 @@ describe('serviceRules', () => {
       'fd00::7 . tcp . 80 : goto pick-1',
       '2001:db8::9 . tcp . 80 : goto external-pick-1',
     ]);
-    assert.deepEqual(elementsOf(rules, 'endpoints'), [
+    assert.deepEqual(elementsOf(rules, 'endpoints-tcp'), [
       'fd00::7 . tcp . 80 . 0 : fd00:1::1 . 8080',
       '2001:db8::9 . tcp . 80 . 0 : fd00:1::1 . 8080',
     ]);
@@ -202,7 +203,7 @@ describe('serviceRules', () => {
     assert.match(record, /^update @affinity-60-\S+ \{ ip saddr \}$/);
     assert.equal(send, 'meta l4proto tcp dnat to 10.1.0.1:8080');
     assert.match(elementsOf(rules, 'service-nodeports').join(), /^tcp \. 30080 : goto external-/);
-    assert.deepEqual(elementsOf(rules, 'endpoints'), []);
+    assert.deepEqual(elementsOf(rules, 'endpoints-tcp'), []);
   });
 
   it('prefers an endpoint that does not end where an address is named twice', () => {

@@ -26,7 +26,6 @@ const names = {
     entry: 'service-ips',
     inside: 'inside-ips',
     local: 'local-ips',
-    endpoints: 'endpoints',
     none: 'no-endpoint-services',
     prefix: '',
   },
@@ -34,7 +33,6 @@ const names = {
     entry: 'service-nodeports',
     inside: 'inside-nodeports',
     local: 'local-nodeports',
-    endpoints: 'nodeport-endpoints',
     none: 'no-endpoint-nodeports',
     prefix: 'nodeport-',
   },
@@ -81,8 +79,14 @@ class RuleWriter {
     this.elements.push({ set, key, value });
   }
 
-  private addTargets(form: Form, key: string, targets: readonly Target[], offset = 0): void {
-    const set = names[form].endpoints;
+  private addTargets(
+    form: Form,
+    { protocol }: ServicePortView,
+    key: string,
+    targets: readonly Target[],
+    offset = 0,
+  ): void {
+    const set = `${names[form].prefix}endpoints-${protocol}` as const;
     targets.forEach(({ address, port }, index) => {
       this.add(set, `${key} . ${offset + index}`, `${address} . ${port}`);
     });
@@ -103,7 +107,7 @@ class RuleWriter {
     }
     const own = `${port.isInternalLocal ? 'local' : 'service'}-${base}`;
     this.add('service-ips', key, `goto ${base === undefined ? `pick-${found.length}` : own}`);
-    if (base === undefined) this.addTargets('address', key, found);
+    if (base === undefined) this.addTargets('address', port, key, found);
   }
 
   /** A frontend for packets from outside. */
@@ -117,19 +121,19 @@ class RuleWriter {
     if (!port.isExternalLocal) {
       const shared = `${prefix}external-pick-${anywhere.length}`;
       this.add(entry, key, `goto ${base === undefined ? shared : `external-${base}`}`);
-      if (base === undefined) this.addTargets(form, key, anywhere);
+      if (base === undefined) this.addTargets(form, port, key, anywhere);
       return;
     }
     this.add(entry, key, `goto ${prefix}outside-local`);
     const shared = `${prefix}inside-pick-${anywhere.length}`;
     this.add(inside, key, `goto ${base === undefined ? shared : `service-${base}`}`);
-    if (base === undefined) this.addTargets(form, key, anywhere, insideOffset);
+    if (base === undefined) this.addTargets(form, port, key, anywhere, insideOffset);
     if (here.length === 0) {
       this.add(none, key, 'drop');
       return;
     }
     this.add(local, key, `goto ${base === undefined ? `${prefix}pick-${here.length}` : `local-${base}`}`);
-    if (base === undefined) this.addTargets(form, key, here);
+    if (base === undefined) this.addTargets(form, port, key, here);
   }
 
   /**
