@@ -367,7 +367,7 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { name: 'static' },
-      spec: { containers: [{ name: 'main', ...shell('sleep 1000') }] },
+      spec: { terminationGracePeriodSeconds: 1, containers: [{ name: 'main', ...shell('sleep 1000') }] },
     };
     await fs.writeFile(
       join(manifests, 'broken.yaml'),
@@ -385,6 +385,10 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     }, 'the mirror is back');
     await fs.rm(join(manifests, 'static.json'));
     await eventually(async () => (await admin.get(`${pods}/${name}`)).status === 404, 'the mirror is gone');
+    await eventually(
+      async () => !(await containerd.runningPods().catch(() => [name])).includes(name),
+      'its containers are gone',
+    );
   });
 
   it('answers only those on its port who have rights', async () => {
@@ -525,13 +529,7 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     const { status: node } = (await admin.get(`/api/v1/nodes/${nodeName}`)).body;
     const ready = node.conditions.find(({ type }: { type: string }) => type === 'Ready');
     assert.deepEqual([ready.status, ready.message], ['False', 'node is shutting down']);
-    const tasks = (await containerd.ctr(['tasks', 'ls'])).split('\n').filter((line) => line.includes('RUNNING'));
-    const running: string[] = [];
-    for (const line of tasks) {
-      const info = JSON.parse(await containerd.ctr(['containers', 'info', line.split(/\s+/)[0] ?? '']));
-      running.push(info.Labels['io.kubernetes.pod.name']);
-    }
-    assert.deepEqual(running, []);
+    assert.deepEqual(await containerd.runningPods(), []);
     agent = await AgentProcess.start(flags);
   });
 });

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import type { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
+import { randomSerial } from './test-authority.js';
 
 /** Key algorithms for tests. */
 export const keyAlgorithms = {
@@ -55,6 +56,7 @@ export async function makeAuthority({
   const algorithm = keyAlgorithms[key];
   const keys = (await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: randomSerial(),
     name: 'CN=test-ca',
     keys,
     signingAlgorithm: algorithm,
@@ -75,6 +77,7 @@ export async function makeCertificate(): Promise<string> {
   const algorithm = keyAlgorithms.ecdsa;
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: randomSerial(),
     name: 'CN=test',
     keys,
     signingAlgorithm: algorithm,

@@ -76,6 +76,17 @@ export class TestContainerd {
     return (await this.ctr(['containers', 'ls', '-q'])).split('\n').filter((line) => line !== '');
   }
 
+  /** The names of the pods of containers and sandboxes that run, one for each. */
+  async runningPods(): Promise<string[]> {
+    const tasks = (await this.ctr(['tasks', 'ls'])).split('\n').filter((line) => line.includes('RUNNING'));
+    const names: string[] = [];
+    for (const line of tasks) {
+      const info = JSON.parse(await this.ctr(['containers', 'info', line.split(/\s+/)[0] ?? '']));
+      names.push(info.Labels['io.kubernetes.pod.name']);
+    }
+    return names;
+  }
+
   /** Ends all processes, and removes everything. */
   async stop(): Promise<void> {
     for (const id of await this.containers().catch(() => [])) {

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 
 /** The properties of a test's certificate; missing ones are those of a good client certificate. */
@@ -24,6 +25,12 @@ const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
 export const serverAuth = '1.3.6.1.5.5.7.3.1';
 
 const dayMs = 86_400_000;
+const serialBytes = 16;
+
+/** A serial number in hex. The library's own ones may begin with a zero byte too many, which OpenSSL refuses (illegal padding). */
+export function randomSerial(): string {
+  return `4${randomBytes(serialBytes).toString('hex').slice(1)}`;
+}
 
 /** A certificate with its key, which may sign further certificates. */
 export class TestIdentity {
@@ -95,6 +102,7 @@ export class TestIdentity {
       extensions.push(await x509.AuthorityKeyIdentifierExtension.create(signer));
     }
     const certificate = await x509.X509CertificateGenerator.create({
+      serialNumber: randomSerial(),
       subject: request.subject,
       issuer: issuer === undefined ? request.subject : issuer.certificate.subjectName,
       notBefore: request.notBefore ?? new Date(Date.now() - dayMs),

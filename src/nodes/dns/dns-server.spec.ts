@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import packet from 'dns-packet';
 import { systemTimers } from '../../base/machinery/timers.js';
@@ -88,11 +88,12 @@ class Upstream {
       const answer = this.reply(message);
       if (answer !== undefined) this.udp.send(answer, port, address);
     });
-    this.udp.bind(0, '127.0.0.1');
-    await once(this.udp, 'listening');
-    const { port } = this.udp.address();
-    this.tcp.listen(port, '127.0.0.1');
+    // Many more ports are in use for TCP than for UDP.
+    this.tcp.listen(0, '127.0.0.1');
     await once(this.tcp, 'listening');
+    const { port } = this.tcp.address() as AddressInfo;
+    this.udp.bind(port, '127.0.0.1');
+    await once(this.udp, 'listening');
     return port;
   }
 

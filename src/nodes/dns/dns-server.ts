@@ -1,4 +1,5 @@
 import { BlockList, isIPv6 } from 'node:net';
+import { errorCode } from '../../base/machinery/startup-error.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { DnsMetrics } from './dns-metrics.js';
 import type { Transport } from './forward/forwarder.js';
@@ -19,6 +20,7 @@ export interface DnsServerOptions {
 
 const tcpLimits = { mostConnections: 1_000, mostOfClient: 50, idleMs: 10_000 };
 const mostClients = 65_536;
+const mostAttempts = 10;
 
 /** Listens for queries over UDP and TCP, and enforces the limits of clients. */
 export class DnsServer {
@@ -44,6 +46,18 @@ export class DnsServer {
 
   /** @throws Error when it can't listen on all addresses */
   async start(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.listen();
+      } catch (error) {
+        // The free port that was found for UDP may be in use for TCP.
+        const mayDiffer = this.options.port === 0 && errorCode(error) === 'EADDRINUSE' && attempt < mostAttempts;
+        if (!mayDiffer) throw error;
+      }
+    }
+  }
+
+  private async listen(): Promise<void> {
     this.listeningPort = this.options.port;
     try {
       for (const address of this.options.addresses) {

@@ -38,20 +38,25 @@ export class NamePool {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Allocates a free name; undefined when none is left. */
-  async takeAny(owner: AllocationOwner): Promise<Allocation | undefined> {
+  /**
+   * Allocates a free name; undefined when none is left.
+   *
+   * @param held names that the owner has already: to allocate one again would mark it as wanted by two writes
+   */
+  async takeAny(owner: AllocationOwner, held: ReadonlySet<string> = new Set()): Promise<Allocation | undefined> {
     const { recent } = this;
     if (recent === undefined) {
       for (const name of this.blindNames()) {
+        if (held.has(name)) continue;
         const allocation = await this.take(name, owner);
         if (allocation !== undefined) return allocation;
       }
     } else {
-      const allocation = await this.takeOneOf(this.freeNames(recent), recent, owner);
+      const allocation = await this.takeOneOf(this.freeNames(recent), recent, owner, held);
       if (allocation !== undefined) return allocation;
     }
     const survey = await this.survey();
-    return this.takeOneOf([...this.freeNames(survey), ...someOf(survey.settled)], survey, owner);
+    return this.takeOneOf([...this.freeNames(survey), ...someOf(survey.settled)], survey, owner, held);
   }
 
   /** A name that is free now, without taking it; undefined when there is none. */
@@ -126,8 +131,10 @@ export class NamePool {
     names: readonly string[],
     { taken }: AllocationSurvey,
     owner: AllocationOwner,
+    held: ReadonlySet<string>,
   ): Promise<Allocation | undefined> {
     for (const name of names) {
+      if (held.has(name)) continue;
       // Other users of this survey need not try the name.
       taken.add(name);
       const allocation = await this.take(name, owner);

@@ -99,6 +99,25 @@ describe('service allocation', () => {
     });
   });
 
+  it('frees both ports of a service whose second one was drawn from few', async () => {
+    await withProcesses(
+      1,
+      async (process) => {
+        for (let i = 0; i < 8; i++) {
+          const ports = [{ port: 80 }];
+          await process.create(`s${i}`, { type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports });
+          assert.deepEqual(await process.allocated(nodePortResource), ['30000', '30001']);
+          await process.change(`s${i}`, ({ spec }) => {
+            spec.type = 'ClusterIP';
+            delete spec.externalTrafficPolicy;
+          });
+          assert.deepEqual(await process.allocated(nodePortResource), []);
+        }
+      },
+      { addresses: '10.0.0.0/24', ports: '30000-30001' },
+    );
+  });
+
   it('frees what a service no longer has', async () => {
     await withProcesses(2, async (a, b) => {
       const ports = [{ port: 80 }];

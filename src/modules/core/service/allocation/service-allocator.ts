@@ -27,6 +27,8 @@ class Taken {
   readonly given: { readonly from: Allocations; readonly name: string }[] = [];
   /** Addresses and ports (they never look alike) that a dry run has already shown. */
   readonly shown = new Set<string>();
+  /** Ports that the service had before the write. */
+  readonly held = new Set<string>();
 }
 
 /** The dependencies of the allocator. */
@@ -177,6 +179,7 @@ export class ServiceAllocator {
   ): Promise<void> {
     const had = old === undefined ? new Set<number>() : nodePortsOf(old);
     const held = new Set(had);
+    for (const port of had) taken.held.add(String(port));
     const { spec } = service;
 
     for (const [i, port] of (spec.ports ?? []).entries()) {
@@ -260,7 +263,8 @@ async function anyName(
     if (name !== undefined) taken.shown.add(name);
     return name;
   }
-  const allocation = await pool.takeAny(owner);
+  const own = taken.allocations.filter((one) => one.from === from).map(({ allocation }) => allocation.name);
+  const allocation = await pool.takeAny(owner, new Set([...own, ...taken.held]));
   if (allocation === undefined) return undefined;
   taken.allocations.push({ from, allocation });
   return allocation.name;
