@@ -199,6 +199,32 @@ describe('devices of pods', () => {
     assert.equal(extended.metadata.ownerReferences?.[0]?.uid, made.metadata.uid);
   });
 
+  it('are given up where a scheduler that stopped has allocated those of another claim', async () => {
+    await scene.run(['scheduler']);
+    await node('a', ['d0', 'd1']);
+    await claim('one');
+    await pod('first', using('one'));
+    assert.equal(await placed('first'), 'a');
+    const { status } = await scene.get<StoredDeviceClaim>(claims, 'default', 'one');
+    await claim('two');
+    await scene.update<StoredDeviceClaim>(
+      claims,
+      'default',
+      'two',
+      (live) => {
+        live.status.allocation = status.allocation as NonNullable<typeof status.allocation>;
+      },
+      'status',
+    );
+    await pod('second', using('two'));
+    assert.equal(await placed('second'), 'a');
+    const [one, two] = await Promise.all(
+      ['one', 'two'].map((name) => scene.get<StoredDeviceClaim>(claims, 'default', name)),
+    );
+    assert.deepEqual(devicesOf(one as StoredDeviceClaim), devicesOf({ status } as StoredDeviceClaim));
+    assert.notDeepEqual(devicesOf(two as StoredDeviceClaim), devicesOf(one as StoredDeviceClaim));
+  });
+
   it('are never given twice by two schedulers of which one stops in the middle', async () => {
     const first = await scene.run(['scheduler']);
     await scene.run(['scheduler']);

@@ -65,6 +65,7 @@ export class DeviceWriter {
   async prepare(info: PodInfo, plan: DevicePlan, signal: AbortSignal, tell: () => void): Promise<void> {
     const claims: StoredDeviceClaim[] = [];
     for (const { claim, allocation } of plan.claims) {
+      if (allocation === undefined) await this.giveUpContested(info, claim, signal);
       if (isReservedFor(claim, info.uid)) claims.push(claim);
       else claims.push(await this.bindClaim(info, claim, allocation, signal));
     }
@@ -109,6 +110,18 @@ export class DeviceWriter {
       return live;
     });
     await this.client.delete(this.work(signal), claim);
+  }
+
+  /**
+   * Frees a claim that was allocated before, if another claim has one of its devices: a scheduler that allocated it and stopped
+   * before it looked has left it so. Throws then: the pod has to be placed again.
+   */
+  private async giveUpContested({ uid }: PodInfo, claim: StoredDeviceClaim, signal: AbortSignal): Promise<void> {
+    if (!this.devices.isContested(claim)) return;
+    // Others that run with the devices keep them; the other claim is freed then.
+    if ((claim.status.reservedFor ?? []).some((user) => user.uid !== uid)) return;
+    await this.free(claim, uid, signal);
+    throw new ClaimLost(`devices of claim ${claim.metadata.name} were allocated to another claim`);
   }
 
   /** Writes an allocation, if there is none, and the pod as a user of it. */

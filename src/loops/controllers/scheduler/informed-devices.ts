@@ -143,15 +143,18 @@ export class InformedDevices implements DeviceObjects {
   /**
    * Whether a device of a claim was allocated to another claim before, by another scheduler. Informers must show the
    * version in which the claim got its devices.
+   *
+   * @param version the one in which it got them; undefined: an allocation to another claim counts whenever it was made
    */
-  isContested({ metadata, status }: StoredDeviceClaim, version: bigint): boolean {
+  isContested({ metadata, status }: StoredDeviceClaim, version?: bigint): boolean {
     const uid = metadata.uid ?? '';
     return (status.allocation?.devices.results ?? []).some((own) => {
       if (!isInUseBy(own)) return false;
       return this.writtenUses(deviceId(own)).some(({ claim, result }) => {
         const other = claim.metadata.uid ?? '';
         const isWhole = own.shareID === undefined || result.shareID === undefined;
-        return other !== uid && isWhole && (this.allocatedAt.get(other) ?? 0n) < version;
+        const isEarlier = version === undefined || (this.allocatedAt.get(other) ?? 0n) < version;
+        return other !== uid && isWhole && isEarlier;
       });
     });
   }
