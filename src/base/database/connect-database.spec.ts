@@ -214,7 +214,7 @@ describe('the connection to the database', () => {
         await connect(from({ password_file: path }));
       }
       await writeFile(path, 'wrong\n');
-      await assert.rejects(connect(from({ password_file: path })), { code: '28P01' });
+      await assert.rejects(connect(from({ password_file: path }), {}, 2000), { code: '28P01' });
       await writeFile(path, '\n');
       await assert.rejects(connect(from({ password_file: path })), /the password file .* is empty/);
       await assert.rejects(connect(from({ password_file: file('absent') })), /ENOENT.*absent/);
@@ -240,6 +240,34 @@ describe('the connection to the database', () => {
       await connect(from(short));
       await connect(from(short));
       assert.equal(await countRuns(), 4);
+    });
+
+    it('again while the source and the role disagree, for an account that was accepted', async () => {
+      const runs = file('rotations');
+      const token = file('rotating');
+      const command = { password_command: `echo >> ${runs}; cat ${token}` };
+      const urlFile = file('url');
+      const countRuns = async () => (await readFile(runs, 'utf8')).length;
+      const inUrl = (password: string) => writeFile(urlFile, url('', `${role}:${password}`));
+      await setPassword('before');
+      await writeFile(token, 'before');
+      await inUrl('before');
+      await connect(from(command));
+      // The command prints the next password before the role has it, and the file of a URL gets it after the role.
+      await writeFile(token, 'after');
+      const { client } = await connect(server.adminUrl);
+      await client.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [role]);
+      await client.query(`alter role ${role} password 'between'`);
+      const waiting = Promise.all([connect(from(command)), connect(`file://${urlFile}`)]);
+      const before = await countRuns();
+      await eventually(async () => (await countRuns()) >= before + 2, 'attempts with a refused password');
+      await client.query(`alter role ${role} password 'after'`);
+      await inUrl('after');
+      await waiting;
+      // A password that stays wrong is an error within the time limit.
+      await writeFile(token, 'wrong');
+      await setPassword('the last');
+      await assert.rejects(connect(from(command), {}, 2000), { code: '28P01' });
     });
 
     it('and reports how a command failed, without what it printed', async () => {

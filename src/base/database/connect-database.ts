@@ -1,5 +1,8 @@
 import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
+import { Backoff, type PauseRange } from '../machinery/backoff.js';
 import type { DatabaseTarget } from './database-targets.js';
 import { forgetPassword, obtainPassword } from './obtain-password.js';
 import { openStream } from './open-stream.js';
@@ -49,21 +52,45 @@ const wrongPassword = '28P01';
 const unbound = 'the server does not bind the password to its certificate, which channel_binding=require asks for';
 
 /**
+ * Pauses between attempts with a password that the server refuses and that may change, and the time limit of all of
+ * them. Whoever rotates a password changes the role and the source one after the other.
+ */
+const rotationPause: PauseRange = { firstMs: 250, longestMs: 1000 };
+const rotationMs = 10_000;
+/** The accounts that the server has accepted in this process: their password was right once. */
+const accepted = new Set<string>();
+
+/**
  * Connects a client. TLS is not left to the driver, which reads `sslmode` differently from libpq, treats a server
- * without TLS as a failure, and would connect twice for `prefer`. A password that a command has issued before is obtained
- * anew when the server refuses it. Rejects with the error of the system, of the handshake, of the server or of the source
- * of the password.
+ * without TLS as a failure, and would connect twice for `prefer`. A password from a command that the server refuses is
+ * obtained anew. If the server has accepted the account before, a refused password that comes from a source is tried
+ * again for up to ten seconds, with what the source has by then. Rejects with the error of the system, of the handshake,
+ * of the server or of the source of the password.
  */
 export async function connectDatabase(options: ConnectOptions): Promise<DatabaseConnection> {
-  try {
-    return await connectProtected(options);
-  } catch (error) {
-    if (!(error instanceof RefusedPassword)) throw error;
-    if (!error.mayDiffer) throw error.cause;
+  const deadline = performance.now() + Math.min(rotationMs, options.timeoutMs);
+  const pauses = new Backoff(rotationPause);
+  let { target } = options;
+  for (;;) {
+    try {
+      const connection = await connectProtected({ ...options, target });
+      accepted.add(accountOf(connection.client));
+      return connection;
+    } catch (error) {
+      if (!(error instanceof RefusedPassword)) throw error;
+      const isRenewed = error.mayDiffer && pauses.failures === 0;
+      const pauseMs = pauses.next();
+      if (!isRenewed) {
+        if (!accepted.has(error.account) || performance.now() + pauseMs > deadline) throw error.cause;
+        await setTimeout(pauseMs, undefined, { signal: options.signal, ref: false });
+      }
+      target = target.renewed?.() ?? target;
+    }
   }
-  return connectProtected(options).catch((error) => {
-    throw error instanceof RefusedPassword ? error.cause : error;
-  });
+}
+
+function accountOf({ host, port, user, database }: Pick<pg.Client, 'host' | 'port' | 'user' | 'database'>): string {
+  return JSON.stringify([host, port, user, database]);
 }
 
 async function connectProtected(options: ConnectOptions): Promise<DatabaseConnection> {
@@ -90,8 +117,9 @@ async function connectProtected(options: ConnectOptions): Promise<DatabaseConnec
 class RefusedPassword extends Error {
   constructor(
     override readonly cause: unknown,
-    /** Whether the source may have another one. */
+    /** Whether the source may have another one at once. */
     readonly mayDiffer: boolean,
+    readonly account: string,
   ) {
     super('the server refuses the password');
   }
@@ -161,14 +189,15 @@ class Attempt {
     } catch (error) {
       this.stream?.destroy();
       if (late.aborted && signal?.aborted !== true) throw timedOut();
-      throw this.isRefused(error) ? new RefusedPassword(error, this.forget()) : error;
+      throw this.isRefused(error) ? new RefusedPassword(error, this.forget(), accountOf(this.client)) : error;
     } finally {
       either.removeEventListener('abort', expire);
     }
   }
 
   private isRefused(error: unknown): boolean {
-    if (!this.isObtained || !(error instanceof pg.DatabaseError)) return false;
+    const mayChange = this.isObtained || this.options.target.renewed !== undefined;
+    if (!mayChange || !(error instanceof pg.DatabaseError)) return false;
     return error.code === wrongPassword || error.code === refusesUser;
   }
 

@@ -11,6 +11,8 @@ export interface DatabaseTarget {
   readonly tls: TlsSettings;
   /** Where the password comes from, if the server asks for one and the URL has none. */
   readonly password: PasswordSource | undefined;
+  /** For a URL that is in a file: the same target as the file describes it now, if it still does. */
+  readonly renewed?: () => DatabaseTarget | undefined;
 }
 
 /** The values of `target_session_attrs` that allow a server that accepts writes, which this program needs. */
@@ -41,7 +43,12 @@ export function databaseTargets(given: string, variables = environment): readonl
   const tls = tlsSettings(parameters, hosts.every((host) => host.startsWith('/')) ? {} : variables);
   // Unchanged parts keep their spelling.
   const rest = parameters.size === parametersOf(url).size ? url : withParameters(url, parameters);
-  return singleHosts(rest).map((connectionString) => ({ connectionString, tls, password }));
+  return singleHosts(rest).map((connectionString, index) => ({
+    connectionString,
+    tls,
+    password,
+    ...(url !== given && { renewed: () => databaseTargets(given, variables)[index] }),
+  }));
 }
 
 function singleHosts(url: string): string[] {
