@@ -90,6 +90,26 @@ describe('dev with a node', { skip: unlessThere('dev with a node', needs) }, () 
     assert.match(page, /hello/);
   });
 
+  it('follows network policies', async () => {
+    const policy = {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: 'nobody' },
+      spec: { podSelector: { matchLabels: { app: 'web' } }, ingress: [] },
+    };
+    const file = join(folder, 'policy.json');
+    await fs.writeFile(file, JSON.stringify(policy));
+    const script = `printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 2 web 80 | grep -q hello && echo reached || echo refused`;
+    const ask = () => kubectl('exec', 'asker', '--', 'sh', '-c', script);
+    assert.equal((await ask()).trim(), 'reached');
+    await kubectl('create', '-f', file);
+    await eventually(async () => (await ask()).trim() === 'refused', 'a policy that is in force');
+  });
+
+  it('starts without a refusal of its own parts', () => {
+    assert.doesNotMatch(said, /forbidden/);
+  });
+
   it('ends everything that it started, and leaves nothing on the machine', async () => {
     const ended = once(child, 'exit');
     child.kill('SIGINT');

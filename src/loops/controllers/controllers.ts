@@ -14,6 +14,7 @@ import { WriteLimiter } from './frame/write-limiter.js';
 import { LeaseElector } from './lease-elector.js';
 import { LeaseLock } from './lease-lock.js';
 import { makeLoops } from './loop-table.js';
+import { untilAuthorized } from './until-authorized.js';
 
 /** The control loops of a process; they run whenever it leads. */
 export interface RunningControllers {
@@ -58,7 +59,9 @@ export function startControllers(options: ControllersOptions): RunningController
     loopMetrics: options.loopMetrics,
   });
 
+  const { authorizer } = options;
   const lead = async (signal: AbortSignal): Promise<void> => {
+    if (authorizer !== undefined) await untilAuthorized({ authorizer, names, timers }, signal);
     await Promise.all(loops.map((loop) => keepRunning(loop, timers, logger, signal)));
   };
   const ended = elector.run(lead, stop.signal);

@@ -10,7 +10,7 @@ import { openApplicationContext } from '../../base/process/application-context.j
 import type { ConfigMap } from '../../objects/apis/core/v1/config-map.types.js';
 import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { ResourcesAppModule } from '../../resources-app.module.js';
-import { type JoiningFacts, joiningObjects, type ObjectBody } from './cluster/joining-objects.js';
+import { type JoiningFacts, joiningObjects, type ObjectBody, policyReaderObjects } from './cluster/joining-objects.js';
 import { nodeAgentClient } from './pki/pki.js';
 
 /** The information that a node needs before it can reach the cluster. */
@@ -27,6 +27,8 @@ export interface PublishRules {
   readonly replaces?: (document: string) => boolean;
   /** Whether the user of the server's client certificate for node agents gets the right to call them. */
   readonly grantsNodeAgents?: boolean;
+  /** Whether proxies get the right to read network policies, without which they follow none. */
+  readonly grantsProxies?: boolean;
   /**
    * Publishes the information that joining tools read, which lets nodes join by bootstrap tokens. Default: nodes can't
    * join.
@@ -57,7 +59,9 @@ export async function publishClusterInfo(
     const [names, stores] = [resources.get<VendorNames>(VENDOR_NAMES), resources.get(ResourceStores)];
     await ensureClusterInfo(names, stores, info, rules);
     if (rules.grantsNodeAgents === true) await ensureNodeAgentBinding(names, stores);
-    for (const { group, resource, body } of rules.joining === undefined ? [] : joiningObjects(names, rules.joining)) {
+    const objects = rules.joining === undefined ? [] : joiningObjects(names, rules.joining);
+    const rights = rules.grantsProxies === true ? policyReaderObjects(names) : [];
+    for (const { group, resource, body } of [...objects, ...rights]) {
       await create(stores, groupName(group, names), resource, body);
     }
   } finally {

@@ -37,7 +37,6 @@ const release = 'v1.37.2';
 const domain = 'cluster.local';
 /** The path at which joining tools store the authority on a node. */
 const nodeCertificates = '/etc/kubernetes/pki';
-/** Right of proxies to read what network policies are about. */
 const policyReader = 'plinth:network-policy-reader';
 /** Joining tools give the name service this address of the range. */
 const nameServiceOffset = 10n;
@@ -72,7 +71,17 @@ export function joiningObjects(names: VendorNames, facts: JoiningFacts): readonl
       metadata: { name: 'kubeadm:get-nodes' },
       rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get'] }],
     }),
-    // The role of proxies has services alone.
+    ...policyReaderObjects(names),
+    toJoin('kubeadm:get-nodes', 'kubeadm:get-nodes'),
+    toJoin('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper'),
+    toJoin('kubeadm:node-autoapprove-bootstrap', `${requests}:nodeclient`),
+    clusterBinding(names, 'kubeadm:node-autoapprove-certificate-rotation', `${requests}:selfnodeclient`, [nodes]),
+  ];
+}
+
+/** The right of proxies to read what network policies are about: their own role has services alone. */
+export function policyReaderObjects(names: VendorNames): readonly JoiningObject[] {
+  return [
     rbacObject('clusterroles', {
       metadata: { name: policyReader },
       rules: [
@@ -83,10 +92,6 @@ export function joiningObjects(names: VendorNames, facts: JoiningFacts): readonl
     clusterBinding(names, policyReader, policyReader, [
       { apiGroup: groupName('rbac', names), kind: 'User', name: 'system:kube-proxy' },
     ]),
-    toJoin('kubeadm:get-nodes', 'kubeadm:get-nodes'),
-    toJoin('kubeadm:kubelet-bootstrap', 'system:node-bootstrapper'),
-    toJoin('kubeadm:node-autoapprove-bootstrap', `${requests}:nodeclient`),
-    clusterBinding(names, 'kubeadm:node-autoapprove-certificate-rotation', `${requests}:selfnodeclient`, [nodes]),
   ];
 }
 

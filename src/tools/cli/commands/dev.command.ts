@@ -178,7 +178,8 @@ async function start(
     },
   });
   started.push(server);
-  await publishInfo(options, { server: localUrl(reached ?? bindAddress, securePort), authority }, logger);
+  const info = { server: localUrl(reached ?? bindAddress, securePort), authority };
+  await publishInfo(options, info, parsed.dev.node, logger);
   if (nodePki !== undefined) {
     const { startDevNodes } = await import('../dev-nodes.js');
     started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, nodePki, logger }));
@@ -212,12 +213,18 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-async function publishInfo(options: ServerOptions, info: ClusterInfo, logger: Logger): Promise<void> {
+async function publishInfo(
+  options: ServerOptions,
+  info: ClusterInfo,
+  grantsProxies: boolean,
+  logger: Logger,
+): Promise<void> {
   const { publishClusterInfo } = await import('../cluster-info.js');
   await publishClusterInfo(options, info, logger, {
     // What somebody has published for the nodes of other machines stays.
     replaces: (document) => publishedServers(document).every(isLoopback),
     grantsNodeAgents: true,
+    grantsProxies,
   });
 }
 
