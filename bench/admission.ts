@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { AdmissionOptions, selectedAdmissionPlugins } from '../src/base/config/admission.options.js';
 import { eventually, TestCluster, type TestServer } from '../test/e2e/support/test-cluster.js';
-import { HookServer } from '../test/support/hook-server.js';
+import { WebhookServer } from '../test/support/webhook-server.js';
 
 /**
  * What admission costs a create of a Pod, with 16 clients: no plugins, the default ones, and these with a quota, a
@@ -83,7 +83,7 @@ async function makePolicy(server: TestServer): Promise<void> {
   });
 }
 
-async function makeHook(server: TestServer, hooks: HookServer): Promise<void> {
+async function makeHook(server: TestServer, hooks: WebhookServer): Promise<void> {
   hooks.on('/allow', () => ({ allowed: true }));
   await made(server, `${registration}/validatingwebhookconfigurations`, {
     metadata: { name: 'hook' },
@@ -105,7 +105,7 @@ function median(values: readonly number[]): number {
 }
 
 const cluster = await TestCluster.start({ servers: 1, controllers: true, fsync: true });
-const hooks = await HookServer.start();
+const hooks = await WebhookServer.start();
 try {
   const full = cluster.first;
   const bare = await cluster.addServer(undefined, [

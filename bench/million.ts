@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { childrenOf } from '../test/e2e/support/processes.js';
 import { TestCluster, type TestServer, tokens } from '../test/e2e/support/test-cluster.js';
-import { bodyOf, Filler, groups, namespaceOf, namespaces, pathOf } from './growth/fill.js';
+import { bodyOf, Filler, groups, namespaceOf, namespaces, pathOf } from './growth/filler.js';
 import { type Figures, forMs, Load } from './growth/load.js';
 import { loopsWithMany } from './growth/loops.js';
 import { renderMillion } from './growth/render-million.js';

@@ -30,7 +30,7 @@ describe('the start of a process', () => {
     const options = { storage: { ...new StorageOptions(), databaseUrl: url }, cluster: new ClusterOptions() };
     return openApplicationContext(ResourcesAppModule.of(options, logger, signal), logger);
   };
-  const toldToWait = () =>
+  const askedToWait = () =>
     new Promise<void>((resolve) => {
       onLine = () => {
         if (lines.some((line) => line.includes('the start waits for the database'))) resolve();
@@ -39,7 +39,7 @@ describe('the start of a process', () => {
 
   it('waits for a database that does not answer, and says so', { timeout: 60_000 }, async () => {
     await server.shutDown('fast');
-    const reported = toldToWait();
+    const reported = askedToWait();
     const opening = open(databaseUrl);
     await reported;
     await server.startAgain();
@@ -50,7 +50,7 @@ describe('the start of a process', () => {
 
   it('ends when it is told to stop meanwhile', { timeout: 60_000 }, async () => {
     const stop = new AbortController();
-    const reported = toldToWait();
+    const reported = askedToWait();
     const opening = assert.rejects(open('postgresql://127.0.0.1:1/plinth', stop.signal), StorageError);
     await reported;
     stop.abort();

@@ -160,7 +160,7 @@ describe('a log', () => {
 });
 
 /** A webhook over TLS whose certificate can be replaced. */
-class Hook {
+class AuditWebhook {
   posted = 0;
   answer: (response: ServerResponse) => void = (response) => response.end('{}');
   private readonly open = new Set<ServerResponse>();
@@ -170,10 +170,10 @@ class Hook {
     private readonly authority: TestIdentity,
   ) {}
 
-  static async start(): Promise<Hook> {
+  static async start(): Promise<AuditWebhook> {
     const authority = await TestIdentity.root('audit');
-    const server = createSecureServer(await Hook.identity(authority, {}));
-    const hook = new Hook(server, authority);
+    const server = createSecureServer(await AuditWebhook.identity(authority, {}));
+    const hook = new AuditWebhook(server, authority);
     server.on('request', async (request, response: ServerResponse) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -201,7 +201,7 @@ class Hook {
   }
 
   async present(life: { readonly notAfter?: Date; readonly notBefore?: Date }): Promise<void> {
-    this.server.setSecureContext(await Hook.identity(this.authority, life));
+    this.server.setSecureContext(await AuditWebhook.identity(this.authority, life));
     this.server.closeAllConnections();
   }
 
@@ -227,11 +227,11 @@ class Hook {
 }
 
 describe('a webhook', () => {
-  let hook: Hook;
+  let hook: AuditWebhook;
   let flags: string[];
 
   before(async () => {
-    hook = await Hook.start();
+    hook = await AuditWebhook.start();
     const file = join(folder, 'webhook.json');
     writeFileSync(file, hook.config());
     flags = [

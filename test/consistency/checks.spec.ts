@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { History, type LogEntry } from './history.js';
 import { Ledger } from './ledger.js';
-import { factsOf, type ObjectFacts } from './object-digest.js';
+import { infoOf, type ObjectInfo } from './object-digest.js';
 import { type CheckName, Report } from './report.js';
 import { type Received, WatchCheck } from './watch-check.js';
 
 // Tests the rules of the consistency check on logs written by hand: it sees each violation, and nothing else.
 
-const facts = (uid: string, digest: string, tier?: string, operation?: number): ObjectFacts => ({
+const info = (uid: string, digest: string, tier?: string, operation?: number): ObjectInfo => ({
   uid,
   digest,
   tier,
@@ -19,8 +19,8 @@ function entry(
   version: number,
   type: LogEntry['type'],
   name: string,
-  after: ObjectFacts,
-  previous?: readonly [version: number, facts: ObjectFacts],
+  after: ObjectInfo,
+  previous?: readonly [version: number, facts: ObjectInfo],
 ): LogEntry {
   const key = { resource: 'things', namespace: 'ns', name };
   return { ...key, version, type, after, before: previous?.[1], previousVersion: previous?.[0] };
@@ -32,13 +32,13 @@ const event = (version: number, type: string, name: string, digest: string): Rec
   name,
   namespace: 'ns',
   version,
-  facts: facts('u', digest),
+  info: info('u', digest),
   server: 0,
 });
 
-const a1 = facts('u', 'a1', 'in', 1);
-const a2 = facts('u', 'a2', 'out', 2);
-const b1 = facts('v', 'b1', 'in', 3);
+const a1 = info('u', 'a1', 'in', 1);
+const a2 = info('u', 'a2', 'out', 2);
+const b1 = info('v', 'b1', 'in', 3);
 /** An object that is created, leaves the selection and is deleted, with another one beside it. */
 const log = [
   entry(10, 'create', 'a', a1),
@@ -123,7 +123,7 @@ describe('the ledger of a consistency check', () => {
       const ledger = new Ledger(report);
       const operation = ledger.issue();
       for (const step of steps) {
-        if (step === 'log') ledger.observe(entry(5, 'create', 'x', facts('u', 'd', undefined, operation)));
+        if (step === 'log') ledger.observe(entry(5, 'create', 'x', info('u', 'd', undefined, operation)));
         else if (step === 'refused') ledger.settle(operation, { kind: 'refused', status: 409 }, {});
         else if (step === 'unknown') ledger.settle(operation, { kind: 'unknown', why: 'cut' }, {});
         else ledger.settle(operation, { kind: 'acknowledged', version: step === 'elsewhere' ? 6 : 5 }, {});
@@ -135,8 +135,8 @@ describe('the ledger of a consistency check', () => {
   it('finds a condition that did not hold', () => {
     const ledger = new Ledger(report);
     const operation = ledger.issue();
-    const before = facts('u', 'd0');
-    ledger.observe(entry(5, 'update', 'x', facts('u', 'd', undefined, operation), [3, before]));
+    const before = info('u', 'd0');
+    ledger.observe(entry(5, 'update', 'x', info('u', 'd', undefined, operation), [3, before]));
     ledger.settle(operation, { kind: 'acknowledged', version: 5, follows: 4 }, {});
     assert.deepEqual(failed(), ['write-condition']);
   });
@@ -232,10 +232,10 @@ describe('the digest of an object', () => {
   };
 
   it('is about content, not about form, version or order', () => {
-    const { digest } = factsOf(object);
+    const { digest } = infoOf(object);
     const same = { metadata: { labels: { a: '2', b: '1' }, creationTimestamp: null, resourceVersion: '9', name: 'a' } };
-    assert.equal(factsOf(same).digest, digest);
-    assert.notEqual(factsOf({ ...object, data: {} }).digest, digest);
-    assert.notEqual(factsOf({ metadata: { ...object.metadata, labels: { a: '1', b: '2' } } }).digest, digest);
+    assert.equal(infoOf(same).digest, digest);
+    assert.notEqual(infoOf({ ...object, data: {} }).digest, digest);
+    assert.notEqual(infoOf({ metadata: { ...object.metadata, labels: { a: '1', b: '2' } } }).digest, digest);
   });
 });

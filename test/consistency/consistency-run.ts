@@ -7,7 +7,7 @@ import { ClusterView, type WorkedKind } from './cluster-view.js';
 import { type DisturbanceName, Disturbances, disturbanceNames, workerDisturbanceNames } from './disturbances.js';
 import { History, type Range } from './history.js';
 import { Ledger } from './ledger.js';
-import { LogFollower } from './log-follower.js';
+import { LogReader } from './log-reader.js';
 import { page } from './pagers.js';
 import { PastCheck, pastFlags } from './past-check.js';
 import { read } from './readers.js';
@@ -135,7 +135,7 @@ class ConsistencyRun {
     const ledger = new Ledger(report);
     const urls = cluster.servers.map(({ url }) => url);
     const view = new ClusterView(urls, { ca: cluster.pki.authority, token: tokens.admin }, report);
-    const follower = new LogFollower(
+    const follower = new LogReader(
       cluster.databaseUrl,
       kinds.map(({ resource }) => resource),
       this.history,

@@ -9,7 +9,7 @@ export function differenceOf(expected: readonly Placed[], items: readonly Placed
     const same =
       compareKeys(wanted.key, got.key) === 0 &&
       wanted.version === got.version &&
-      wanted.facts.digest === got.facts.digest;
+      wanted.info.digest === got.info.digest;
     if (!same) return `item ${i} is ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`;
   }
   return undefined;

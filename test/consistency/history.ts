@@ -1,4 +1,4 @@
-import type { ObjectFacts } from './object-digest.js';
+import type { ObjectInfo } from './object-digest.js';
 import type { Report } from './report.js';
 
 /** Where an object lives; `resource` has its name in the log. */
@@ -12,15 +12,15 @@ export interface ObjectKey {
 export interface LogEntry extends ObjectKey {
   readonly version: number;
   readonly type: 'create' | 'update' | 'delete';
-  readonly after: ObjectFacts;
-  readonly before: ObjectFacts | undefined;
+  readonly after: ObjectInfo;
+  readonly before: ObjectInfo | undefined;
   readonly previousVersion: number | undefined;
 }
 
 /** A key from `version` on: an object, or nothing after a delete. */
 interface State {
   readonly version: number;
-  readonly facts: ObjectFacts | undefined;
+  readonly info: ObjectInfo | undefined;
   readonly entry: LogEntry;
 }
 
@@ -28,7 +28,7 @@ interface State {
 export interface Placed {
   readonly key: ObjectKey;
   readonly version: number;
-  readonly facts: ObjectFacts;
+  readonly info: ObjectInfo;
 }
 
 /** The range of objects of one resource. */
@@ -82,11 +82,11 @@ export class History {
     const id = idOf(entry);
     const states = this.keys.get(id) ?? [];
     const last = states.at(-1);
-    const live = last?.facts === undefined ? undefined : last;
+    const live = last?.info === undefined ? undefined : last;
     const problem = linkProblem(entry, live);
     if (problem === undefined) this.report.pass('log-links');
     else this.report.fail('log-links', problem, { ...evidence, state: last });
-    states.push({ version: entry.version, facts: entry.type === 'delete' ? undefined : entry.after, entry });
+    states.push({ version: entry.version, info: entry.type === 'delete' ? undefined : entry.after, entry });
     this.keys.set(id, states);
     this.entries.push(entry);
     this.applied = entry.version;
@@ -103,7 +103,7 @@ export class History {
     for (let i = states.length - 1; i >= 0; i--) {
       const state = states[i] as State;
       if (state.version > version) continue;
-      return state.facts === undefined ? undefined : { key, version: state.version, facts: state.facts };
+      return state.info === undefined ? undefined : { key, version: state.version, info: state.info };
     }
     return undefined;
   }
@@ -116,7 +116,7 @@ export class History {
       const key = { resource, namespace, name };
       if (!inRange(range, key)) continue;
       const placed = this.at(key, version);
-      if (placed === undefined || (range.tier !== undefined && placed.facts.tier !== range.tier)) continue;
+      if (placed === undefined || (range.tier !== undefined && placed.info.tier !== range.tier)) continue;
       found.push(placed);
     }
     return found.sort((a, b) => compareKeys(a.key, b.key));
@@ -129,7 +129,7 @@ export class History {
       (state) =>
         state.version > from &&
         state.version <= to &&
-        (state.facts === undefined ? version === undefined : state.version === version),
+        (state.info === undefined ? version === undefined : state.version === version),
     );
   }
 
@@ -171,7 +171,7 @@ function linkProblem(entry: LogEntry, live: State | undefined): string | undefin
   if (entry.type === 'create') return live === undefined ? undefined : 'created over a live object';
   if (live === undefined) return `${entry.type} of an object that is not there`;
   if (entry.previousVersion !== live.version) return `follows on ${entry.previousVersion}, not on ${live.version}`;
-  if (entry.before?.digest !== live.facts?.digest) return 'the state before it is not the state that was there';
-  if (entry.after.uid !== live.facts?.uid) return 'another uid';
+  if (entry.before?.digest !== live.info?.digest) return 'the state before it is not the state that was there';
+  if (entry.after.uid !== live.info?.uid) return 'another uid';
   return undefined;
 }

@@ -6,7 +6,7 @@ export const operationAnnotation = 'consistency.test/operation';
 export const tierLabel = 'tier';
 
 /** The parts of an object's state that the checks need. */
-export interface ObjectFacts {
+export interface ObjectInfo {
   readonly uid: string;
   readonly tier: string | undefined;
   /** The write of this run that made the state, if there is one. */
@@ -19,7 +19,7 @@ export interface ObjectFacts {
 type AnyObject = any;
 
 /** Reads these parts from an object of an answer or of the log. */
-export function factsOf(object: AnyObject): ObjectFacts {
+export function infoOf(object: AnyObject): ObjectInfo {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _version, ...meta } = metadata;
   const operation = metadata.annotations?.[operationAnnotation];

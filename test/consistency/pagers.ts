@@ -4,7 +4,7 @@ import type { Random } from '../support/random.js';
 import type { WorkedKind } from './cluster-view.js';
 import { differenceOf } from './differences.js';
 import { compareKeys, type ObjectKey, type Placed, type Range } from './history.js';
-import { factsOf, versionOf } from './object-digest.js';
+import { infoOf, versionOf } from './object-digest.js';
 import { tiers, type Workbench } from './writers.js';
 
 /** A part of a list at one version: everything after `after`. */
@@ -142,7 +142,7 @@ function itemsOf(resource: string, answer: ApiResponse): Placed[] {
   return answer.body.items.map((item: { metadata: { namespace: string; name: string } }) => ({
     key: { resource, namespace: item.metadata.namespace, name: item.metadata.name },
     version: versionOf(item),
-    facts: factsOf(item),
+    facts: infoOf(item),
   }));
 }
 

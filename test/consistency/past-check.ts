@@ -4,7 +4,7 @@ import type { TestCluster } from '../e2e/support/test-cluster.js';
 import type { Random } from '../support/random.js';
 import { differenceOf } from './differences.js';
 import { compareKeys, type Placed } from './history.js';
-import { factsOf, versionOf } from './object-digest.js';
+import { infoOf, versionOf } from './object-digest.js';
 import type { Workbench } from './writers.js';
 
 /** What every process of a run with this check has to be started with. */
@@ -144,7 +144,7 @@ export class PastCheck {
     const shown = rows.map(({ namespace, name, resource_version, object }) => ({
       key: { resource, namespace, name },
       version: Number(resource_version),
-      facts: factsOf(object),
+      info: infoOf(object),
     }));
     const problem = differenceOf(
       items,
@@ -175,6 +175,6 @@ function placedIn(resource: string) {
   return (item: { metadata: { namespace: string; name: string } }): Placed => ({
     key: { resource, namespace: item.metadata.namespace, name: item.metadata.name },
     version: versionOf(item),
-    facts: factsOf(item),
+    info: infoOf(item),
   });
 }

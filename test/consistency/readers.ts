@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiResponse } from '../e2e/support/api-client.js';
 import type { Random } from '../support/random.js';
 import type { ObjectKey } from './history.js';
-import { factsOf, versionOf } from './object-digest.js';
+import { infoOf, versionOf } from './object-digest.js';
 import type { Workbench } from './writers.js';
 
 /** Random reads of random keys through random servers, until the signal is aborted. */
@@ -32,7 +32,7 @@ export async function checkRead(
   const answer = await view.send(server, 'GET', path, [200, 404]);
   if (answer === undefined || (answer.status !== 200 && answer.status !== 404)) return answer;
   const version = answer.status === 200 ? versionOf(answer.body) : undefined;
-  const facts = answer.status === 200 ? factsOf(answer.body) : undefined;
+  const info = answer.status === 200 ? infoOf(answer.body) : undefined;
   if (version !== undefined) view.saw(version);
   follower.later(from, () => {
     if (from < history.horizon) {
@@ -45,8 +45,8 @@ export async function checkRead(
       return;
     }
     const logged = version === undefined ? undefined : history.at(key, version);
-    if (logged?.facts.digest === facts?.digest) report.pass('read-fresh');
-    else report.fail('read-fresh', 'a read shows other content than the log', { ...evidence, logged, facts });
+    if (logged?.info.digest === info?.digest) report.pass('read-fresh');
+    else report.fail('read-fresh', 'a read shows other content than the log', { ...evidence, logged, facts: info });
   });
   return answer;
 }

@@ -60,18 +60,18 @@ export async function proveCheck(
   chosen?: readonly string[],
 ): Promise<boolean> {
   let isProven = true;
-  const tell = (what: string, isRight: boolean, report: Report) => {
+  const logResult = (what: string, isRight: boolean, report: Report) => {
     log(`${what}: ${isRight ? 'as it should be' : `WRONG\n${report.format()}`}`);
     isProven &&= isRight;
   };
   const clean = await runConsistencyCheck({ ...run, workers, seconds: 15 });
   const checks = new Set(Object.values(caughtBy).flat());
   const sawAll = [...checks].every((check) => clean.passes(check) > 0);
-  tell('finds nothing where nothing is wrong', clean.failures() === 0 && sawAll, clean);
+  logResult('finds nothing where nothing is wrong', clean.failures() === 0 && sawAll, clean);
   const faults = workers > 1 ? [...faultNames, ...workerFaultNames] : faultNames;
   for (const fault of faults.filter((name) => chosen?.includes(name) ?? true)) {
     const { isFound, report } = await findsFault(fault, workers);
-    tell(`finds ${fault}`, isFound, report);
+    logResult(`finds ${fault}`, isFound, report);
   }
   return isProven;
 }

@@ -1,5 +1,5 @@
 import { type History, inRange, type LogEntry, type Range } from './history.js';
-import type { ObjectFacts } from './object-digest.js';
+import type { ObjectInfo } from './object-digest.js';
 import type { Report } from './report.js';
 
 /** The events of a watch, in the order in which they came. */
@@ -10,7 +10,7 @@ export type Received =
       readonly name: string;
       readonly namespace: string;
       readonly version: number;
-      readonly facts: ObjectFacts;
+      readonly info: ObjectInfo;
       readonly server: number;
     }
   | { readonly kind: 'bookmark'; readonly version: number; readonly server: number }
@@ -104,13 +104,13 @@ export class WatchCheck {
   private compareEvent(
     received: Received & { readonly kind: 'event' },
     entry: LogEntry,
-    expected: { readonly type: string; readonly facts: ObjectFacts },
+    expected: { readonly type: string; readonly info: ObjectInfo },
   ): void {
     const same =
       received.type === expected.type &&
       received.name === entry.name &&
       received.namespace === entry.namespace &&
-      received.facts.digest === expected.facts.digest;
+      received.info.digest === expected.info.digest;
     if (same) {
       this.report.pass('watch-events');
       this.report.pass('watch-complete');
@@ -121,16 +121,16 @@ export class WatchCheck {
   }
 
   /** The event that an entry is for this selection; an object that leaves it is shown as it was inside. */
-  private expectedOf(entry: LogEntry): { readonly type: string; readonly facts: ObjectFacts } | undefined {
+  private expectedOf(entry: LogEntry): { readonly type: string; readonly info: ObjectInfo } | undefined {
     if (!inRange(this.range, entry)) return undefined;
-    const selects = (facts: ObjectFacts | undefined) =>
-      facts !== undefined && (this.range.tier === undefined || facts.tier === this.range.tier);
+    const selects = (info: ObjectInfo | undefined) =>
+      info !== undefined && (this.range.tier === undefined || info.tier === this.range.tier);
     const was = selects(entry.before);
     const is = entry.type !== 'delete' && selects(entry.after);
-    if (is) return { type: was ? 'MODIFIED' : 'ADDED', facts: entry.after };
+    if (is) return { type: was ? 'MODIFIED' : 'ADDED', info: entry.after };
     if (!was) return undefined;
     const left = entry.type === 'delete' ? entry.after : entry.before;
-    return { type: 'DELETED', facts: left as ObjectFacts };
+    return { type: 'DELETED', info: left as ObjectInfo };
   }
 
   private skipOthers(): void {

@@ -3,7 +3,7 @@ import type { ApiResponse, WatchEvent, WatchStream } from '../e2e/support/api-cl
 import type { Random } from '../support/random.js';
 import type { WorkedKind } from './cluster-view.js';
 import type { Placed } from './history.js';
-import { factsOf, versionOf } from './object-digest.js';
+import { infoOf, versionOf } from './object-digest.js';
 import { checkParts } from './pagers.js';
 import type { WatchCheck } from './watch-check.js';
 import type { Workbench } from './writers.js';
@@ -194,7 +194,7 @@ export class Watcher {
     if (type === 'BOOKMARK') check.receive({ kind: 'bookmark', version, server });
     else {
       const { name, namespace } = object.metadata;
-      check.receive({ kind: 'event', type, name, namespace, version, facts: factsOf(object), server });
+      check.receive({ kind: 'event', type, name, namespace, version, info: infoOf(object), server });
     }
     return true;
   }
@@ -203,7 +203,7 @@ export class Watcher {
 // biome-ignore lint/suspicious/noExplicitAny: an object of any kind
 function placed(resource: string, object: any): Placed {
   const { namespace, name } = object.metadata;
-  return { key: { resource, namespace, name }, version: versionOf(object), facts: factsOf(object) };
+  return { key: { resource, namespace, name }, version: versionOf(object), info: infoOf(object) };
 }
 
 function orderOf({ key }: Placed): string {

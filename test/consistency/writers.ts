@@ -4,7 +4,7 @@ import type { Random } from '../support/random.js';
 import type { ClusterView, WorkedKind } from './cluster-view.js';
 import type { History, ObjectKey } from './history.js';
 import type { Ledger, Outcome } from './ledger.js';
-import type { LogFollower } from './log-follower.js';
+import type { LogReader } from './log-reader.js';
 import { operationAnnotation, tierLabel, versionOf } from './object-digest.js';
 import { checkRead } from './readers.js';
 import type { Report } from './report.js';
@@ -14,7 +14,7 @@ export interface Workbench {
   readonly view: ClusterView;
   readonly history: History;
   readonly ledger: Ledger;
-  readonly follower: LogFollower;
+  readonly follower: LogReader;
   readonly report: Report;
   readonly kinds: readonly WorkedKind[];
   readonly namespaces: readonly string[];

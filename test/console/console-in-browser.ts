@@ -5,7 +5,7 @@ import { Logger } from '../../src/base/observability/logger.js';
 import { openConsole } from '../../src/tools/cli/open-console.js';
 import type { RunningConsole } from '../../src/tools/console/console-server.js';
 import { eventually, TestCluster, tokens } from '../e2e/support/test-cluster.js';
-import { ConsoleTab, startBrowser } from './browser.js';
+import { ConsoleTab, startBrowser } from './console-tab.js';
 
 export const configMaps = '/api/v1/namespaces/default/configmaps';
 /** The rows of the table that are drawn. */

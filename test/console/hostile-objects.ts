@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ConsoleTab } from './browser.js';
+import type { ConsoleTab } from './console-tab.js';
 
 /** Runs wherever a page takes it for HTML. */
 export const hostileText = `"'><img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>{{7*7}}`;

@@ -225,15 +225,15 @@ describe('quotas', () => {
 
   it('hold for large objects, which another thread writes', async () => {
     await makeQuota('q', { 'count/configmaps': '4' });
-    const room = 4 - Number((await used())['count/configmaps']);
+    const remaining = 4 - Number((await used())['count/configmaps']);
     const large = (i: number) =>
       (servers[i % 2] as TestServer).client.post(path('configmaps'), {
         metadata: { name: `l${i}` },
         data: Object.fromEntries(Array.from({ length: 9000 }, (_, j) => [`key-${j}`, 'v'])),
       });
     const answers = await Promise.all([0, 1, 2, 3, 4, 5].map(large));
-    assert.equal(answers.filter(({ status }) => status === 201).length, room);
-    assert.equal(answers.filter(({ status }) => status === 403).length, 6 - room);
+    assert.equal(answers.filter(({ status }) => status === 201).length, remaining);
+    assert.equal(answers.filter(({ status }) => status === 403).length, 6 - remaining);
     assert.equal((await used())['count/configmaps'], '4');
   });
 });

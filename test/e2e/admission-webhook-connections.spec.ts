@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type HookServer, patchAnswer } from '../support/hook-server.js';
 import { freePort } from '../support/ports.js';
+import { patchAnswer, type WebhookServer } from '../support/webhook-server.js';
 import type { ApiClient } from './support/api-client.js';
 import { eventually, type TestCluster } from './support/test-cluster.js';
 import { WebhookScene } from './support/webhook-scene.js';
 
 const { group, ok, configMap } = WebhookScene;
 let scene: WebhookScene;
-let hooks: HookServer;
+let hooks: WebhookServer;
 let cluster: TestCluster;
 let first: ApiClient;
 let second: ApiClient;
@@ -26,7 +26,7 @@ const metricsOf = async (client: ApiClient, name: string) =>
   (await client.get('/metrics')).text.split('\n').filter((line) => line.startsWith(name));
 
 describe('a webhook that does not answer as it should', () => {
-  const faults: [string, Parameters<HookServer['on']>[1], RegExp][] = [
+  const faults: [string, Parameters<WebhookServer['on']>[1], RegExp][] = [
     ['cut', () => 'cut', /Post "https:\/\/127\.0\.0\.1:\d+\/cut\?timeout=10s": EOF$/],
     ['garbage', () => ({ http: 200, text: '<html>' }), /the answer is not JSON$/],
     ['empty', () => ({ http: 200, text: '' }), /0-length response with status code: 200 and content type: app/],

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type HookServer, patchAnswer } from '../support/hook-server.js';
+import { patchAnswer, type WebhookServer } from '../support/webhook-server.js';
 import type { ApiClient } from './support/api-client.js';
 import { eventually } from './support/test-cluster.js';
 import { WebhookScene } from './support/webhook-scene.js';
 
 const { group, ok, rule, configMap } = WebhookScene;
 let scene: WebhookScene;
-let hooks: HookServer;
+let hooks: WebhookServer;
 let first: ApiClient;
 let second: ApiClient;
 
@@ -63,12 +63,12 @@ describe('a mutating webhook', () => {
     );
     const { request, ...review } = hooks.seen('/facts').at(-1)?.review ?? {};
     assert.deepEqual(review, { kind: 'AdmissionReview', apiVersion: 'admission.example.dev/v1' });
-    const { uid, object, ...facts } = request;
+    const { uid, object, ...rest } = request;
     assert.match(uid, /^[0-9a-f-]{36}$/);
     assert.deepEqual(object.data, { a: '1' });
     const kind = { group: '', version: 'v1', kind: 'ConfigMap' };
     const resource = { group: '', version: 'v1', resource: 'configmaps' };
-    assert.deepEqual(facts, {
+    assert.deepEqual(rest, {
       kind,
       resource,
       requestKind: kind,

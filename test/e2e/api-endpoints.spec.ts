@@ -52,7 +52,7 @@ describe('Endpoints of the API', () => {
     });
     return { bySubset: bySubset.sort(), bySlice: bySlice.sort() };
   };
-  const isTold = async (wanted: readonly string[]) => {
+  const isPublished = async (wanted: readonly string[]) => {
     const { bySubset, bySlice } = await reported();
     const text = wanted.toSorted().join();
     return bySubset.join() === text && bySlice.join() === text;
@@ -60,7 +60,7 @@ describe('Endpoints of the API', () => {
   const line = (server: TestServer, i: 0 | 1 | 2) => `${addresses[i]} https ${portOf(server)}`;
 
   it('name every process, until it stops or is killed', { timeout: 180_000 }, async () => {
-    await eventually(() => isTold([line(first, 0)]), 'the first address', patienceMs);
+    await eventually(() => isPublished([line(first, 0)]), 'the first address', patienceMs);
     const service = (await first.client.get('/api/v1/namespaces/default/services/kubernetes')).body;
     assert.equal(service.spec.ports[0].targetPort, portOf(first));
     assert.equal(service.spec.ports[0].name, 'https');
@@ -68,15 +68,15 @@ describe('Endpoints of the API', () => {
     const second = await cluster.addServer(undefined, [`--advertise-address=${addresses[1]}`]);
     const third = await cluster.addServer(undefined, [`--advertise-address=${addresses[2]}`]);
     const all = [line(first, 0), line(second, 1), line(third, 2)];
-    await eventually(() => isTold(all), 'the addresses of all', patienceMs);
+    await eventually(() => isPublished(all), 'the addresses of all', patienceMs);
     const shown = new Kubectl(first.kubeconfig).ok(['get', 'endpoints', 'kubernetes', '-o', 'wide']);
     for (const server of [first, second, third]) assert.ok(shown.includes(`:${portOf(server)}`), shown);
 
     await second.stop();
-    await eventually(() => isTold([line(first, 0), line(third, 2)]), 'the address of the stopped process to go');
+    await eventually(() => isPublished([line(first, 0), line(third, 2)]), 'the address of the stopped process to go');
 
     await third.stop('SIGKILL');
-    await eventually(() => isTold([line(first, 0)]), 'the address of the killed process to go', patienceMs);
+    await eventually(() => isPublished([line(first, 0)]), 'the address of the killed process to go', patienceMs);
     const slices = (await first.client.get(slicesPath)).body.items as Slice[];
     assert.deepEqual(
       slices.map(({ metadata }) => metadata.name),

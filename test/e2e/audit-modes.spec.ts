@@ -4,8 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { WebSocket } from 'ws';
-import { HookServer } from '../support/hook-server.js';
 import { ReviewWebhook } from '../support/review-webhook.js';
+import { WebhookServer } from '../support/webhook-server.js';
 import { ExtensionScene } from './support/extension-scene.js';
 import { groupPath } from './support/extension-server.js';
 import { eventually, type TestServer, tokens } from './support/test-cluster.js';
@@ -24,7 +24,7 @@ const secretWord = 'Xq8-never-in-the-trail';
 describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
   let scene: ExtensionScene;
   let webhook: ReviewWebhook;
-  let hooks: HookServer;
+  let hooks: WebhookServer;
   let strict: TestServer;
   let server: TestServer;
   /** Requests have a short time limit. */
@@ -40,7 +40,7 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
   before(async () => {
     webhook = await ReviewWebhook.start();
     webhook.answer = () => ({ body: {} });
-    hooks = await HookServer.start();
+    hooks = await WebhookServer.start();
     hooks.on('/hold', async () => {
       await new Promise<void>((resolve) => releases.push(resolve));
       return { allowed: true };

@@ -12,10 +12,10 @@ import { type Compatibility, vendorNames } from '../../src/base/machinery/vendor
 import { publicKeyPin } from '../../src/tools/cli/cluster/public-key-pin.js';
 import { makeRequest, toBase64 } from '../support/certificate-requests.js';
 import { endWithUs } from '../support/child-guard.js';
-import { containerdNeeds, TestContainerd } from '../support/containerd.js';
 import { mainFile } from '../support/main-file.js';
 import { unlessThere } from '../support/needs.js';
 import { programEnvironment } from '../support/program-environment.js';
+import { containerdNeeds, TestContainerd } from '../support/test-containerd.js';
 import { ApiClient } from './support/api-client.js';
 import { runProgram } from './support/program.js';
 import { eventually, freePort, TestCluster } from './support/test-cluster.js';

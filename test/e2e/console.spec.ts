@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { ConsoleTab } from '../console/browser.js';
 import { ConsoleInBrowser, configMaps, rows } from '../console/console-in-browser.js';
+import { ConsoleTab } from '../console/console-tab.js';
 import { hostileAnswers, hostileObjects, hostileText, nothingRan } from '../console/hostile-objects.js';
 import { eventually, tokens } from './support/test-cluster.js';
 

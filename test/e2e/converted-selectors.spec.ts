@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { HookServer, type ReceivedHookReview } from '../support/hook-server.js';
+import { type ReceivedAdmissionReview, WebhookServer } from '../support/webhook-server.js';
 import type { ApiClient, WatchEvent } from './support/api-client.js';
 import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
 import { sharedCluster } from './support/shared-cluster.js';
@@ -10,7 +10,7 @@ import { eventually, type TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let clients: readonly ApiClient[];
-let hooks: HookServer;
+let hooks: WebhookServer;
 let made: ReturnType<typeof customDefinition>;
 let v1: string;
 let v2: string;
@@ -21,7 +21,7 @@ let isHookBroken = false;
 type Any = any;
 
 before(async () => {
-  hooks = await HookServer.start();
+  hooks = await WebhookServer.start();
   cluster = await sharedCluster('loops');
   clients = cluster.servers.map(({ client }) => client);
 });
@@ -43,7 +43,7 @@ function converted(object: Any, apiVersion: string): Any {
   return { ...object, apiVersion, metadata, spec: { ...rest, host: name, port: number } };
 }
 
-function answer({ review: { request } }: ReceivedHookReview): Any {
+function answer({ review: { request } }: ReceivedAdmissionReview): Any {
   if (isHookBroken) return { result: { status: 'Failure', message: 'out of order' } };
   const convertedObjects = request.objects.map((object: Any) => converted(object, request.desiredAPIVersion));
   return { convertedObjects, result: { status: 'Success' } };

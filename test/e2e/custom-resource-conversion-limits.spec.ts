@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { HookServer, type ReceivedHookReview } from '../support/hook-server.js';
+import { type ReceivedAdmissionReview, WebhookServer } from '../support/webhook-server.js';
 import type { ApiClient } from './support/api-client.js';
 import { customDefinition, define, objectsPath, undefine } from './support/custom-definitions.js';
 import { Http2Client, type Http2Response } from './support/http2-client.js';
@@ -10,10 +10,10 @@ import { eventually, TestCluster, tokens } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let client: ApiClient;
-let hooks: HookServer;
+let hooks: WebhookServer;
 
 before(async () => {
-  hooks = await HookServer.start(['convert.hooks.svc']);
+  hooks = await WebhookServer.start(['convert.hooks.svc']);
   cluster = await TestCluster.start({
     controllers: true,
     flags: [
@@ -31,7 +31,7 @@ after(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of the test's own kinds
 type Any = any;
-type Behaviour = (received: ReceivedHookReview) => Any;
+type Behaviour = (received: ReceivedAdmissionReview) => Any;
 
 function converted(object: Any, apiVersion: string): Any {
   const { count, replicas, ...rest } = object.spec ?? {};

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { HookServer, type ReceivedHookReview } from '../support/hook-server.js';
+import { type ReceivedAdmissionReview, WebhookServer } from '../support/webhook-server.js';
 import type { ApiClient } from './support/api-client.js';
 import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
 import { sharedCluster } from './support/shared-cluster.js';
@@ -11,10 +11,10 @@ import { readAll } from './support/watching.js';
 
 let cluster: TestCluster;
 let clients: readonly ApiClient[];
-let hooks: HookServer;
+let hooks: WebhookServer;
 
 before(async () => {
-  hooks = await HookServer.start();
+  hooks = await WebhookServer.start();
   cluster = await sharedCluster('loops');
   clients = cluster.servers.map(({ client }) => client);
 });
@@ -43,7 +43,7 @@ function converted(object: Any, apiVersion: string): Any {
 }
 
 /** The response of an honest webhook. */
-function answer({ review: { request } }: ReceivedHookReview): { convertedObjects: Any[]; result: object } {
+function answer({ review: { request } }: ReceivedAdmissionReview): { convertedObjects: Any[]; result: object } {
   const convertedObjects = request.objects.map((object: Any) => converted(object, request.desiredAPIVersion));
   return { convertedObjects, result: { status: 'Success' } };
 }
@@ -51,7 +51,7 @@ function answer({ review: { request } }: ReceivedHookReview): { convertedObjects
 let counter = 0;
 
 /** Creates a kind whose webhook behaves as given. */
-async function kindWith(behaviour: (received: ReceivedHookReview) => Any = answer) {
+async function kindWith(behaviour: (received: ReceivedAdmissionReview) => Any = answer) {
   const n = counter++;
   const path = `/convert-${n}`;
   hooks.on(path, behaviour);
@@ -219,11 +219,11 @@ describe('a kind with a conversion webhook', () => {
 });
 
 describe('a conversion webhook that fails', () => {
-  const change = (edit: (object: Any) => Any) => (received: ReceivedHookReview) => {
+  const change = (edit: (object: Any) => Any) => (received: ReceivedAdmissionReview) => {
     const { convertedObjects, ...rest } = answer(received);
     return { ...rest, convertedObjects: convertedObjects.map(edit) };
   };
-  const faults: readonly (readonly [string, (received: ReceivedHookReview) => Any, RegExp])[] = [
+  const faults: readonly (readonly [string, (received: ReceivedAdmissionReview) => Any, RegExp])[] = [
     ['is dead', () => 'cut', /Post "https:/],
     ['answers 500', () => ({ http: 500, text: 'no' }), /failed: /],
     ['answers another uid', (r) => ({ ...answer(r), uid: 'other' }), /expected response\.uid=/],

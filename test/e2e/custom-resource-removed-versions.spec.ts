@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { HookServer } from '../support/hook-server.js';
+import { WebhookServer } from '../support/webhook-server.js';
 import type { ApiClient } from './support/api-client.js';
 import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
 import { sharedCluster } from './support/shared-cluster.js';
@@ -10,10 +10,10 @@ import { eventually, type TestCluster } from './support/test-cluster.js';
 
 let cluster: TestCluster;
 let client: ApiClient;
-let hooks: HookServer;
+let hooks: WebhookServer;
 
 before(async () => {
-  hooks = await HookServer.start();
+  hooks = await WebhookServer.start();
   cluster = await sharedCluster('loops');
   client = cluster.servers[0]?.client as ApiClient;
 });

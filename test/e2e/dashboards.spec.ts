@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { connect } from 'node:tls';
-import { HookServer, holdFor } from '../support/hook-server.js';
 import { readScrape, type ScrapedSeries, type Selector, select, sumOf } from '../support/scrape.js';
+import { holdFor, WebhookServer } from '../support/webhook-server.js';
 import type { WatchStream } from './support/api-client.js';
 import { eventually, readRepositoryFile, TestCluster, tokens } from './support/test-cluster.js';
 
@@ -91,13 +91,13 @@ const expressions: readonly Expression[] = [
 const addressLimit = 30;
 const maps = '/api/v1/namespaces/default/configmaps';
 const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices';
-let hooks: HookServer;
+let hooks: WebhookServer;
 let cluster: TestCluster;
 /** Before the first request. */
 let quiet: ScrapedSeries[];
 
 before(async () => {
-  hooks = await HookServer.start();
+  hooks = await WebhookServer.start();
   cluster = await TestCluster.start({ servers: 1, flags: [`--max-requests-per-address=${addressLimit}`] });
   quiet = await scrape();
   await traffic();

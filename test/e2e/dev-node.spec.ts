@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { endWithUs } from '../support/child-guard.js';
-import { busyboxImage, containerdNeeds, importTestImages, pauseImage } from '../support/containerd.js';
 import { mainFile } from '../support/main-file.js';
 import { unlessThere } from '../support/needs.js';
+import { busyboxImage, containerdNeeds, importTestImages, pauseImage } from '../support/test-containerd.js';
 import { eventually } from './support/test-cluster.js';
 
 const run = promisify(execFile);

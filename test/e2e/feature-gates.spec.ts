@@ -160,10 +160,10 @@ describe('a feature gate that is off', () => {
   it('EfficientWatchResumption: quiet watches are told no newer versions', async () => {
     const quiet = await ownCollection(usual);
     const from = await listVersion(usual, quiet);
-    const isToldMore = (events: readonly WatchEvent[]) =>
+    const hasMore = (events: readonly WatchEvent[]) =>
       events.some((event) => isBookmark(event) && versionOf(event) > BigInt(from));
     await create(usual, await ownCollection(usual), 'elsewhere');
-    await follow((query) => watch(usual, quiet, query), from, isToldMore);
+    await follow((query) => watch(usual, quiet, query), from, hasMore);
     const query = `resourceVersion=${from}&allowWatchBookmarks=true&timeoutSeconds=3`;
     assert.deepEqual(await readAll(await watch(bare, quiet, query)), []);
   });

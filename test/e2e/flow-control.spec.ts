@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { HookServer } from '../support/hook-server.js';
+import { WebhookServer } from '../support/webhook-server.js';
 import { Http2Client, responseOf } from './support/http2-client.js';
 import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
@@ -15,13 +15,13 @@ const levelHeader = 'x-kubernetes-pf-prioritylevel-uid';
 
 let cluster: TestCluster;
 let server: TestServer;
-let hooks: HookServer;
+let hooks: WebhookServer;
 /** Names of ConfigMaps whose writes a webhook holds, in the order of their arrival. */
 const reached: string[] = [];
 const holds = new Map<string, () => void>();
 
 before(async () => {
-  hooks = await HookServer.start();
+  hooks = await WebhookServer.start();
   hooks.on('/hold', async ({ review }) => {
     const name: string = review.request.name;
     reached.push(name);

@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { dataHead, openFrame, SpdyReader } from '../../src/base/machinery/spdy/spdy-frames.js';
 import { SpdyHeaderWriter } from '../../src/base/machinery/spdy/spdy-headers.js';
 import { removeWithUs } from '../support/child-guard.js';
-import { HookServer, patchAnswer } from '../support/hook-server.js';
+import { patchAnswer, WebhookServer } from '../support/webhook-server.js';
 import { Kubectl } from './support/kubectl.js';
 import { channelsOf, onChannel, podsPath, refusalOf, type Spdy, StreamScene } from './support/stream-scene.js';
 import { eventually, tokens } from './support/test-cluster.js';
@@ -198,7 +198,7 @@ describe('portforward over WebSocket', () => {
 
 describe('admission of streams', () => {
   const configurations = '/apis/admissionregistration.k8s.io/v1';
-  let hooks: HookServer;
+  let hooks: WebhookServer;
   const hook = (path: string) => ({
     name: `${path}.hooks.example`,
     clientConfig: { url: hooks.url(`/${path}`), caBundle: hooks.caBundle },
@@ -210,7 +210,7 @@ describe('admission of streams', () => {
     admissionReviewVersions: ['v1'],
   });
   before(async () => {
-    hooks = await HookServer.start();
+    hooks = await WebhookServer.start();
   });
   after(async () => {
     for (const kind of ['mutating', 'validating']) {

@@ -3,23 +3,23 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { HookServer, holdFor } from '../support/hook-server.js';
 import { OtlpReceiver } from '../support/otlp-receiver.js';
 import { readScrape, sumOf } from '../support/scrape.js';
+import { holdFor, WebhookServer } from '../support/webhook-server.js';
 import { eventually, freePort, TestCluster, tokens } from './support/test-cluster.js';
 
 const maps = '/api/v1/namespaces/default/configmaps';
 const webhookMs = 400;
 let folder: string;
 let receiver: OtlpReceiver;
-let hooks: HookServer;
+let hooks: WebhookServer;
 let cluster: TestCluster;
 let controllersUrl: string;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'plinth-tracing-'));
   receiver = await OtlpReceiver.start();
-  hooks = await HookServer.start();
+  hooks = await WebhookServer.start();
   const tracing = (name: string, rate: number) => {
     const file = join(folder, name);
     const lines = [

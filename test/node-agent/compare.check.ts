@@ -1,6 +1,6 @@
 // Runs the same pods on two nodes of one cluster and prints where their agents differ: compare.check.js KUBECONFIG NODE NODE.
 // The nodes are there already: one with this agent, one with another, each with a runtime of its own and the image of
-// test/support/containerd.ts.
+// test/support/test-containerd.ts.
 import { execFileSync } from 'node:child_process';
 import { type ComparedPod, comparedPods } from './compared-pods.js';
 import { comparedObjects, moreComparedPods } from './more-compared-pods.js';
@@ -60,7 +60,7 @@ interface EventLike {
   readonly reportingComponent?: string;
 }
 
-function factsOf(name: string, node: string): string[] {
+function infoOf(name: string, node: string): string[] {
   const { status, metadata } = JSON.parse(run(['get', 'pod', name, '-o', 'json'])) as {
     metadata: { uid: string };
     status: { conditions?: { type: string }[] };
@@ -96,7 +96,7 @@ const together = Number(process.env.TOGETHER ?? 4);
 const mostLooks = 4;
 
 function differencesOf({ name, stays }: ComparedPod): string[] {
-  const [first, second] = nodes.map((node) => factsOf(`${name}-${node}`, node)) as [string[], string[]];
+  const [first, second] = nodes.map((node) => infoOf(`${name}-${node}`, node)) as [string[], string[]];
   const isUnexplained = (line: string) => !explained.some(([form]) => form.test(line)) && !stays?.form.test(line);
   return [
     ...first.filter((line) => !second.includes(line) && isUnexplained(line)).map((line) => `  - ${nodes[0]}: ${line}`),

@@ -1,4 +1,4 @@
-import { busyboxImage } from '../support/containerd.js';
+import { busyboxImage } from '../support/test-containerd.js';
 
 /** A pod that two agents run, and when its state is compared. */
 export interface ComparedPod {

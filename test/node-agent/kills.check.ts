@@ -10,7 +10,7 @@ import { runtimeLabels } from '../../src/nodes/agent/cri/labels.js';
 import { sandboxReady } from '../../src/nodes/agent/cri/sandbox-messages.js';
 import { AgentProcess } from '../e2e/support/agent-process.js';
 import { eventually, freePort, TestCluster } from '../e2e/support/test-cluster.js';
-import { busyboxImage, TestContainerd } from '../support/containerd.js';
+import { busyboxImage, TestContainerd } from '../support/test-containerd.js';
 
 const usualSizes = { pods: 200, 'at-once': 25, 'agent-kills': 50, 'runtime-kills': 10, 'server-kills': 10 };
 const { values } = parseArgs({

@@ -1,4 +1,4 @@
-import { busyboxImage } from '../support/containerd.js';
+import { busyboxImage } from '../support/test-containerd.js';
 import { type ComparedPod, untilNextLook } from './compared-pods.js';
 
 const sh = (script: string, more: object = {}) => ({

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 
 /** Connections to one address and port. */
-export interface Question {
+export interface Attempt {
   readonly protocol: 'tcp' | 'udp';
   readonly address: string;
   readonly port: number;
@@ -13,7 +13,7 @@ export interface Question {
 const patienceMs = 3_000;
 
 /** The result of each connection: the text of the server, `refused` or `silence`. */
-export function ask({ protocol, tries, ...place }: Question): Promise<readonly string[]> {
+export function ask({ protocol, tries, ...place }: Attempt): Promise<readonly string[]> {
   const once = protocol === 'tcp' ? askTcp : askUdp;
   return Promise.all(Array.from({ length: tries }, () => once(place)));
 }

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endWithUs } from '../support/child-guard.js';
-import { ask, type Question } from './ask.js';
+import { type Attempt, ask } from './ask.js';
 
 /** A party in the network, which serves requests and can make them. */
 export interface Party {
-  ask(question: Question): Promise<readonly string[]>;
+  ask(question: Attempt): Promise<readonly string[]>;
 }
 
 const run = (program: string, ...flags: readonly string[]) =>
@@ -29,12 +29,12 @@ export class Pod implements Party {
     });
   }
 
-  ask(question: Question): Promise<readonly string[]> {
+  ask(question: Attempt): Promise<readonly string[]> {
     return this.send({ question });
   }
 
   /** Sends one more packet of the same UDP flow. */
-  async again(question: Question): Promise<string> {
+  async again(question: Attempt): Promise<string> {
     return (await this.send({ again: question }))[0] ?? '';
   }
 

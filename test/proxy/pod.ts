@@ -2,7 +2,7 @@
 // response names itself and the sender, and makes requests on demand. Its argument is its name.
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
-import { ask, type Question } from './ask.js';
+import { type Attempt, ask } from './ask.js';
 
 const [, , name = ''] = process.argv;
 const plain = (address: string | undefined) => (address ?? '').replace(/^::ffff:/, '');
@@ -20,7 +20,7 @@ const flow = createSocket('udp4');
 let heard: ((text: string) => void) | undefined;
 flow.on('message', (message) => heard?.(message.toString()));
 
-process.on('message', ({ id, question, again }: { id: number; question?: Question; again?: Question }) => {
+process.on('message', ({ id, question, again }: { id: number; question?: Attempt; again?: Attempt }) => {
   if (question !== undefined) void ask(question).then((answers) => process.send?.({ id, answers }));
   if (again === undefined) return;
   const timer = setTimeout(() => heard?.('silence'), 3_000);

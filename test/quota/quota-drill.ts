@@ -138,14 +138,14 @@ async function differences(cluster: TestCluster): Promise<string[]> {
 async function fill(cluster: TestCluster): Promise<string[]> {
   const { client } = cluster.first;
   const { body } = await client.get(`${path('resourcequotas')}/objects`);
-  const room = Number(hards.objects?.['count/configmaps']) - Number(body.status.used['count/configmaps']);
+  const remaining = Number(hards.objects?.['count/configmaps']) - Number(body.status.used['count/configmaps']);
   const answers = await Promise.all(
-    Array.from({ length: room + 5 }, (_, i) =>
+    Array.from({ length: remaining + 5 }, (_, i) =>
       (cluster.servers[i % cluster.servers.length] as TestServer).client.post(path('configmaps'), {
         metadata: { name: `last-${i}` },
       }),
     ),
   );
   const made = answers.filter(({ status }) => status === 201).length;
-  return made === room ? [] : [`at the end: room for ${room}, but ${made} were made`];
+  return made === remaining ? [] : [`at the end: room for ${remaining}, but ${made} were made`];
 }

@@ -26,13 +26,13 @@ const { values: flags } = parseArgs({
   },
 });
 
-interface Told {
+interface ScenarioResult {
   readonly area: string;
   readonly scenario: Scenario;
 }
 
 const texts = flags.only.split(',');
-const chosen: Told[] = Object.entries(areas)
+const chosen: ScenarioResult[] = Object.entries(areas)
   .flatMap(([area, scenarios]) => scenarios.map((scenario) => ({ area, scenario })))
   .filter(({ area, scenario }) => texts.some((text) => area.includes(text) || scenario.name.includes(text)));
 const killMs = Number(flags.kill) * 1000;
@@ -51,7 +51,7 @@ const cluster = await ScenarioCluster.start({
 });
 const ended = new AbortController();
 
-async function tell({ area, scenario }: Told): Promise<void> {
+async function describeScenario({ area, scenario }: ScenarioResult): Promise<void> {
   const title = `${area}: ${scenario.name}`;
   if (flags.upstream !== undefined && scenario.since !== undefined) {
     counts.left++;
@@ -75,8 +75,8 @@ async function tell({ area, scenario }: Told): Promise<void> {
   }
 }
 
-async function worker(queue: Told[]): Promise<void> {
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) await tell(next);
+async function worker(queue: ScenarioResult[]): Promise<void> {
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) await describeScenario(next);
 }
 
 /** Causes a disturbance at this interval in milliseconds until the end; 0: never. */

@@ -23,7 +23,7 @@ for one in $folders; do rm -rf "$one"; done
 
 let guard: ChildProcess | undefined;
 
-function tell(line: string): void {
+function send(line: string): void {
   if (guard === undefined) {
     // The guard has a process group of its own, so that a Ctrl-C that ends the tests does not end it.
     guard = spawn('/bin/sh', ['-c', script], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
@@ -39,17 +39,17 @@ function tell(line: string): void {
 export function endWithUs(child: ChildProcess, signal: 'KILL' | 'QUIT' = 'KILL'): void {
   const { pid } = child;
   if (pid === undefined) return;
-  tell(`add ${pid} ${signal}`);
-  child.once('exit', () => tell(`done ${pid}`));
+  send(`add ${pid} ${signal}`);
+  child.once('exit', () => send(`done ${pid}`));
 }
 
 /** Makes sure that a folder of temporary files is removed if this process ends before `forgetFolder`. */
 export function removeWithUs(folder: string): void {
   // The guard splits its lines at spaces, so folders with spaces are left behind, which is merely untidy.
-  if (!/\s/.test(folder)) tell(`folder ${folder}`);
+  if (!/\s/.test(folder)) send(`folder ${folder}`);
 }
 
 /** Records that the folder was removed in the ordinary way. */
 export function forgetFolder(folder: string): void {
-  if (!/\s/.test(folder)) tell(`gone ${folder}`);
+  if (!/\s/.test(folder)) send(`gone ${folder}`);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import type { ControllerName } from '../../src/base/config/controllers.options.js';
+import type { ControllerName } from '../../src/base/config/control-loop.options.js';
 import type { ApiObject } from '../../src/base/machinery/api-object.js';
 import type { GroupResource } from '../../src/base/machinery/group-version.js';
 import { cloneJson } from '../../src/base/machinery/json/exact-numbers.js';
@@ -276,23 +276,23 @@ export class LoopScene {
   }
 
   /**
-   * Calls `tell` with every object of the resource and after each change; the returned function stops that, and so does
-   * the end of the scene. An error of `tell` is added to the recorded log lines.
+   * Calls `changed` with every object of the resource and after each change; the returned function stops that, and so does
+   * the end of the scene. An error of `changed` is added to the recorded log lines.
    */
   async follow<T extends ApiObject>(
     resource: string,
-    tell: (object: T | undefined, old: T | undefined) => Promise<void> | undefined,
+    changed: (object: T | undefined, old: T | undefined) => Promise<void> | undefined,
   ): Promise<() => void> {
     const informer = this.informers.of<T>(this.groupResource(resource));
     const done = new AbortController();
     const ended = AbortSignal.any([done.signal, this.stop.signal]);
     await informer.use(ended);
-    const changed = (object: T | undefined, old: T | undefined) => {
-      tell(object, old)?.catch((error: unknown) => {
+    const handle = (object: T | undefined, old: T | undefined) => {
+      changed(object, old)?.catch((error: unknown) => {
         if (!ended.aborted) this.logged.push(String(error));
       });
     };
-    await informer.subscribe({ changed }, ended);
+    await informer.subscribe({ changed: handle }, ended);
     return () => done.abort();
   }
 

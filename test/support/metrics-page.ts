@@ -15,14 +15,14 @@ import { VolumeLoopMetrics } from '../../src/loops/controllers/volume-loop-metri
 import { AdmissionMetrics } from '../../src/server/admission/admission-metrics.js';
 import { PodSecurityMetrics } from '../../src/server/admission/plugins/pod-security/pod-security-metrics.js';
 import { PolicyMetrics } from '../../src/server/admission/policies/policy-metrics.js';
-import { HookMetrics } from '../../src/server/admission/webhooks/hook-metrics.js';
+import { WebhookMetrics } from '../../src/server/admission/webhooks/webhook-metrics.js';
 import { AvailabilityMetrics } from '../../src/server/aggregation/availability-metrics.js';
 import { AuditMetrics } from '../../src/server/audit/audit-metrics.js';
 import { AuthenticationMetrics } from '../../src/server/authentication/authentication-metrics.js';
 import { CertificateWatch } from '../../src/server/authentication/x509/certificate-watch.js';
 import { RevocationMetrics } from '../../src/server/authentication/x509/revocation-metrics.js';
 import { AuthorizationMetrics } from '../../src/server/authorization/authorization-metrics.js';
-import { AuthorizationMetrics as AuthorizerMetrics } from '../../src/server/authorization/configuration/authorization-metrics.js';
+import { AuthorizerMetrics } from '../../src/server/authorization/configuration/authorizer-metrics.js';
 import { versionInfo } from '../../src/server/endpoints/discovery/version-info.js';
 import { registerFlowMetrics } from '../../src/server/flow-control/flow-metrics.js';
 import { LastingMemory } from '../../src/server/flow-control/lasting-memory.js';
@@ -46,7 +46,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
   const { registry } = metrics;
   metrics.setBuild(versionInfo());
   new AdmissionMetrics(registry);
-  new HookMetrics(registry);
+  new WebhookMetrics(registry);
   for (const kind of ['validating', 'mutating'] as const) new PolicyMetrics(kind, registry);
   new PodSecurityMetrics(registry, 0);
   new VolumeLoopMetrics(registry);

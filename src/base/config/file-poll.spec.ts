@@ -132,7 +132,7 @@ describe('polled files', () => {
   it('make a value from the last usable state', async () => {
     write('a', '1');
     const log: string[] = [];
-    const told: number[] = [];
+    const reported: number[] = [];
     const logger = { info: (text: string) => log.push(text), error: (text: string) => log.push(text) };
     const load = () => {
       const value = Number(readFileSync(path('a'), 'utf8'));
@@ -140,7 +140,7 @@ describe('polled files', () => {
       return value;
     };
     const live = new LiveFiles({ paths: [path('a')], load, logger, subject: 'numbers', wait: manual.wait });
-    const end = live.onChange((value) => told.push(value));
+    const end = live.onChange((value) => reported.push(value));
     live.start(stop.signal);
     assert.equal(live.current, 1);
     write('a', 'x');
@@ -154,7 +154,7 @@ describe('polled files', () => {
     write('a', '3');
     await manual.look();
     assert.equal(live.current, 3);
-    assert.deepEqual(told, [2]);
+    assert.deepEqual(reported, [2]);
     assert.deepEqual(log, [
       'the changed numbers cannot be used',
       'now using the changed numbers',

@@ -6,7 +6,7 @@ import { AuthenticationOptions } from './authentication.options.js';
 import { AuthorizationOptions } from './authorization.options.js';
 import { AutoscalerOptions } from './autoscaler.options.js';
 import { ClusterOptions } from './cluster.options.js';
-import { ControlLoopOptions } from './controllers.options.js';
+import { ControlLoopOptions } from './control-loop.options.js';
 import { DebuggingOptions, TracingOptions } from './debugging.options.js';
 import { EventOptions } from './event.options.js';
 import { LoggingOptions } from './logging.options.js';

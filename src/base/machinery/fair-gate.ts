@@ -21,7 +21,7 @@ export class FairGate {
 
   /** Resolves when the caller is admitted, with the function to call once when it leaves. */
   async enter(party: string, weight = 1): Promise<() => void> {
-    if (this.held !== undefined || this.waiting.size > 0 || !this.hasRoomFor(weight)) {
+    if (this.held !== undefined || this.waiting.size > 0 || !this.fits(weight)) {
       await new Promise<void>((admit) => this.waiting.add(party, { weight, admit }));
     } else this.inside += weight;
     let isInside = true;
@@ -43,7 +43,7 @@ export class FairGate {
     }
   }
 
-  private hasRoomFor(weight: number): boolean {
+  private fits(weight: number): boolean {
     return this.inside === 0 || this.inside + weight <= this.most;
   }
 
@@ -52,7 +52,7 @@ export class FairGate {
       // A caller that is too heavy now keeps its turn: otherwise lighter ones would always enter before it.
       this.held ??= this.waiting.take()?.item;
       const next = this.held;
-      if (next === undefined || !this.hasRoomFor(next.weight)) return;
+      if (next === undefined || !this.fits(next.weight)) return;
       this.held = undefined;
       // The caller's weight is counted at once, before the caller continues.
       this.inside += next.weight;

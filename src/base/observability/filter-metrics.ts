@@ -26,13 +26,13 @@ export class FilterMetrics {
    * Counts the filters of a request.
    *
    * @param startedAt when the request arrived, a time of `performance.now()`
-   * @param marks the name and the end of each phase, in turn
+   * @param phaseEnds the name and the end of each phase, in turn
    */
-  passed(startedAt: number, marks: readonly (string | number)[]): void {
+  passed(startedAt: number, phaseEnds: readonly (string | number)[]): void {
     let begin = startedAt;
-    for (let i = 0; i + 1 < marks.length; i += 2) {
-      const end = marks[i + 1] as number;
-      this.filters.get(marks[i] as string)?.observe((end - begin) / 1000);
+    for (let i = 0; i + 1 < phaseEnds.length; i += 2) {
+      const end = phaseEnds[i + 1] as number;
+      this.filters.get(phaseEnds[i] as string)?.observe((end - begin) / 1000);
       begin = end;
     }
   }

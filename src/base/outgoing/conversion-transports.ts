@@ -1,4 +1,4 @@
-import type { HookTransport } from './hook-client.js';
+import type { WebhookTransport } from './review-client.js';
 
 /** One call of a conversion webhook, as recorded by the metrics. */
 export interface ConversionCall {
@@ -12,7 +12,7 @@ export interface ConversionCall {
 }
 
 /** How conversion webhooks are reached, and the counter of their calls. */
-export interface ConversionTransport extends HookTransport {
+export interface ConversionTransport extends WebhookTransport {
   countConversion(call: ConversionCall): void;
 }
 

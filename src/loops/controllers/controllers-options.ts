@@ -1,5 +1,5 @@
 import type { AutoscalerOptions } from '../../base/config/autoscaler.options.js';
-import type { ControllerName } from '../../base/config/controllers.options.js';
+import type { ControllerName } from '../../base/config/control-loop.options.js';
 import type { NodeRanges } from '../../base/config/node-ipam.options.js';
 import type { NodeLoopOptions } from '../../base/config/node-loop.options.js';
 import type { SqlProjectionMode } from '../../base/config/sql-projection.js';

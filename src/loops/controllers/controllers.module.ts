@@ -7,7 +7,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { AutoscalerOptions } from '../../base/config/autoscaler.options.js';
-import { ControlLoopOptions, selectedControllers } from '../../base/config/controllers.options.js';
+import { ControlLoopOptions, selectedControllers } from '../../base/config/control-loop.options.js';
 import { EventOptions } from '../../base/config/event.options.js';
 import { NodeIpamOptions, nodeRangesOf } from '../../base/config/node-ipam.options.js';
 import { NodeLoopOptions } from '../../base/config/node-loop.options.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ControlLoopOptions } from '../../base/config/controllers.options.js';
+import type { ControlLoopOptions } from '../../base/config/control-loop.options.js';
 import { LiveFiles } from '../../base/config/live-files.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';

@@ -1,4 +1,4 @@
-import { type ControllerName, selectedControllers } from '../../base/config/controllers.options.js';
+import { type ControllerName, selectedControllers } from '../../base/config/control-loop.options.js';
 import { NodeLoopOptions } from '../../base/config/node-loop.options.js';
 import { onlyViews } from '../../base/config/sql-projection.js';
 import { closedAuthorizer } from '../../base/machinery/authorizer.js';

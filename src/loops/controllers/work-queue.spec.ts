@@ -211,10 +211,10 @@ describe('WorkQueue', () => {
 
   it('reports few faults at a time, and how many it withheld', async () => {
     const timers = new ManualTimers();
-    const told: string[] = [];
+    const reported: string[] = [];
     const queue = new WorkQueue({
       work: (key) => Promise.reject(new Error(`${key} fails, ${timers.elapsed()}`)),
-      onFault: (key, _error, untold) => told.push(`${key} +${untold}`),
+      onFault: (key, _error, suppressed) => reported.push(`${key} +${suppressed}`),
       workers: 50,
       firstPauseMs: 1000,
       longestPauseMs: 60_000,
@@ -227,14 +227,14 @@ describe('WorkQueue', () => {
       for (let i = 0; i < count; i++) await settle();
     };
     await turns(200);
-    assert.equal(told.length, 20);
+    assert.equal(reported.length, 20);
     for (let second = 0; second < 60; second++) {
       timers.advance(1000);
       await turns(200);
     }
-    assert.ok(told.length > 20 && told.length <= 30, `${told.length} lines in a minute`);
-    const untold = told.reduce((sum, line) => sum + Number(line.split('+')[1]), 0);
-    assert.ok(untold >= 980, `${untold} faults are only counted`);
+    assert.ok(reported.length > 20 && reported.length <= 30, `${reported.length} lines in a minute`);
+    const suppressed = reported.reduce((sum, line) => sum + Number(line.split('+')[1]), 0);
+    assert.ok(suppressed >= 980, `${suppressed} faults are only counted`);
     stop.abort();
     await ended;
   });

@@ -26,9 +26,9 @@ export interface WorkQueueOptions {
   readonly work: (key: string, signal: AbortSignal, rest: Rest) => Promise<WorkOutcome>;
   /**
    * Receives an error, but not again while further work on the key fails with the same message, and only a few at a
-   * time: `untold` errors since the last call were only counted.
+   * time: `suppressed` errors since the last call were only counted.
    */
-  readonly onFault: (key: string, error: unknown, untold: number) => void;
+  readonly onFault: (key: string, error: unknown, suppressed: number) => void;
   /**
    * How many keys are worked on at once, in all and for one party. With more than one worker, as many workers again
    * serve parties that have none, so keys that take long hold up only their own party.
@@ -225,10 +225,10 @@ export class WorkQueue {
   private report(key: string, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     if (this.faults.get(key) === message) return;
-    const untold = this.budget.take();
-    if (untold === undefined) return;
+    const suppressed = this.budget.take();
+    if (suppressed === undefined) return;
     this.faults.set(key, message);
-    this.options.onFault(key, error, untold);
+    this.options.onFault(key, error, suppressed);
   }
 
   private nextPause(key: string): number {

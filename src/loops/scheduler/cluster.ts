@@ -13,7 +13,7 @@ export interface ClusterView {
   /** The nodes that exist, those of different zones in turn. */
   readonly nodes: readonly NodeInfo[];
   /** How the pods are spread over the nodes. */
-  readonly counts: Pick<PodCounts, 'of' | 'termsOf' | 'hasRoomFor' | 'isIgnored'>;
+  readonly counts: Pick<PodCounts, 'of' | 'termsOf' | 'admits' | 'isIgnored'>;
   /** The other objects that matter for a pod. */
   readonly clusterObjects: ClusterObjects;
   readonly namespaceLabels: NamespaceLabels;

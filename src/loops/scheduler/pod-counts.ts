@@ -49,7 +49,7 @@ export class PodCounts {
   changed(pod: PodInfo, node: NodeInfo, by: 1 | -1): void {
     for (const { test, counts } of this.sorts.values()) if (test(pod)) count(counts, node, by);
     if (pod.demandsSize === 0) return;
-    if (by === 1 && !this.hasRoomFor(pod)) this.ignored.add(pod.uid);
+    if (by === 1 && !this.admits(pod)) this.ignored.add(pod.uid);
     else if (by === 1 || !this.ignored.delete(pod.uid)) {
       for (const [kind, terms] of termsOfPod(pod)) this.changedTerms(kind, terms, pod.namespace, node, by);
     }
@@ -60,7 +60,7 @@ export class PodCounts {
    * once. The terms of a pod that came to a node although they can't be kept are ignored there, and {@link isIgnored}
    * returns true.
    */
-  hasRoomFor(pod: PodInfo): boolean {
+  admits(pod: PodInfo): boolean {
     if (pod.demandsSize > mostPlacingSize) return false;
     let size = this.sizes.get(pod.namespace) ?? 0;
     if (size + pod.demandsSize * largestPart <= mostTermsOfNamespace) return true;

@@ -1,4 +1,4 @@
-import { sizeOfField } from '../../base/machinery/packed/packed-object.js';
+import { sizeOfField } from '../../base/machinery/packed/object-packer.js';
 import type { PodAffinity } from '../../objects/apis/core/v1/affinity.types.js';
 import type { PodSpec } from '../../objects/apis/core/v1/pod-spec.types.js';
 import { type AffinityTerm, affinityTerm, type LabelledPod } from './affinity-terms.js';

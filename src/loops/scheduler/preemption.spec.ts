@@ -26,8 +26,10 @@ function outcome(pod: SamplePod, cluster: Cluster, budgets: readonly Budget[] = 
   const info = samplePod({ priority: 10, requests: { cpu: '4' }, ...pod });
   const refused = findNode(info, cluster, { random: () => 0 });
   assert.equal(refused.kind, 'none');
-  const room = selectVictims(info, cluster, refused as NoNode, { budgets: () => budgets, random: () => 0 });
-  return room.kind === 'none' ? room.message : `${room.node}: ${room.victims.map(({ name }) => name).join()}`;
+  const preemption = selectVictims(info, cluster, refused as NoNode, { budgets: () => budgets, random: () => 0 });
+  return preemption.kind === 'none'
+    ? preemption.message
+    : `${preemption.node}: ${preemption.victims.map(({ name }) => name).join()}`;
 }
 
 describe('selectVictims', () => {
@@ -160,9 +162,9 @@ describe('selectVictims', () => {
     const info = samplePod({ priority: 10, requests: { cpu: '4' } });
     cluster.nominate(info, 'n0');
     const refused = findNode(info, cluster, { random: () => 0 }) as NoNode;
-    const room = selectVictims(info, cluster, refused, { budgets: () => [], random: () => 0 });
+    const preemption = selectVictims(info, cluster, refused, { budgets: () => [], random: () => 0 });
     const message = 'not eligible due to a terminating pod on the nominated node.';
-    assert.deepEqual(room, { kind: 'none', message, isWaiting: true });
+    assert.deepEqual(preemption, { kind: 'none', message, isWaiting: true });
   });
 
   it('keeps room that is made for more important pods from others', () => {

@@ -1,9 +1,9 @@
 import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
 import type { Threshold } from './housekeeping/eviction.js';
 import type { PodNetworkOptions } from './network/network-configuration.js';
+import type { AuthenticationSettings } from './server/agent-authentication.js';
+import type { AuthorizationSettings } from './server/agent-authorization.js';
 import type { ServerCertificates } from './server/agent-server-dependencies.js';
-import type { AuthenticationSettings } from './server/authentication.js';
-import type { AuthorizationSettings } from './server/authorization.js';
 import type { StaticPodOptions } from './sources/static-pods.js';
 
 export interface AgentOptions {

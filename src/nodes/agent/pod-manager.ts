@@ -5,7 +5,7 @@ import { podQosClass } from '../../objects/apis/core/v1/pod-qos.js';
 import { runtimeAnnotations } from './cri/labels.js';
 import { isFolderName } from './pod-folders.js';
 import { type AdmissionNode, admissionProblem, resourceProblem } from './pods/pod-admission.js';
-import type { Room } from './pods/pod-allocation.js';
+import type { CapacityVerdict } from './pods/pod-allocation.js';
 import type { PodEnd } from './pods/pod-end.js';
 import { podKey, podUid } from './pods/pod-form.js';
 import { PodWorker } from './pods/pod-worker.js';
@@ -20,7 +20,7 @@ export interface ManagerDependencies {
   readonly timers: Timers;
   readonly logger: Logger;
   /** The workers' shared dependencies, except those that the manager itself provides. */
-  readonly shared: Omit<WorkerDependencies, 'onDone' | 'onMirrorGone' | 'room' | 'onResized'>;
+  readonly shared: Omit<WorkerDependencies, 'onDone' | 'onMirrorGone' | 'checkAllocation' | 'onResized'>;
   /** The node, as admission of pods sees it. */
   readonly node: () => AdmissionNode | undefined;
   /** Why the node refuses the pod now; undefined if it accepts it. */
@@ -106,7 +106,7 @@ export class PodManager {
       ...shared,
       onDone: (uid) => this.done(uid),
       onMirrorGone: this.parts.onMirrorGone,
-      room: (wanted) => this.roomFor(wanted),
+      checkAllocation: (wanted) => this.capacityFor(wanted),
       onResized: () => this.retryResizes(),
     };
     const worker = new PodWorker(parts, pod, isStatic);
@@ -168,7 +168,7 @@ export class PodManager {
       .map(([, { allocated }]) => allocated);
   }
 
-  private roomFor(pod: Pod): Room {
+  private capacityFor(pod: Pod): CapacityVerdict {
     const node = this.parts.node();
     if (node === undefined || !this.isComplete) return 'unknown';
     const { cpus } = this.parts.shared.settings;

@@ -25,7 +25,7 @@ import { admissionProblem } from './pods/pod-admission.js';
 import { podPhase } from './pods/pod-phase.js';
 import { ProbeState } from './probes/probe-state.js';
 import { RuntimeHealth } from './runtime-health.js';
-import { subresourcesOf } from './server/authorization.js';
+import { subresourcesOf } from './server/agent-authorization.js';
 import { readLog } from './server/log-reader.js';
 import { ManifestError } from './sources/manifest-error.js';
 import { readManifest } from './sources/static-pod.js';

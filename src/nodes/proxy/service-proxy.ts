@@ -185,7 +185,7 @@ export class ServiceProxy {
           nodes.set(node.metadata.uid ?? '', node);
           health.useNode(node);
           // A node often reports its status; rules depend on few of its fields.
-          if (this.factsOf(before) !== this.factsOf(node)) setNode();
+          if (this.nodeInfo(before) !== this.nodeInfo(node)) setNode();
         },
         onGone: (uid) => {
           nodes.delete(uid);
@@ -237,7 +237,7 @@ export class ServiceProxy {
   }
 
   /** The fields of a node that rules depend on. */
-  private factsOf(node: Node | undefined): string {
+  private nodeInfo(node: Node | undefined): string {
     const { zoneLabel } = this.dependencies.names;
     return JSON.stringify([node?.metadata.labels?.[zoneLabel], node?.status?.addresses]);
   }

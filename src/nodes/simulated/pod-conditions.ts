@@ -7,7 +7,7 @@ import type { PodState } from './pod-state.js';
 /** The conditions as last reported, with the times of their changes. */
 export type Conditions = Map<string, { readonly status: string; readonly since: number }>;
 
-interface Facts {
+interface PodDetails {
   readonly hostIP: string;
   readonly hostIPs: { ip: string }[];
   readonly podIP: string;
@@ -23,7 +23,7 @@ interface Facts {
 }
 
 /** The status of a pod. Remembers in `known` when conditions changed. */
-export function describePod(state: PodState, known: Conditions, now: number, facts: Facts): PodStatus {
+export function describePod(state: PodState, known: Conditions, now: number, details: PodDetails): PodStatus {
   const phase = phaseOf(state);
   const { generation } = state.plan;
   const observed = generation === undefined ? {} : { observedGeneration: generation };
@@ -45,7 +45,7 @@ export function describePod(state: PodState, known: Conditions, now: number, fac
   const containers = containersVerdict(state, phase, now);
   const { scheduledAt } = state.plan;
   if (scheduledAt !== undefined) known.set('PodScheduled', { status: 'True', since: scheduledAt });
-  const { startTime, initContainerStatuses, ephemeralContainerStatuses, resize, ...others } = facts;
+  const { startTime, initContainerStatuses, ephemeralContainerStatuses, resize, ...others } = details;
   const { conditions: ofResize, ...resources } = resize;
   return {
     ...observed,

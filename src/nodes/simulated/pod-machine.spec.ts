@@ -31,11 +31,11 @@ class Scene {
 
   constructor(given: Given) {
     const pod = podOf(given);
-    const tell = ({ reason }: ContainerEvent) => void this.happened.push(reason);
+    const record = ({ reason }: ContainerEvent) => void this.happened.push(reason);
     const backOff = { firstMs: 10_000, longestMs: 300_000 };
     this.machine = new PodMachine(
       planOf(pod),
-      { backOff, hostIP: '1.1.1.1', podIP: '2.2.2.2', tell },
+      { backOff, hostIP: '1.1.1.1', podIP: '2.2.2.2', record },
       pod.status,
       start,
     );

@@ -3,7 +3,7 @@ import type { PodStatus } from '../../objects/apis/core/v1/pod.types.js';
 import { type BackOff, type ContainerEvent, type ContainerPlan, ContainerRun } from './container-run.js';
 import { type Conditions, describePod } from './pod-conditions.js';
 import type { PodPlan } from './pod-plan.js';
-import { PodResizing, type RoomCheck } from './pod-resizing.js';
+import { type CapacityCheck, PodResizing } from './pod-resizing.js';
 import type { PodEnd, PodState } from './pod-state.js';
 
 export interface MachineDependencies {
@@ -12,9 +12,9 @@ export interface MachineDependencies {
   readonly hostIP: string;
   readonly podIP: string;
   /** Receives the events of the pod. */
-  readonly tell: (happening: ContainerEvent) => void;
+  readonly record: (happening: ContainerEvent) => void;
   /** Whether the node has the resources for a resize of the pod. Default: it has. */
-  readonly room?: RoomCheck;
+  readonly checkCapacity?: CapacityCheck;
 }
 
 /**
@@ -47,7 +47,7 @@ export class PodMachine implements PodState {
   ) {
     this.plan = plan;
     this.podIP = dependencies.podIP;
-    this.resizing = new PodResizing(plan, known, dependencies.tell);
+    this.resizing = new PodResizing(plan, known, dependencies.record);
     this.startTime = known?.startTime ? Date.parse(known.startTime) : now;
     this.inits = plan.inits.map((container) => this.containerRun(container, known?.initContainerStatuses));
     this.apps = plan.apps.map((container) => this.containerRun(container, known?.containerStatuses));
@@ -59,7 +59,7 @@ export class PodMachine implements PodState {
   }
 
   private containerRun(plan: ContainerPlan, known: readonly ContainerStatus[] | undefined): ContainerRun {
-    const run = new ContainerRun(plan, this.plan, this.dependencies.backOff, this.dependencies.tell);
+    const run = new ContainerRun(plan, this.plan, this.dependencies.backOff, this.dependencies.record);
     const status = known?.find(({ name }) => name === plan.name);
     if (status !== undefined) run.adopt(status);
     return run;
@@ -86,7 +86,7 @@ export class PodMachine implements PodState {
   /** Resizes the pod if its spec asks for that and the node has the resources. */
   considerResize(now: number): void {
     if (this.stopped || this.isStopping) return;
-    this.resizing.consider(this.plan, now, this.dependencies.room ?? (() => undefined));
+    this.resizing.consider(this.plan, now, this.dependencies.checkCapacity ?? (() => undefined));
   }
 
   private all(): ContainerRun[] {

@@ -6,7 +6,7 @@ import type { PodPlan } from './pod-plan.js';
 import { areSameSizes, type PodSizes, type Requests, reportedSizes, requestsOf, restartedBy } from './pod-sizes.js';
 
 /** Why the node can't give more resources to a pod now; undefined: it can. */
-export type RoomCheck = (requests: Requests) => string | undefined;
+export type CapacityCheck = (requests: Requests) => string | undefined;
 
 /** A condition about a resize, and since when it holds. */
 interface Note {
@@ -30,7 +30,7 @@ export class PodResizing {
   constructor(
     { sizes }: PodPlan,
     known: PodStatus | undefined,
-    private readonly tell: (happening: ContainerEvent) => void,
+    private readonly record: (happening: ContainerEvent) => void,
   ) {
     const reported = reportedSizes(sizes, known);
     this.allocated = areSameSizes(sizes, reported) ? sizes : reported;
@@ -56,7 +56,7 @@ export class PodResizing {
   }
 
   /** Allocates the resources in the pod's spec if the node has them. */
-  consider({ sizes, generation, resizeMs }: PodPlan, now: number, room: RoomCheck): void {
+  consider({ sizes, generation, resizeMs }: PodPlan, now: number, check: CapacityCheck): void {
     if (!this.isOpen({ sizes } as PodPlan)) {
       this.deferred = undefined;
       // Fields such as resize policies follow the pod's spec.
@@ -64,12 +64,12 @@ export class PodResizing {
       if (this.progress === undefined) this.actual = sizes;
       return;
     }
-    const message = room(requestsOf(sizes));
+    const message = check(requestsOf(sizes));
     if (message === undefined) {
       this.allocated = sizes;
       this.deferred = undefined;
       this.progress = { generation, since: now, until: now + resizeMs };
-      this.tell({
+      this.record({
         type: 'Normal',
         reason: 'ResizeStarted',
         message: `Pod resize started: ${this.summary(generation)}`,
@@ -79,7 +79,7 @@ export class PodResizing {
     if (this.deferred?.generation !== generation || this.deferred?.message !== message) {
       this.deferred = { generation, since: this.deferred?.since ?? now, message };
       const text = `Pod resize Deferred: ${this.summary(generation, message, sizes)}`;
-      this.tell({ type: 'Warning', reason: 'ResizeDeferred', message: text });
+      this.record({ type: 'Warning', reason: 'ResizeDeferred', message: text });
     }
   }
 
@@ -97,7 +97,7 @@ export class PodResizing {
     this.actual = this.allocated;
     const text = `Pod resize completed: ${this.summary(this.progress.generation)}`;
     this.progress = undefined;
-    this.tell({ type: 'Normal', reason: 'ResizeCompleted', message: text });
+    this.record({ type: 'Normal', reason: 'ResizeCompleted', message: text });
     return restarted;
   }
 

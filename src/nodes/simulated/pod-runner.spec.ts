@@ -36,9 +36,9 @@ class Scene {
         backOff: { firstMs: 10_000, longestMs: 300_000 },
         hostIP,
         addresses: new PodAddresses(range, 0n, 256n),
-        tell: () => undefined,
+        record: () => undefined,
         attached: () => undefined,
-        room: () => () => undefined,
+        checkCapacity: () => () => undefined,
         ended: () => undefined,
         signal: new AbortController().signal,
       },
@@ -87,8 +87,8 @@ describe('PodRunner', () => {
 
   it('gives pods in the network of the node an address that endpoints may have', () => {
     const address = (hostIP: string, hostNetwork = true) => {
-      const { podIP, hostIP: told } = new Scene({ hostNetwork }, hostIP).runner.machine.status(0);
-      assert.equal(told, hostIP);
+      const { podIP, hostIP: reported } = new Scene({ hostNetwork }, hostIP).runner.machine.status(0);
+      assert.equal(reported, hostIP);
       return podIP;
     };
     assert.equal(address('1.1.1.1'), '1.1.1.1');

@@ -8,7 +8,7 @@ import type { BackOff, ContainerEvent } from './container-run.js';
 import type { PodAddresses } from './pod-addresses.js';
 import { PodMachine } from './pod-machine.js';
 import { type PodPlan, planOf } from './pod-plan.js';
-import type { RoomCheck } from './pod-resizing.js';
+import type { CapacityCheck } from './pod-resizing.js';
 
 export interface PodRunnerDependencies {
   readonly api: ApiUser;
@@ -18,11 +18,11 @@ export interface PodRunnerDependencies {
   readonly hostIP: string;
   readonly addresses: PodAddresses;
   /** Receives the events of a pod. */
-  readonly tell: (pod: PodPlan, happening: ContainerEvent) => void;
+  readonly record: (pod: PodPlan, happening: ContainerEvent) => void;
   /** Resolves when the volumes of a pod are attached; undefined: it needs none. Rejects after the abort only. */
   readonly attached: (pod: Pod) => Promise<void> | undefined;
   /** Whether the node has the resources for a resize, by the pod's uid. */
-  readonly room: (uid: string) => RoomCheck;
+  readonly checkCapacity: (uid: string) => CapacityCheck;
   /** All containers of the pod have ended. */
   readonly ended: (uid: string) => void;
   readonly signal: AbortSignal;
@@ -39,12 +39,12 @@ const wakeReason = 'woken';
  */
 export class PodRunner {
   readonly machine: PodMachine;
-  private told = '';
-  private toldReadiness = '';
+  private reported = '';
+  private reportedReadiness = '';
   /** The conditions about a resize that the API shows. */
-  private toldResize: readonly string[];
+  private reportedResize: readonly string[];
   /** The version that the last write made, and the newest version seen with what it shows of the pod. */
-  private toldVersion = 0n;
+  private reportedVersion = 0n;
   private seen = { version: 0n, readiness: '' };
   private isWorking = false;
   private isGone = false;
@@ -64,13 +64,13 @@ export class PodRunner {
       {
         ...dependencies,
         podIP,
-        tell: (happening) => dependencies.tell(this.plan, happening),
-        room: dependencies.room(plan.uid),
+        record: (happening) => dependencies.record(this.plan, happening),
+        checkCapacity: dependencies.checkCapacity(plan.uid),
       },
       pod.status,
       dependencies.timers.now(),
     );
-    this.toldResize = resizeConditions(pod.status);
+    this.reportedResize = resizeConditions(pod.status);
     if (!wasOver) this.hold(pod);
     this.changed(plan);
   }
@@ -166,15 +166,15 @@ export class PodRunner {
     if (!this.wasOver) {
       const status = machine.status(now);
       const text = JSON.stringify(status);
-      if (text !== this.told || this.isContradicted) {
+      if (text !== this.reported || this.isContradicted) {
         const ended = this.conditionsGoneFrom(status);
         const patch = patchOf(status, ended);
         const written = await this.write('PATCH', `${path}/status`, { metadata: { uid }, status: patch });
         if (written === undefined) return false;
-        this.toldResize = resizeConditions(status);
-        this.told = text;
-        this.toldVersion = BigInt(written.metadata.resourceVersion ?? 0);
-        this.toldReadiness = readiness(status);
+        this.reportedResize = resizeConditions(status);
+        this.reported = text;
+        this.reportedVersion = BigInt(written.metadata.resourceVersion ?? 0);
+        this.reportedReadiness = readiness(status);
       }
     }
     if (deletionGraceMs === undefined || !(machine.isOver || this.wasOver)) return true;
@@ -188,12 +188,12 @@ export class PodRunner {
    */
   private get isContradicted(): boolean {
     const { version, readiness: now } = this.seen;
-    return this.told !== '' && version > this.toldVersion && now !== this.toldReadiness;
+    return this.reported !== '' && version > this.reportedVersion && now !== this.reportedReadiness;
   }
 
   private conditionsGoneFrom(status: PodStatus): readonly string[] {
     const now = resizeConditions(status);
-    return this.toldResize.filter((type) => !now.includes(type));
+    return this.reportedResize.filter((type) => !now.includes(type));
   }
 
   /** Returns undefined when the pod is gone or another one has its name. */

@@ -21,7 +21,7 @@ import {
 import { NodeVolumes } from './node-volumes.js';
 import { PodAddresses } from './pod-addresses.js';
 import type { PodEvents } from './pod-events.js';
-import type { RoomCheck } from './pod-resizing.js';
+import type { CapacityCheck } from './pod-resizing.js';
 import { PodRunner } from './pod-runner.js';
 
 export interface SimulatedNodeDependencies {
@@ -55,7 +55,7 @@ export class SimulatedNode {
   private addresses: PodAddresses;
   private uid = '';
   /** When the whole status was last reported. */
-  private toldAt: number | undefined;
+  private reportedAt: number | undefined;
   private readonly volumes: NodeVolumes;
 
   constructor(private readonly dependencies: SimulatedNodeDependencies) {
@@ -174,13 +174,13 @@ export class SimulatedNode {
       const volumesInUse = this.volumes.mounted;
       const isReported = JSON.stringify([...(live.status?.volumesInUse ?? [])].sort()) === JSON.stringify(volumesInUse);
       const isCurrent = times.size === conditions.length && extended === undefined && isReported;
-      if (this.toldAt !== undefined && now < this.toldAt + statusMs && isCurrent) return;
+      if (this.reportedAt !== undefined && now < this.reportedAt + statusMs && isCurrent) return;
       const status = nodeStatus(profile, timers.now(), times);
       const allocatable = { ...status.allocatable, ...extended };
       const body = { status: { ...status, allocatable, ...(isReported ? {} : { volumesInUse }) } };
       const contentType = 'application/strategic-merge-patch+json';
       await api.send('PATCH', `${path}/status`, { body, contentType, rank: 'urgent', signal });
-      this.toldAt = now;
+      this.reportedAt = now;
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     }
@@ -229,10 +229,10 @@ export class SimulatedNode {
       backOff,
       hostIP: profile.address,
       addresses: this.addresses,
-      tell: (plan: PodRunner['machine']['plan'], happening: Parameters<PodEvents['record']>[1]) =>
+      record: (plan: PodRunner['machine']['plan'], happening: Parameters<PodEvents['record']>[1]) =>
         events?.record(plan, happening),
       attached: (one: Pod) => this.volumes.untilAttached(one, signal),
-      room: (of: string) => this.roomFor(of),
+      checkCapacity: (of: string) => this.capacityFor(of),
       ended: (ended: string) => {
         this.volumes.free(ended, signal);
         this.retryResizes();
@@ -249,7 +249,7 @@ export class SimulatedNode {
   }
 
   /** Whether the resized pod fits beside the other pods of the node. */
-  private roomFor(uid: string): RoomCheck {
+  private capacityFor(uid: string): CapacityCheck {
     const { capacity } = this.dependencies.profile;
     return (wanted) => {
       const others = [...this.runners].filter(([other, { machine }]) => other !== uid && !machine.isOver);

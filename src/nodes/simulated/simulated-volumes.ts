@@ -138,7 +138,7 @@ class VolumeProvisioner {
     // The volume may exist already, when this process or another one was faster.
     const made = await this.unless(409, this.api.send('POST', '/api/v1/persistentvolumes', { body, signal }));
     if (made !== undefined) {
-      this.tell(claim, 'ProvisioningSucceeded', `Successfully provisioned volume ${made.metadata.name}`, signal);
+      this.record(claim, 'ProvisioningSucceeded', `Successfully provisioned volume ${made.metadata.name}`, signal);
     }
   }
 
@@ -207,7 +207,7 @@ class VolumeProvisioner {
     }
   }
 
-  private tell({ metadata }: StoredClaim, reason: string, message: string, signal: AbortSignal): void {
+  private record({ metadata }: StoredClaim, reason: string, message: string, signal: AbortSignal): void {
     const { name, namespace, uid, resourceVersion } = metadata;
     const now = this.timers.now();
     const time = formatTime(now);

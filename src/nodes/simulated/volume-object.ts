@@ -60,18 +60,18 @@ export function volumeFor(
   storageClass: StorageClass & ApiObject,
   names: VendorNames,
 ): object | undefined {
-  const marks = volumeAnnotations(names);
+  const keys = volumeAnnotations(names);
   const { name, namespace, uid, resourceVersion, annotations = {} } = claim.metadata;
   const { provisioner, reclaimPolicy, mountOptions, volumeBindingMode } = storageClass;
   if (provisioner !== simulatedProvisioner) return undefined;
-  if (volumeBindingMode === 'WaitForFirstConsumer' && annotations[marks.selectedNode] === undefined) return undefined;
+  if (volumeBindingMode === 'WaitForFirstConsumer' && annotations[keys.selectedNode] === undefined) return undefined;
   const volumeName = `pvc-${uid}`;
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolume',
     metadata: {
       name: volumeName,
-      annotations: { [marks.provisionedBy]: simulatedProvisioner },
+      annotations: { [keys.provisionedBy]: simulatedProvisioner },
       finalizers: [provisionerFinalizer(names)],
     },
     spec: {

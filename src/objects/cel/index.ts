@@ -27,7 +27,7 @@ export { CompileWork } from './compile-work.js';
 export type { CelEnvironment, MessageType } from './compiler/environment.js';
 export {
   compileDeviceExpression,
-  type DeviceFacts,
+  type DeviceInfo as DeviceFacts,
   deviceExpressionCostLimit,
   deviceMatches,
 } from './devices/device-expressions.js';

@@ -38,14 +38,14 @@ describe('the registry', () => {
     const after = things([version('v2'), version('v1')]);
     registry.register(before);
     const old = registry.findServed('shop', 'v1', 'things');
-    const told: RegistryChange[] = [];
+    const reported: RegistryChange[] = [];
     const leave = registry.onChange((change) => {
       assert.equal(registry.find('shop', 'v1', 'things')?.definition, after);
-      told.push(change);
+      reported.push(change);
     });
     const count = registry.changes;
     registry.replace(before, after, 7n);
-    assert.deepEqual(told, [{ before, after, at: 7n }]);
+    assert.deepEqual(reported, [{ before, after, at: 7n }]);
     assert.equal(registry.changedAt, 7n);
     assert.ok(registry.changes > count);
     assert.deepEqual(registry.group('shop'), { group: 'shop', versions: ['v2', 'v1'] });
@@ -56,7 +56,7 @@ describe('the registry', () => {
     assert.deepEqual(registry.definitions(), [after]);
     leave();
     registry.unregister(after);
-    assert.equal(told.length, 1);
+    assert.equal(reported.length, 1);
   });
 
   it('forgets everything about a definition that is removed', () => {

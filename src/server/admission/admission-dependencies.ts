@@ -10,7 +10,7 @@ import type { ResourceStores } from '../../objects/registry/store/resource-store
 import type { ObjectReader } from '../../objects/registry/store/storage-reader.js';
 import type { AdmissionMetrics } from './admission-metrics.js';
 import type { PluginConfigurations } from './plugin-configurations.js';
-import type { HookCallCounter } from './webhooks/hook-metrics.js';
+import type { WebhookCallCounter } from './webhooks/webhook-metrics.js';
 
 /** The inputs of the plugins' decisions. */
 export interface AdmissionDependencies {
@@ -34,5 +34,5 @@ export interface AdmissionDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: AdmissionMetrics;
-  readonly hookCalls: HookCallCounter;
+  readonly hookCalls: WebhookCallCounter;
 }

@@ -26,7 +26,7 @@ import { AdmissionMetrics } from './admission-metrics.js';
 import { buildAdmission } from './build-admission.js';
 import { OwnWriteAdmission } from './own-write-admission.js';
 import { PluginConfigurations } from './plugin-configurations.js';
-import { HOOK_CALL_COUNTER, type HookCallCounter, HookMetrics } from './webhooks/hook-metrics.js';
+import { HOOK_CALL_COUNTER, type WebhookCallCounter, WebhookMetrics } from './webhooks/webhook-metrics.js';
 
 /** Injection token of the {@link AdmissionConfiguration}. */
 export const ADMISSION_CONFIGURATION = Symbol('AdmissionConfiguration');
@@ -64,7 +64,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
     stores: ResourceStores,
     logger: Logger,
     { registry: metrics }: Metrics,
-    hookCalls: HookCallCounter,
+    hookCalls: WebhookCallCounter,
     features: FeatureGates,
   ) =>
     buildAdmission({
@@ -119,7 +119,11 @@ export const admissionProviders: Provider[] = [
   providers: [
     admissionConfiguration,
     ...admissionProviders,
-    { provide: HOOK_CALL_COUNTER, inject: [Metrics], useFactory: ({ registry }: Metrics) => new HookMetrics(registry) },
+    {
+      provide: HOOK_CALL_COUNTER,
+      inject: [Metrics],
+      useFactory: ({ registry }: Metrics) => new WebhookMetrics(registry),
+    },
     { provide: WRITE_ADMISSION, useClass: OwnWriteAdmission },
   ],
   exports: [

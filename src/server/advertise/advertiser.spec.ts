@@ -26,10 +26,10 @@ describe('the published address of the API', () => {
   let storage: PostgresStorage;
   let context: SystemDependencies;
   let timers: ManualTimers;
-  let told: string[];
+  let reported: string[];
   const logger = {
-    info: (text: string) => told.push(text),
-    error: (text: string) => told.push(text),
+    info: (text: string) => reported.push(text),
+    error: (text: string) => reported.push(text),
   };
 
   before(async () => {
@@ -40,7 +40,7 @@ describe('the published address of the API', () => {
     const databaseUrl = await server.createTestDatabase();
     storage = await createPostgresStorage({ databaseUrl, observer: silentObserver });
     timers = new ManualTimers();
-    told = [];
+    reported = [];
     const names = vendorNames('k8s.io');
     const stores = new ResourceStores(new ResourceRegistry(), storage, timers);
     const ranges = { serviceClusterIpRange: '10.0.0.0/24', serviceNodePortRange: '30000-30099' };
@@ -131,7 +131,7 @@ describe('the published address of the API', () => {
     assert.deepEqual(await endpoints(), []);
     assert.deepEqual(await slices(), []);
     assert.deepEqual((await storage.list({ resource: leaseResource })).items, []);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
   });
 
   it('keeps an address that several processes share until the last of them is gone', async () => {
@@ -223,7 +223,7 @@ describe('the published address of the API', () => {
     isAway = false;
     await rounds([first], 2);
     assert.deepEqual(await endpoints(), ['192.0.2.5 6443', '192.0.2.7 6443']);
-    assert.equal(told.filter((text) => text.startsWith('cannot publish where')).length, 2, 'once for each process');
+    assert.equal(reported.filter((text) => text.startsWith('cannot publish where')).length, 2, 'once for each process');
   });
 });
 

@@ -1,6 +1,6 @@
 import type { RequestInfo, UserInfo } from '../../base/machinery/request-context.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
-import type { AuditLevel, AuditStage } from './policy.js';
+import type { AuditLevel, AuditStage } from './audit-policy.js';
 
 /** The content of an event, before it is serialized. Texts of clients are kept as they were sent. */
 export interface AuditInfo {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { AuditLevel } from './policy.js';
+import type { AuditLevel } from './audit-policy.js';
 
 /** Why a backend lost events. */
 export type AuditLoss = 'buffer' | 'failure' | 'size' | 'shutdown';

@@ -7,10 +7,10 @@ import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import { Logger } from '../../base/observability/logger.js';
 import { Metrics } from '../../base/observability/metrics.js';
 import { AuditMetrics } from './audit-metrics.js';
+import type { AuditPolicy } from './audit-policy.js';
 import { AUDITOR, Auditor } from './auditor.js';
 import type { AuditBackend } from './backends/backend.js';
 import { buildDatabaseBackend, buildLogBackend, buildWebhookBackend, checkAuditVersions } from './build-audit.js';
-import type { AuditPolicy } from './policy.js';
 import { openPolicyFile } from './policy-file.js';
 
 const TRAIL = Symbol('AuditTrail');

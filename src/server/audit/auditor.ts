@@ -4,8 +4,8 @@ import { internalError } from '../../base/machinery/status-error.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import { AuditEvent, type AuditInfo } from './audit-event.js';
 import type { AuditMetrics } from './audit-metrics.js';
+import type { AuditPolicy, AuditSubject, PolicyRule } from './audit-policy.js';
 import type { AuditBackend } from './backends/backend.js';
-import type { AuditPolicy, AuditSubject, PolicyRule } from './policy.js';
 import { type AuditedRequest, maxUserAgentLength, RequestAudit, type RequestAuditor } from './request-audit.js';
 import { sourceAddresses } from './source-addresses.js';
 

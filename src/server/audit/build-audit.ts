@@ -9,12 +9,12 @@ import { AuditStore } from '../../storage/postgres/audit-store.js';
 import type { AuditMetrics } from './audit-metrics.js';
 import type { AuditBackend } from './backends/backend.js';
 import { BatchBackend, type BatchOptions, type Deliver } from './backends/batch.backend.js';
+import { BlockingLogBackend, type LineSink, lineOf, standardOutput } from './backends/blocking-log.backend.js';
+import { BlockingWebhookBackend, webhookDelivery } from './backends/blocking-webhook.backend.js';
 import { databaseDelivery, keepAuditPartitions } from './backends/database.js';
 import type { SizeLimits } from './backends/event-size.js';
-import { BlockingLogBackend, type LineSink, lineOf, standardOutput } from './backends/log.backend.js';
 import { Losses } from './backends/losses.js';
 import { RotatingFile } from './backends/rotating-file.js';
-import { BlockingWebhookBackend, webhookDelivery } from './backends/webhook.js';
 
 const megabyte = 1024 * 1024;
 /** Size of a log file when `--audit-log-maxsize` is 0. */

@@ -1,5 +1,12 @@
 import { FieldPath } from '../../base/machinery/field-error.js';
-import { type AuditLevel, AuditPolicy, type AuditStage, auditLevels, auditStages, type PolicyRule } from './policy.js';
+import {
+  type AuditLevel,
+  AuditPolicy,
+  type AuditStage,
+  auditLevels,
+  auditStages,
+  type PolicyRule,
+} from './audit-policy.js';
 
 /** All problems of a policy, each with the path of its field. */
 export class AuditPolicyError extends Error {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { LiveFiles, type LiveFilesOptions } from '../../base/config/live-files.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
 import { readYaml } from '../../base/machinery/yaml/read-yaml.js';
-import type { AuditPolicy } from './policy.js';
+import type { AuditPolicy } from './audit-policy.js';
 import { AuditPolicyError, readPolicy } from './policy-document.js';
 
 const flag = '--audit-policy-file';

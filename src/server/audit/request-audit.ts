@@ -3,8 +3,8 @@ import { parseJson } from '../../base/machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { AuditInfo, ResponseInfo } from './audit-event.js';
+import type { AuditStage, AuditSubject, PolicyRule } from './audit-policy.js';
 import { type Hide, hiderFor, withoutManagedFields } from './hidden-values.js';
-import type { AuditStage, AuditSubject, PolicyRule } from './policy.js';
 import { requestIdOf } from './request-id.js';
 import { sourceAddresses } from './source-addresses.js';
 

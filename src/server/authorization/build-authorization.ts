@@ -13,7 +13,7 @@ import type { Storage } from '../../storage/storage.interface.js';
 import { abacMode } from './abac/abac-mode.js';
 import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './always.authorizer.js';
 import { readAuthorizationConfiguration } from './configuration/authorization-document.js';
-import { AuthorizationMetrics } from './configuration/authorization-metrics.js';
+import { AuthorizerMetrics } from './configuration/authorizer-metrics.js';
 import { LiveAuthorization } from './configuration/live-authorization.js';
 import type { ConfiguredMode, ModeHealthCheck } from './configured-mode.js';
 import { nodeMode } from './node/node-mode.js';
@@ -99,7 +99,7 @@ export function buildAuthorization(
     return buildConfigured(options.authorizationConfig, options, dependencies);
   const modes = options.authorizationMode;
   const modules = modes.map((mode) => factories[mode](options, dependencies));
-  const counters = new AuthorizationMetrics(dependencies.metrics);
+  const counters = new AuthorizerMetrics(dependencies.metrics);
   const authorizers = modules.map(({ authorizer }, i) => {
     const mode = modes[i] as AuthorizationMode;
     return counters.counted(mode, mode === 'Webhook' ? 'default' : mode.toLowerCase(), authorizer);
@@ -124,7 +124,7 @@ function buildConfigured(
   try {
     const live = new LiveAuthorization(file, {
       ...dependencies,
-      metrics: new AuthorizationMetrics(dependencies.metrics),
+      metrics: new AuthorizerMetrics(dependencies.metrics),
       reloads: new ReloadMetrics(dependencies.metrics, 'authorization', dependencies.processId),
       load: () => {
         const entries = readAuthorizationConfiguration(readDocumentFile(file), dependencies.names.suffix);

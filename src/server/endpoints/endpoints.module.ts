@@ -36,13 +36,13 @@ import { versionInfo } from './discovery/version-info.js';
 import { type EndpointDependencies, EndpointServices } from './endpoint-services.js';
 import { HEALTH_CHECKS, HealthController } from './health/health.controller.js';
 import type { HealthCheck } from './health/health-checks.js';
-import { followerHealthChecks, serverHealthChecks } from './health/server-health.js';
+import { serverHealthChecks, storeDelayChecks } from './health/server-health.js';
 import { HistoryController, PAST } from './history/history.controller.js';
 import { HttpListener } from './http-listener.js';
 import { LARGE_REQUESTS, type OpenLargeRequests } from './large-requests.interface.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
-import { InFlightLimiter } from './request-info/in-flight.js';
+import { InFlightLimiter } from './request-info/in-flight-limiter.js';
 import { CatchAllController } from './resource.controller.js';
 import {
   ISSUER_DOCUMENTS,
@@ -175,7 +175,7 @@ const ENDPOINT_DEPENDENCIES = Symbol('EndpointDependencies');
         metrics: Metrics,
       ): readonly HealthCheck[] => [
         ...serverHealthChecks(storage, state, livezGracePeriodMs),
-        ...followerHealthChecks(storage, {
+        ...storeDelayChecks(storage, {
           informersLostMs: () => listers.lostForMs,
           logAgeMs: () => metrics.changeLog.ageMs,
         }),

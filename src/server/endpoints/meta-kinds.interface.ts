@@ -1,4 +1,4 @@
-import type { FieldDescriptions, KindType, PublishedFacts, StructType } from '../../base/machinery/schema/index.js';
+import type { FieldDescriptions, KindType, PublishedInfo, StructType } from '../../base/machinery/schema/index.js';
 
 /**
  * Kinds that the endpoints need, whatever groups are served. They belong to the API types, which only the application
@@ -23,5 +23,5 @@ export interface MetaKinds {
    */
   readonly descriptions: () => FieldDescriptions;
   /** Further published definitions of the reference besides the declarations; loaded on the first call too. */
-  readonly published: () => PublishedFacts;
+  readonly published: () => PublishedInfo;
 }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fastify from 'fastify';
 import { notFoundError, statedError, timeoutError } from '../../base/machinery/status-error.js';
 import { Logger } from '../../base/observability/logger.js';
-import { HookMistake } from '../admission/webhooks/hook-errors.js';
+import { WebhookMistake } from '../admission/webhooks/webhook-errors.js';
 import { remoteUnavailableError } from './remote/handle-remote.js';
 import { HttpRequestContext } from './request-info/http-request-context.js';
 import { StatusFilter } from './status.filter.js';
@@ -70,7 +70,7 @@ describe('the log of failed requests', () => {
   });
 
   it('warns of what hooks did wrong, without a stack', async () => {
-    const { lines, code } = await logOf(new HookMistake('the patch of a hook does not apply'), false);
+    const { lines, code } = await logOf(new WebhookMistake('the patch of a hook does not apply'), false);
     assert.equal(code, 500);
     assert.match(lines.join(''), /^\S+ WARN {2}request failed.*the patch of a hook does not apply/);
     assert.doesNotMatch(lines.join(''), /\bat .*\.js/);

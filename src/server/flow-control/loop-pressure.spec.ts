@@ -7,7 +7,7 @@ it('lets fewer requests in while turns are long, more when they are short, and a
   let due: (() => void) | undefined;
   let isBusy = true;
   let share = 1;
-  const told: number[] = [];
+  const reported: number[] = [];
   const after = (_ms: number, run: () => void) => {
     due = run;
     return () => {
@@ -18,7 +18,7 @@ it('lets fewer requests in while turns are long, more when they are short, and a
     600,
     () => now,
     after,
-    (allowed) => told.push(allowed),
+    (allowed) => reported.push(allowed),
     { take: () => share },
   );
   const sample = (late: number): void => {
@@ -29,7 +29,7 @@ it('lets fewer requests in while turns are long, more when they are short, and a
   };
   pressure.watch(() => isBusy);
   sample(50);
-  assert.deepEqual(told, [450]);
+  assert.deepEqual(reported, [450]);
   for (let i = 0; i < 30; i++) sample(50);
   assert.equal(pressure.running, leastRunning);
   for (let i = 0; i < 10; i++) sample(0);
@@ -45,5 +45,5 @@ it('lets fewer requests in while turns are long, more when they are short, and a
   sample(50);
   assert.equal(pressure.running, 600);
   assert.equal(due, undefined);
-  assert.equal(told.at(-1), 600);
+  assert.equal(reported.at(-1), 600);
 });

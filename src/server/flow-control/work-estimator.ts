@@ -25,7 +25,7 @@ const watchersPerSeat = 10;
 /** Parsing this many characters of selectors takes as long as handling the objects of one seat. */
 const selectorCharactersPerSeat = 8 * 1024;
 /** How long notifying the watchers of one seat takes, in milliseconds. */
-const tellingMs = 5;
+const eventMs = 5;
 /** Number of seats for a review that lists all rules of a user, of which there may be thousands. */
 const rulesReviewSeats = 10;
 const mostListSeats = 100;
@@ -62,7 +62,7 @@ export function estimateWork(
   }
   if (verb === 'create' && info.resource === 'selfsubjectrulesreviews')
     return readingWork(rulesReviewSeats, bounds.list);
-  if (mutatingVerbs.has(verb) && !isQuestion(info)) return writeWork(findUsage(info).watchers, bounds.mutating);
+  if (mutatingVerbs.has(verb) && !isReview(info)) return writeWork(findUsage(info).watchers, bounds.mutating);
   return oneSeat;
 }
 
@@ -75,7 +75,7 @@ function startsWithObjects(query: URLSearchParams): boolean {
 }
 
 /** Whether a create stores nothing that a watch could receive: tokens and reviews. */
-function isQuestion({ verb, resource, subresource }: RequestInfo): boolean {
+function isReview({ verb, resource, subresource }: RequestInfo): boolean {
   return verb === 'create' && (subresource === 'token' || resource.endsWith('reviews'));
 }
 
@@ -105,5 +105,5 @@ function writeWork(watchers: number, most: number): WorkEstimate {
   const wanted = Math.ceil(watchers / watchersPerSeat);
   const finalSeats = Math.min(wanted, most);
   // Fewer seats are occupied for longer, so the total work is the same.
-  return { initialSeats: 1, finalSeats, additionalLatencyMs: (tellingMs * wanted) / finalSeats, watchers };
+  return { initialSeats: 1, finalSeats, additionalLatencyMs: (eventMs * wanted) / finalSeats, watchers };
 }

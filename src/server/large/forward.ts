@@ -74,13 +74,13 @@ export async function forward(
   else await writePieces(reply.raw, slices(answer.body), false, context);
 }
 
-function notePhases({ marks }: HttpRequestContext, begunAt: number, phases: LargeRequestAnswer['phases']): void {
+function notePhases({ phaseEnds }: HttpRequestContext, begunAt: number, phases: LargeRequestAnswer['phases']): void {
   const spent = phases.reduce((sum, [, ms]) => sum + ms, 0);
-  marks.push('thread', Math.max(begunAt, performance.now() - spent));
-  let at = marks.at(-1) as number;
+  phaseEnds.push('thread', Math.max(begunAt, performance.now() - spent));
+  let at = phaseEnds.at(-1) as number;
   for (const [name, ms] of phases) {
     at += ms;
-    marks.push(name, at);
+    phaseEnds.push(name, at);
   }
 }
 

@@ -77,12 +77,12 @@ export class ForwardedGuard implements CanActivate {
   }
 }
 
-function phasesOf({ marks, startedAt }: HttpRequestContext): LargeRequestAnswer['phases'] {
+function phasesOf({ phaseEnds, startedAt }: HttpRequestContext): LargeRequestAnswer['phases'] {
   const phases: (readonly [string, number])[] = [];
   let last = startedAt;
-  for (let i = 0; i < marks.length; i += 2) {
-    const at = marks[i + 1] as number;
-    phases.push([marks[i] as string, at - last]);
+  for (let i = 0; i < phaseEnds.length; i += 2) {
+    const at = phaseEnds[i + 1] as number;
+    phases.push([phaseEnds[i] as string, at - last]);
     last = at;
   }
   return phases;

@@ -18,7 +18,7 @@ import { Metrics } from '../../base/observability/metrics.js';
 import { ObservabilityModule } from '../../base/observability/observability.module.js';
 import { apiGroupModules } from '../../modules/api-group-modules.js';
 import { metaKinds } from '../../objects/apis/meta/v1/meta-kinds.js';
-import { followerProviders } from '../../objects/custom-resources/serving/follower-providers.js';
+import { definitionInformerProviders } from '../../objects/custom-resources/serving/definition-informer-providers.js';
 import { SERVICE_RANGES } from '../../objects/registry/allocation/service-ranges.js';
 import { registryProviders } from '../../objects/registry/registry.module.js';
 import { ResourceRegistry } from '../../objects/registry/resource-registry.js';
@@ -27,7 +27,7 @@ import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { ADMISSION_CONFIGURATION, admissionProviders } from '../admission/admission.module.js';
 import { AdmissionChain } from '../admission/admission-chain.js';
 import { RequestAdmission } from '../admission/request-admission.js';
-import { HOOK_CALL_COUNTER, type HookCallCounter } from '../admission/webhooks/hook-metrics.js';
+import { HOOK_CALL_COUNTER, type WebhookCallCounter } from '../admission/webhooks/webhook-metrics.js';
 import { EndpointServices } from '../endpoints/endpoint-services.js';
 import { CatchAllController, groupController } from '../endpoints/resource.controller.js';
 import { StatusFilter } from '../endpoints/status.filter.js';
@@ -83,7 +83,7 @@ class RemoteProcessModule {
       { provide: STORAGE, useValue: storage },
       ...providersByCall(call, issuer),
       ...registryProviders,
-      ...followerProviders,
+      ...definitionInformerProviders,
       { provide: ADMISSION_CONFIGURATION, useValue: settings.admissionConfiguration },
       ...admissionProviders,
       {
@@ -171,7 +171,7 @@ function providersByCall(call: LargeRequestCall, issuer: LargeRequestThreadSetti
         count: (counted) => void call('hookCalls', 'count', [counted]),
         countFailedOpen: (hook) => void call('hookCalls', 'countFailedOpen', [hook]),
         countConversion: (counted) => void call('hookCalls', 'countConversion', [counted]),
-      } satisfies HookCallCounter,
+      } satisfies WebhookCallCounter,
     },
   ];
 }

@@ -6,7 +6,7 @@ import { type MetricFamilies, Metrics } from '../../base/observability/metrics.j
 import type { OtlpSettings } from '../../base/observability/otlp-tracer.js';
 import type { RequestTracer } from '../../base/observability/trace-scope.js';
 import { quietly } from '../../base/process/application-context.js';
-import { DefinitionFollower } from '../../objects/custom-resources/serving/definition-follower.js';
+import { DefinitionInformer } from '../../objects/custom-resources/serving/definition-informer.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import { EndpointServices } from '../endpoints/endpoint-services.js';
 import type { LargeEvent } from '../endpoints/handlers/watch-event.js';
@@ -56,7 +56,7 @@ export async function buildLargeRequestServer(
   await fastify.ready();
   const guard = app.get(ForwardedGuard);
   const services = app.get(EndpointServices);
-  const follower = app.get(DefinitionFollower);
+  const follower = app.get(DefinitionInformer);
   return {
     answer: async (request, left) => {
       await follower.reached(request.definitionsAt);

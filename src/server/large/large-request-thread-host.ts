@@ -14,7 +14,7 @@ import {
   type UpdateOptions,
 } from '../../storage/storage.interface.js';
 import type { StorageKey } from '../../storage/storage-key.js';
-import type { HookCallCounter } from '../admission/webhooks/hook-metrics.js';
+import type { WebhookCallCounter } from '../admission/webhooks/webhook-metrics.js';
 import {
   type FromThread,
   type LargeRequestTarget,
@@ -37,7 +37,7 @@ export interface LargeRequestThreadHostDependencies {
   readonly tokens: TokenReviewer;
   /** Undefined when this process has no signing key. */
   readonly issuer: ServiceAccountTokenIssuer | undefined;
-  readonly hookCalls: HookCallCounter;
+  readonly hookCalls: WebhookCallCounter;
 }
 
 /** Serves the calls of one thread. */

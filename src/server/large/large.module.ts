@@ -17,7 +17,7 @@ import type { OtlpSettings } from '../../base/observability/otlp-tracer.js';
 import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { ADMISSION_CONFIGURATION, AdmissionModule } from '../admission/admission.module.js';
-import { HOOK_CALL_COUNTER, type HookCallCounter } from '../admission/webhooks/hook-metrics.js';
+import { HOOK_CALL_COUNTER, type WebhookCallCounter } from '../admission/webhooks/webhook-metrics.js';
 import { AuthenticationModule } from '../authentication/authentication.module.js';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { LARGE_REQUESTS, type OpenLargeRequests } from '../endpoints/large-requests.interface.js';
@@ -56,7 +56,7 @@ const largeRequests: FactoryProvider<OpenLargeRequests> = {
       rules: RuleResolver,
       tokens: TokenReviewer,
       issuer: ServiceAccountTokenIssuer | undefined,
-      hookCalls: HookCallCounter,
+      hookCalls: WebhookCallCounter,
       logger: Logger,
       metrics: Metrics,
       tracing: OtlpSettings | undefined,
@@ -74,7 +74,7 @@ const largeRequests: FactoryProvider<OpenLargeRequests> = {
           deleteCollectionWorkers,
           garbageCollector,
           tracing,
-          issuer: issuer && factsOf(issuer),
+          issuer: issuer && issuerInfo(issuer),
         },
         { storage, authorizer, rules, tokens, issuer, hookCalls },
         logger,
@@ -85,7 +85,7 @@ const largeRequests: FactoryProvider<OpenLargeRequests> = {
 };
 
 /** The static settings of an issuer. */
-function factsOf({ audiences, maxExpirationSeconds }: ServiceAccountTokenIssuer) {
+function issuerInfo({ audiences, maxExpirationSeconds }: ServiceAccountTokenIssuer) {
   return { audiences, ...(maxExpirationSeconds === undefined ? {} : { maxExpirationSeconds }) };
 }
 

@@ -8,7 +8,7 @@ import { startTestPostgres, type TestPostgres } from '../../../test/support/test
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
 import { collectUpTo, failsWith, put, storageContract } from '../testing/storage-contract.js';
 import { type ConfiguredProvider, Encryption } from './encryption.js';
-import { AesGcmProvider } from './providers/aes-gcm.js';
+import { AesGcmProvider } from './providers/aes-gcm-provider.js';
 import { connectKms } from './providers/kms-client.js';
 import { KmsProvider } from './providers/kms-provider.js';
 import { measuredKms } from './providers/measured-kms.js';

@@ -6,7 +6,7 @@ import {
   readEncryptionConfiguration,
 } from './encryption-configuration.js';
 import { AesCbcProvider } from './providers/aes-cbc-provider.js';
-import { AesGcmProvider } from './providers/aes-gcm.js';
+import { AesGcmProvider } from './providers/aes-gcm-provider.js';
 import { connectKms } from './providers/kms-client.js';
 import { KmsProvider } from './providers/kms-provider.js';
 import { measuredKms } from './providers/measured-kms.js';

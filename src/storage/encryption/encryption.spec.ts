@@ -5,7 +5,7 @@ import { failsWith } from '../testing/storage-helpers.js';
 import { Encryption } from './encryption.js';
 import type { Provider } from './provider.js';
 import { AesCbcProvider } from './providers/aes-cbc-provider.js';
-import { AesGcmProvider } from './providers/aes-gcm.js';
+import { AesGcmProvider } from './providers/aes-gcm-provider.js';
 import { SecretBoxProvider } from './providers/secret-box-provider.js';
 import { plainSealing } from './sealing.js';
 

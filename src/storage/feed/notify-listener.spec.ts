@@ -17,7 +17,7 @@ describe('the listener', () => {
   let heard: (bigint | undefined)[];
   let errors: string[];
   let connections: number;
-  let told: (() => void)[];
+  let notified: (() => void)[];
 
   before(async () => {
     server = await startTestPostgres();
@@ -41,9 +41,9 @@ describe('the listener', () => {
     heard = [];
     errors = [];
     connections = 0;
-    told = [];
-    const tell = (): void => {
-      for (const wake of told.splice(0)) wake();
+    notified = [];
+    const notify = (): void => {
+      for (const wake of notified.splice(0)) wake();
     };
     listener = new NotifyListener(
       () => {
@@ -59,11 +59,11 @@ describe('the listener', () => {
       {
         onVersion: (version) => {
           heard.push(version);
-          tell();
+          notify();
         },
         onError: (error) => {
           errors.push(String(error));
-          tell();
+          notify();
         },
         channel: async () => 'plinth_changes',
         notify:
@@ -73,7 +73,7 @@ describe('the listener', () => {
           }),
         heartbeat: async (connection, timeoutMs) => {
           await connection.execute('heartbeat', 'select 1', timeoutMs);
-          tell();
+          notify();
         },
       },
       // Long limits, so that tests in which nothing may be late also pass on a busy machine.
@@ -87,7 +87,7 @@ describe('the listener', () => {
   };
   /** Waits until a received version or an error makes the condition true. */
   const until = async (condition: () => boolean): Promise<void> => {
-    while (!condition()) await new Promise<void>((resolve) => told.push(resolve));
+    while (!condition()) await new Promise<void>((resolve) => notified.push(resolve));
   };
   const say = (payload: string) => client.query(`select pg_notify('plinth_changes', $1)`, [payload]);
   /**
@@ -97,7 +97,7 @@ describe('the listener', () => {
   const sayUntil = async (payload: string, condition: () => boolean): Promise<void> => {
     while (!condition()) {
       await say(payload);
-      await new Promise<void>((resolve) => told.push(resolve));
+      await new Promise<void>((resolve) => notified.push(resolve));
     }
   };
 

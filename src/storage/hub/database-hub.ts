@@ -42,7 +42,7 @@ export class DatabaseHub {
    * The newest versions of the last batches, which the processes know: late notifications of these batches would wake
    * every process for nothing.
    */
-  private readonly told: bigint[] = [];
+  private readonly announced: bigint[] = [];
 
   constructor(given: ResolvedOptions) {
     const { observer } = given;
@@ -152,10 +152,10 @@ export class DatabaseHub {
     if (written !== undefined) {
       const batch: BatchToSend = { written, frames: new Map() };
       for (const client of this.clients) client.sendBatch(batch);
-      this.told.push(written.newest);
-      if (this.told.length > MOST_TOLD) this.told.shift();
+      this.announced.push(written.newest);
+      if (this.announced.length > MOST_TOLD) this.announced.shift();
     }
-    const others = this.held.filter((version) => !this.told.includes(version));
+    const others = this.held.filter((version) => !this.announced.includes(version));
     this.held = [];
     if (others.length > 0) this.hint(others.reduce(later), 'notify');
   }
@@ -169,7 +169,7 @@ export class DatabaseHub {
       this.held.push(newest);
       return;
     }
-    if (newest !== undefined && this.told.includes(newest)) return;
+    if (newest !== undefined && this.announced.includes(newest)) return;
     for (const client of this.clients) client.send(['hint', newest, source]);
   }
 

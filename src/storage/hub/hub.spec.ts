@@ -10,7 +10,7 @@ import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { CachedStorage } from '../cacher/cached-storage.js';
 import { Encryption } from '../encryption/encryption.js';
-import { AesGcmProvider } from '../encryption/providers/aes-gcm.js';
+import { AesGcmProvider } from '../encryption/providers/aes-gcm-provider.js';
 import { plainSealing, type Sealing } from '../encryption/sealing.js';
 import { createPostgresStorage, PostgresStorage } from '../postgres/postgres-storage.js';
 import { resolveOptions } from '../postgres/postgres-storage-options.js';

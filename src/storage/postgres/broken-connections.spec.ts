@@ -12,7 +12,7 @@ import { createPostgresStorage, type PostgresStorage } from './postgres-storage.
 const key = (name: string): StorageKey => ({ resource: 'things', namespace: 'default', name });
 
 /** The outcomes of the writes of a test, by name of the object. */
-interface Told {
+interface WriteOutcome {
   readonly written: Map<string, bigint>;
   readonly failed: Set<string>;
   readonly unknown: Set<string>;
@@ -25,48 +25,48 @@ const enough = 6;
 async function createBeside(
   storage: PostgresStorage,
   prefix: string,
-  beside: (told: Told) => Promise<void>,
-): Promise<Told> {
+  beside: (outcome: WriteOutcome) => Promise<void>,
+): Promise<WriteOutcome> {
   let running = true;
-  const told: Told = { written: new Map(), failed: new Set(), unknown: new Set() };
-  const other = beside(told).finally(() => {
+  const outcome: WriteOutcome = { written: new Map(), failed: new Set(), unknown: new Set() };
+  const other = beside(outcome).finally(() => {
     running = false;
   });
   const client = async (n: number): Promise<void> => {
     for (let i = 0; running; i++) {
       const name = `${prefix}-${n}-${i}`;
       try {
-        told.written.set(name, (await storage.create(key(name), `uid-${name}`, '{"n":1}')).resourceVersion);
+        outcome.written.set(name, (await storage.create(key(name), `uid-${name}`, '{"n":1}')).resourceVersion);
       } catch (error) {
         assert.ok(error instanceof StorageError);
-        if (error.code === 'UnknownOutcome') told.unknown.add(name);
-        else if (error.code === 'Unavailable') told.failed.add(name);
+        if (error.code === 'UnknownOutcome') outcome.unknown.add(name);
+        else if (error.code === 'Unavailable') outcome.failed.add(name);
         else throw error;
       }
     }
   };
   await Promise.all([other, ...Array.from({ length: 16 }, (_, n) => client(n))]);
-  return told;
+  return outcome;
 }
 
 /**
  * Every acknowledged write exists once, with the returned version; every failed one is absent; the rest may be either.
  */
-async function verify(storage: PostgresStorage, client: pg.Client, told: Told): Promise<void> {
+async function verify(storage: PostgresStorage, client: pg.Client, outcome: WriteOutcome): Promise<void> {
   const { rows } = await client.query<{ name: string; v: string; n: string }>(
     'select name, min(resource_version) as v, count(*) as n from plinth.changes group by name',
   );
   const log = new Map(rows.map((row) => [row.name, row]));
   const live = new Map((await storage.list({ resource: 'things' })).items.map((item) => [item.key.name, item]));
-  for (const [name, version] of told.written) {
+  for (const [name, version] of outcome.written) {
     assert.equal(live.get(name)?.resourceVersion, version, `${name} was acknowledged`);
     assert.deepEqual(log.get(name), { name, v: String(version), n: '1' });
   }
-  for (const name of told.failed) {
+  for (const name of outcome.failed) {
     assert.equal(live.has(name), false, `${name} was refused but lives`);
     assert.equal(log.has(name), false, `${name} was refused but is in the log`);
   }
-  for (const name of told.unknown) assert.equal(live.has(name), log.has(name));
+  for (const name of outcome.unknown) assert.equal(live.has(name), log.has(name));
   for (const { n, name } of rows) assert.equal(n, '1', `${name} was written twice`);
 }
 
@@ -279,7 +279,7 @@ describe('connections that break', () => {
     await open();
     try {
       let killed = 0;
-      const told = await createBeside(storage, 'k', async ({ written }) => {
+      const outcome = await createBeside(storage, 'k', async ({ written }) => {
         // A busy machine may need more time, and longer pauses.
         const isEnough = () => killed >= enough && written.size >= enough;
         for (let i = 0; i < 60 || (i < 1_000 && !isEnough()); i++) {
@@ -292,8 +292,8 @@ describe('connections that break', () => {
         }
       });
       assert.ok(killed >= enough, `${killed} backends`);
-      assert.ok(told.written.size >= enough, `${told.written.size} writes`);
-      await verify(storage, client, told);
+      assert.ok(outcome.written.size >= enough, `${outcome.written.size} writes`);
+      await verify(storage, client, outcome);
     } finally {
       await close();
     }
@@ -302,7 +302,7 @@ describe('connections that break', () => {
   it('answers every write truthfully while sockets are cut', async () => {
     await open();
     try {
-      const told = await createBeside(storage, 'c', async ({ written }) => {
+      const outcome = await createBeside(storage, 'c', async ({ written }) => {
         // A busy machine may need more time, and longer pauses.
         for (let i = 0; i < 60 || (i < 1_000 && written.size < enough); i++) {
           if (i % 3 === 0) proxy.holdAnswers();
@@ -311,8 +311,8 @@ describe('connections that break', () => {
           await sleep(20 + Math.max(0, i - 60) * 5);
         }
       });
-      assert.ok(told.written.size >= enough, `${told.written.size} writes`);
-      await verify(storage, client, told);
+      assert.ok(outcome.written.size >= enough, `${outcome.written.size} writes`);
+      await verify(storage, client, outcome);
     } finally {
       await close();
     }
@@ -323,7 +323,7 @@ describe('connections that break', () => {
     try {
       const from = await storage.head();
       const subscription = await storage.watch({ resource: 'things' }, from);
-      const told = await createBeside(storage, 's', async ({ written }) => {
+      const outcome = await createBeside(storage, 's', async ({ written }) => {
         for (let i = 0; i < 2; i++) {
           await sleep(300);
           await server.shutDown('immediate');
@@ -335,7 +335,7 @@ describe('connections that break', () => {
       });
       client = new pg.Client({ connectionString: databaseUrl });
       await client.connect();
-      await verify(storage, client, told);
+      await verify(storage, client, outcome);
       const changes = await collectUpTo(subscription, await storage.head());
       const { rows } = await client.query<{ v: string }>(
         'select resource_version as v from plinth.changes where resource_version > $1 order by 1',

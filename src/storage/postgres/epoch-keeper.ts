@@ -118,20 +118,20 @@ export class EpochKeeper {
    */
   async enter(session: Session, limitMs: number = TIMEOUT_MS): Promise<void> {
     const timeoutMs = Math.min(limitMs, TIMEOUT_MS);
-    const [facts] = await session.execute(
+    const [info] = await session.execute(
       'server-facts',
       `select pg_is_in_recovery(), current_setting('transaction_isolation'), current_setting('transaction_read_only')`,
       timeoutMs,
     );
-    if (facts?.[0] !== 'f') {
+    if (info?.[0] !== 'f') {
       throw new StorageError('Unavailable', 'the database is a standby; connect to the primary', {
         reason: standbyReason,
       });
     }
-    if (facts[1] !== 'read committed') {
-      throw new StorageError('Unavailable', `the default isolation must be read committed, not ${facts[1]}`);
+    if (info[1] !== 'read committed') {
+      throw new StorageError('Unavailable', `the default isolation must be read committed, not ${info[1]}`);
     }
-    if (facts[2] !== 'off') {
+    if (info[2] !== 'off') {
       throw new StorageError('Unavailable', 'the database takes no writes', { reason: 'the database takes no writes' });
     }
     const seen = this.newestSeen;

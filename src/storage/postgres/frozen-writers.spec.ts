@@ -108,7 +108,7 @@ describe('a client of the database that stands still', () => {
         await storage.create(key('third'), 'u', '{}');
         proxy.release();
         // The writes may have been refused in the meantime, but none may be made without a response that reports it.
-        const told = await Promise.all(updates);
+        const answers = await Promise.all(updates);
         for (const [i, name] of names.entries()) {
           const { rows } = await client.query<{ v: string }>(
             'select resource_version as v from plinth.changes where name = $1 and type = 1',
@@ -116,7 +116,7 @@ describe('a client of the database that stands still', () => {
           );
           assert.deepEqual(
             rows.map(({ v }) => BigInt(v)),
-            told[i] === undefined ? [] : [told[i]],
+            answers[i] === undefined ? [] : [answers[i]],
           );
         }
       } finally {

@@ -11,7 +11,7 @@ import type { ServedKind } from './cluster/kinds.js';
 import { BackupReader } from './format/backup-reader.js';
 import { BackupWriter } from './format/backup-writer.js';
 import type { BackupHeader } from './format/lines.js';
-import { newSealing } from './format/sealing.js';
+import { newSealing } from './format/seal.js';
 import { type BackupSummary, verifyBackup } from './verify-backup.js';
 
 export interface BackupDependencies {

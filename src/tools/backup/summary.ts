@@ -27,9 +27,9 @@ export function summaryLines({ header, kinds, notTaken, isVerified, hasUnopened 
 
 /** The summary of a backup as JSON, for programs. */
 export function summaryJson({ header, kinds, notTaken, isVerified, hasUnopened }: BackupSummary): object {
-  const { sealing, ...told } = header;
+  const { sealing, ...published } = header;
   return {
-    ...told,
+    ...published,
     isSealed: sealing !== undefined,
     isVerified: isVerified && !hasUnopened,
     kinds: kinds.map(({ section: { apiVersion, kind, resource, sealed }, objects }) => ({

@@ -10,7 +10,7 @@ import { openApplicationContext } from '../../base/process/application-context.j
 import type { ConfigMap } from '../../objects/apis/core/v1/config-map.types.js';
 import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { ResourcesAppModule } from '../../resources-app.module.js';
-import { type JoiningFacts, joiningObjects, type ObjectBody, policyReaderObjects } from './cluster/joining-objects.js';
+import { type JoiningInfo, joiningObjects, type ObjectBody, policyReaderObjects } from './cluster/joining-objects.js';
 import { nodeAgentClient } from './pki/pki.js';
 
 /** The information that a node needs before it can reach the cluster. */
@@ -33,7 +33,7 @@ export interface PublishRules {
    * Publishes the information that joining tools read, which lets nodes join by bootstrap tokens. Default: nodes can't
    * join.
    */
-  readonly joining?: JoiningFacts | undefined;
+  readonly joining?: JoiningInfo | undefined;
 }
 
 /** Name of the Role that lets everybody read the map, and of its binding. */

@@ -12,7 +12,7 @@ export interface ControllersServerDependencies {
   readonly port: number;
   readonly metrics: Pick<Metrics, 'scrape'>;
   readonly storage: Pick<Storage, 'ping'>;
-  readonly facts: ProcessInfo;
+  readonly info: ProcessInfo;
   /** Whether profiles may be taken, by callers on this machine. */
   readonly profiling: boolean;
 }
@@ -51,7 +51,7 @@ export async function startControllersServer(dependencies: ControllersServerDepe
 }
 
 async function answer(
-  { metrics, storage, facts, profiling }: ControllersServerDependencies,
+  { metrics, storage, info, profiling }: ControllersServerDependencies,
   url: URL,
   request: IncomingMessage,
   response: ServerResponse,
@@ -68,10 +68,10 @@ async function answer(
       return;
     }
     case '/statusz':
-      send(response, 200, statusPage(facts));
+      send(response, 200, statusPage(info));
       return;
     case '/flagz':
-      send(response, 200, flagsPage(facts));
+      send(response, 200, flagsPage(info));
       return;
     case '/healthz':
     case '/livez':

@@ -38,10 +38,10 @@ async function refusal(...args: readonly string[]): Promise<string> {
 }
 
 async function eachRefused(cases: readonly (readonly [readonly string[], string | RegExp])[]): Promise<void> {
-  for (const [args, told] of cases) {
+  for (const [args, expected] of cases) {
     const line = await refusal(...args);
-    if (typeof told === 'string') assert.equal(line, `plinth: ${told}\n`, args.join(' '));
-    else assert.match(line, told, args.join(' '));
+    if (typeof expected === 'string') assert.equal(line, `plinth: ${expected}\n`, args.join(' '));
+    else assert.match(line, expected, args.join(' '));
   }
 }
 

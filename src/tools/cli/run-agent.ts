@@ -8,7 +8,6 @@ import { systemTimers } from '../../base/machinery/timers.js';
 import { quantityMilliValue, quantityValue } from '../../base/machinery/values/quantity.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { NodeAgent } from '../../nodes/agent/agent.js';
 import type { AgentOptions, AgentServerOptions } from '../../nodes/agent/agent-options.js';
 import { agentKinds } from '../../nodes/agent/api-kinds.js';
 import { parseCpuSet } from '../../nodes/agent/cpus/cpu-set.js';
@@ -21,6 +20,7 @@ import {
   keptCertificate,
   rotateCertificate,
 } from '../../nodes/agent/node/node-certificates.js';
+import { NodeAgent } from '../../nodes/agent/node-agent.js';
 import { isMachineStopping } from '../../nodes/agent/shutdown.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
 import { jsonBodies, jsonType } from '../../nodes/connection/bodies.js';

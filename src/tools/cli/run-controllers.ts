@@ -59,7 +59,7 @@ export async function runControllers(
         ...serving,
         metrics,
         storage,
-        facts: processInfo('controller-manager', serving.flags),
+        info: processInfo('controller-manager', serving.flags),
       }),
     );
   } catch (error) {

@@ -11,7 +11,7 @@ import type { ApiAccess } from '../../base/outgoing/api-access.js';
 import { ownAddresses } from '../../nodes/agent/node/machine.js';
 import { ApiConnection, type ApiUser } from '../../nodes/connection/api-connection.js';
 import { PlainServer } from '../../nodes/connection/plain-server.js';
-import { ClusterFollower } from '../../nodes/dns/cluster-follower.js';
+import { ClusterWatches } from '../../nodes/dns/cluster-watches.js';
 import { DnsMetrics } from '../../nodes/dns/dns-metrics.js';
 import { DnsPublication, dnsServiceName } from '../../nodes/dns/dns-publication.js';
 import { DnsServer } from '../../nodes/dns/dns-server.js';
@@ -45,10 +45,10 @@ export async function startDns({ options, access, names, logger }: DnsToRun): Pr
   const shared = { timers: systemTimers, logger };
   const slicesGroup = `/apis/discovery.${names.suffix}/v1`;
   const api = connection.own();
-  const follower = new ClusterFollower({
+  const follower = new ClusterWatches({
     ...{ ...shared, api, names: clusterNames },
     slicesPath: `${slicesGroup}/endpointslices`,
-    followsPods: options.podNames === 'verified',
+    watchesPods: options.podNames === 'verified',
   });
   const { maxConcurrentForwards: mostAtOnce, cacheTtlMs: cacheMs } = options;
   const forwarder = new Forwarder({

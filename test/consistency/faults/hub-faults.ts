@@ -47,10 +47,10 @@ export const hubFaults: Readonly<Record<(typeof workerFaultNames)[number], (stri
     }));
   },
   'lost-hint': (strikes) => {
-    const { send: tell } = HubClient.prototype;
+    const { send } = HubClient.prototype;
     noteBatches();
     HubClient.prototype.send = function (message) {
-      if (message[0] !== 'hint' || !hasBegun || !strikes('lost-hint', 2)) tell.call(this, message);
+      if (message[0] !== 'hint' || !hasBegun || !strikes('lost-hint', 2)) send.call(this, message);
     };
     armBatches((batch) => batch);
     armPolls();
@@ -86,10 +86,10 @@ function noteBegin({ resources }: WrittenBatch): void {
 
 /** Lets a parent notice as well that the clients have started. */
 function noteBatches(): void {
-  const { sendBatch: tellBatch } = HubClient.prototype;
+  const { sendBatch } = HubClient.prototype;
   HubClient.prototype.sendBatch = function (batch) {
     noteBegin(batch.written);
-    tellBatch.call(this, batch);
+    sendBatch.call(this, batch);
   };
 }
 
@@ -131,24 +131,24 @@ type Written = Extract<HubMessage, readonly ['written', ...unknown[]]>;
 
 /** Now and then an answer to a write waits for the next one to the same worker, and they are swapped. */
 function armWriteAnswers(strikes: Strikes): void {
-  const { send: tell } = HubClient.prototype;
+  const { send } = HubClient.prototype;
   const waiting = new WeakMap<HubClient, Written>();
   HubClient.prototype.send = function (message) {
     if (message[0] !== 'written') {
-      tell.call(this, message);
+      send.call(this, message);
       return;
     }
     const held = waiting.get(this);
     if (held !== undefined) {
       waiting.delete(this);
-      tell.call(this, ['written', held[1], message[2]]);
-      tell.call(this, ['written', message[1], held[2]]);
+      send.call(this, ['written', held[1], message[2]]);
+      send.call(this, ['written', message[1], held[2]]);
     } else if (strikes('swapped-writes', 10)) {
       waiting.set(this, message);
       setTimeout(() => {
         // There was no other answer: the write gets its own.
-        if (waiting.get(this) === message && waiting.delete(this)) tell.call(this, message);
+        if (waiting.get(this) === message && waiting.delete(this)) send.call(this, message);
       }, swapMs);
-    } else tell.call(this, message);
+    } else send.call(this, message);
   };
 }

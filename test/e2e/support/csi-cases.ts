@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { TestCsiDriver } from '../../support/csi-driver.js';
+import { TestCsiDriver } from '../../support/test-csi-driver.js';
 import type { AgentScene } from './agent-scene.js';
 import { eventually } from './test-cluster.js';
 

@@ -210,7 +210,7 @@ export class ExtensionServer {
     const metadata = { ...body.metadata, namespace, resourceVersion: String(this.versionCount) };
     const object = { ...body, ...typed('Flavour'), metadata };
     this.objects.set(`${namespace}/${body.metadata.name}`, object);
-    this.tell('ADDED', namespace, object);
+    this.send('ADDED', namespace, object);
     answer(response, 201, object);
   }
 
@@ -218,7 +218,7 @@ export class ExtensionServer {
     for (const [key, object] of this.objects) {
       if (object.metadata.namespace !== namespace || (name !== undefined && object.metadata.name !== name)) continue;
       this.objects.delete(key);
-      this.tell('DELETED', namespace, object);
+      this.send('DELETED', namespace, object);
     }
     answer(response, 200, { kind: 'Status', apiVersion: 'v1', status: 'Success' });
   }
@@ -231,7 +231,7 @@ export class ExtensionServer {
     response.once('close', () => this.watchers.delete(watcher));
   }
 
-  private tell(type: string, namespace: string, object: object): void {
+  private send(type: string, namespace: string, object: object): void {
     for (const watcher of this.watchers) {
       if (watcher.namespace === '' || watcher.namespace === namespace) {
         watcher.response.write(`${JSON.stringify({ type, object })}\n`);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { HookServer } from '../../support/hook-server.js';
+import { WebhookServer } from '../../support/webhook-server.js';
 import type { ApiClient, ApiResponse } from './api-client.js';
 import { questionsUntil } from './questions.js';
 import { sharedCluster } from './shared-cluster.js';
@@ -20,7 +20,7 @@ export class WebhookScene {
   private readonly questions: number[] = [];
 
   private constructor(
-    readonly hooks: HookServer,
+    readonly hooks: WebhookServer,
     readonly cluster: TestCluster,
     private readonly namespace: string,
   ) {
@@ -29,7 +29,7 @@ export class WebhookScene {
 
   /** @param namespace is made, with the label `team=red` */
   static async start(namespace: string): Promise<WebhookScene> {
-    const hooks = await HookServer.start(['hook.services.svc']);
+    const hooks = await WebhookServer.start(['hook.services.svc']);
     const scene = new WebhookScene(hooks, await sharedCluster('vendor'), namespace);
     const metadata = { name: namespace, labels: { team: 'red' } };
     await WebhookScene.ok(scene.first.post('/api/v1/namespaces', { metadata }));

@@ -25,5 +25,5 @@ export * from './decode.js';
 export { exceedsDepth, maxDepth, maxSelfNesting } from './depth.js';
 export * from './duplicate-keys.js';
 export { isFieldGateOpen, openFieldGates } from './field-gates.js';
-export * from './openapi.js';
+export * from './openapi-builder.js';
 export * from './types.js';

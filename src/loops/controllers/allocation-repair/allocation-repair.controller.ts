@@ -181,7 +181,7 @@ class AllocationRound {
     if (allocation === undefined) {
       if (!(await allocations.restore(name, { namespace: key.namespace, name: key.name, uid: stored.uid }))) return;
       this.options.logger.warn(`a ${what} that was in use without being allocated is allocated again`, fields);
-      await this.tell(holder, `${reasonPrefix}NotAllocated`, `${what} ${name} was not allocated; it is now`);
+      await this.report(holder, `${reasonPrefix}NotAllocated`, `${what} ${name} was not allocated; it is now`);
       return;
     }
     if (isOwner(allocation, holder)) return;
@@ -190,10 +190,10 @@ class AllocationRound {
     if (before.has(id)) return;
     this.options.logger.error(`a ${what} is in use twice`, { ...fields, allocatedTo: ownerText(allocation) });
     const text = `${what} ${name} is allocated to ${ownerText(allocation)}; please recreate this ${this.resource.definition.singular}`;
-    await this.tell(holder, `${reasonPrefix}AlreadyAllocated`, text);
+    await this.report(holder, `${reasonPrefix}AlreadyAllocated`, text);
   }
 
-  private tell({ object }: Holder, reason: string, message: string): Promise<void> {
+  private report({ object }: Holder, reason: string, message: string): Promise<void> {
     return this.events.warn(object, reason, message, this.signal);
   }
 }

@@ -6,7 +6,7 @@ import type { DeepPartial } from '../frame/loop-client.js';
 import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, type ReconcileDependencies, ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
 import { isAlreadyExists } from '../frame/refusals.js';
-import { readyStatus, type StoredNode } from '../node-lifecycle/node-facts.js';
+import { readyStatus, type StoredNode } from '../node-lifecycle/node-silence.js';
 import { claimsOf } from '../pvc-protection/claims-in-use.js';
 import type { VolumeLoopMetrics } from '../volume-loop-metrics.js';
 import type { WorkOutcome } from '../work-queue.js';

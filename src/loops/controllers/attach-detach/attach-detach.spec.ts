@@ -7,7 +7,7 @@ import type { Event } from '../../../objects/apis/core/v1/event.types.js';
 import { attachmentName } from '../../../objects/apis/storage/csi-names.js';
 import type { VolumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
 import type { StoredClaim } from '../ephemeral-volume/ephemeral-claims.js';
-import type { StoredNode } from '../node-lifecycle/node-facts.js';
+import type { StoredNode } from '../node-lifecycle/node-silence.js';
 import { ManualTimers } from '../testing/manual-timers.js';
 import type { StoredVolume } from './attachable-volume.js';
 import { decideDetach, longestUnmountMs } from './detach-rule.js';

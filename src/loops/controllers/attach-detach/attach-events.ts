@@ -8,14 +8,14 @@ const mostRemembered = 4096;
 /** Reports to pods the state of their volumes, each state once. */
 export class AttachEvents {
   /** What the events have already reported, by `<node> <volume>`. */
-  private readonly told = new Map<string, string>();
+  private readonly reported = new Map<string, string>();
 
   constructor(private readonly events: () => Pick<LoopEvents, 'normal' | 'warning'>) {}
 
   /** Forgets what was reported: for everything, or for a volume on a node. */
   forget(nodeName?: string, volume?: string): void {
-    if (nodeName === undefined) this.told.clear();
-    else this.told.delete(`${nodeName} ${volume}`);
+    if (nodeName === undefined) this.reported.clear();
+    else this.reported.delete(`${nodeName} ${volume}`);
   }
 
   /** Reports that the volume could not be attached. `version` identifies the state that reports it. */
@@ -31,11 +31,11 @@ export class AttachEvents {
   /** Writes a warning for each pod unless the same message was already reported for the same state. */
   warnOnce(nodeName: string, volume: string, pods: readonly StoredPod[], text: string, version: string): void {
     const key = `${nodeName} ${volume}`;
-    if (this.told.get(key) === `${text} ${version}`) return;
-    this.told.delete(key);
-    this.told.set(key, `${text} ${version}`);
-    const [oldest] = this.told.keys();
-    if (this.told.size > mostRemembered && oldest !== undefined) this.told.delete(oldest);
+    if (this.reported.get(key) === `${text} ${version}`) return;
+    this.reported.delete(key);
+    this.reported.set(key, `${text} ${version}`);
+    const [oldest] = this.reported.keys();
+    if (this.reported.size > mostRemembered && oldest !== undefined) this.reported.delete(oldest);
     for (const pod of pods) this.events().warning(pod, 'FailedAttachVolume', text);
   }
 

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { attachmentName, csiSourceOf, csiUniqueName } from '../../../objects/apis/storage/csi-names.js';
 import type { VolumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
 import type { Informer, InformerIndex } from '../../../objects/registry/informers/informer.js';
-import type { StoredNode } from '../node-lifecycle/node-facts.js';
+import type { StoredNode } from '../node-lifecycle/node-silence.js';
 import { csiOf, type StoredVolume } from './attachable-volume.js';
 
 export type StoredAttachment = VolumeAttachment & ApiObject;

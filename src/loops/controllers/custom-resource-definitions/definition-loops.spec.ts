@@ -267,9 +267,9 @@ describe('the end of a definition', () => {
       await other.delete('shelves.example.com');
       await other.isGone('shelves.example.com');
       assert.equal((await cluster.storage.list({ resource: 'shelves.example.com' })).items.length, 0);
-      const marks = await cluster.storage.watch({ resource: endedDefinitions }, await cluster.storage.head());
-      while ((await cluster.storage.list({ resource: endedDefinitions })).items.length > 0) await marks.next();
-      marks.close();
+      const bookmarks = await cluster.storage.watch({ resource: endedDefinitions }, await cluster.storage.head());
+      while ((await cluster.storage.list({ resource: endedDefinitions })).items.length > 0) await bookmarks.next();
+      bookmarks.close();
     }));
 
   it('waits for finalizers, and lets nothing be created meanwhile', () =>

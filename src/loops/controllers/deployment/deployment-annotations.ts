@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { packedEqual } from '../../../base/machinery/packed/packed-object.js';
+import { packedEqual } from '../../../base/machinery/packed/object-packer.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type {
   Deployment,

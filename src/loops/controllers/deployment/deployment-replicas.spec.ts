@@ -12,7 +12,7 @@ import {
   shrinkOldSets,
 } from './deployment-replicas.js';
 
-const marks = deploymentAnnotations(vendorNames('k8s.io'));
+const keys = deploymentAnnotations(vendorNames('k8s.io'));
 
 function deployment(replicas: number, surge: IntOrString = 0, unavailable: IntOrString = 0): StoredDeployment {
   const rollingUpdate = { maxSurge: surge, maxUnavailable: unavailable };
@@ -29,8 +29,8 @@ const recreated = {
 /** A set named after its age: `a` is the oldest. */
 function set(name: string, replicas: number, availableReplicas = 0, desired?: number, max?: number): StoredSet {
   const annotations = {
-    ...(desired === undefined ? {} : { [marks.desired]: String(desired) }),
-    ...(max === undefined ? {} : { [marks.max]: String(max) }),
+    ...(desired === undefined ? {} : { [keys.desired]: String(desired) }),
+    ...(max === undefined ? {} : { [keys.max]: String(max) }),
   };
   const creationTimestamp = '2030-01-01T00:00:00Z';
   return {
@@ -168,6 +168,6 @@ describe('scaledReplicas', () => {
     ],
   ];
   for (const [what, given, newSet, old, expected] of cases) {
-    it(what, () => assert.deepEqual(sizes(scaledReplicas(given, newSet, old, marks)), expected));
+    it(what, () => assert.deepEqual(sizes(scaledReplicas(given, newSet, old, keys)), expected));
   }
 });

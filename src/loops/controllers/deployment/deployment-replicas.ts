@@ -61,8 +61,8 @@ export function maxUnavailable(deployment: StoredDeployment): number {
 export function newSetReplicas(deployment: StoredDeployment, newSize: number, oldSets: readonly StoredSet[]): number {
   const wanted = wantedOf(deployment);
   if (!isRolling(deployment) || newSize >= wanted) return wanted;
-  const room = wanted + maxSurge(deployment) - newSize - sumOf(oldSets, replicasOf);
-  return newSize + Math.max(0, Math.min(room, wanted - newSize));
+  const surplus = wanted + maxSurge(deployment) - newSize - sumOf(oldSets, replicasOf);
+  return newSize + Math.max(0, Math.min(surplus, wanted - newSize));
 }
 
 /** The next step of a rolling update that makes old sets smaller; empty when none may lose a pod now. */
@@ -105,16 +105,16 @@ export function scaledReplicas(
   deployment: StoredDeployment,
   newSet: StoredSet | undefined,
   oldSets: readonly StoredSet[],
-  marks: DeploymentAnnotations,
+  annotations: DeploymentAnnotations,
 ): Resize[] {
   const wanted = wantedOf(deployment);
   const only = onlyOrNewest(newSet, oldSets);
   if (only !== undefined) return [{ set: only, replicas: wanted }];
-  if (newSet !== undefined && isSaturated(deployment, newSet, marks)) {
+  if (newSet !== undefined && isSaturated(deployment, newSet, annotations)) {
     return activeOf(oldSets).map((set) => ({ set, replicas: 0 }));
   }
   if (!isRolling(deployment)) return [];
-  return proportionalSizes(deployment, activeOf(newSet === undefined ? oldSets : [...oldSets, newSet]), marks);
+  return proportionalSizes(deployment, activeOf(newSet === undefined ? oldSets : [...oldSets, newSet]), annotations);
 }
 
 /** The only set with pods; without any, the new or the youngest one; undefined when several have pods. */
@@ -133,7 +133,7 @@ function isSaturated(deployment: StoredDeployment, set: StoredSet, { desired }: 
 function proportionalSizes(
   deployment: StoredDeployment,
   sets: readonly StoredSet[],
-  marks: DeploymentAnnotations,
+  annotations: DeploymentAnnotations,
 ): Resize[] {
   const wanted = wantedOf(deployment);
   const allowed = wanted > 0 ? wanted + maxSurge(deployment) : 0;
@@ -143,7 +143,7 @@ function proportionalSizes(
   const sizes = new Map(sorted.map((set) => [set, replicasOf(set)]));
   let added = 0;
   for (const set of sorted) {
-    const share = proportion(deployment, set, allowed, marks);
+    const share = proportion(deployment, set, allowed, annotations);
     const part = toAdd > 0 ? Math.min(share, toAdd - added) : Math.max(share, toAdd - added);
     if (toAdd === 0 || toAdd === added) break;
     sizes.set(set, replicasOf(set) + part);

@@ -100,9 +100,9 @@ export function pauseCondition(
 ): DeploymentCondition[] | undefined {
   const known = conditionOf(conditions, 'Progressing');
   if (deadlineOf(deployment) === undefined || known?.reason === 'ProgressDeadlineExceeded') return undefined;
-  const isTold = known?.reason === 'DeploymentPaused';
+  const isReported = known?.reason === 'DeploymentPaused';
   const isPaused = deployment.spec.paused === true;
-  if (isPaused === isTold) return undefined;
+  if (isPaused === isReported) return undefined;
   const next: Aspect = isPaused
     ? ['Progressing', 'Unknown', 'DeploymentPaused', 'Deployment is paused']
     : ['Progressing', 'Unknown', 'DeploymentResumed', 'Deployment is resumed'];

@@ -47,7 +47,7 @@ import {
   rolloutStatus,
 } from './deployment-status.js';
 import { newReplicaSet } from './new-replica-set.js';
-import { newRevision, newSetAnnotations, sizeAnnotations } from './replica-set-marks.js';
+import { newRevision, newSetAnnotations, sizeAnnotations } from './replica-set-annotations.js';
 
 /** A limit of this many old revisions means no limit. */
 const noLimit = 2 ** 31 - 1;
@@ -60,7 +60,7 @@ const setResource = { group: 'apps', resource: 'replicasets' };
  */
 export class DeploymentController extends ReconcileLoop {
   readonly name = 'deployment-controller';
-  private readonly marks: DeploymentAnnotations;
+  private readonly annotations: DeploymentAnnotations;
   private readonly deployments = this.informer<StoredDeployment>('apps', 'deployments');
   private readonly sets = this.informer<StoredSet>('apps', 'replicasets');
   private readonly owned = byController(this.sets);
@@ -73,7 +73,7 @@ export class DeploymentController extends ReconcileLoop {
 
   constructor(dependencies: ReconcileDependencies) {
     super(dependencies);
-    this.marks = deploymentAnnotations(dependencies.names);
+    this.annotations = deploymentAnnotations(dependencies.names);
   }
 
   protected sources(): readonly Source[] {
@@ -131,14 +131,14 @@ export class DeploymentController extends ReconcileLoop {
   private isScaled(deployment: StoredDeployment, { newSet, oldSets }: Sets): boolean {
     const wanted = wantedOf(deployment);
     return activeOf(newSet === undefined ? oldSets : [...oldSets, newSet]).some((set) => {
-      const desired = annotatedNumber(set, this.marks.desired);
+      const desired = annotatedNumber(set, this.annotations.desired);
       return desired !== undefined && desired !== wanted;
     });
   }
 
   private async scale(deployment: StoredDeployment, sets: Sets, work: ReconcileContext): Promise<WorkOutcome> {
     const newSet = sets.newSet && (await this.syncNewSet(deployment, sets.newSet, sets.oldSets, work));
-    const steps = scaledReplicas(deployment, newSet, sets.oldSets, this.marks);
+    const steps = scaledReplicas(deployment, newSet, sets.oldSets, this.annotations);
     const next = await this.resize(deployment, { ...sets, newSet }, steps, work);
     if (deployment.spec.paused === true) await this.forgetOldSets(deployment, next.oldSets, work);
     return this.writeCounts(deployment, next, work);
@@ -214,10 +214,10 @@ export class DeploymentController extends ReconcileLoop {
     oldSets: readonly StoredSet[],
     work: ReconcileContext,
   ): Promise<StoredSet> {
-    const revision = newRevision(oldSets, this.marks);
+    const revision = newRevision(oldSets, this.annotations);
     const { minReadySeconds } = deployment.spec;
     const wanted = (live: StoredSet) =>
-      newSetAnnotations(deployment, live.metadata.annotations ?? {}, revision, this.marks);
+      newSetAnnotations(deployment, live.metadata.annotations ?? {}, revision, this.annotations);
     const isSynced = (live: StoredSet) =>
       deepEqual(wanted(live), live.metadata.annotations ?? {}) && live.spec.minReadySeconds === minReadySeconds;
     if (isSynced(set)) return set;
@@ -239,7 +239,7 @@ export class DeploymentController extends ReconcileLoop {
     work: ReconcileContext,
   ): Promise<{ readonly newSet?: StoredSet; readonly created?: Observed['created'] }> {
     if (found !== undefined) return { newSet: await this.syncNewSet(deployment, found, oldSets, work) };
-    const wanted = newReplicaSet(deployment, oldSets, this.marks);
+    const wanted = newReplicaSet(deployment, oldSets, this.annotations);
     const { name } = wanted.metadata;
     try {
       const newSet = await this.setClient.create(work, wanted);
@@ -306,12 +306,12 @@ export class DeploymentController extends ReconcileLoop {
     work: ReconcileContext,
   ): Promise<StoredSet> {
     const size = replicasOf(set);
-    const annotations = { ...set.metadata.annotations, ...sizeAnnotations(deployment, this.marks) };
+    const annotations = { ...set.metadata.annotations, ...sizeAnnotations(deployment, this.annotations) };
     if (size === replicas && deepEqual(annotations, set.metadata.annotations)) return set;
     const written = await this.setClient.update(work, set, (live) => {
       // Somebody else scaled it: the decision no longer holds.
       if (replicasOf(live) !== size) return undefined;
-      live.metadata.annotations = { ...live.metadata.annotations, ...sizeAnnotations(deployment, this.marks) };
+      live.metadata.annotations = { ...live.metadata.annotations, ...sizeAnnotations(deployment, this.annotations) };
       live.spec.replicas = replicas;
       return live;
     });
@@ -336,7 +336,7 @@ export class DeploymentController extends ReconcileLoop {
     if (limit === noLimit) return;
     const kept = oldSets
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .sort((a, b) => Number(revisionOf(a, this.marks) - revisionOf(b, this.marks)));
+      .sort((a, b) => Number(revisionOf(a, this.annotations) - revisionOf(b, this.annotations)));
     for (const set of kept.slice(0, Math.max(0, kept.length - limit))) {
       const { metadata, status } = set;
       const isSettled = (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
@@ -366,7 +366,7 @@ export class DeploymentController extends ReconcileLoop {
     next: (before: DeploymentStatus) => DeploymentStatus,
     newSet?: StoredSet,
   ): Promise<DeploymentStatus | undefined> {
-    const { revision } = this.marks;
+    const { revision } = this.annotations;
     const mark = newSet?.metadata.annotations?.[revision];
     const changed = (live: StoredDeployment): boolean => {
       const isMarked = mark === undefined || live.metadata.annotations?.[revision] === mark;

@@ -9,13 +9,13 @@ import {
   type StoredSet,
 } from './deployment-annotations.js';
 import { newSetReplicas } from './deployment-replicas.js';
-import { newRevision, newSetAnnotations, sizeAnnotations } from './replica-set-marks.js';
+import { newRevision, newSetAnnotations, sizeAnnotations } from './replica-set-annotations.js';
 
 /** The replica set of a deployment's template, before it exists; as large as the other sets allow. */
 export function newReplicaSet(
   deployment: StoredDeployment,
   oldSets: readonly StoredSet[],
-  marks: DeploymentAnnotations,
+  annotations: DeploymentAnnotations,
 ): DeepPartial<StoredSet> & { metadata: { name: string }; spec: { replicas: number } } {
   const { name, namespace = '' } = deployment.metadata;
   const { minReadySeconds, selector } = deployment.spec;
@@ -29,8 +29,8 @@ export function newReplicaSet(
       namespace,
       labels: { ...labels },
       annotations: {
-        ...newSetAnnotations(deployment, {}, newRevision(oldSets, marks), marks),
-        ...sizeAnnotations(deployment, marks),
+        ...newSetAnnotations(deployment, {}, newRevision(oldSets, annotations), annotations),
+        ...sizeAnnotations(deployment, annotations),
       },
       ownerReferences: [controllerReference(deployment)],
     },

@@ -60,12 +60,12 @@ export class EndpointSliceMirroringController extends ReconcileLoop {
       return 'done';
     }
     const mirrored = mirroredEndpoints(endpoints.subsets ?? [], mostPerSubset);
-    const marks = this.marks(endpoints);
-    const plan = withMetadata(packSlices(existing, mirrored.groups, mostEndpoints), existing, marks);
+    const sliceMetadata = this.sliceMetadata(endpoints);
+    const plan = withMetadata(packSlices(existing, mirrored.groups, mostEndpoints), existing, sliceMetadata);
     if (plan.create.length + plan.update.length + plan.delete.length === 0) return 'done';
     this.warn(endpoints, mirrored);
     try {
-      await writeSlices(client, work, plan, marks);
+      await writeSlices(client, work, plan, sliceMetadata);
     } catch (error) {
       if (isNamespaceTerminating(error)) return 'done';
       if (!isRace(error)) {
@@ -97,7 +97,7 @@ export class EndpointSliceMirroringController extends ReconcileLoop {
     }
   }
 
-  private marks({ metadata }: StoredEndpoints): SliceMetadata {
+  private sliceMetadata({ metadata }: StoredEndpoints): SliceMetadata {
     const { serviceName, sliceManagedBy, mirroringLoop, skipMirror, triggerTime } = this.labels;
     const { namespace = '', name = '', uid = '', deletionTimestamp } = metadata;
     const { [skipMirror]: _skip, ...labels } = metadata.labels ?? {};

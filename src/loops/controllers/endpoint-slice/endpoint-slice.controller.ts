@@ -34,12 +34,12 @@ export class EndpointSliceController extends ServiceLoop {
     wantsZones(service, this.dependencies.names) ? ['yes'] : [],
   );
   /** The last report about the zones of a service, by its key and the family; '' when zones are in use. */
-  private readonly told = new Map<string, string>();
+  private readonly reported = new Map<string, string>();
 
   protected override started(signal: AbortSignal): void {
     signal.addEventListener('abort', () => this.counters?.clear(), { once: true });
     this.zones.clear();
-    this.told.clear();
+    this.reported.clear();
   }
 
   protected otherSources(): readonly Source[] {
@@ -75,10 +75,10 @@ export class EndpointSliceController extends ServiceLoop {
     });
     const groups = this.hinted(service, wanted);
     const existing = this.slicesOf(namespace, name);
-    const marks = this.marks(service, time);
-    const plan = withMetadata(packSlices(existing, groups, mostEndpoints), existing, marks);
+    const sliceMetadata = this.sliceMetadata(service, time);
+    const plan = withMetadata(packSlices(existing, groups, mostEndpoints), existing, sliceMetadata);
     try {
-      await writeSlices(this.client<StoredSlice>('discovery', 'endpointslices'), work, plan, marks);
+      await writeSlices(this.client<StoredSlice>('discovery', 'endpointslices'), work, plan, sliceMetadata);
     } catch (error) {
       this.counters?.failed(isRace(error) ? 'stale' : 'error');
       const text = `Error updating Endpoint Slices for Service ${namespace}/${name}`;
@@ -102,13 +102,13 @@ export class EndpointSliceController extends ServiceLoop {
   private hinted(service: StoredService, groups: PortGroup[]): PortGroup[] {
     const key = keyOf(service);
     if (!wantsZones(service, this.dependencies.names)) {
-      for (const { family } of groups) this.told.delete(`${key} ${family}`);
+      for (const { family } of groups) this.reported.delete(`${key} ${family}`);
       return groups;
     }
     const hinted = withZoneHints(groups, this.zones.shares);
     for (const [family, problem = ''] of hinted.problems) {
-      if (this.told.get(`${key} ${family}`) === problem) continue;
-      this.told.set(`${key} ${family}`, problem);
+      if (this.reported.get(`${key} ${family}`) === problem) continue;
+      this.reported.set(`${key} ${family}`, problem);
       const tail = `addressType: ${family}`;
       if (problem === '') {
         this.events.normal(service, 'TopologyAwareHintsEnabled', `Topology Aware Hints has been enabled, ${tail}`);
@@ -119,12 +119,12 @@ export class EndpointSliceController extends ServiceLoop {
 
   protected async clear(namespace: string, name: string, work: ReconcileContext): Promise<void> {
     this.counters?.forget(`${namespace}/${name}`);
-    for (const family of ['IPv4', 'IPv6']) this.told.delete(`${namespace}/${name} ${family}`);
+    for (const family of ['IPv4', 'IPv6']) this.reported.delete(`${namespace}/${name} ${family}`);
     const client = this.client<StoredSlice>('discovery', 'endpointslices');
     for (const slice of this.slicesOf(namespace, name)) await client.delete(work, slice);
   }
 
-  private marks(service: StoredService, time: number | undefined): SliceMetadata {
+  private sliceMetadata(service: StoredService, time: number | undefined): SliceMetadata {
     const { serviceName, sliceManagedBy, sliceLoop, headless, triggerTime } = this.labels;
     const { namespace = '', name = '', uid = '', deletionTimestamp } = service.metadata;
     const { [headless]: _headless, ...labels } = service.metadata.labels ?? {};

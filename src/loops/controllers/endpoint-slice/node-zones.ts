@@ -7,30 +7,30 @@ import type { ZoneShares } from './zone-shares.js';
 type StoredNode = Node & ApiObject;
 
 /** A node's contribution to its zone. */
-interface NodeFacts {
+interface ZoneInfo {
   readonly zone: string;
   readonly milliCpu: number;
 }
 
 /** The zones of the nodes that run ordinary work, weighted by the CPU of their nodes. */
 export class NodeZones {
-  private readonly facts = new Map<string, NodeFacts>();
+  private readonly info = new Map<string, ZoneInfo>();
   private known: { readonly shares: ZoneShares | undefined } | undefined;
 
   constructor(private readonly names: Pick<VendorNames, 'labelPrefix'>) {}
 
   clear(): void {
-    this.facts.clear();
+    this.info.clear();
     this.known = undefined;
   }
 
   /** Records a node; undefined: it is gone. Returns whether the shares may differ from now on. */
   set(name: string, node: StoredNode | undefined): boolean {
-    const before = this.facts.get(name);
-    const now = node === undefined ? undefined : this.factsOf(node);
+    const before = this.info.get(name);
+    const now = node === undefined ? undefined : this.infoOf(node);
     if (before?.zone === now?.zone && before?.milliCpu === now?.milliCpu) return false;
-    if (now === undefined) this.facts.delete(name);
-    else this.facts.set(name, now);
+    if (now === undefined) this.info.delete(name);
+    else this.info.set(name, now);
     this.known = undefined;
     return true;
   }
@@ -44,7 +44,7 @@ export class NodeZones {
   private count(): ZoneShares | undefined {
     const zones = new Map<string, number>();
     let sum = 0;
-    for (const { zone, milliCpu } of this.facts.values()) {
+    for (const { zone, milliCpu } of this.info.values()) {
       if (zone === '' || milliCpu <= 0) return undefined;
       zones.set(zone, (zones.get(zone) ?? 0) + milliCpu);
       sum += milliCpu;
@@ -52,7 +52,7 @@ export class NodeZones {
     return new Map([...zones].map(([zone, milliCpu]) => [zone, milliCpu / sum]));
   }
 
-  private factsOf({ metadata, status }: StoredNode): NodeFacts | undefined {
+  private infoOf({ metadata, status }: StoredNode): ZoneInfo | undefined {
     const { labelPrefix } = this.names;
     const { labels = {} } = metadata;
     const isMaster = ['control-plane', 'master'].some((role) =>

@@ -11,7 +11,7 @@ import type { WorkOutcome } from '../work-queue.js';
 import { truncated, wantedSubsets } from './wanted-subsets.js';
 
 type StoredEndpoints = Endpoints & ApiObject;
-type Marks = Record<string, string>;
+type StringMap = Record<string, string>;
 
 const mostAddresses = 1_000;
 
@@ -19,7 +19,7 @@ const mostAddresses = 1_000;
 interface Wanted {
   readonly subsets: readonly EndpointSubset[];
   readonly isTruncated: boolean;
-  readonly labels: Marks;
+  readonly labels: StringMap;
 }
 
 /**

@@ -27,12 +27,12 @@ export function changeSource(
   resource: string,
   keys: ChangeKeys,
 ): Source {
-  let tell = (_keys: Iterable<string>): void => undefined;
+  let notify = (_keys: Iterable<string>): void => undefined;
   const informer = {
     use: async (signal: AbortSignal): Promise<void> => {
       const handler = {
-        changed: (_key: unknown, change: Change) => tell(keys.keysOf(change)),
-        missed: () => tell(keys.all()),
+        changed: (_key: unknown, change: Change) => notify(keys.keysOf(change)),
+        missed: () => notify(keys.all()),
       };
       const lost = (error: unknown) =>
         logger.warn('a control loop lost its place in the change log', { resource, error });
@@ -42,12 +42,12 @@ export function changeSource(
     reached: async () => undefined,
   };
   const feed: Source['feed'] = (add, signal) => {
-    tell = (found) => {
+    notify = (found) => {
       for (const key of found) add(key);
     };
-    signal.addEventListener('abort', () => (tell = () => undefined), { once: true });
+    signal.addEventListener('abort', () => (notify = () => undefined), { once: true });
     // At the start every existing object is new to the controller.
-    tell(keys.all());
+    notify(keys.all());
   };
   return { informer, feed };
 }

@@ -5,7 +5,7 @@ import { deniedError } from '../../../base/machinery/denied-error.js';
 import { formatApiVersion, formatGroupResource, type GroupResource } from '../../../base/machinery/group-version.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { updateManagedFields } from '../../../base/machinery/managed-fields/index.js';
-import { sizeOf } from '../../../base/machinery/packed/packed-object.js';
+import { sizeOf } from '../../../base/machinery/packed/object-packer.js';
 import { decode } from '../../../base/machinery/schema/index.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';

@@ -140,9 +140,9 @@ export class LoopEvents {
   }
 
   private dropped(namespace: string): void {
-    const untold = this.budget.take();
-    if (untold === undefined) return;
-    const others = untold === 0 ? {} : { untold };
+    const suppressed = this.budget.take();
+    if (suppressed === undefined) return;
+    const others = suppressed === 0 ? {} : { suppressed };
     this.dependencies.logger.warn('an event was dropped: too many of its namespace wait', {
       loop: this.account,
       namespace,

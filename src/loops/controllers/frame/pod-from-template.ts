@@ -1,6 +1,6 @@
 import type { ApiObject, OwnerReference } from '../../../base/machinery/api-object.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
-import { sizeOf } from '../../../base/machinery/packed/packed-object.js';
+import { sizeOf } from '../../../base/machinery/packed/object-packer.js';
 import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import type { StoredPod } from './indexes.js';
 import type { DeepPartial } from './loop-client.js';

@@ -132,9 +132,9 @@ describe('ReconcileLoop', () => {
         return { decision: 'noOpinion', reason: '' };
       },
     };
-    let tell: (line: string) => void = () => undefined;
-    const line = new Promise<string>((resolve) => (tell = resolve));
-    const { loop } = copier(authorizer, new Logger('warn', 'text', tell));
+    let reported: (line: string) => void = () => undefined;
+    const line = new Promise<string>((resolve) => (reported = resolve));
+    const { loop } = copier(authorizer, new Logger('warn', 'text', reported));
     const running = loop.run(stop.signal);
     await maps.create(work, { metadata: { name: 'a', namespace: 'ns' }, data: { copies: '1' } });
     assert.match(await line, /system:serviceaccount:control-system:copier.*cannot create resource/);

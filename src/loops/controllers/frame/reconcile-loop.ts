@@ -205,8 +205,8 @@ export abstract class ReconcileLoop implements ControlLoop {
           await Promise.all(sources.map(({ informer }) => informer.reached(work.written)));
         }
       },
-      onFault: (key, error, untold) => {
-        const others = untold === 0 ? {} : { untold };
+      onFault: (key, error, suppressed) => {
+        const others = suppressed === 0 ? {} : { suppressed };
         logger.warn('a control loop could not finish yet', { loop: this.name, key, error, ...others });
       },
       workers: this.workers,

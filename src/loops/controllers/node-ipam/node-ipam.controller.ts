@@ -3,7 +3,7 @@ import type { NodeRanges } from '../../../base/config/node-ipam.options.js';
 import type { Allocation } from '../../../objects/registry/allocation/allocation.js';
 import { type ReconcileContext, TermOver } from '../frame/reconcile-context.js';
 import { type ReconcileDependencies, ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
-import type { StoredNode } from '../node-lifecycle/node-facts.js';
+import type { StoredNode } from '../node-lifecycle/node-silence.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { NodeRangeClaims, podRangesOf } from './node-range-claims.js';
 import { RangePool } from './range-pool.js';

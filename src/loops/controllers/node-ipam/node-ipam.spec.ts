@@ -6,7 +6,7 @@ import { NodeIpamOptions, nodeRangesOf } from '../../../base/config/node-ipam.op
 import { parseOptions } from '../../../base/config/parse-options.js';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Event } from '../../../objects/apis/core/v1/event.types.js';
-import type { StoredNode } from '../node-lifecycle/node-facts.js';
+import type { StoredNode } from '../node-lifecycle/node-silence.js';
 import { ManualTimers } from '../testing/manual-timers.js';
 
 const hold = 'example.com/hold';
@@ -43,7 +43,7 @@ describe('NodeIpamController', () => {
       for (const { spec } of served) assert.equal(spec.podCIDR, spec.podCIDRs?.[0]);
       return Object.fromEntries(served.map(({ metadata, spec }) => [metadata.name, (spec.podCIDRs ?? []).join()]));
     });
-  const untilTold = (name: string, reason: string) =>
+  const untilReported = (name: string, reason: string) =>
     scene.until<Event & ApiObject, Event & ApiObject>('events', `${name} is told ${reason}`, (events) =>
       events.find((event) => event.involvedObject.name === name && event.reason === reason),
     );
@@ -79,7 +79,7 @@ describe('NodeIpamController', () => {
     await runWith('10.0.1.0/24', '--cluster-cidr=10.0.0.0/22', '--node-cidr-mask-size=23');
     assert.equal((await untilServed(1)).a, '10.0.2.0/23');
     await node('b');
-    assert.equal((await untilTold('b', 'CIDRNotAvailable')).message, 'Node b status is now: CIDRNotAvailable');
+    assert.equal((await untilReported('b', 'CIDRNotAvailable')).message, 'Node b status is now: CIDRNotAvailable');
   });
 
   it('records an event for nodes for which nothing is left, takes nothing for them, and serves them when others go', async () => {
@@ -87,7 +87,7 @@ describe('NodeIpamController', () => {
     await node('a');
     const { a } = await untilServed(1);
     await node('b');
-    const event = await untilTold('b', 'CIDRNotAvailable');
+    const event = await untilReported('b', 'CIDRNotAvailable');
     assert.equal(event.type, 'Normal');
     assert.equal(event.source?.component, 'cidrAllocator');
     assert.equal(event.metadata.namespace, 'default');
@@ -111,7 +111,7 @@ describe('NodeIpamController', () => {
     await untilServed(1);
     await scene.delete('nodes', '', 'leaving');
     await node('waiting');
-    await untilTold('waiting', 'CIDRNotAvailable');
+    await untilReported('waiting', 'CIDRNotAvailable');
     await scene.update('nodes', '', 'leaving', ({ metadata }) => (metadata.finalizers = []));
     assert.deepEqual(await untilServed(1), { waiting: '10.244.0.0/24' });
   });
@@ -133,7 +133,7 @@ describe('NodeIpamController', () => {
     for (const name of ['x', 'y', 'z', 'last']) await node(name);
     await untilServed(64);
     await node('surplus');
-    await untilTold('surplus', 'CIDRNotAvailable');
+    await untilReported('surplus', 'CIDRNotAvailable');
     await scene.delete('nodes', '', 'n7');
     const after = await untilServed(64);
     assert.equal(after.surplus, served.n7);

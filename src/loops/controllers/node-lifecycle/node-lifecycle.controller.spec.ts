@@ -8,7 +8,7 @@ import type { Lease } from '../../../objects/apis/coordination/v1/lease.types.js
 import type { Event } from '../../../objects/apis/core/v1/event.types.js';
 import type { StoredPod } from '../frame/indexes.js';
 import { ManualTimers } from '../testing/manual-timers.js';
-import type { StoredNode } from './node-facts.js';
+import type { StoredNode } from './node-silence.js';
 
 type StoredEvent = Event & ApiObject;
 

@@ -14,7 +14,7 @@ import {
   type StoredNode,
   silentConditions,
   zoneOf,
-} from './node-facts.js';
+} from './node-silence.js';
 import { evictingKey, evictingTaints, hasEvictingTaint, schedulingTaints } from './node-taints.js';
 import { type EvictionRates, evictionRates, isEverythingLost, RateLimit, type ZoneCount } from './zones.js';
 

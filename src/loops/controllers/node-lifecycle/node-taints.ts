@@ -1,6 +1,6 @@
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
-import { readyStatus, type StoredNode } from './node-facts.js';
+import { readyStatus, type StoredNode } from './node-silence.js';
 
 type Names = Pick<VendorNames, 'labelPrefix'>;
 

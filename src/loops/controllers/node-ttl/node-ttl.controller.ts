@@ -1,6 +1,6 @@
 import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
-import type { StoredNode } from '../node-lifecycle/node-facts.js';
+import type { StoredNode } from '../node-lifecycle/node-silence.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { nextStep, secondsAt, stepCount, stepOf } from './ttl-steps.js';
 
@@ -20,12 +20,12 @@ export class NodeTtlController extends ReconcileLoop {
 
   /** Continues where the previous leader stopped: with the step recorded on most nodes. */
   protected override started(): void {
-    const told = new Array<number>(stepCount).fill(0);
+    const reported = new Array<number>(stepCount).fill(0);
     for (const node of this.nodes.all()) {
       const step = stepOf(Number(this.ttlOf(node) ?? Number.NaN));
-      if (step !== undefined) told[step] = (told[step] ?? 0) + 1;
+      if (step !== undefined) reported[step] = (reported[step] ?? 0) + 1;
     }
-    this.step = nextStep(told.indexOf(Math.max(...told)), this.nodes.size);
+    this.step = nextStep(reported.indexOf(Math.max(...reported)), this.nodes.size);
   }
 
   private *keysOf(node: StoredNode | undefined, old: StoredNode | undefined): Generator<string> {

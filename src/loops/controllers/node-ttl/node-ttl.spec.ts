@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { LoopScene } from '../../../../test/support/loop-scene.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
-import type { StoredNode } from '../node-lifecycle/node-facts.js';
+import type { StoredNode } from '../node-lifecycle/node-silence.js';
 
 const annotation = 'node.alpha.kubernetes.io/ttl';
 

@@ -11,32 +11,28 @@ export type VolumePhase = 'Available' | 'Bound' | 'Released' | 'Failed';
  *
  * @throws Taken when the volume names another claim
  */
-export function boundVolume(
-  live: StoredVolume,
-  claim: StoredClaim,
-  marks: VolumeAnnotations,
-): StoredVolume | undefined {
+export function boundVolume(live: StoredVolume, claim: StoredClaim, keys: VolumeAnnotations): StoredVolume | undefined {
   const { name, namespace, uid, resourceVersion } = claim.metadata;
   const wasMeant = isMeantFor(live, claim);
   if (live.spec.claimRef !== undefined && !wasMeant) throw new Taken();
   if (wasMeant && live.spec.claimRef?.uid === uid) return undefined;
   if (live.metadata.deletionTimestamp !== undefined) throw new Taken();
   live.spec.claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion };
-  if (!wasMeant) live.metadata.annotations = { ...live.metadata.annotations, [marks.boundByController]: 'yes' };
+  if (!wasMeant) live.metadata.annotations = { ...live.metadata.annotations, [keys.boundByController]: 'yes' };
   return live;
 }
 
 /** Returns the claim with the name of the volume; see {@link boundVolume}. */
-export function boundClaim(live: StoredClaim, volumeName: string, marks: VolumeAnnotations): StoredClaim | undefined {
+export function boundClaim(live: StoredClaim, volumeName: string, keys: VolumeAnnotations): StoredClaim | undefined {
   const { annotations = {} } = live.metadata;
   const isNamed = live.spec.volumeName === volumeName;
   if (live.spec.volumeName && !isNamed) throw new Taken();
-  if (isNamed && annotations[marks.bindCompleted] !== undefined) return undefined;
+  if (isNamed && annotations[keys.bindCompleted] !== undefined) return undefined;
   live.spec.volumeName = volumeName;
   live.metadata.annotations = {
     ...annotations,
-    [marks.bindCompleted]: 'yes',
-    ...(isNamed ? {} : { [marks.boundByController]: 'yes' }),
+    [keys.bindCompleted]: 'yes',
+    ...(isNamed ? {} : { [keys.boundByController]: 'yes' }),
   };
   return live;
 }
@@ -45,8 +41,8 @@ export function boundClaim(live: StoredClaim, volumeName: string, marks: VolumeA
  * Returns the volume without the claim that no longer wants it. A volume reserved for a claim by name stays reserved
  * for that name.
  */
-export function unboundVolume(live: StoredVolume, marks: VolumeAnnotations): StoredVolume {
-  const { [marks.boundByController]: byController, ...others } = live.metadata.annotations ?? {};
+export function unboundVolume(live: StoredVolume, keys: VolumeAnnotations): StoredVolume {
+  const { [keys.boundByController]: byController, ...others } = live.metadata.annotations ?? {};
   if (byController === undefined) {
     const { uid: _gone, resourceVersion: _old, ...claimRef } = live.spec.claimRef ?? {};
     live.spec.claimRef = claimRef;

@@ -99,25 +99,25 @@ const warning = 'Warning persistentvolume-controller: ';
 
 describe('the binder of claims and volumes', () => {
   let scene: LoopScene;
-  let room: Storeroom;
+  let storeroom: Storeroom;
 
   before(async () => {
     scene = await LoopScene.start({ postgres });
-    room = new Storeroom(scene);
+    storeroom = new Storeroom(scene);
     await scene.run(['persistentvolume-binder', 'pv-protection', 'pvc-protection']);
   });
   after(() => scene.end());
 
   it('offers a new volume and gives it to a claim that comes later', async () => {
-    await room.volume('first', 'one', '2Gi');
-    const { status } = await room.volumeIs('first', 'Available');
+    await storeroom.volume('first', 'one', '2Gi');
+    const { status } = await storeroom.volumeIs('first', 'Available');
     assert.ok(status.lastPhaseTransitionTime);
-    await room.claim('first', 'one');
-    const claim = await room.claimIs('first', 'Bound');
+    await storeroom.claim('first', 'one');
+    const claim = await storeroom.claimIs('first', 'Bound');
     assert.deepEqual(claim.status, { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: '2Gi' } });
     assert.equal(claim.spec.volumeName, 'first');
     assert.deepEqual(claim.metadata.annotations, { [completed]: 'yes', [by]: 'yes' });
-    const { spec, metadata } = await room.volumeIs('first', 'Bound');
+    const { spec, metadata } = await storeroom.volumeIs('first', 'Bound');
     const { resourceVersion, ...reference } = spec.claimRef ?? {};
     assert.ok(resourceVersion);
     assert.deepEqual(reference, {
@@ -131,13 +131,13 @@ describe('the binder of claims and volumes', () => {
   });
 
   it('gives a waiting claim the volume that comes later', async () => {
-    await room.claim('early', 'later');
+    await storeroom.claim('early', 'later');
     assert.equal(
-      await room.event('ProvisioningFailed', 'early'),
+      await storeroom.event('ProvisioningFailed', 'early'),
       `${warning}storageclass.storage.k8s.io "later" not found`,
     );
-    await room.volume('late', 'later');
-    await room.claimIs('early', 'Bound');
+    await storeroom.volume('late', 'later');
+    await storeroom.claimIs('early', 'Bound');
   });
 
   it('keeps a new volume from claims that waited for any, for two seconds', () => {
@@ -157,144 +157,144 @@ describe('the binder of claims and volumes', () => {
   });
 
   it('takes the smallest volume that fits, with the fewest access modes', async () => {
-    await room.volume('s-10', 'sizes', '10Gi');
-    await room.volume('s-3', 'sizes', '3Gi');
-    await room.volume('s-1', 'sizes', '1Gi');
-    await room.volume('s-2-many', 'sizes', '2Gi', { accessModes: ['ReadWriteOnce', 'ReadWriteMany'] });
-    await Promise.all(['s-10', 's-3', 's-1', 's-2-many'].map((name) => room.volumeIs(name, 'Available')));
-    await room.claim('two', 'sizes', '2Gi');
-    assert.equal((await room.claimIs('two', 'Bound')).spec.volumeName, 's-3');
-    await room.claim('many', 'sizes', '1Gi', { accessModes: ['ReadWriteMany'] });
-    assert.equal((await room.claimIs('many', 'Bound')).spec.volumeName, 's-2-many');
+    await storeroom.volume('s-10', 'sizes', '10Gi');
+    await storeroom.volume('s-3', 'sizes', '3Gi');
+    await storeroom.volume('s-1', 'sizes', '1Gi');
+    await storeroom.volume('s-2-many', 'sizes', '2Gi', { accessModes: ['ReadWriteOnce', 'ReadWriteMany'] });
+    await Promise.all(['s-10', 's-3', 's-1', 's-2-many'].map((name) => storeroom.volumeIs(name, 'Available')));
+    await storeroom.claim('two', 'sizes', '2Gi');
+    assert.equal((await storeroom.claimIs('two', 'Bound')).spec.volumeName, 's-3');
+    await storeroom.claim('many', 'sizes', '1Gi', { accessModes: ['ReadWriteMany'] });
+    assert.equal((await storeroom.claimIs('many', 'Bound')).spec.volumeName, 's-2-many');
   });
 
   it('passes by volumes of other labels, modes and classes', async () => {
-    await room.volume('raw', 'picky', '5Gi', { volumeMode: 'Block' });
-    await room.volume('plain', 'picky', '5Gi');
-    await room.volumeIs('raw', 'Available');
-    await room.volumeIs('plain', 'Available');
-    await room.claim('block', 'picky', '1Gi', { volumeMode: 'Block' });
-    assert.equal((await room.claimIs('block', 'Bound')).spec.volumeName, 'raw');
-    await room.claim('labelled', 'picky', '1Gi', { selector: { matchLabels: { disk: 'fast' } } });
-    await room.event('ProvisioningFailed', 'labelled');
-    await room.claim('classless', '', '1Gi');
+    await storeroom.volume('raw', 'picky', '5Gi', { volumeMode: 'Block' });
+    await storeroom.volume('plain', 'picky', '5Gi');
+    await storeroom.volumeIs('raw', 'Available');
+    await storeroom.volumeIs('plain', 'Available');
+    await storeroom.claim('block', 'picky', '1Gi', { volumeMode: 'Block' });
+    assert.equal((await storeroom.claimIs('block', 'Bound')).spec.volumeName, 'raw');
+    await storeroom.claim('labelled', 'picky', '1Gi', { selector: { matchLabels: { disk: 'fast' } } });
+    await storeroom.event('ProvisioningFailed', 'labelled');
+    await storeroom.claim('classless', '', '1Gi');
     assert.equal(
-      await room.event('FailedBinding', 'classless'),
+      await storeroom.event('FailedBinding', 'classless'),
       `${prefix}no persistent volumes available for this claim and no storage class is set`,
     );
-    assert.equal((await room.claimIs('labelled', 'Pending')).spec.volumeName, undefined);
+    assert.equal((await storeroom.claimIs('labelled', 'Pending')).spec.volumeName, undefined);
     await scene.update(volumes, '', 'plain', ({ metadata }) => {
       metadata.labels = { disk: 'fast' };
     });
-    assert.equal((await room.claimIs('labelled', 'Bound')).spec.volumeName, 'plain');
+    assert.equal((await storeroom.claimIs('labelled', 'Bound')).spec.volumeName, 'plain');
   });
 
   it('binds what names the other, from either side', async () => {
-    await room.volume('wanted', 'named', '5Gi');
-    await room.volume('other', 'named', '1Gi');
-    await room.volumeIs('other', 'Available');
-    await room.claim('by-name', 'named', '1Gi', { volumeName: 'wanted' });
-    const claim = await room.claimIs('by-name', 'Bound');
+    await storeroom.volume('wanted', 'named', '5Gi');
+    await storeroom.volume('other', 'named', '1Gi');
+    await storeroom.volumeIs('other', 'Available');
+    await storeroom.claim('by-name', 'named', '1Gi', { volumeName: 'wanted' });
+    const claim = await storeroom.claimIs('by-name', 'Bound');
     assert.equal(claim.spec.volumeName, 'wanted');
     assert.deepEqual(claim.metadata.annotations, { [completed]: 'yes' });
 
-    await room.volume('reserved', 'named', '9Gi', { claimRef: { namespace: 'default', name: 'expected' } });
-    await room.volumeIs('reserved', 'Available');
-    await room.claim('expected', 'named');
-    assert.equal((await room.claimIs('expected', 'Bound')).spec.volumeName, 'reserved');
-    const { metadata } = await room.volumeIs('reserved', 'Bound');
+    await storeroom.volume('reserved', 'named', '9Gi', { claimRef: { namespace: 'default', name: 'expected' } });
+    await storeroom.volumeIs('reserved', 'Available');
+    await storeroom.claim('expected', 'named');
+    assert.equal((await storeroom.claimIs('expected', 'Bound')).spec.volumeName, 'reserved');
+    const { metadata } = await storeroom.volumeIs('reserved', 'Bound');
     assert.equal(metadata.annotations?.[by], undefined);
   });
 
   it('says why a claim can not have the volume that it names', async () => {
-    await room.volume('small', 'strict');
-    await room.volumeIs('small', 'Available');
-    await room.claim('big', 'strict', '2Gi', { volumeName: 'small' });
+    await storeroom.volume('small', 'strict');
+    await storeroom.volumeIs('small', 'Available');
+    await storeroom.claim('big', 'strict', '2Gi', { volumeName: 'small' });
     assert.equal(
-      await room.event('VolumeMismatch', 'big'),
+      await storeroom.event('VolumeMismatch', 'big'),
       `${warning}Cannot bind to requested volume "small": requested PV is too small`,
     );
-    await room.claim('owner', 'strict', '1Gi', { volumeName: 'small' });
-    await room.claimIs('owner', 'Bound');
-    await room.claim('second', 'strict', '1Gi', { volumeName: 'small' });
+    await storeroom.claim('owner', 'strict', '1Gi', { volumeName: 'small' });
+    await storeroom.claimIs('owner', 'Bound');
+    await storeroom.claim('second', 'strict', '1Gi', { volumeName: 'small' });
     assert.equal(
-      await room.event('FailedBinding', 'second'),
+      await storeroom.event('FailedBinding', 'second'),
       `${warning}volume "small" already bound to a different claim.`,
     );
-    await room.claimIs('second', 'Pending');
-    await room.claim('nowhere', 'strict', '1Gi', { volumeName: 'comes-later' });
-    await room.volume('comes-later', 'strict');
-    await room.claimIs('nowhere', 'Bound');
+    await storeroom.claimIs('second', 'Pending');
+    await storeroom.claim('nowhere', 'strict', '1Gi', { volumeName: 'comes-later' });
+    await storeroom.volume('comes-later', 'strict');
+    await storeroom.claimIs('nowhere', 'Bound');
   });
 
   it('releases the volume of a claim that is gone, and keeps it', async () => {
-    await room.volume('kept', 'keep');
-    await room.claim('leaves', 'keep');
-    await room.claimIs('leaves', 'Bound');
+    await storeroom.volume('kept', 'keep');
+    await storeroom.claim('leaves', 'keep');
+    await storeroom.claimIs('leaves', 'Bound');
     await scene.delete(claims, 'default', 'leaves');
-    const { spec } = await room.volumeIs('kept', 'Released');
+    const { spec } = await storeroom.volumeIs('kept', 'Released');
     assert.equal(spec.claimRef?.name, 'leaves');
     // A new claim of the same name is a different claim.
-    await room.claim('leaves', 'keep');
-    await room.event('ProvisioningFailed', 'leaves');
-    await room.volumeIs('kept', 'Released');
+    await storeroom.claim('leaves', 'keep');
+    await storeroom.event('ProvisioningFailed', 'leaves');
+    await storeroom.volumeIs('kept', 'Released');
     // The administrator makes the volume available again.
     await scene.update<StoredVolume>(volumes, '', 'kept', (live) => {
       delete live.spec.claimRef;
     });
-    await room.claimIs('leaves', 'Bound');
+    await storeroom.claimIs('leaves', 'Bound');
   });
 
   it('leaves deleting to who made the volume, and says when nobody can', async () => {
     const policy = { persistentVolumeReclaimPolicy: 'Delete' };
-    await room.volume('made', 'gone', '1Gi', policy, { 'pv.kubernetes.io/provisioned-by': 'example.com/disks' });
-    await room.volume('found', 'gone', '2Gi', policy);
-    await room.volume('emptied', 'gone', '3Gi', { persistentVolumeReclaimPolicy: 'Recycle' });
+    await storeroom.volume('made', 'gone', '1Gi', policy, { 'pv.kubernetes.io/provisioned-by': 'example.com/disks' });
+    await storeroom.volume('found', 'gone', '2Gi', policy);
+    await storeroom.volume('emptied', 'gone', '3Gi', { persistentVolumeReclaimPolicy: 'Recycle' });
     for (const [name, size] of [
       ['made', '1Gi'],
       ['found', '2Gi'],
       ['emptied', '3Gi'],
     ] as const) {
-      await room.volumeIs(name, 'Available');
-      await room.claim(`of-${name}`, 'gone', size, { volumeName: name });
-      await room.claimIs(`of-${name}`, 'Bound');
+      await storeroom.volumeIs(name, 'Available');
+      await storeroom.claim(`of-${name}`, 'gone', size, { volumeName: name });
+      await storeroom.claimIs(`of-${name}`, 'Bound');
     }
     for (const name of ['made', 'found', 'emptied']) await scene.delete(claims, 'default', `of-${name}`);
-    await room.volumeIs('made', 'Released');
+    await storeroom.volumeIs('made', 'Released');
     const text = 'error getting deleter volume plugin for volume "found": no deletable volume plugin matched';
-    assert.equal((await room.volumeIs('found', 'Failed')).status.message, text);
-    assert.equal(await room.event('VolumeFailedDelete', 'found'), `${warning}${text}`);
-    await room.volumeIs('emptied', 'Failed');
+    assert.equal((await storeroom.volumeIs('found', 'Failed')).status.message, text);
+    assert.equal(await storeroom.event('VolumeFailedDelete', 'found'), `${warning}${text}`);
+    await storeroom.volumeIs('emptied', 'Failed');
     assert.equal(
-      await room.event('VolumeFailedRecycle', 'emptied'),
+      await storeroom.event('VolumeFailedRecycle', 'emptied'),
       `${warning}No recycler plugin found for the volume!`,
     );
     assert.equal((await scene.get<StoredVolume>(volumes, '', 'made')).status.phase, 'Released');
   });
 
   it('calls a claim lost whose volume is gone', async () => {
-    await room.volume('breaks', 'loss');
-    await room.claim('loser', 'loss');
-    await room.claimIs('loser', 'Bound');
+    await storeroom.volume('breaks', 'loss');
+    await storeroom.claim('loser', 'loss');
+    await storeroom.claimIs('loser', 'Bound');
     await scene.update<StoredVolume>(volumes, '', 'breaks', ({ metadata }) => {
       metadata.finalizers = [];
     });
     await scene.delete(volumes, '', 'breaks');
     // Another loop writes the condition that no pod uses the claim.
-    const { conditions: _conditions, ...status } = (await room.claimIs('loser', 'Lost')).status;
+    const { conditions: _conditions, ...status } = (await storeroom.claimIs('loser', 'Lost')).status;
     assert.deepEqual(status, { phase: 'Lost' });
     assert.equal(
-      await room.event('ClaimLost', 'loser'),
+      await storeroom.event('ClaimLost', 'loser'),
       `${warning}Bound claim has lost its PersistentVolume. Data on the volume is lost!`,
     );
-    await room.volume('breaks', 'loss');
-    await room.claimIs('loser', 'Bound');
+    await storeroom.volume('breaks', 'loss');
+    await storeroom.claimIs('loser', 'Bound');
   });
 
   it('frees a volume whose claim has another one', async () => {
-    await room.volume('mine', 'twice');
-    await room.claim('owns', 'twice');
-    const { metadata } = await room.claimIs('owns', 'Bound');
+    await storeroom.volume('mine', 'twice');
+    await storeroom.claim('owns', 'twice');
+    const { metadata } = await storeroom.claimIs('owns', 'Bound');
     const claimRef = {
       kind: 'PersistentVolumeClaim',
       apiVersion: 'v1',
@@ -302,30 +302,32 @@ describe('the binder of claims and volumes', () => {
       name: 'owns',
       uid: metadata.uid,
     };
-    await room.volume('spare', 'twice', '1Gi', { claimRef }, { [by]: 'yes' });
-    const { spec, metadata: freed } = await room.volumeIs('spare', 'Available');
+    await storeroom.volume('spare', 'twice', '1Gi', { claimRef }, { [by]: 'yes' });
+    const { spec, metadata: freed } = await storeroom.volumeIs('spare', 'Available');
     assert.equal(spec.claimRef, undefined);
     assert.equal(freed.annotations?.[by], undefined);
   });
 
   it('waits for the first pod where the class says so', async () => {
-    await room.storageClass('local', 'kubernetes.io/no-provisioner', { volumeBindingMode: 'WaitForFirstConsumer' });
-    await room.volume('disk', 'local');
-    await room.volumeIs('disk', 'Available');
-    await room.claim('waits', 'local');
+    await storeroom.storageClass('local', 'kubernetes.io/no-provisioner', {
+      volumeBindingMode: 'WaitForFirstConsumer',
+    });
+    await storeroom.volume('disk', 'local');
+    await storeroom.volumeIs('disk', 'Available');
+    await storeroom.claim('waits', 'local');
     assert.equal(
-      await room.event('WaitForFirstConsumer', 'waits'),
+      await storeroom.event('WaitForFirstConsumer', 'waits'),
       `${prefix}waiting for first consumer to be created before binding`,
     );
-    await room.volumeIs('disk', 'Available');
+    await storeroom.volumeIs('disk', 'Available');
     // The scheduler chose the volume.
     const { metadata } = await scene.get(claims, 'default', 'waits');
     await scene.update<StoredVolume>(volumes, '', 'disk', ({ spec }) => {
       const { name, namespace, uid } = metadata;
       spec.claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', name, namespace, uid };
     });
-    await room.claimIs('waits', 'Bound');
-    await room.volumeIs('disk', 'Bound');
+    await storeroom.claimIs('waits', 'Bound');
+    await storeroom.volumeIs('disk', 'Bound');
   });
 
   it('asks external provisioners, at once or when the node is known', async () => {
@@ -333,48 +335,48 @@ describe('the binder of claims and volumes', () => {
     const beta = { 'volume.beta.kubernetes.io/storage-provisioner': 'example.com/disks' };
     const isAsked = ({ metadata }: StoredClaim) =>
       Object.entries({ ...asked, ...beta }).every(([key, value]) => metadata.annotations?.[key] === value);
-    await room.storageClass('made', 'example.com/disks');
-    await room.claim('now', 'made');
-    await room.claimIs('now', 'Pending', isAsked);
+    await storeroom.storageClass('made', 'example.com/disks');
+    await storeroom.claim('now', 'made');
+    await storeroom.claimIs('now', 'Pending', isAsked);
     assert.match(
-      await room.event('ExternalProvisioning', 'now'),
+      await storeroom.event('ExternalProvisioning', 'now'),
       /^Normal persistentvolume-controller: Waiting for a volume to be created either by the external provisioner 'example\.com\/disks' or manually by the system administrator\. /,
     );
-    await room.storageClass('made-later', 'example.com/disks', { volumeBindingMode: 'WaitForFirstConsumer' });
-    await room.claim('then', 'made-later');
-    await room.event('WaitForFirstConsumer', 'then');
+    await storeroom.storageClass('made-later', 'example.com/disks', { volumeBindingMode: 'WaitForFirstConsumer' });
+    await storeroom.claim('then', 'made-later');
+    await storeroom.event('WaitForFirstConsumer', 'then');
     await scene.update(claims, 'default', 'then', ({ metadata }) => {
       metadata.annotations = { ...metadata.annotations, 'volume.kubernetes.io/selected-node': 'a' };
     });
-    const { metadata } = await room.claimIs('then', 'Pending', isAsked);
+    const { metadata } = await storeroom.claimIs('then', 'Pending', isAsked);
     const { name, namespace, uid } = metadata;
-    await room.volume('pvc-then', 'made-later', '1Gi', {
+    await storeroom.volume('pvc-then', 'made-later', '1Gi', {
       claimRef: { kind: 'PersistentVolumeClaim', apiVersion: 'v1', name, namespace, uid },
     });
-    await room.claimIs('then', 'Bound');
-    await room.storageClass('cloud', 'kubernetes.io/aws-ebs');
-    await room.claim('moved', 'cloud');
-    assert.match(await room.event('ExternalProvisioning', 'moved'), /'ebs\.csi\.aws\.com'/);
-    await room.storageClass('unmade', 'kubernetes.io/no-provisioner');
-    await room.claim('hopeless', 'unmade');
+    await storeroom.claimIs('then', 'Bound');
+    await storeroom.storageClass('cloud', 'kubernetes.io/aws-ebs');
+    await storeroom.claim('moved', 'cloud');
+    assert.match(await storeroom.event('ExternalProvisioning', 'moved'), /'ebs\.csi\.aws\.com'/);
+    await storeroom.storageClass('unmade', 'kubernetes.io/no-provisioner');
+    await storeroom.claim('hopeless', 'unmade');
     assert.equal(
-      await room.event('ProvisioningFailed', 'hopeless'),
+      await storeroom.event('ProvisioningFailed', 'hopeless'),
       `${warning}no volume plugin matched name: kubernetes.io/no-provisioner`,
     );
   });
 
   it('gives older claims the default class', async () => {
-    await room.claim('old', undefined);
-    await room.event('FailedBinding', 'old');
-    await room.storageClass(
+    await storeroom.claim('old', undefined);
+    await storeroom.event('FailedBinding', 'old');
+    await storeroom.storageClass(
       'usual',
       'example.com/disks',
       {},
       { 'storageclass.kubernetes.io/is-default-class': 'true' },
     );
-    const { spec } = await room.claimIs('old', 'Pending', (claim) => claim.spec.storageClassName !== undefined);
+    const { spec } = await storeroom.claimIs('old', 'Pending', (claim) => claim.spec.storageClassName !== undefined);
     assert.equal(spec.storageClassName, 'usual');
-    await room.event('ExternalProvisioning', 'old');
+    await storeroom.event('ExternalProvisioning', 'old');
     assert.deepEqual(scene.logged, []);
   });
 });
@@ -384,14 +386,14 @@ describe('two binders', () => {
 
   it('bind each claim once when they work at the same time', async () => {
     const scene = await LoopScene.start({ postgres });
-    const room = new Storeroom(scene);
+    const storeroom = new Storeroom(scene);
     try {
       await scene.run(['persistentvolume-binder']);
       await scene.run(['persistentvolume-binder']);
       const each = (make: (name: string) => Promise<unknown>) =>
         Promise.all(Array.from({ length: count }, (_, i) => make(`x-${i}`)));
-      await Promise.all([each((name) => room.claim(name, 'c')), each((name) => room.volume(name, 'c'))]);
-      assert.equal((await room.bound(count)).size, count);
+      await Promise.all([each((name) => storeroom.claim(name, 'c')), each((name) => storeroom.volume(name, 'c'))]);
+      assert.equal((await storeroom.bound(count)).size, count);
       assert.deepEqual(scene.logged, []);
     } finally {
       await scene.end();
@@ -400,11 +402,11 @@ describe('two binders', () => {
 
   it('lose nothing when one is stopped in the middle and another one goes on', async () => {
     const scene = await LoopScene.start({ postgres });
-    const room = new Storeroom(scene);
+    const storeroom = new Storeroom(scene);
     try {
       for (let i = 0; i < count; i++) {
-        await room.claim(`x-${i}`, 'c');
-        await room.volume(`x-${i}`, 'c');
+        await storeroom.claim(`x-${i}`, 'c');
+        await storeroom.volume(`x-${i}`, 'c');
       }
       const first = await scene.run(['persistentvolume-binder']);
       await scene.until<StoredClaim, true>(claims, 'some are bound', (all) =>
@@ -412,7 +414,7 @@ describe('two binders', () => {
       );
       await first.stop();
       await scene.run(['persistentvolume-binder']);
-      assert.equal((await room.bound(count)).size, count);
+      assert.equal((await storeroom.bound(count)).size, count);
     } finally {
       await scene.end();
     }

@@ -53,7 +53,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   private readonly claims = this.informer<StoredClaim>('', 'persistentvolumeclaims');
   private readonly volumes = this.informer<StoredVolume>('', 'persistentvolumes');
   private readonly classes = this.informer<StoredClass>('storage', 'storageclasses');
-  private readonly marks: VolumeAnnotations;
+  private readonly annotations: VolumeAnnotations;
   private readonly volumesByClaim = this.volumes.index('claim', ({ spec: { claimRef } }) =>
     claimRef === undefined ? [] : [`${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`],
   );
@@ -67,13 +67,13 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
 
   constructor(dependencies: ReconcileDependencies) {
     super(dependencies);
-    const marks = volumeAnnotations(dependencies.names);
-    this.marks = marks;
+    const annotations = volumeAnnotations(dependencies.names);
+    this.annotations = annotations;
     this.unclaimed = this.volumes.index('unclaimed volumes by class', (volume) =>
-      volume.spec.claimRef === undefined ? [classOf(volume, marks.storageClass)] : [],
+      volume.spec.claimRef === undefined ? [classOf(volume, annotations.storageClass)] : [],
     );
     this.waiting = this.claims.index('claims without a volume by class', (claim) =>
-      claim.spec.volumeName ? [] : [classOf(claim, marks.storageClass)],
+      claim.spec.volumeName ? [] : [classOf(claim, annotations.storageClass)],
     );
   }
 
@@ -113,7 +113,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
 
   /** Claims that could have the volume. */
   private *waitingFor(volume: StoredVolume): Generator<string> {
-    for (const claim of this.waiting.get(classOf(volume, this.marks.storageClass))) {
+    for (const claim of this.waiting.get(classOf(volume, this.annotations.storageClass))) {
       if (mayHave(claim, volume)) yield keyOf(claim);
     }
   }
@@ -134,7 +134,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
       }
       const claim = this.claims.get(namespace, name);
       if (claim === undefined) return 'done';
-      if (claim.metadata.annotations?.[this.marks.bindCompleted] !== undefined) await this.syncBound(claim, work);
+      if (claim.metadata.annotations?.[this.annotations.bindCompleted] !== undefined) await this.syncBound(claim, work);
       else if (claim.spec.volumeName) await this.syncNamed(claim, claim.spec.volumeName, work);
       else return await this.syncUnbound(claim, work);
       return 'done';
@@ -167,7 +167,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
       this.events.warning(claim, 'FailedBinding', `volume "${volumeName}" already bound to a different claim.`);
       return this.pend(claim, work);
     }
-    const problem = mismatch(claim, volume, this.marks.storageClass);
+    const problem = mismatch(claim, volume, this.annotations.storageClass);
     if (problem === undefined) return this.bind(claim, volume, work);
     this.events.warning(claim, 'VolumeMismatch', `Cannot bind to requested volume "${volumeName}": ${problem}`);
     return this.pend(claim, work);
@@ -176,11 +176,11 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   /** Syncs a claim that takes any suitable volume. */
   private async syncUnbound(claim: StoredClaim, work: ReconcileContext): Promise<WorkOutcome> {
     if (claim.metadata.deletionTimestamp !== undefined) return 'done';
-    const className = classOf(claim, this.marks.storageClass);
+    const className = classOf(claim, this.annotations.storageClass);
     const storageClass = this.classes.get('', className);
     const isEarly =
       storageClass?.volumeBindingMode === 'WaitForFirstConsumer' &&
-      claim.metadata.annotations?.[this.marks.selectedNode] === undefined;
+      claim.metadata.annotations?.[this.annotations.selectedNode] === undefined;
     const key = keyOf(claim);
     const isReserved = (candidate: StoredVolume) => reservedMs(candidate, claim, work.now) > 0;
     const ofClass = isEarly ? [] : this.freeOf(className, key, (candidate) => !isReserved(candidate));
@@ -232,8 +232,8 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   /** Gives a claim that was made before there was a default class that class. */
   private async giveDefaultClass(claim: StoredClaim, work: ReconcileContext): Promise<boolean> {
     const isOpen = ({ metadata, spec }: StoredClaim) =>
-      spec.storageClassName === undefined && metadata.annotations?.[this.marks.storageClass] === undefined;
-    const name = isOpen(claim) ? defaultClass(this.classes.all(), this.marks)?.metadata.name : undefined;
+      spec.storageClassName === undefined && metadata.annotations?.[this.annotations.storageClass] === undefined;
+    const name = isOpen(claim) ? defaultClass(this.classes.all(), this.annotations)?.metadata.name : undefined;
     if (name === undefined) return false;
     const given = await this.client<StoredClaim>('', 'persistentvolumeclaims').update(work, claim, (live) => {
       if (!isOpen(live) || live.spec.volumeName) return undefined;
@@ -255,7 +255,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
       this.events.warning(claim, 'ProvisioningFailed', provisioner.message);
       return;
     }
-    const { provisioners } = this.marks;
+    const { provisioners } = this.annotations;
     const isAsked = ({ metadata }: StoredClaim) =>
       provisioners.every((key) => metadata.annotations?.[key] === provisioner.name);
     if (!isAsked(claim)) {
@@ -274,20 +274,21 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   }
 
   private async bind(claim: StoredClaim, volume: StoredVolume, work: ReconcileContext): Promise<void> {
-    const { marks } = this;
+    const { annotations } = this;
     const volumes = this.client<StoredVolume>('', 'persistentvolumes');
     const claims = this.client<StoredClaim>('', 'persistentvolumeclaims');
     let ours = volume;
     if (volume.spec.claimRef?.uid !== claim.metadata.uid) {
-      const written = await volumes.update(work, volume, (live) => boundVolume(live, claim, marks));
+      const written = await volumes.update(work, volume, (live) => boundVolume(live, claim, annotations));
       const live = written ?? (await volumes.get('', keyOf(volume)));
       if (live === undefined || live.spec.claimRef?.uid !== claim.metadata.uid) throw new Taken();
       ours = live;
     }
     await this.writePhase(ours, 'Bound', work);
     const name = volume.metadata.name as string;
-    const isDone = claim.spec.volumeName === name && claim.metadata.annotations?.[marks.bindCompleted] !== undefined;
-    if (!isDone) await claims.update(work, claim, (live) => boundClaim(live, name, marks));
+    const isDone =
+      claim.spec.volumeName === name && claim.metadata.annotations?.[annotations.bindCompleted] !== undefined;
+    if (!isDone) await claims.update(work, claim, (live) => boundClaim(live, name, annotations));
     await this.writeClaim(claim, 'Bound', work, ours);
   }
 
@@ -333,9 +334,9 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
     } else if (claim.spec.volumeName === name) await this.writePhase(volume, 'Bound', work);
     else if (this.isMadeToGo(volume)) await this.release(volume, work);
     else {
-      const { marks } = this;
+      const { annotations } = this;
       const freed = await this.client<StoredVolume>('', 'persistentvolumes').update(work, volume, (live) =>
-        live.spec.claimRef?.uid === claimRef.uid ? unboundVolume(live, marks) : undefined,
+        live.spec.claimRef?.uid === claimRef.uid ? unboundVolume(live, annotations) : undefined,
       );
       if (freed !== undefined) await this.writePhase(freed, 'Available', work);
     }
@@ -352,7 +353,8 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   /** Whether the volume was made for one claim and is deleted with it. */
   private isMadeToGo({ metadata, spec }: StoredVolume): boolean {
     return (
-      metadata.annotations?.[this.marks.provisionedBy] !== undefined && spec.persistentVolumeReclaimPolicy === 'Delete'
+      metadata.annotations?.[this.annotations.provisionedBy] !== undefined &&
+      spec.persistentVolumeReclaimPolicy === 'Delete'
     );
   }
 
@@ -369,7 +371,7 @@ export class PersistentVolumeBinderController extends ReconcileLoop {
   private async release(volume: StoredVolume, work: ReconcileContext): Promise<void> {
     if (volume.status.phase === 'Failed') return;
     const released = await this.writePhase(volume, 'Released', work);
-    const failure = reclaimFailure(released, this.marks, this.dependencies.names.labelPrefix);
+    const failure = reclaimFailure(released, this.annotations, this.dependencies.names.labelPrefix);
     if (failure === undefined) return;
     await this.writePhase(released, 'Failed', work, failure.message);
     this.events.warning(released, failure.reason, failure.message);

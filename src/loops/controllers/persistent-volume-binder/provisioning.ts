@@ -46,10 +46,10 @@ export function provisionerOf(
 }
 
 /** The newest of the default classes; of several of the same age the first by name. */
-export function defaultClass(classes: Iterable<StoredClass>, marks: VolumeAnnotations): StoredClass | undefined {
+export function defaultClass(classes: Iterable<StoredClass>, annotations: VolumeAnnotations): StoredClass | undefined {
   let found: StoredClass | undefined;
   for (const one of classes) {
-    if (!marks.defaultClasses.some((key) => one.metadata.annotations?.[key] === 'true')) continue;
+    if (!annotations.defaultClasses.some((key) => one.metadata.annotations?.[key] === 'true')) continue;
     if (found === undefined || isBefore(one, found)) found = one;
   }
   return found;

@@ -14,7 +14,7 @@ export interface ReclaimFailure {
  */
 export function reclaimFailure(
   { metadata, spec }: StoredVolume,
-  marks: VolumeAnnotations,
+  annotations: VolumeAnnotations,
   labelPrefix: string,
 ): ReclaimFailure | undefined {
   const { persistentVolumeReclaimPolicy: policy = 'Retain' } = spec;
@@ -22,8 +22,8 @@ export function reclaimFailure(
     return { reason: 'VolumeFailedRecycle', message: 'No recycler plugin found for the volume!' };
   }
   if (policy !== 'Delete' || metadata.deletionTimestamp !== undefined) return undefined;
-  const maker = metadata.annotations?.[marks.provisionedBy];
-  const wasMovedTo = metadata.annotations?.[marks.migratedTo];
+  const maker = metadata.annotations?.[annotations.provisionedBy];
+  const wasMovedTo = metadata.annotations?.[annotations.migratedTo];
   if (wasMovedTo !== undefined || (maker !== undefined && !isBuiltIn(maker, labelPrefix))) return undefined;
   const message =
     maker === undefined

@@ -35,7 +35,7 @@ export function podsToDelete(pods: readonly StoredPod[], count: number, options:
 interface Judged {
   readonly pod: StoredPod;
   /** Compared in order of importance: the pod with the lower number is deleted first. */
-  readonly marks: readonly number[];
+  readonly ranks: readonly number[];
 }
 
 function judge(
@@ -46,7 +46,7 @@ function judge(
   const { nodeName } = pod.spec;
   const { creationTimestamp } = pod.metadata;
   const since = readySince(pod);
-  const marks = [
+  const ranks = [
     nodeName ? 1 : 0,
     phaseRank[pod.status.phase ?? ''] ?? 0,
     isPodReady(pod) ? 1 : 0,
@@ -56,12 +56,12 @@ function judge(
     -mostRestarts(pod),
     magnitude(creationTimestamp ? parseTime(creationTimestamp) : undefined, now),
   ];
-  return { pod, marks };
+  return { pod, ranks };
 }
 
 function compare(a: Judged, b: Judged): number {
-  for (const [i, mark] of a.marks.entries()) {
-    const difference = mark - (b.marks[i] as number);
+  for (const [i, rank] of a.ranks.entries()) {
+    const difference = rank - (b.ranks[i] as number);
     if (difference !== 0) return difference;
   }
   return (a.pod.metadata.uid ?? '') < (b.pod.metadata.uid ?? '') ? -1 : 1;

@@ -33,7 +33,12 @@ const newsAtOnce = 16;
 /** Filters for which the pods on other nodes matter. */
 const aboutPods: readonly FilterName[] = ['InterPodAffinity', 'PodTopologySpread'];
 const aboutVolumes: readonly FilterName[] = ['VolumeBinding', 'VolumeZone', 'VolumeRestrictions', 'NodeVolumeLimits'];
-const aboutRoom: readonly FilterName[] = ['NodeResourcesFit', 'NodePorts', 'VolumeRestrictions', 'NodeVolumeLimits'];
+const capacityFilters: readonly FilterName[] = [
+  'NodeResourcesFit',
+  'NodePorts',
+  'VolumeRestrictions',
+  'NodeVolumeLimits',
+];
 
 /** Keeps the cluster in memory and the queue in step with the informers, and wakes the pods that a change may help. */
 export class ClusterFeed {
@@ -117,7 +122,7 @@ export class ClusterFeed {
       if (!this.assumed.delete(pod.uid)) return;
       this.cluster.removePod(pod.uid);
       this.podLeft(pod);
-      this.roomMade(node);
+      this.capacityFreed(node);
     };
   }
 
@@ -126,11 +131,11 @@ export class ClusterFeed {
     changed: (object: T | undefined, old: T | undefined) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const tell = (object: T | undefined, old: T | undefined) => {
+    const enqueue = (object: T | undefined, old: T | undefined) => {
       this.news.push(() => changed(object, old));
       this.wake();
     };
-    return informer.subscribe({ changed: tell }, signal);
+    return informer.subscribe({ changed: enqueue }, signal);
   }
 
   private podChanged(pod: StoredPod | undefined, old: StoredPod | undefined): void {
@@ -149,7 +154,7 @@ export class ClusterFeed {
     this.cluster.removePod(uid);
     this.cluster.withdraw(uid);
     if (left !== undefined) this.podLeft(left);
-    if (node !== undefined) this.roomMade(node);
+    if (node !== undefined) this.capacityFreed(node);
   }
 
   private podPlaced(pod: StoredPod, node: string, old: StoredPod | undefined): void {
@@ -161,14 +166,14 @@ export class ClusterFeed {
     const before = this.cluster.placedPod(uid);
     const info = new PodInfo(pod);
     this.cluster.addPod(info, node);
-    if (assumed !== undefined && assumed !== node) this.roomMade(assumed);
+    if (assumed !== undefined && assumed !== node) this.capacityFreed(assumed);
     if (!old?.spec.nodeName) this.podCame(info);
     else if (!isSame(old.metadata.labels, pod.metadata.labels) || isEnding(pod) !== isEnding(old)) {
       if (before !== undefined) this.podLeft(before);
       this.podCame(info);
     }
     if (before !== undefined && (isLess(info, before, 'milliCpu') || isLess(info, before, 'memory')))
-      this.roomMade(node);
+      this.capacityFreed(node);
   }
 
   private podWaits(pod: StoredPod, old: StoredPod | undefined): void {
@@ -249,8 +254,8 @@ export class ClusterFeed {
   }
 
   /** Wakes pods that may fit on a node that has more free capacity. */
-  private roomMade(node: string): void {
-    this.queue.moveToActiveQueue(aboutRoom, (pod) => this.mayBeOn(pod, node));
+  private capacityFreed(node: string): void {
+    this.queue.moveToActiveQueue(capacityFilters, (pod) => this.mayBeOn(pod, node));
   }
 
   private mayBeOn({ info }: QueuedPod, name: string): boolean {

@@ -60,9 +60,9 @@ export class DeviceWriter {
    * Allocates and reserves the claims of a pod, and waits until the devices are prepared. Throws when that does not
    * succeed; {@link release} then frees what was reserved.
    *
-   * @param tell called when the pod waits for its devices
+   * @param onWait called when the pod waits for its devices
    */
-  async prepare(info: PodInfo, plan: DevicePlan, signal: AbortSignal, tell: () => void): Promise<void> {
+  async prepare(info: PodInfo, plan: DevicePlan, signal: AbortSignal, onWait: () => void): Promise<void> {
     const claims: StoredDeviceClaim[] = [];
     for (const { claim, allocation } of plan.claims) {
       if (allocation === undefined) await this.giveUpContested(info, claim, signal);
@@ -71,7 +71,7 @@ export class DeviceWriter {
     }
     if (plan.extension !== undefined) claims.push(await this.extend(info, plan, plan.extension, signal));
     if (claims.every((claim) => bindingState(claim).state === 'ready')) return;
-    tell();
+    onWait();
     await this.prepared(claims, signal);
   }
 

@@ -239,8 +239,9 @@ export class PodWriter {
     const pod = `${metadata.namespace}/${metadata.name}`;
     // A conflict is no failure: another writer changed the pod, and the decision is made again.
     if (error instanceof StatusError && error.reason === 'Conflict') return;
-    const untold = this.budget.take();
-    if (untold !== undefined) this.dependencies.logger.warn(text, { pod, error, ...(untold === 0 ? {} : { untold }) });
+    const suppressed = this.budget.take();
+    if (suppressed !== undefined)
+      this.dependencies.logger.warn(text, { pod, error, ...(suppressed === 0 ? {} : { suppressed }) });
   }
 
   /** Waits for a promise before the writer is {@link settled}. */

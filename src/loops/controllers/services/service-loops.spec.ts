@@ -106,11 +106,11 @@ describe('loops about endpoints and slices', () => {
         return hints.sort().join(' ') === text;
       });
     await untilHints('10.9.0.1:za 10.9.0.2:za 10.9.0.3:zb 10.9.0.4:zb 10.9.0.5:');
-    const untilTold = (reason: string, message: string) =>
+    const untilReported = (reason: string, message: string) =>
       scene.until<Event & ApiObject, boolean>('events', reason, (events) =>
         events.some((event) => event.reason === reason && event.message === message),
       );
-    await untilTold('TopologyAwareHintsEnabled', 'Topology Aware Hints has been enabled, addressType: IPv4');
+    await untilReported('TopologyAwareHintsEnabled', 'Topology Aware Hints has been enabled, addressType: IPv4');
     await scene.update(
       'nodes',
       '',
@@ -119,7 +119,7 @@ describe('loops about endpoints and slices', () => {
       'status',
     );
     await untilHints('10.9.0.1: 10.9.0.2: 10.9.0.3: 10.9.0.4: 10.9.0.5:');
-    await untilTold('TopologyAwareHintsDisabled', 'Nodes only ready in one zone, addressType: IPv4');
+    await untilReported('TopologyAwareHintsDisabled', 'Nodes only ready in one zone, addressType: IPv4');
     await scene.update('services', 'default', 'web', (live) => {
       live.metadata.annotations = {};
     });

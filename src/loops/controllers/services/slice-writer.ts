@@ -26,9 +26,9 @@ export interface SliceMetadata {
 const longestPrefix = 253 - 6;
 
 /** Adds updates for slices that keep their content but lack labels, annotations or the owner. */
-export function withMetadata(plan: SlicePlan, existing: readonly StoredSlice[], marks: SliceMetadata): SlicePlan {
+export function withMetadata(plan: SlicePlan, existing: readonly StoredSlice[], metadata: SliceMetadata): SlicePlan {
   const touched = new Set([...plan.delete, ...plan.update.map(({ slice }) => slice)]);
-  const outdated = existing.filter((slice) => !touched.has(slice) && !hasMarks(slice, marks));
+  const outdated = existing.filter((slice) => !touched.has(slice) && !hasMetadata(slice, metadata));
   const update = outdated.map((slice) => {
     const { addressType, endpoints, ports } = slice;
     return { slice, content: { family: addressType, endpoints: endpoints ?? [], ports: ports ?? [] } as PortGroup };
@@ -41,19 +41,19 @@ export async function writeSlices(
   client: ResourceClient<StoredSlice>,
   work: ReconcileContext,
   plan: SlicePlan,
-  marks: SliceMetadata,
+  metadata: SliceMetadata,
 ): Promise<void> {
-  const { namespace, prefix } = marks;
-  if (!marks.isEnding) {
+  const { namespace, prefix } = metadata;
+  if (!metadata.isEnding) {
     for (const content of plan.create) {
-      const metadata = { namespace, generateName: `${prefix.slice(0, longestPrefix)}-` };
-      await client.create(work, marked({ metadata } as StoredSlice, content, marks));
+      const named = { namespace, generateName: `${prefix.slice(0, longestPrefix)}-` };
+      await client.create(work, withContent({ metadata: named } as StoredSlice, content, metadata));
     }
   }
   for (const { slice, content } of plan.update) {
     const { resourceVersion } = slice.metadata;
     await client.update(work, slice, (live) => {
-      const next = marked(live, content, marks);
+      const next = withContent(live, content, metadata);
       return { ...next, metadata: { ...next.metadata, resourceVersion } };
     });
   }
@@ -63,7 +63,7 @@ export async function writeSlices(
   }
 }
 
-function hasMarks({ metadata }: StoredSlice, { labels, annotations, owner, trigger }: SliceMetadata): boolean {
+function hasMetadata({ metadata }: StoredSlice, { labels, annotations, owner, trigger }: SliceMetadata): boolean {
   const { [trigger.annotation]: _time, ...others } = metadata.annotations ?? {};
   return (
     deepEqual(metadata.labels ?? {}, labels) &&
@@ -72,9 +72,9 @@ function hasMarks({ metadata }: StoredSlice, { labels, annotations, owner, trigg
   );
 }
 
-function marked(slice: StoredSlice, { family, ports, endpoints }: PortGroup, marks: SliceMetadata): StoredSlice {
-  const { labels, owner, trigger } = marks;
-  const annotations: Record<string, string> = { ...(marks.annotations ?? slice.metadata.annotations) };
+function withContent(slice: StoredSlice, { family, ports, endpoints }: PortGroup, wanted: SliceMetadata): StoredSlice {
+  const { labels, owner, trigger } = wanted;
+  const annotations: Record<string, string> = { ...(wanted.annotations ?? slice.metadata.annotations) };
   if (trigger.time === undefined) delete annotations[trigger.annotation];
   else annotations[trigger.annotation] = formatTime(trigger.time);
   const others = (slice.metadata.ownerReferences ?? []).filter(

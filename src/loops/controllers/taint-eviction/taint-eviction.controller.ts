@@ -4,7 +4,7 @@ import { podsByNode, type StoredPod } from '../frame/indexes.js';
 import { markDisrupted } from '../frame/mark-disrupted.js';
 import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { keyOf, ReconcileLoop, type Source, source, splitKey } from '../frame/reconcile-loop.js';
-import type { StoredNode } from '../node-lifecycle/node-facts.js';
+import type { StoredNode } from '../node-lifecycle/node-silence.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { evictionTime } from './eviction-time.js';
 

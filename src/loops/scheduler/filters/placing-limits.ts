@@ -25,6 +25,6 @@ export const placingLimits: Filter = {
   prepare(pod, { counts }) {
     if (pod.demandsSize === 0) return undefined;
     if (pod.demandsSize > mostPlacingSize) return { refusal: tooLarge };
-    return counts.hasRoomFor(pod) ? undefined : { refusal: tooMuchInNamespace(pod.namespace) };
+    return counts.admits(pod) ? undefined : { refusal: tooMuchInNamespace(pod.namespace) };
   },
 };

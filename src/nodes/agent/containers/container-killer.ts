@@ -1,9 +1,9 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { LifecycleHandler } from '../../../objects/apis/core/v1/probe.types.js';
+import type { EventType } from '../agent-events.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import { runtimeAnnotations } from '../cri/labels.js';
-import type { EventType } from '../events.js';
 import type { RuntimeContainer } from '../pods/runtime-pod.js';
 import { runHook } from './hooks.js';
 

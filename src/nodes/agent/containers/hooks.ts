@@ -2,7 +2,7 @@ import type { Timers } from '../../../base/machinery/timers.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { HTTPGetAction, LifecycleHandler } from '../../../objects/apis/core/v1/probe.types.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
-import { askContainer, type HttpQuestion } from '../probes/http-request.js';
+import { askContainer, type ContainerRequest } from '../probes/http-request.js';
 import { portOf } from '../probes/probe-action.js';
 
 export interface HookInput {
@@ -31,8 +31,8 @@ export async function runHook({ exec, httpGet, sleep }: LifecycleHandler, input:
   }
   if (httpGet) {
     const port = portOf(httpGet.port, container);
-    const question = { address, port, userAgent: input.userAgent, timeoutMs: longestHttpMs };
-    await Promise.race([askHook(httpGet, question), aborted(signal)]);
+    const request = { address, port, userAgent: input.userAgent, timeoutMs: longestHttpMs };
+    await Promise.race([callHook(httpGet, request), aborted(signal)]);
     return;
   }
   if (sleep) {
@@ -46,14 +46,14 @@ export async function runHook({ exec, httpGet, sleep }: LifecycleHandler, input:
  * Any response counts as success: hooks request an action and expect no answer. A server that does not speak the TLS
  * that the hook asks for gets the request over plain HTTP, without credentials.
  */
-async function askHook(action: HTTPGetAction, question: Omit<HttpQuestion, 'action'>): Promise<void> {
+async function callHook(action: HTTPGetAction, request: Omit<ContainerRequest, 'action'>): Promise<void> {
   try {
-    await askContainer({ ...question, action });
+    await askContainer({ ...request, action });
   } catch (error) {
     const { code = '' } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
     if (action.scheme !== 'HTTPS' || !notTls.includes(code)) throw error;
     const httpHeaders = (action.httpHeaders ?? []).filter(({ name }) => name.toLowerCase() !== 'authorization');
-    await askContainer({ ...question, action: { ...action, scheme: 'HTTP', httpHeaders } });
+    await askContainer({ ...request, action: { ...action, scheme: 'HTTP', httpHeaders } });
   }
 }
 

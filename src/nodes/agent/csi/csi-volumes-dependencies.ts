@@ -1,6 +1,6 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
-import type { EventSink } from '../events.js';
+import type { EventSink } from '../agent-events.js';
 import type { CsiDrivers } from './csi-drivers.js';
 import type { CsiFolders } from './csi-folders.js';
 import type { CsiObjects } from './csi-objects.js';

@@ -15,7 +15,7 @@ import { CsiObjects } from './csi-objects.js';
 import { checkLifecycle, inlineCsiVolume, isGivenToGroup, persistentCsiVolume, podInfo } from './csi-volume.js';
 import { pluginProblem } from './plugin-registry.js';
 import { Turns } from './turns.js';
-import { amountsOf } from './volume-stats.js';
+import { amountsOf } from './volume-statistics.js';
 
 const uid = '0b0e1f9e-0000-4000-8000-000000000001';
 const pod = { metadata: { name: 'web', namespace: 'default', uid }, spec: { serviceAccountName: 'own' } } as Pod;

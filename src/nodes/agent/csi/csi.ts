@@ -3,8 +3,8 @@ import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import type { ApiUser } from '../../connection/api-connection.js';
+import type { EventSink } from '../agent-events.js';
 import type { ApiObjects } from '../api-objects.js';
-import type { EventSink } from '../events.js';
 import type { PodFolders } from '../pod-folders.js';
 import type { PodTokens } from '../pod-tokens.js';
 import { CsiDrivers } from './csi-drivers.js';
@@ -13,7 +13,7 @@ import { CsiNode } from './csi-node.js';
 import { CsiObjects } from './csi-objects.js';
 import { CsiVolumes } from './csi-volumes.js';
 import { PluginRegistry } from './plugin-registry.js';
-import { VolumeStatistics } from './volume-stats.js';
+import { VolumeStatistics } from './volume-statistics.js';
 import { VolumesInUse } from './volumes-in-use.js';
 
 export interface CsiDependencies {

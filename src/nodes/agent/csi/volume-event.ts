@@ -1,4 +1,4 @@
-import type { EventSink, EventType } from '../events.js';
+import type { EventSink, EventType } from '../agent-events.js';
 import type { CsiVolume } from './csi-volume.js';
 
 /** Records an event about a volume, on its pod. */

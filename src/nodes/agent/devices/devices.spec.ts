@@ -3,7 +3,7 @@ import { promises as fs } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { TestDevicePlugin } from '../../../../test/support/device-plugin.js';
+import { TestDevicePlugin } from '../../../../test/support/test-device-plugin.js';
 import { decode } from '../../../base/machinery/schema/index.js';
 import { systemTimers } from '../../../base/machinery/timers.js';
 import { Logger } from '../../../base/observability/logger.js';

@@ -13,7 +13,7 @@ const nodeWith = (...podCIDRs: string[]) =>
 
 describe('the network of pods', () => {
   let folder: string;
-  let told: string[];
+  let reported: string[];
   before(async () => {
     folder = await fs.mkdtemp(join(tmpdir(), 'plinth-network-'));
   });
@@ -24,11 +24,11 @@ describe('the network of pods', () => {
     podCidr = '',
   ): Promise<{ readonly folder: string; readonly network: PodNetwork }> {
     const own = join(folder, name);
-    told = [];
+    reported = [];
     const bridgeSettings = join(folder, `${name}-settings`);
     await fs.mkdir(bridgeSettings);
     await fs.writeFile(join(bridgeSettings, 'bridge-nf-call-iptables'), '0\n');
-    const setPodCidr = async (range: string) => void told.push(range);
+    const setPodCidr = async (range: string) => void reported.push(range);
     const options = { configurationFolder: own, bridge: 'br7', addressesFolder: undefined };
     return {
       folder: own,
@@ -73,7 +73,7 @@ describe('the network of pods', () => {
     network.seen(nodeWith('10.244.2.0/24', 'fd00::/64'));
     await network.stop();
     assert.deepEqual(await rangesIn(place), ['10.244.2.0/24', 'fd00::/64']);
-    assert.deepEqual(told, ['10.244.1.0/24', '10.244.2.0/24,fd00::/64']);
+    assert.deepEqual(reported, ['10.244.1.0/24', '10.244.2.0/24,fd00::/64']);
     assert.deepEqual(await fs.readdir(place), ['10-plinth.conflist']);
   });
 
@@ -93,7 +93,7 @@ describe('the network of pods', () => {
     network.seen(nodeWith('10.244.1.0/24'));
     await network.stop();
     assert.deepEqual(await fs.readdir(place), ['99-other.conf']);
-    assert.deepEqual(told, ['10.244.1.0/24']);
+    assert.deepEqual(reported, ['10.244.1.0/24']);
   });
 
   it('is tried again after a failure', async () => {
@@ -101,7 +101,7 @@ describe('the network of pods', () => {
     await fs.writeFile(place, 'no folder');
     network.seen(nodeWith('10.244.1.0/24'));
     await network.stop();
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
     await fs.rm(place);
     network.seen(nodeWith('10.244.1.0/24'));
     await network.stop();

@@ -126,7 +126,7 @@ export async function keptCertificate(
 ): Promise<CertificatePair | undefined> {
   try {
     const text = await fs.readFile(certificatePath(folder, purpose.kind), 'utf8');
-    const { validFrom, validTo, ...own } = certificateFacts(text);
+    const { validFrom, validTo, ...own } = certificateInfo(text);
     const hosts = purpose.kind === 'server' ? purpose.hosts : [];
     if (now < Date.parse(validFrom) || now >= Date.parse(validTo) || !hosts.every(own.covers)) return undefined;
     return { certificate: text, privateKey: text };
@@ -135,7 +135,7 @@ export async function keptCertificate(
   }
 }
 
-function certificateFacts(text: string) {
+function certificateInfo(text: string) {
   const certificate = new X509Certificate(text);
   const { validFrom, validTo } = certificate;
   const covers = (host: string) =>
@@ -160,7 +160,7 @@ export async function rotateCertificate(dependencies: RotationDependencies, sign
   let { present } = dependencies;
   while (!signal.aborted) {
     if (present !== undefined) {
-      const { validFrom, validTo } = certificateFacts(present);
+      const { validFrom, validTo } = certificateInfo(present);
       const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
       await timers.wait(Math.max(0, from + (to - from) * (usedUp + spread * random()) - timers.now()), signal);
       if (signal.aborted) return;

@@ -6,7 +6,7 @@ import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import { ApiError, type ApiUser } from '../../connection/api-connection.js';
 import { renewNodeLease } from '../../connection/node-lease.js';
-import type { EventSink } from '../events.js';
+import type { EventSink } from '../agent-events.js';
 import { type Condition, type NodeState, nodeStatus } from './node-status.js';
 
 export interface ReporterDependencies {

@@ -1,11 +1,11 @@
 import { promises as fs } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import type { EventType } from '../events.js';
+import type { EventType } from '../agent-events.js';
 import { isSameForPod, type PodResources, type Resources, resourcesOfPod, withResources } from './pod-resources.js';
 
 /** Whether the resized pod fits the node, and which resource is missing; `unknown` before all pods are known. */
-export type Room = 'enough' | 'unknown' | { readonly problem: string; readonly isForEver?: boolean };
+export type CapacityVerdict = 'enough' | 'unknown' | { readonly problem: string; readonly isForEver?: boolean };
 
 export interface PendingResize {
   /** `Deferred` if the resize may begin later, `Infeasible` if it never can. */
@@ -42,7 +42,7 @@ export class PodAllocation {
   constructor(
     private readonly path: string,
     private readonly parts: {
-      readonly room: (pod: Pod) => Room;
+      readonly check: (pod: Pod) => CapacityVerdict;
       /** Called when the allocation of the pod changes, possibly to less than before. */
       readonly agreed: () => void;
       readonly event: (type: EventType, reason: string, message: string) => void;
@@ -78,12 +78,12 @@ export class PodAllocation {
       this.pending = undefined;
       return pod;
     }
-    const room = this.parts.room(pod);
-    if (room === 'unknown') {
+    const check = this.parts.check(pod);
+    if (check === 'unknown') {
       this.pending ??= reportedPending(pod);
       return withResources(pod, kept.allocated);
     }
-    if (room === 'enough') {
+    if (check === 'enough') {
       this.pending = undefined;
       kept.allocated = wanted;
       kept.inProgress = { generation };
@@ -92,8 +92,8 @@ export class PodAllocation {
       this.parts.event('Normal', 'ResizeStarted', `Pod resize started: ${summary(pod, generation)}`);
       return pod;
     }
-    const message = room.problem;
-    const reason = room.isForEver ? 'Infeasible' : 'Deferred';
+    const message = check.problem;
+    const reason = check.isForEver ? 'Infeasible' : 'Deferred';
     if ((this.pending ?? reportedPending(pod))?.generation !== generation) {
       const text = `Pod resize ${reason}: ${summary(pod, generation, message)}`;
       this.parts.event('Warning', `Resize${reason}`, text);

@@ -1,6 +1,6 @@
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
-import { RunProbes } from '../probes/prober.js';
+import { RunProbes } from '../probes/run-probes.js';
 import type { RunHealth } from './pod-actions.js';
 import { declaredContainers } from './pod-form.js';
 import { containerPath } from './pod-killer.js';

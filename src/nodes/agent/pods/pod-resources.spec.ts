@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { decode } from '../../../base/machinery/schema/index.js';
 import { type Pod, pod as podType } from '../../../objects/apis/core/v1/pod.types.js';
 import { largerAmounts, podAmounts } from '../containers/resources.js';
-import { PodAllocation, type Room } from './pod-allocation.js';
+import { type CapacityVerdict, PodAllocation } from './pod-allocation.js';
 import { resizeOf, resourcesOfPod, withResources } from './pod-resources.js';
 
 function podOf(cpu: string, generation = 1, more: object = {}): Pod {
@@ -53,12 +53,12 @@ describe('PodAllocation', () => {
     const folder = await fs.mkdtemp(join(tmpdir(), 'plinth-allocation-'));
     try {
       const path = join(folder, 'pod', 'allocation.json');
-      let room: Room = { problem: 'no room' };
+      let check: CapacityVerdict = { problem: 'no room' };
       let agreed = 0;
       const events: string[] = [];
       const make = () =>
         new PodAllocation(path, {
-          room: () => room,
+          check: () => check,
           agreed: () => {
             agreed += 1;
           },
@@ -72,7 +72,7 @@ describe('PodAllocation', () => {
       await first.consider(podOf('200m', 2));
       const pending = { reason: 'Deferred', message: 'no room', generation: 2 };
       assert.deepEqual(first.state, { pending, inProgress: undefined });
-      room = 'enough';
+      check = 'enough';
       assert.equal(appOf(await first.consider(podOf('200m', 2))).resources?.requests?.cpu, '200m');
       assert.deepEqual([first.state, agreed], [{ pending: undefined, inProgress: { generation: 2 } }, 1]);
       await first.fail(podOf('200m', 2), 'refused');
@@ -87,12 +87,12 @@ describe('PodAllocation', () => {
         ...['Warning ResizeDeferred', 'Normal ResizeStarted', 'Warning ResizeError', 'Normal ResizeCompleted'],
       ]);
       // Before all pods are known, no resize is accepted, and the reported state stays.
-      room = 'unknown';
+      check = 'unknown';
       const conditions = [{ type: 'PodResizePending', reason: 'Infeasible', message: 'never', observedGeneration: 3 }];
       const waiting = { ...podOf('300m', 3), status: { conditions } } as unknown as Pod;
       assert.equal(appOf(await second.consider(waiting)).resources?.requests?.cpu, '200m');
       assert.deepEqual(second.state.pending, { reason: 'Infeasible', message: 'never', generation: 3 });
-      room = { problem: 'never at all', isForEver: true };
+      check = { problem: 'never at all', isForEver: true };
       await second.consider(podOf('300m', 4));
       assert.deepEqual(second.state.pending, { reason: 'Infeasible', message: 'never at all', generation: 4 });
       assert.equal(events.at(-1), 'Warning ResizeInfeasible');

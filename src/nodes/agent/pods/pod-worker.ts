@@ -1,5 +1,5 @@
 import type { Pod, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
-import type { EventType } from '../events.js';
+import type { EventType } from '../agent-events.js';
 import { PodAllocation } from './pod-allocation.js';
 import type { PodEnd } from './pod-end.js';
 import { graceSeconds, podUid } from './pod-form.js';
@@ -48,7 +48,7 @@ export class PodWorker {
     this.writer = new StatusWriter({ api, timers, logger, signal, onGone: () => this.onGone() });
     const shared = { ...parts, event: this.event, changed: () => this.changed() };
     this.allocation = new PodAllocation(parts.folders.allocation(podUid(pod)), {
-      room: (wanted) => parts.room(wanted),
+      check: (wanted) => parts.checkAllocation(wanted),
       agreed: () => parts.onResized(),
       event: this.event,
     });

@@ -2,17 +2,17 @@ import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { ApiUser } from '../../connection/api-connection.js';
+import type { EventSink, EventType } from '../agent-events.js';
 import type { Cgroups } from '../containers/cgroups.js';
 import type { ContainerStarter } from '../containers/container-starter.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
-import type { EventSink, EventType } from '../events.js';
 import type { ImagePuller } from '../images/image-puller.js';
 import type { NodeSettings } from '../node-settings.js';
 import type { PodFolders } from '../pod-folders.js';
-import type { ProberDependencies } from '../probes/prober.js';
+import type { ProberDependencies } from '../probes/run-probes.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import type { BackOff } from './back-off.js';
-import type { Room } from './pod-allocation.js';
+import type { CapacityVerdict } from './pod-allocation.js';
 import type { PodEnd } from './pod-end.js';
 import type { RuntimeView } from './runtime-view.js';
 
@@ -43,7 +43,7 @@ export interface WorkerDependencies {
   /** The runtime handler of a RuntimeClass. @throws Error for an unknown class, or one that can't run the pod */
   readonly handlerOf: (pod: Pod) => Promise<string>;
   /** Whether the node has the resources for a running pod with its resized declaration. */
-  readonly room: (pod: Pod) => Room;
+  readonly checkAllocation: (pod: Pod) => CapacityVerdict;
   /** Called when a pod may have freed resources. */
   readonly onResized: () => void;
   /** Called when the API no longer has the mirror of a static pod. */

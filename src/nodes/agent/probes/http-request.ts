@@ -12,7 +12,7 @@ export interface HttpAnswer {
 }
 
 /** A request of a probe or a hook, with the time limit for all of it. */
-export interface HttpQuestion {
+export interface ContainerRequest {
   readonly action: HTTPGetAction;
   /** Address of the pod, for actions that name no host. */
   readonly address: string;
@@ -40,11 +40,11 @@ interface Step {
  *
  * @throws Error without a response; its message is for events
  */
-export async function askContainer(question: HttpQuestion): Promise<HttpAnswer> {
-  const { action, timeoutMs } = question;
-  const first = urlOf(question);
+export async function askContainer(request: ContainerRequest): Promise<HttpAnswer> {
+  const { action, timeoutMs } = request;
+  const first = urlOf(request);
   const signal = AbortSignal.timeout(timeoutMs);
-  let headers = headersOf(question);
+  let headers = headersOf(request);
   let url = first;
   for (let sent = 1; ; sent++) {
     const { statusCode, text, location } = await send({ url, headers, signal });
@@ -57,7 +57,7 @@ export async function askContainer(question: HttpQuestion): Promise<HttpAnswer> 
     }
     if (sent >= mostRequests) throw new Error(`Get "${location}": stopped after ${mostRequests} redirects`);
     // A redirection to an absolute URL does not get the action's Host header.
-    if (URL.canParse(location)) headers = { ...headersOf({ ...question, action: withoutHost(action) }) };
+    if (URL.canParse(location)) headers = { ...headersOf({ ...request, action: withoutHost(action) }) };
     url = next;
   }
 }
@@ -66,7 +66,7 @@ function withoutHost(action: HTTPGetAction): HTTPGetAction {
   return { ...action, httpHeaders: (action.httpHeaders ?? []).filter(({ name }) => name.toLowerCase() !== 'host') };
 }
 
-function urlOf({ action, address, port }: HttpQuestion): URL {
+function urlOf({ action, address, port }: ContainerRequest): URL {
   const { host: named, path = '/', scheme } = action;
   const host = named || address;
   const [place = ''] = path.split('#');
@@ -79,7 +79,7 @@ function urlOf({ action, address, port }: HttpQuestion): URL {
 /** Characters that must be encoded in the path or the query of a request. */
 const unsafe = /[^!#-;=?-[\]_a-z~]/gu;
 
-function headersOf({ action, userAgent }: HttpQuestion): Headers {
+function headersOf({ action, userAgent }: ContainerRequest): Headers {
   const headers: Headers = { 'user-agent': userAgent, accept: '*/*', connection: 'close' };
   for (const { name, value } of action.httpHeaders ?? []) {
     const key = name.toLowerCase();

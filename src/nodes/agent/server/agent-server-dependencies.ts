@@ -1,13 +1,13 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
-import type { VolumeUse } from '../csi/volume-stats.js';
+import type { VolumeUse } from '../csi/volume-statistics.js';
 import type { Machine } from '../node/machine.js';
 import type { PodManager } from '../pod-manager.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
 import type { ProbeCounts } from '../probes/probe-counts.js';
-import type { AgentAuthentication } from './authentication.js';
-import type { AgentAuthorization } from './authorization.js';
+import type { AgentAuthentication } from './agent-authentication.js';
+import type { AgentAuthorization } from './agent-authorization.js';
 
 export interface ServerCertificates {
   readonly certificate: string;

@@ -2,10 +2,10 @@ import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { ApiUser } from '../../connection/api-connection.js';
 import type { AgentOptions } from '../agent-options.js';
 import type { CertificatePair } from '../node/node-certificates.js';
+import { AgentAuthentication } from './agent-authentication.js';
+import { AgentAuthorization } from './agent-authorization.js';
 import { AgentServer } from './agent-server.js';
 import type { AgentServerDependencies } from './agent-server-dependencies.js';
-import { AgentAuthentication } from './authentication.js';
-import { AgentAuthorization } from './authorization.js';
 import { HealthServer } from './health-server.js';
 
 /** What the servers need beside the options. */

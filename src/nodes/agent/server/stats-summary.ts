@@ -1,7 +1,7 @@
 import { formatTime } from '../../../base/machinery/clock.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import type { ContainerStats } from '../cri/image-messages.js';
-import type { VolumeUse } from '../csi/volume-stats.js';
+import type { VolumeUse } from '../csi/volume-statistics.js';
 import { fileSystem } from '../node/machine.js';
 import { containerNameOf, machineUse, type PodUse, podsUse } from './resource-metrics.js';
 

@@ -88,7 +88,7 @@ export class RouteKeeper {
     const { uid = '' } = node.metadata;
     const before = this.nodes.get(uid);
     this.nodes.set(uid, node);
-    if (factsOf(before) !== factsOf(node)) this.request();
+    if (routeInfo(before) !== routeInfo(node)) this.request();
   }
 
   private request(): void {
@@ -150,6 +150,6 @@ function routeOf(key: string): KernelRoute {
 }
 
 /** The fields of a node that routes depend on. */
-function factsOf(node: Node | undefined): string {
+function routeInfo(node: Node | undefined): string {
   return JSON.stringify([node?.spec?.podCIDR, node?.spec?.podCIDRs, node?.status?.addresses]);
 }

@@ -5,7 +5,7 @@ const user = {
   groups: 'Groups that the user is in.',
   extra: 'What else is known about the user.',
 };
-const accessQuestion = {
+const accessReview = {
   resourceAttributes: 'The action, if it is on a resource.',
   nonResourceAttributes: 'The action, if it is on another path.',
 };
@@ -79,14 +79,14 @@ export const accessDescriptions: FieldDescriptions = {
     '': 'Resources, and what may be done with them.',
     resources: 'Plural names, also as pods/log; * is all.',
   },
-  'authorization.SelfSubjectAccessReviewSpec': { '': 'The action in question.', ...accessQuestion },
+  'authorization.SelfSubjectAccessReviewSpec': { '': 'The action in question.', ...accessReview },
   'authorization.SelfSubjectRulesReviewSpec': {
     '': 'Where to look.',
     namespace: 'Namespace to list the rules for. Required.',
   },
   'authorization.SubjectAccessReviewSpec': {
     '': 'The action in question, and who would do it.',
-    ...accessQuestion,
+    ...accessReview,
     user: 'Name of the user; may be empty when groups are given.',
     ...user,
   },

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CelError } from '../cel-error.js';
-import { compileDeviceExpression, type DeviceFacts, deviceMatches } from './device-expressions.js';
+import { compileDeviceExpression, type DeviceInfo, deviceMatches } from './device-expressions.js';
 
-const device: DeviceFacts = {
+const device: DeviceInfo = {
   driver: 'd.example.com',
   attributes: {
     model: { string: 'a' },

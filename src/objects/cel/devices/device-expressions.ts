@@ -37,7 +37,7 @@ const environment: CelEnvironment = {
 };
 
 /** The data about a device that expressions can read. Each attribute has exactly one value. */
-export interface DeviceFacts {
+export interface DeviceInfo {
   readonly driver: string;
   readonly allowMultipleAllocations?: boolean | undefined;
   readonly attributes?: Readonly<Record<string, DeviceAttributeValue>> | undefined;
@@ -76,7 +76,7 @@ function shownType(type: CelType): string {
  * @throws {CelError} if it has no value for the device, or one that is not true or false.
  * @throws {CostLimitExceeded} if it costs too much.
  */
-export function deviceMatches(program: Program, device: DeviceFacts): boolean {
+export function deviceMatches(program: Program, device: DeviceInfo): boolean {
   const { driver, allowMultipleAllocations = false } = device;
   const info = new MapValue(
     entriesOf([

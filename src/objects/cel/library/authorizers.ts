@@ -41,7 +41,7 @@ export interface AuthorizationAnswer {
 
 /** Runs checks for expressions. Throws to interrupt an evaluation that must be repeated with the result. */
 export interface AnswerSource {
-  answer(question: AuthorizationCheck): AuthorizationAnswer;
+  answer(check: AuthorizationCheck): AuthorizationAnswer;
 }
 
 const nothing: AuthorizationCheck = Object.freeze({
@@ -62,17 +62,17 @@ class CheckValue extends OpaqueValue {
   constructor(
     readonly typeName: string,
     readonly source: AnswerSource,
-    readonly question: AuthorizationCheck,
+    readonly check: AuthorizationCheck,
   ) {
     super();
   }
 
   with(more: Partial<AuthorizationCheck>, typeName = this.typeName): CheckValue {
-    return new CheckValue(typeName, this.source, { ...this.question, ...more });
+    return new CheckValue(typeName, this.source, { ...this.check, ...more });
   }
 
   equals(other: OpaqueValue): boolean {
-    return other instanceof CheckValue && JSON.stringify(other.question) === JSON.stringify(this.question);
+    return other instanceof CheckValue && JSON.stringify(other.check) === JSON.stringify(this.check);
   }
 }
 
@@ -113,7 +113,7 @@ export function authorizers(library: LibraryBuilder): void {
   for (const name of ['subresource', 'namespace', 'name', 'fieldSelector', 'labelSelector'] as const) set(name);
   const ask = ({ budget }: { readonly budget: { charge(units: number): void } }, check: CheckValue, verb: string) => {
     budget.charge(checkCost);
-    return new DecisionValue(check.source.answer({ ...check.question, verb }));
+    return new DecisionValue(check.source.answer({ ...check.check, verb }));
   };
   library
     .method('path', [authorizerType, string], pathCheckType, (_, authorizer: CheckValue, path: string) => {

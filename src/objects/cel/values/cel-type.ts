@@ -87,8 +87,8 @@ function partsOf(type: CelType): number {
   return 'parts' in type ? (type.parts ?? 1) : 1;
 }
 
-function bounded(type: CelType, room: number): CelType {
-  return partsOf(type) < room ? type : types.dyn;
+function bounded(type: CelType, budget: number): CelType {
+  return partsOf(type) < budget ? type : types.dyn;
 }
 
 /** @param maxSize the most elements, where that is declared */

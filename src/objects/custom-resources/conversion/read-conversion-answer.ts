@@ -1,7 +1,7 @@
 import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
 import { isLarge } from '../../../base/machinery/large-work.js';
-import { HookFault } from '../../../base/outgoing/hook-fault.js';
+import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import type { ReviewVersion } from './conversion-review.js';
 
 /** The review that a response belongs to. */
@@ -23,31 +23,31 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export async function readConversionAnswer(text: string, asked: AskedConversion): Promise<readonly unknown[]> {
   const review = await parsed(text);
-  if (!isFields(review)) throw new HookFault('the answer is not a JSON object');
+  if (!isFields(review)) throw new WebhookFault('the answer is not a JSON object');
   const expected = `${asked.group}/${asked.version}`;
   // Webhooks of v1beta1 may omit the kind of their response.
   const isKindLess = asked.version === 'v1beta1' && !review.apiVersion && !review.kind;
   if (!isKindLess && (review.apiVersion !== expected || review.kind !== 'ConversionReview')) {
     const got = `${shown(review.apiVersion) || '/'}, Kind=${shown(review.kind)}`;
-    throw new HookFault(`expected webhook response of ${expected}, Kind=ConversionReview, got ${got}`);
+    throw new WebhookFault(`expected webhook response of ${expected}, Kind=ConversionReview, got ${got}`);
   }
   const { response } = review;
-  if (!isFields(response)) throw new HookFault('no response provided');
+  if (!isFields(response)) throw new WebhookFault('no response provided');
   const isIdLess = asked.version === 'v1beta1' && !response.uid;
   if (!isIdLess && response.uid !== asked.uid) {
-    throw new HookFault(
+    throw new WebhookFault(
       `expected response.uid=${JSON.stringify(asked.uid)}, got ${JSON.stringify(shown(response.uid))}`,
     );
   }
   const result = isFields(response.result) ? response.result : {};
   if (result.status !== 'Success') {
-    throw new HookFault(
+    throw new WebhookFault(
       shown(result.message) || `invalid response.result.status ${JSON.stringify(shown(result.status))}`,
     );
   }
   const objects = Array.isArray(response.convertedObjects) ? (response.convertedObjects as unknown[]) : [];
   if (objects.length !== asked.count) {
-    throw new HookFault(`webhook returned ${objects.length} objects, expected ${asked.count}`);
+    throw new WebhookFault(`webhook returned ${objects.length} objects, expected ${asked.count}`);
   }
   return objects;
 }
@@ -57,7 +57,7 @@ async function parsed(text: string): Promise<unknown> {
     // Parsing in turns assumes valid JSON. Its result for anything else fails the checks that follow.
     return isLarge(text) ? await parseInTurns(text, true) : parseJson(text);
   } catch (error) {
-    throw new HookFault('the answer is not JSON', 0, error);
+    throw new WebhookFault('the answer is not JSON', 0, error);
   }
 }
 

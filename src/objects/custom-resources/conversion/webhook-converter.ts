@@ -3,8 +3,8 @@ import { parseApiVersion } from '../../../base/machinery/group-version.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
 import { inTurns, mappedInSteps } from '../../../base/machinery/turns.js';
 import type { ConversionCall, ConversionTransport } from '../../../base/outgoing/conversion-transports.js';
-import { HookClient } from '../../../base/outgoing/hook-client.js';
-import { HookFault } from '../../../base/outgoing/hook-fault.js';
+import { ReviewClient } from '../../../base/outgoing/review-client.js';
+import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import type { WebhookConversion } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import { conversionReview, type ReviewVersion } from './conversion-review.js';
 import { ConvertedObjectFault, checkedObject } from './converted-object.js';
@@ -33,7 +33,7 @@ interface ConvertedKind {
  * of its own, so a webhook that hangs harms the requests for its kind only.
  */
 export class WebhookConverter {
-  private client: HookClient | undefined;
+  private client: ReviewClient | undefined;
   private readonly version: ReviewVersion | undefined;
 
   /** @param transport how webhooks are reached, once that is known */
@@ -51,7 +51,7 @@ export class WebhookConverter {
    * own metadata; objects of the wanted version come back unchanged. Makes several calls when there are many objects.
    *
    * @param signal of the request; its deadline takes precedence over the 30 s of a call
-   * @throws a 500 when there is no usable answer, and the errors of {@link HookClient.ask}
+   * @throws a 500 when there is no usable answer, and the errors of {@link ReviewClient.ask}
    */
   async convert(objects: readonly ApiObject[], apiVersion: string, signal: AbortSignal): Promise<ApiObject[]> {
     const result = [...objects];
@@ -99,12 +99,12 @@ export class WebhookConverter {
     const began = performance.now();
     let failure: ConversionCall['failure'];
     try {
-      if (transport === undefined) throw new HookFault('no webhooks are called in this process');
+      if (transport === undefined) throw new WebhookFault('no webhooks are called in this process');
       if (this.version === undefined) {
-        throw new HookFault('webhook does not accept known ConversionReview versions (v1, v1beta1)');
+        throw new WebhookFault('webhook does not accept known ConversionReview versions (v1, v1beta1)');
       }
       failure = 'call';
-      this.client ??= new HookClient(this.webhook.clientConfig ?? {}, transport, settings);
+      this.client ??= new ReviewClient(this.webhook.clientConfig ?? {}, transport, settings);
       const { uid, body } = conversionReview(this.of.reviewGroup, this.version, apiVersion, texts);
       const text = await this.client.ask(() => body, timeoutMs, signal);
       failure = 'malformed_response';
@@ -132,7 +132,7 @@ export class WebhookConverter {
   private failed({ apiVersion = '' }: ApiObject, error: unknown): unknown {
     // The request has no time left, or too many requests wait for this webhook.
     if (error instanceof StatusError) return error;
-    const isFault = error instanceof HookFault || error instanceof ConvertedObjectFault;
+    const isFault = error instanceof WebhookFault || error instanceof ConvertedObjectFault;
     // An unusable address or certificate causes other errors.
     const { message } = isFault ? error : (error as Error);
     const group = parseApiVersion(apiVersion);

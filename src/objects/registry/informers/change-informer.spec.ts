@@ -24,17 +24,17 @@ describe('ChangeInformer', () => {
 
   it('reports changes after its start, and only those of its resource', async () => {
     await put('pods', 'before');
-    const told = new EventEmitter();
+    const events = new EventEmitter();
     const names: string[] = [];
     const fail = () => assert.fail('nothing is missed');
     const changed = ({ resource, name }: { resource: string; name: string }) => {
       names.push(`${resource}/${name}`);
-      told.emit(name);
+      events.emit(name);
     };
     const stop = new AbortController();
     const informer = new ChangeInformer(storage, 'pods', { changed, missed: fail }, fail);
     await informer.start(stop.signal);
-    const last = once(told, 'last');
+    const last = once(events, 'last');
     await put('pods', 'first');
     await put('secrets', 'other');
     await put('pods', 'last');
@@ -55,20 +55,20 @@ describe('ChangeInformer', () => {
       return { next, close: () => real.close(), onFailure: (handler) => real.onFailure(handler) };
     };
     const losing = { head: () => storage.head(), watch };
-    const told = new EventEmitter();
+    const events = new EventEmitter();
     const faults: unknown[] = [];
     const stop = new AbortController();
     const handler = {
-      changed: ({ name }: { name: string }) => void told.emit(name),
-      missed: () => void told.emit('missed'),
+      changed: ({ name }: { name: string }) => void events.emit(name),
+      missed: () => void events.emit('missed'),
     };
     const informer = new ChangeInformer(losing, 'pods', handler, (error) => faults.push(error));
-    const firstMissed = once(told, 'missed');
+    const firstMissed = once(events, 'missed');
     await informer.start(stop.signal);
     await firstMissed;
     // `missed` is called once more after the reconnect, because changes in between were not reported.
-    await once(told, 'missed');
-    const seen = once(told, 'later');
+    await once(events, 'missed');
+    const seen = once(events, 'later');
     await put('pods', 'later');
     await seen;
     assert.match(String(faults[0]), /too slow/);

@@ -51,17 +51,17 @@ describe('Informer', () => {
 
   /** Records the reported objects, and waits for them. */
   class Listener {
-    readonly told: string[] = [];
+    readonly reported: string[] = [];
     private readonly news = new EventEmitter();
 
     changed(object: ApiObject | undefined, old: ApiObject | undefined): void {
       const { name } = (object ?? old)?.metadata ?? {};
-      this.told.push(`${name}: ${old?.color ?? 'absent'} -> ${object?.color ?? 'absent'}`);
+      this.reported.push(`${name}: ${old?.color ?? 'absent'} -> ${object?.color ?? 'absent'}`);
       this.news.emit('told');
     }
 
     async hears(line: string): Promise<void> {
-      while (!this.told.includes(line)) await once(this.news, 'told', { signal: AbortSignal.timeout(10_000) });
+      while (!this.reported.includes(line)) await once(this.news, 'told', { signal: AbortSignal.timeout(10_000) });
     }
   }
 
@@ -72,10 +72,10 @@ describe('Informer', () => {
     const byColor = things.index('color', colorOf);
     const listener = new Listener();
     await things.subscribe(listener, stop.signal);
-    assert.deepEqual(listener.told, ['a: absent -> red']);
+    assert.deepEqual(listener.reported, ['a: absent -> red']);
     const { object } = await paint('a', 'blue');
     await things.reached(object.resourceVersion);
-    assert.deepEqual(listener.told, ['a: absent -> red', 'a: red -> blue']);
+    assert.deepEqual(listener.reported, ['a: absent -> red', 'a: red -> blue']);
     assert.equal(byColor.get('red').size, 0);
     assert.deepEqual([...byColor.get('blue')], [things.get('ns', 'a')]);
     assert.equal(things.get('ns', 'a')?.metadata.resourceVersion, String(object.resourceVersion));
@@ -133,13 +133,17 @@ describe('Informer', () => {
     await things.use(stop.signal);
     const listener = new Listener();
     await things.subscribe(listener, stop.signal);
-    listener.told.length = 0;
+    listener.reported.length = 0;
     await paint('changed', 'blue');
     await remove('gone');
     await put('new', 'green');
     breakNow();
     await listener.hears('gone: red -> absent');
-    assert.deepEqual(listener.told.toSorted(), ['changed: red -> blue', 'gone: red -> absent', 'new: absent -> green']);
+    assert.deepEqual(listener.reported.toSorted(), [
+      'changed: red -> blue',
+      'gone: red -> absent',
+      'new: absent -> green',
+    ]);
   });
 
   it('reports the end of an object before another one of its name', async () => {
@@ -152,7 +156,7 @@ describe('Informer', () => {
     const other = JSON.stringify({ metadata: { name: 'a', namespace: 'ns', uid: 'other' }, color: 'green' });
     const { resourceVersion } = await storage.create({ resource, namespace: 'ns', name: 'a' }, 'other', other);
     await things.reached(resourceVersion);
-    assert.deepEqual(listener.told, ['a: absent -> red', 'a: red -> absent', 'a: absent -> green']);
+    assert.deepEqual(listener.reported, ['a: absent -> red', 'a: red -> absent', 'a: absent -> green']);
   });
 
   it('reports very many objects in turns with other work, and what becomes of them meanwhile', async () => {
@@ -160,23 +164,23 @@ describe('Informer', () => {
     await Promise.all(names.map((name) => put(name, 'red')));
     const things = informer();
     await things.use(stop.signal);
-    const told = new Map<string, string>();
+    const reported = new Map<string, string>();
     const changed = (object: ApiObject | undefined, old: ApiObject | undefined) => {
       const { name = '' } = (object ?? old)?.metadata ?? {};
       // Reports about an object continue from the state that the handler received before.
-      assert.equal(old?.color, told.get(name), name);
-      if (object === undefined) told.delete(name);
-      else told.set(name, String(object.color));
+      assert.equal(old?.color, reported.get(name), name);
+      if (object === undefined) reported.delete(name);
+      else reported.set(name, String(object.color));
       const end = performance.now() + 1;
       while (performance.now() < end);
     };
     let turns = 0;
-    let isTold = false;
-    const subscribing = things.subscribe({ changed }, stop.signal).then(() => (isTold = true));
+    let isSubscribed = false;
+    const subscribing = things.subscribe({ changed }, stop.signal).then(() => (isSubscribed = true));
     const others = (async () => {
-      for (; !isTold; turns += 1) await setImmediate();
+      for (; !isSubscribed; turns += 1) await setImmediate();
     })();
-    assert.ok(told.size < names.length, 'some were not told yet');
+    assert.ok(reported.size < names.length, 'some were not told yet');
     const changes = [0, 31, 32, 33, 100, 200, 255].map((i) => paint(names[i] as string, 'blue'));
     const ends = [1, 34, 150, 254].map((i) => remove(names[i] as string));
     const again = await Promise.all([...changes, ...ends, put('thing-new', 'green')]);
@@ -185,7 +189,7 @@ describe('Informer', () => {
       await things.reached('object' in written ? written.object.resourceVersion : written.resourceVersion);
     }
     assert.ok(turns >= 7, `${turns} turns`);
-    assert.equal(told.size, names.length - ends.length + 1);
-    for (const { metadata, color } of things.all()) assert.equal(told.get(metadata.name ?? ''), color);
+    assert.equal(reported.size, names.length - ends.length + 1);
+    for (const { metadata, color } of things.all()) assert.equal(reported.get(metadata.name ?? ''), color);
   });
 });

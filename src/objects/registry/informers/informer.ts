@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { LargeMap } from '../../../base/machinery/large-map.js';
-import { ObjectPacker } from '../../../base/machinery/packed/packed-object.js';
+import { ObjectPacker } from '../../../base/machinery/packed/object-packer.js';
 import { eachInSteps, inTurns, type Steps } from '../../../base/machinery/turns.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import type { StoredResources } from '../store/object-codec.js';
@@ -232,7 +232,7 @@ export class Informer<T extends ApiObject = ApiObject> {
 
 /** Reports all existing objects to a handler, and meanwhile the changes of those that it has received. */
 class Newcomer<T extends ApiObject> implements InformerHandler<T> {
-  private readonly told = new Set<T>();
+  private readonly reported = new Set<T>();
 
   constructor(private readonly handler: InformerHandler<T>) {}
 
@@ -241,14 +241,14 @@ class Newcomer<T extends ApiObject> implements InformerHandler<T> {
     let rounds = 0;
     for (const object of objects) {
       if (signal.aborted) return;
-      if (!this.told.has(object)) this.changed(object, undefined);
+      if (!this.reported.has(object)) this.changed(object, undefined);
       if (++rounds % objectsOfStep === 0) yield;
     }
   }
 
   changed(object: T | undefined, old: T | undefined): void {
-    const isKnown = old !== undefined && this.told.delete(old);
-    if (object !== undefined) this.told.add(object);
+    const isKnown = old !== undefined && this.reported.delete(old);
+    if (object !== undefined) this.reported.add(object);
     else if (!isKnown) return;
     this.handler.changed(object, isKnown ? old : undefined);
   }

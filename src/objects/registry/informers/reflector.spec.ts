@@ -12,18 +12,18 @@ const resource = 'things';
 
 /** Records the calls it receives, in order. */
 class Recorder {
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
 
   replace(objects: readonly ApiObject[]): void {
-    this.told.push(`all ${objects.map(({ metadata, value }) => `${metadata.name}=${value}`).join()}`);
+    this.reported.push(`all ${objects.map(({ metadata, value }) => `${metadata.name}=${value}`).join()}`);
   }
 
   set({ metadata, value }: ApiObject): void {
-    this.told.push(`${metadata.name}=${value}`);
+    this.reported.push(`${metadata.name}=${value}`);
   }
 
   delete(namespace: string, name: string): void {
-    this.told.push(`${namespace}/${name} gone`);
+    this.reported.push(`${namespace}/${name} gone`);
   }
 }
 
@@ -108,7 +108,7 @@ describe('Reflector', () => {
       await remove(storage, 'a');
       await write(storage, 'c', 1);
       await reflector.reached(await storage.head());
-      assert.deepEqual(recorder.told, ['all a=1,b=1', 'b=2', 'n/a gone', 'c=1']);
+      assert.deepEqual(recorder.reported, ['all a=1,b=1', 'b=2', 'n/a gone', 'c=1']);
       assert.equal(reflector.lostForMs, 0);
       stop.abort();
       await reflector.stopped();
@@ -141,10 +141,10 @@ describe('Reflector', () => {
       broken.canList = true;
       await reflector.reached(await storage.head());
       assert.equal(reflector.lostForMs, 0);
-      assert.deepEqual(recorder.told, ['all a=1', 'all a=1,b=1']);
+      assert.deepEqual(recorder.reported, ['all a=1', 'all a=1,b=1']);
       await write(storage, 'c', 1);
       await reflector.reached(await storage.head());
-      assert.equal(recorder.told.at(-1), 'c=1');
+      assert.equal(recorder.reported.at(-1), 'c=1');
       stop.abort();
       await reflector.stopped();
     }));
@@ -185,7 +185,7 @@ describe('Reflector', () => {
         assert.ok(tookMs >= 990, `three tries again within ${tookMs} ms`);
         isBroken = false;
         await reflector.reached(await storage.head());
-        assert.equal(recorder.told.at(-1), 'all a=2');
+        assert.equal(recorder.reported.at(-1), 'all a=2');
       } finally {
         stop.abort();
         await reflector.stopped();

@@ -20,7 +20,7 @@ const parsers: Readonly<Record<string, string>> = {
   'tools/backup/cluster/item-splitter.ts': 'answers of a server, as its client',
   'tools/backup/cluster/kinds.ts': 'answers of a server, as its client',
   'tools/backup/format/read-lines.ts': 'lines of a file',
-  'tools/backup/importing/target.ts': 'answers of a server, as its client',
+  'tools/backup/importing/target-cluster.ts': 'answers of a server, as its client',
   'tools/console/ui/api.ts': 'answers of a server, as its client',
   'tools/console/upstream.ts': 'answers of a server, as its client',
   'loops/controllers/garbage-collector/many-owners.ts': 'owner references that it packed itself',

@@ -27,11 +27,11 @@ export class Answers implements AnswerSource {
     private readonly user: UserInfo,
   ) {}
 
-  answer(question: AuthorizationCheck): AuthorizationAnswer {
-    const key = JSON.stringify(question);
+  answer(check: AuthorizationCheck): AuthorizationAnswer {
+    const key = JSON.stringify(check);
     const known = this.known.get(key);
     if (known !== undefined) return known;
-    const asked = this.ask(this.attributesOf(question));
+    const asked = this.ask(this.attributesOf(check));
     if (!(asked instanceof Promise)) return this.remember(key, asked);
     throw new AnswerPending(
       asked.then((answer) => {
@@ -54,9 +54,9 @@ export class Answers implements AnswerSource {
     }
   }
 
-  private attributesOf(question: AuthorizationCheck): AuthorizerAttributes {
-    const { verb, isResourceRequest, namespace, group, resource, subresource, name, path, serviceAccount } = question;
-    const { fieldSelector, labelSelector } = question;
+  private attributesOf(check: AuthorizationCheck): AuthorizerAttributes {
+    const { verb, isResourceRequest, namespace, group, resource, subresource, name, path, serviceAccount } = check;
+    const { fieldSelector, labelSelector } = check;
     return {
       user: serviceAccount === undefined ? this.user : accountUser(serviceAccount),
       verb,

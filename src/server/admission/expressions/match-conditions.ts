@@ -14,7 +14,7 @@ import {
 } from '../../../objects/cel/index.js';
 import { Answers } from './answers.js';
 import { compilations } from './compilations.js';
-import { ExpressionRun } from './evaluate.js';
+import { ExpressionRun } from './expression-run.js';
 import { type ExpressionInput, requestVariables } from './request-variables.js';
 
 /** A condition as webhook configurations and policies hold it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HookFault } from '../../../base/outgoing/hook-fault.js';
-import { hookRefusal } from './hook-refusal.js';
+import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
+import { hookRefusal } from './webhook-refusal.js';
 import { type Asked, readAnswer } from './review-answer.js';
 
 const group = 'admission.example.dev';
@@ -168,7 +168,7 @@ describe('the answer of a hook', () => {
   for (const [what, text, asked, expected] of faults) {
     it(`is refused: ${what}`, async () => {
       await assert.rejects(readAnswer(text, asked), (error) => {
-        assert.ok(error instanceof HookFault, String(error));
+        assert.ok(error instanceof WebhookFault, String(error));
         assert.match(error.message, expected);
         return true;
       });

@@ -2,12 +2,12 @@ import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
 import { isLarge } from '../../../base/machinery/large-work.js';
 import { DecodeError, decode, type Infer } from '../../../base/machinery/schema/index.js';
-import { HookFault } from '../../../base/outgoing/hook-fault.js';
+import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import { admissionResponse } from '../../../objects/apis/admission/v1/admission-review.types.js';
 import type { ReviewVersion } from './review-writer.js';
 
 /** Mutating hooks may also change the object; validating ones only allow or refuse it. */
-export type HookKind = 'mutating' | 'validating';
+export type WebhookKind = 'mutating' | 'validating';
 
 /** A checked response. */
 export interface ReviewAnswer {
@@ -28,7 +28,7 @@ export interface Asked {
   readonly version: ReviewVersion;
   /** Name of the group of AdmissionReview. */
   readonly group: string;
-  readonly hook: HookKind;
+  readonly hook: WebhookKind;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface Asked {
  */
 export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnswer> {
   const review = await parsed(text);
-  if (!isRecord(review)) throw new HookFault('failed to call webhook: the answer is not a JSON object');
+  if (!isRecord(review)) throw new WebhookFault('failed to call webhook: the answer is not a JSON object');
   checkKind(review, asked);
   if (review.response === undefined || review.response === null)
     throw new InvalidResponse('webhook response was absent');
@@ -61,7 +61,7 @@ export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnsw
 }
 
 /** A well-formed response that does not answer the review. */
-class InvalidResponse extends HookFault {
+class InvalidResponse extends WebhookFault {
   constructor(fault: string) {
     super(`received invalid webhook response: ${fault}`);
   }
@@ -84,7 +84,7 @@ function decodeResponse(response: unknown): Response {
     return decode(admissionResponse, response).value;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    throw new HookFault(
+    throw new WebhookFault(
       `failed to call webhook: the answer is not an AdmissionReview: response.${cut(error.message)}`,
       0,
       error,
@@ -109,9 +109,10 @@ async function readPatch({ patch = '', patchType }: Response, asked: Asked): Pro
     throw new InvalidResponse('webhook returned response.patchType but not response.patch');
   }
   if (patch === '') return [];
-  if (isStrict && patchType !== 'JSONPatch') throw new HookFault(`unsupported patch type ${JSON.stringify(patchType)}`);
+  if (isStrict && patchType !== 'JSONPatch')
+    throw new WebhookFault(`unsupported patch type ${JSON.stringify(patchType)}`);
   const operations = await parsed(Buffer.from(patch, 'base64').toString('utf8'), 'the patch of the answer');
-  if (!Array.isArray(operations)) throw new HookFault('the patch of the answer is not a list of operations');
+  if (!Array.isArray(operations)) throw new WebhookFault('the patch of the answer is not a list of operations');
   return operations as unknown[];
 }
 
@@ -120,7 +121,7 @@ async function parsed(text: string, what = 'failed to call webhook: the answer')
     // The stepwise parser assumes valid JSON. Its result for invalid JSON fails the checks that follow.
     return isLarge(text) ? await parseInTurns(text, true) : parseJson(text);
   } catch (error) {
-    throw new HookFault(`${what} is not JSON`, 0, error);
+    throw new WebhookFault(`${what} is not JSON`, 0, error);
   }
 }
 

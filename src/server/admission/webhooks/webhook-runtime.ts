@@ -4,20 +4,20 @@ import { groupName } from '../../../base/machinery/vendor.js';
 import { ClientConfigError } from '../../../base/outgoing/client-config-document.js';
 import { type ClientUsers, loadClientUsers } from '../../../base/outgoing/client-users.js';
 import { DeniedAddresses } from '../../../base/outgoing/denied-addresses.js';
-import type { HookTransport } from '../../../base/outgoing/hook-client.js';
+import type { WebhookTransport } from '../../../base/outgoing/review-client.js';
 import { type ServiceResolver, sharedServiceResolver } from '../../../base/outgoing/service-resolver.js';
 import type { AdmissionDependencies } from '../admission-dependencies.js';
 import { ResourceVersions } from '../matching/resource-versions.js';
-import { HookCompiler, type WebhookConfiguration } from './hook.js';
-import { HookCaller } from './hook-caller.js';
-import { HookList } from './hook-list.js';
-import type { HookKind } from './review-answer.js';
+import { WebhookCompiler, type WebhookConfiguration } from './admission-webhook.js';
+import type { WebhookKind } from './review-answer.js';
 import { readClientConfigFile } from './webhook-admission-configuration.js';
+import { WebhookCaller } from './webhook-caller.js';
+import { WebhookList } from './webhook-list.js';
 
 /** The dependencies of a plugin for hooks of one kind. */
 export interface WebhookRuntime {
-  readonly hooks: HookList;
-  readonly caller: HookCaller;
+  readonly hooks: WebhookList;
+  readonly caller: WebhookCaller;
   readonly versions: ResourceVersions;
   /** Served names of the groups `admission` and `admissionregistration`. */
   readonly reviewGroup: string;
@@ -26,7 +26,7 @@ export interface WebhookRuntime {
 
 /** The objects that both plugins share. */
 interface Shared {
-  readonly caller: HookCaller;
+  readonly caller: WebhookCaller;
   readonly versions: ResourceVersions;
   readonly services: ServiceResolver;
   readonly denied: DeniedAddresses;
@@ -38,11 +38,11 @@ const sharedByParts = new WeakMap<object, Shared>();
  * Sets up a plugin for hooks. Throws an OptionsError for a faulty configuration of the plugin (kind
  * WebhookAdmissionConfiguration).
  */
-export function webhookRuntime(plugin: string, kind: HookKind, dependencies: AdmissionDependencies): WebhookRuntime {
+export function webhookRuntime(plugin: string, kind: WebhookKind, dependencies: AdmissionDependencies): WebhookRuntime {
   const { names, countingListers, namespaces, authorizer } = dependencies;
   const configurationGroup = groupName('admissionregistration', names);
   const shared = sharedByParts.get(dependencies.listers) ?? share(dependencies);
-  const transport: HookTransport = {
+  const transport: WebhookTransport = {
     services: shared.services,
     denied: shared.denied,
     users: usersOf(plugin, dependencies),
@@ -53,7 +53,7 @@ export function webhookRuntime(plugin: string, kind: HookKind, dependencies: Adm
     (object) => object as WebhookConfiguration,
   );
   return {
-    hooks: new HookList(configurations, new HookCompiler(kind, { namespaces, versions, authorizer, transport })),
+    hooks: new WebhookList(configurations, new WebhookCompiler(kind, { namespaces, versions, authorizer, transport })),
     caller,
     versions,
     reviewGroup: groupName('admission', names),
@@ -64,7 +64,7 @@ export function webhookRuntime(plugin: string, kind: HookKind, dependencies: Adm
 function share({ names, listers, registry, options, logger, hookCalls }: AdmissionDependencies): Shared {
   const { webhookServiceResolver, webhookServiceAddresses, webhookDeniedCidrs } = options;
   const shared: Shared = {
-    caller: new HookCaller({
+    caller: new WebhookCaller({
       metrics: hookCalls,
       logger,
       group: groupName('admission', names),

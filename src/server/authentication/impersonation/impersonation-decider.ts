@@ -48,7 +48,7 @@ export class ImpersonationDecider {
       if (refusal === undefined) return this.bounded(mode, wanted);
       first ??= refusal;
     }
-    const refusal = await this.firstRefusal(this.questions(request.user, 'impersonate', wanted));
+    const refusal = await this.firstRefusal(this.reviews(request.user, 'impersonate', wanted));
     if (refusal !== undefined) throw first ?? refusal;
     return { user: impersonatedUser(wanted) };
   }
@@ -78,13 +78,13 @@ export class ImpersonationDecider {
     wanted: ImpersonationRequest,
   ): Generator<AuthorizerAttributes | StatusError> {
     const verb = `impersonate:${mode}`;
-    const ask = (resource: string, name: string) => this.question(user, verb, this.group, resource, name);
+    const ask = (resource: string, name: string) => this.review(user, verb, this.group, resource, name);
     const node = nodeOf(wanted.userName);
     if (node !== undefined) {
       yield ask('nodes', mode === 'associated-node' ? '*' : node);
       return;
     }
-    const [first, ...others] = this.questions(user, verb, wanted, this.group);
+    const [first, ...others] = this.reviews(user, verb, wanted, this.group);
     yield first as AuthorizerAttributes;
     const { groups, extra } = wanted;
     if (groups.includes(privilegedGroup)) {
@@ -95,11 +95,9 @@ export class ImpersonationDecider {
     yield* others;
   }
 
-  private async firstRefusal(
-    questions: Iterable<AuthorizerAttributes | StatusError>,
-  ): Promise<StatusError | undefined> {
-    for (const question of questions) {
-      const refusal = 'verb' in question ? await this.refusal(question) : question;
+  private async firstRefusal(reviews: Iterable<AuthorizerAttributes | StatusError>): Promise<StatusError | undefined> {
+    for (const review of reviews) {
+      const refusal = 'verb' in review ? await this.refusal(review) : review;
       if (refusal !== undefined) return refusal;
     }
     return undefined;
@@ -111,32 +109,26 @@ export class ImpersonationDecider {
   }
 
   /** The permissions that the sender needs, in the order of the checks. */
-  private *questions(
+  private *reviews(
     user: UserInfo,
     verb: string,
     { account, userName, groups, uid, extra }: ImpersonationRequest,
     group = '',
   ): Generator<AuthorizerAttributes> {
-    if (account === undefined) yield this.question(user, verb, group, 'users', userName);
+    if (account === undefined) yield this.review(user, verb, group, 'users', userName);
     else {
-      yield { ...this.question(user, verb, group, 'serviceaccounts', account.name), namespace: account.namespace };
+      yield { ...this.review(user, verb, group, 'serviceaccounts', account.name), namespace: account.namespace };
     }
-    for (const name of groups) yield this.question(user, verb, group, 'groups', name);
+    for (const name of groups) yield this.review(user, verb, group, 'groups', name);
     for (const [key, values] of extra) {
       for (const value of values) {
-        yield { ...this.question(user, verb, this.group, 'userextras', value), subresource: key };
+        yield { ...this.review(user, verb, this.group, 'userextras', value), subresource: key };
       }
     }
-    if (uid !== '') yield this.question(user, verb, this.group, 'uids', uid);
+    if (uid !== '') yield this.review(user, verb, this.group, 'uids', uid);
   }
 
-  private question(
-    user: UserInfo,
-    verb: string,
-    apiGroup: string,
-    resource: string,
-    name: string,
-  ): AuthorizerAttributes {
+  private review(user: UserInfo, verb: string, apiGroup: string, resource: string, name: string): AuthorizerAttributes {
     return {
       user,
       verb,

@@ -180,7 +180,7 @@ export class OidcProvider {
     this.keys = keys.filter((key): key is JWK => isRecord(key) && typeof key.kty === 'string').slice(0, maxKeys);
     const ageMs = Math.max(minKeyAgeMs, Math.min(maxKeyAgeMs, maxAgeSeconds * 1000));
     this.freshUntil = this.dependencies.clock.now() + ageMs;
-    for (const tell of this.whenReady.splice(0)) tell();
+    for (const resolve of this.whenReady.splice(0)) resolve();
   }
 
   private async tryKeys(

@@ -99,9 +99,9 @@ describe('the watch over certificates', () => {
       { use: 'client-crl', name: 'CN=root', endsAt: end },
     ];
     let at = now;
-    const told: string[] = [];
+    const logged: string[] = [];
     const note = (level: string) => (text: string, fields?: object) =>
-      void told.push(
+      void logged.push(
         `${Math.round((at - now) / hourMs)} ${level} ${(fields as { use: string }).use} ${text.split(' ').at(-1)}`,
       );
     const logger = { warn: note('warn'), error: note('error') };
@@ -115,7 +115,7 @@ describe('the watch over certificates', () => {
     const watch = new CertificateWatch({ inUse: () => inUse, now: () => at, logger, metrics, wait });
     watch.start(stop.signal);
     await watch.stopped();
-    const of = (use: string) => told.filter((line) => line.includes(use));
+    const of = (use: string) => logged.filter((line) => line.includes(use));
     assert.equal(of('serving')[0], '241 warn serving soon');
     assert.equal(of('serving').length, 32);
     assert.deepEqual(of('serving').slice(-2), ['960 error serving ended', '984 error serving ended']);

@@ -10,7 +10,7 @@ import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { WebhookClient } from '../../../base/outgoing/webhook-client.js';
 import { WebhookAuthorizer, type WebhookAuthorizerDependencies } from '../webhook/webhook.authorizer.js';
 import type { WebhookSettings } from './authorization-document.js';
-import type { AuthorizationMetrics } from './authorization-metrics.js';
+import type { AuthorizerMetrics } from './authorizer-metrics.js';
 import { matchConditions } from './request-conditions.js';
 
 const maxCachedAnswers = 8192;
@@ -22,7 +22,7 @@ export interface ConfiguredWebhookDependencies {
   readonly names: VendorNames;
   readonly clock: Clock;
   readonly logger: WebhookAuthorizerDependencies['logger'];
-  readonly metrics: Pick<AuthorizationMetrics, 'conditionFailed' | 'excluded' | 'failedOpen'>;
+  readonly metrics: Pick<AuthorizerMetrics, 'conditionFailed' | 'excluded' | 'failedOpen'>;
 }
 
 /**

@@ -15,7 +15,7 @@ import type { ConfiguredMode } from '../configured-mode.js';
 import { PrivilegedGroupAuthorizer } from '../privileged-group.authorizer.js';
 import { UnionAuthorizer, UnionRuleResolver } from '../union.authorizer.js';
 import type { AuthorizerEntry } from './authorization-document.js';
-import type { AuthorizationMetrics } from './authorization-metrics.js';
+import type { AuthorizerMetrics } from './authorizer-metrics.js';
 import { ConfiguredWebhook, type ConfiguredWebhookDependencies } from './configured-webhook.js';
 
 type OtherMode = Exclude<AuthorizationMode, 'Webhook'>;
@@ -26,7 +26,7 @@ const retireMs = 31_000;
 /** Dependencies of the {@link LiveAuthorization}. */
 export interface LiveAuthorizationDependencies extends ConfiguredWebhookDependencies {
   readonly logger: ConfiguredWebhookDependencies['logger'] & LiveFilesOptions<unknown>['logger'];
-  readonly metrics: AuthorizationMetrics;
+  readonly metrics: AuthorizerMetrics;
   readonly reloads: Pick<ReloadMetrics, 'reloaded'>;
   /** Reads the file; throws a DocumentError for an unusable one. */
   readonly load: () => readonly AuthorizerEntry[];

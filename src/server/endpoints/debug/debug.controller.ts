@@ -35,7 +35,7 @@ import { sendText } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import { labelsOf } from '../request-info/request-labels.js';
 import { isOldPage, pageForm } from './page-form.js';
-import { PROCESS_FACTS } from './process-info.module.js';
+import { PROCESS_INFO } from './process-info.module.js';
 
 /**
  * Path prefix of requests that may take long: they have no time limit, and their durations do not count in the server's
@@ -61,7 +61,7 @@ interface CacheState {
 @Controller()
 export class DebugController {
   constructor(
-    @Inject(PROCESS_FACTS) private readonly facts: ProcessInfo,
+    @Inject(PROCESS_INFO) private readonly info: ProcessInfo,
     @Inject(DebuggingOptions) private readonly debugging: DebuggingOptions,
     @Inject(Metrics) private readonly metrics: Metrics,
     @Inject(STORAGE) private readonly storage: Storage,
@@ -154,19 +154,19 @@ export class DebugController {
     request: FastifyRequest,
     reply: FastifyReply,
     kind: string,
-    page: (facts: ProcessInfo) => string,
-    fields: (facts: ProcessInfo) => object,
+    page: (info: ProcessInfo) => string,
+    fields: (info: ProcessInfo) => object,
   ): void {
     const group = `config.${this.services.names.suffix}`;
     const form = pageForm(request.headers.accept, group, kind);
     if (form.mediaType === 'text') {
-      this.sendPage(request, reply, page(this.facts));
+      this.sendPage(request, reply, page(this.info));
       return;
     }
     const context = request.plinthContext as HttpRequestContext;
     if (isOldPage(form)) context.warnings.push(`${group}/${form.version} ${kind} is deprecated; use v1beta1`);
-    const head = { kind, apiVersion: `${group}/${form.version}`, metadata: { name: this.facts.component } };
-    const value = { ...head, ...fields(this.facts) };
+    const head = { kind, apiVersion: `${group}/${form.version}`, metadata: { name: this.info.component } };
+    const value = { ...head, ...fields(this.info) };
     const text = form.mediaType === 'yaml' ? stringify(value) : JSON.stringify(value, null, 2);
     reply.header('x-content-type-options', 'nosniff');
     sendText({ context, reply }, 200, form.contentType, text);

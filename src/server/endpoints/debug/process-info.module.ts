@@ -3,7 +3,7 @@ import type { ProcessInfo } from '../../../base/observability/process-pages.js';
 import { versionInfo } from '../discovery/version-info.js';
 
 /** Injection token of the {@link ProcessInfo}. */
-export const PROCESS_FACTS = Symbol('ProcessInfo');
+export const PROCESS_INFO = Symbol('ProcessInfo');
 
 const paths = ['/debug', '/flagz', '/healthz', '/livez', '/metrics', '/readyz', '/statusz', '/version'];
 
@@ -21,8 +21,8 @@ export class ProcessInfoModule {
     return {
       module: ProcessInfoModule,
       global: true,
-      providers: [{ provide: PROCESS_FACTS, useFactory: () => processInfo(component, flags) }],
-      exports: [PROCESS_FACTS],
+      providers: [{ provide: PROCESS_INFO, useFactory: () => processInfo(component, flags) }],
+      exports: [PROCESS_INFO],
     };
   }
 }

@@ -11,7 +11,7 @@ import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { mergeApplied } from '../writes/managed-fields.js';
 import type { ObjectForms } from '../writes/object-forms.js';
-import { WritePipeline } from '../writes/write.js';
+import { WritePipeline } from '../writes/write-pipeline.js';
 
 /**
  * PATCH with an applier's full intent (specification 5.9). It is merged by field ownership; a missing object is

@@ -2,7 +2,7 @@ import type { VirtualResource } from '../../../objects/registry/resource-definit
 import { negotiateObject, negotiateValue } from '../negotiation/answer-form.js';
 import { sendAnswer, sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { WritePipeline } from '../writes/write.js';
+import { WritePipeline } from '../writes/write-pipeline.js';
 
 /** POST to a collection. */
 export async function handleCreate(request: ResourceRequest): Promise<void> {
@@ -17,8 +17,8 @@ export async function handleCreate(request: ResourceRequest): Promise<void> {
 export async function handleReview(request: ResourceRequest, definition: VirtualResource): Promise<void> {
   const accepted = negotiateValue(request);
   const write = new WritePipeline(request, 'CreateOptions');
-  const question = await write.admit(write.decode(await write.readBody()), undefined);
-  await write.validateBody(question);
+  const review = await write.admit(write.decode(await write.readBody()), undefined);
+  await write.validateBody(review);
   const { dryRun } = write.options;
-  sendAnswer(request, await definition.answer(request.context, question, { dryRun }), accepted);
+  sendAnswer(request, await definition.answer(request.context, review, { dryRun }), accepted);
 }

@@ -22,7 +22,7 @@ import { plainIntent } from '../negotiation/plain-intent.js';
 import { readBody } from '../negotiation/read-body.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { WritePipeline } from '../writes/write.js';
+import { WritePipeline } from '../writes/write-pipeline.js';
 
 type PatchType = 'json' | 'merge' | 'strategic';
 

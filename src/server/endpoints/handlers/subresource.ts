@@ -3,7 +3,7 @@ import type { CreatedSubresource, VirtualSubresource } from '../../../objects/re
 import { negotiateValue } from '../negotiation/answer-form.js';
 import { sendAnswer } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { WritePipeline } from '../writes/write.js';
+import { WritePipeline } from '../writes/write-pipeline.js';
 
 /** POST to a subresource that is written into its parent (`binding`). */
 export async function handleSubresourceCreate(

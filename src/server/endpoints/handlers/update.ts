@@ -5,7 +5,7 @@ import { preconditionError, uidMismatch } from '../../../objects/registry/store/
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { sendObject } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { WritePipeline } from '../writes/write.js';
+import { WritePipeline } from '../writes/write-pipeline.js';
 
 /** PUT of one object or of its subresource. */
 export async function handleUpdate(request: ResourceRequest): Promise<void> {

@@ -52,7 +52,7 @@ const mostLostMs = 60_000;
 const mostLagMs = 3_000;
 
 /** How closely the process follows the store. */
-export interface StoreFollower {
+export interface StoreDelays {
   /** For how long the informers have not heard from the store, in milliseconds. */
   readonly informersLostMs: () => number;
   /** Time since the change log was last read, in milliseconds. */
@@ -63,9 +63,9 @@ export interface StoreFollower {
  * Checks of how closely a process follows its database, each of which can be requested individually. They only affect
  * readiness: a restart of the process would not help.
  */
-export function followerHealthChecks(
+export function storeDelayChecks(
   storage: Pick<Storage, 'ping'>,
-  follower: StoreFollower,
+  follower: StoreDelays,
   now: () => number = () => performance.now(),
 ): HealthCheck[] {
   const paths = ['healthz', 'readyz'] as const;

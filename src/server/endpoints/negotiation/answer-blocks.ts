@@ -42,9 +42,9 @@ export class BlockText {
 
   /** Adds text; returns false, and adds nothing, if it does not fit into the block. */
   append(text: string): boolean {
-    const room = blockBytes - this.used;
+    const space = blockBytes - this.used;
     // A character takes at most three bytes in UTF-8.
-    if (text.length * 3 > room && (text.length > room || Buffer.byteLength(text) > room)) return false;
+    if (text.length * 3 > space && (text.length > space || Buffer.byteLength(text) > space)) return false;
     this.block ??= this.blocks.take();
     this.used += this.block.write(text, this.used);
     return true;

@@ -33,7 +33,7 @@ export class ByteRanges {
   }
 
   copy(bytes: Uint8Array): void {
-    const { block, start } = this.room(bytes.length);
+    const { block, start } = this.allocate(bytes.length);
     block.set(bytes, start);
     this.wrote(bytes.length);
   }
@@ -41,7 +41,7 @@ export class ByteRanges {
   copyText(text: string): void {
     // A character takes at most three bytes in UTF-8.
     const most = text.length < shortRange ? text.length * 3 : Buffer.byteLength(text);
-    const { block, start } = this.room(most);
+    const { block, start } = this.allocate(most);
     this.wrote(block.write(text, start));
   }
 
@@ -68,7 +68,7 @@ export class ByteRanges {
     if (bytes > 0) yield Buffer.concat(short, bytes);
   }
 
-  private room(length: number): { readonly block: Buffer; readonly start: number } {
+  private allocate(length: number): { readonly block: Buffer; readonly start: number } {
     if (this.used + length > this.block.length) {
       this.block = Buffer.allocUnsafeSlow(Math.max(blockBytes, length));
       this.used = 0;

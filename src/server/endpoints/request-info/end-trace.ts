@@ -3,11 +3,11 @@ import { type EndedRequest, requestId } from './slow-requests.js';
 
 /** Ends the span of a request and sets its attributes. The phases of the request become spans of their own. */
 export function endTrace(span: TraceSpan, { context, request, reply, code }: EndedRequest): void {
-  const { requestInfo, marks, userAgent } = context;
+  const { requestInfo, phaseEnds, userAgent } = context;
   let last = context.startedAt;
-  for (let i = 0; i < marks.length; i += 2) {
-    const at = marks[i + 1] as number;
-    span.past(marks[i] as string, last, at);
+  for (let i = 0; i < phaseEnds.length; i += 2) {
+    const at = phaseEnds[i + 1] as number;
+    span.past(phaseEnds[i] as string, last, at);
     last = at;
   }
   span.set({

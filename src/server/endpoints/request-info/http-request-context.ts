@@ -86,7 +86,7 @@ export class HttpRequestContext implements RequestContext {
    */
   traceAsked: ((isTrusted: boolean) => TraceSpan | undefined) | undefined;
   /** The ends of the request's phases: name and `performance.now()`, alternating. */
-  readonly marks: (string | number)[] = [];
+  readonly phaseEnds: (string | number)[] = [];
   readonly warnings: string[] = [];
   private annotations: Map<string, string> | undefined;
   private controller: AbortController | undefined;
@@ -141,7 +141,7 @@ export class HttpRequestContext implements RequestContext {
   }
 
   mark(phase: string): void {
-    this.marks.push(phase, performance.now());
+    this.phaseEnds.push(phase, performance.now());
   }
 
   /** Whether the connection has switched to another protocol. */

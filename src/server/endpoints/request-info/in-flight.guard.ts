@@ -5,7 +5,7 @@ import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.
 import { LastingMemory } from '../../flow-control/lasting-memory.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { HttpRequestContext } from './http-request-context.js';
-import { InFlightLimiter } from './in-flight.js';
+import { InFlightLimiter } from './in-flight-limiter.js';
 import { keptBytes } from './kept-bytes.js';
 
 const nobody: UserInfo = { name: '', uid: '', groups: [], extra: {} };

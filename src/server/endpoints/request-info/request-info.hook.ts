@@ -173,7 +173,7 @@ class RequestHook implements RequestsUnderWay {
     const seconds = context.isLongRunning ? undefined : (endedAt - context.startedAt) / 1000;
     const code = context.isUpgraded ? 101 : reply.raw.headersSent ? reply.raw.statusCode : clientLeft;
     const labels = labelsOf(context, request.method);
-    this.metrics.filters.passed(context.startedAt, context.marks);
+    this.metrics.filters.passed(context.startedAt, context.phaseEnds);
     if (seconds !== undefined && validatedVerbs.has(labels.verb) && labels.resource !== '') {
       this.metrics.fieldValidation.written(context.query.get('fieldValidation'), seconds);
     }

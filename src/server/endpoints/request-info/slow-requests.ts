@@ -19,12 +19,12 @@ export function logSlowRequest(
   { context, request, reply, code }: EndedRequest,
   seconds: number,
 ): void {
-  const { requestInfo, user, startedAt, marks } = context;
+  const { requestInfo, user, startedAt, phaseEnds } = context;
   const phases: Record<string, number> = {};
   let last = startedAt;
-  for (let i = 0; i < marks.length; i += 2) {
-    const at = marks[i + 1] as number;
-    const name = marks[i] as string;
+  for (let i = 0; i < phaseEnds.length; i += 2) {
+    const at = phaseEnds[i + 1] as number;
+    const name = phaseEnds[i] as string;
     phases[name] = Math.round(((phases[name] ?? 0) + at - last) * 10) / 10;
     last = at;
   }

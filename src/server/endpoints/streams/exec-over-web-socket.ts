@@ -95,7 +95,7 @@ class ExecTranslation {
     const input = this.passInput();
     try {
       const fault = await this.passOutput(head);
-      await this.tellResult(reason() ?? fault);
+      await this.sendResult(reason() ?? fault);
     } finally {
       agent.destroy();
       client.close(closeCodes.normal, '');
@@ -233,7 +233,7 @@ class ExecTranslation {
   }
 
   /** Sends the client the status of the command that the agent reported, or the error. */
-  private async tellResult(fault: string | undefined): Promise<void> {
+  private async sendResult(fault: string | undefined): Promise<void> {
     const text = Buffer.concat(this.status).toString('utf8').trim();
     const said = text.startsWith('{') ? text : undefined;
     const failed = said === undefined ? (fault ?? (text === '' ? undefined : text)) : undefined;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { StorageError } from '../../storage-error.js';
 import type { Provider } from '../provider.js';
-import { openGcm, sealGcm } from './aes-gcm.js';
+import { openGcm, sealGcm } from './aes-gcm-provider.js';
 import type { EncryptedSecret, KmsClient } from './kms-client.js';
 
 export interface KmsOptions {

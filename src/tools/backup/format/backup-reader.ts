@@ -5,7 +5,7 @@ import { BackupFileError } from './backup-file-error.js';
 import { type Block, BlockReader, blockBytes } from './blocks.js';
 import { type BackupEnd, type BackupHeader, type BackupSection, mostLineBytes } from './lines.js';
 import { isControlLine, readControlLine, readEnd, readHeader, readObject, readSection } from './read-lines.js';
-import { mostSealedBytes, Seal } from './sealing.js';
+import { mostSealedBytes, Seal } from './seal.js';
 
 const newline = 0x0a;
 /** The most sections, which is more kinds than any cluster has. */

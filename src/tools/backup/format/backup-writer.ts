@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { blockBytes, packBlock, packLastBlock } from './blocks.js';
 import { type BackupEnd, type BackupHeader, type BackupSection, formatVersion, type NotTaken } from './lines.js';
-import { Seal } from './sealing.js';
+import { Seal } from './seal.js';
 
 /** How many blocks are packed at the same time. */
 const mostPending = 3;

@@ -10,7 +10,7 @@ import { BackupReader } from './backup-reader.js';
 import { BackupWriter } from './backup-writer.js';
 import { blockBytes, packBlock, packLastBlock } from './blocks.js';
 import type { BackupHeader, BackupSection } from './lines.js';
-import { newSealing } from './sealing.js';
+import { newSealing } from './seal.js';
 
 const key = Buffer.from('a passphrase');
 const header: BackupHeader = {

@@ -10,7 +10,7 @@ import {
   type NotTaken,
 } from './lines.js';
 import { printable } from './printable.js';
-import { isSealing } from './sealing.js';
+import { isSealing } from './seal.js';
 
 type Fields = Record<string, unknown>;
 

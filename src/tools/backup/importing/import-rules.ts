@@ -40,8 +40,8 @@ export class ImportRules {
     }
     const isVolume = plainKind(object.apiVersion ?? '', object.kind ?? '') === '/PersistentVolume';
     if (isVolume) {
-      const marks = Object.keys(object.metadata.annotations ?? {});
-      if (!this.options.withVolumes && marks.some((mark) => provisioned.test(mark))) {
+      const annotations = Object.keys(object.metadata.annotations ?? {});
+      if (!this.options.withVolumes && annotations.some((mark) => provisioned.test(mark))) {
         return { why: 'was made by a provisioner of the cluster it comes from; --with-volumes takes it' };
       }
       this.volumes.add(object.metadata.name ?? '');

@@ -13,7 +13,7 @@ import { ImportRules, isGiven, type TakingOptions } from './import-rules.js';
 import { overLive } from './over-live.js';
 import { Pool } from './pool.js';
 import { Tally } from './tally.js';
-import { isDefinitions, keyOf, type Present, type PresentObjects, type TargetCluster } from './target.js';
+import { isDefinitions, keyOf, type Present, type PresentObjects, type TargetCluster } from './target-cluster.js';
 
 export interface ImportOptions extends TakingOptions, KindNames {
   readonly namespaces: readonly string[];

@@ -77,7 +77,7 @@ function cleanPod(object: ApiObject, keep: KeptFields): void {
 function cleanSecret(object: ApiObject): void {
   if (typeof object.type !== 'string' || !object.type.endsWith('/service-account-token')) return;
   removeFrom(object, ['data']);
-  removeMarks(object, /(^|\/)service-account\.uid$/);
+  removeAnnotations(object, /(^|\/)service-account\.uid$/);
 }
 
 /** The claim is named, not bound: the binder completes it when it finds the claim, whose uid is a new one. */
@@ -87,11 +87,11 @@ function cleanVolume(object: ApiObject): void {
 }
 
 function cleanClaim(object: ApiObject, keep: KeptFields): void {
-  removeMarks(object, /^pv\.[^/]*\/bind-completed$/);
+  removeAnnotations(object, /^pv\.[^/]*\/bind-completed$/);
   const name = fieldsOf(object.spec)?.volumeName;
   if (typeof name === 'string' && keep.hasVolume?.(name) === true) return;
   removeFrom(object.spec, ['volumeName']);
-  removeMarks(object, /^(pv\.[^/]*\/bound-by-controller|volume\.[^/]*\/(storage-provisioner|selected-node))$/);
+  removeAnnotations(object, /^(pv\.[^/]*\/bound-by-controller|volume\.[^/]*\/(storage-provisioner|selected-node))$/);
 }
 
 const jobLabels = /^(controller-uid|job-name|batch\.[^/]*\/(controller-uid|job-name))$/;
@@ -109,8 +109,8 @@ function labelsOf(template: unknown): Fields | undefined {
   return fieldsOf(fieldsOf(fieldsOf(template)?.metadata)?.labels);
 }
 
-function removeMarks({ metadata }: ApiObject, marks: RegExp): void {
-  for (const key of Object.keys(metadata.annotations ?? {})) if (marks.test(key)) delete metadata.annotations?.[key];
+function removeAnnotations({ metadata }: ApiObject, keys: RegExp): void {
+  for (const key of Object.keys(metadata.annotations ?? {})) if (keys.test(key)) delete metadata.annotations?.[key];
 }
 
 function removeFrom(fields: unknown, names: readonly string[]): void {

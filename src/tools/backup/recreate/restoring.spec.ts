@@ -135,7 +135,7 @@ describe('an object made ready for its creation', () => {
     readonly given: object;
     readonly keep?: KeptFields;
     readonly clean: object;
-    readonly marks?: Record<string, string>;
+    readonly otherAnnotations?: Record<string, string>;
   }[] = [
     { of: 'a namespace', kind: 'Namespace', given: { spec: { finalizers: ['kubernetes'] } }, clean: { spec: {} } },
     {
@@ -184,7 +184,7 @@ describe('an object made ready for its creation', () => {
       annotations: { 'kubernetes.io/service-account.name': 'a', 'kubernetes.io/service-account.uid': 'u' },
       given: { type: 'kubernetes.io/service-account-token', data: { token: 'dA==' } },
       clean: { type: 'kubernetes.io/service-account-token' },
-      marks: { 'kubernetes.io/service-account.name': 'a' },
+      otherAnnotations: { 'kubernetes.io/service-account.name': 'a' },
     },
     { of: 'a secret', kind: 'Secret', given: { data: { a: 'dA==' } }, clean: { data: { a: 'dA==' } } },
     {
@@ -205,7 +205,7 @@ describe('an object made ready for its creation', () => {
       },
       given: { spec: { volumeName: 'v', storageClassName: 's' } },
       clean: { spec: { storageClassName: 's' } },
-      marks: { mine: '1' },
+      otherAnnotations: { mine: '1' },
     },
     {
       of: 'a claim whose volume is there',
@@ -214,7 +214,7 @@ describe('an object made ready for its creation', () => {
       annotations: { 'pv.kubernetes.io/bind-completed': 'yes', 'pv.kubernetes.io/bound-by-controller': 'yes' },
       given: { spec: { volumeName: 'v' } },
       clean: { spec: { volumeName: 'v' } },
-      marks: { 'pv.kubernetes.io/bound-by-controller': 'yes' },
+      otherAnnotations: { 'pv.kubernetes.io/bound-by-controller': 'yes' },
     },
     {
       of: 'a job',
@@ -244,10 +244,10 @@ describe('an object made ready for its creation', () => {
       clean: { spec: { nodeName: 'n' } },
     },
   ];
-  for (const { of, apiVersion = 'v1', kind, annotations, given, keep, clean, marks } of cases) {
+  for (const { of, apiVersion = 'v1', kind, annotations, given, keep, clean, otherAnnotations } of cases) {
     it(`is right for ${of}`, () => {
       const metadata = { name: 'a', ...(annotations === undefined ? {} : { annotations }) };
-      const expected = { name: 'a', ...(annotations === undefined ? {} : { annotations: marks ?? {} }) };
+      const expected = { name: 'a', ...(annotations === undefined ? {} : { annotations: otherAnnotations ?? {} }) };
       assert.deepEqual(
         cleanForCreate(object(apiVersion, kind, metadata, given), keep),
         object(apiVersion, kind, expected as ObjectMeta, clean),

@@ -18,7 +18,7 @@ export interface JoiningObject {
 }
 
 /** The information that joining nodes need besides the address of the cluster. */
-export interface JoiningFacts {
+export interface JoiningInfo {
   /** `host:port` at which nodes reach the API. */
   readonly endpoint: string;
   readonly serviceRange: string;
@@ -42,7 +42,7 @@ const policyReader = 'plinth:network-policy-reader';
 const nameServiceOffset = 10n;
 
 /** The information about a cluster whose operator runs the servers. */
-export function joiningFacts(server: string, cluster: Pick<ClusterOptions, 'serviceClusterIpRange'>): JoiningFacts {
+export function joiningInfo(server: string, cluster: Pick<ClusterOptions, 'serviceClusterIpRange'>): JoiningInfo {
   const { hostname, port } = new URL(server);
   const endpoint = `${hostname}:${port === '' ? 443 : port}`;
   return { endpoint, serviceRange: cluster.serviceClusterIpRange, cgroupDriver: 'cgroupfs' };
@@ -52,7 +52,7 @@ export function joiningFacts(server: string, cluster: Pick<ClusterOptions, 'serv
  * What upstream's joining tool (and `plinth join`) looks for: the settings of the cluster and of its nodes' agents, and the
  * rights of nodes that have only a bootstrap token, under the names that this tool gives them.
  */
-export function joiningObjects(names: VendorNames, facts: JoiningFacts): readonly JoiningObject[] {
+export function joiningObjects(names: VendorNames, info: JoiningInfo): readonly JoiningObject[] {
   const { systemNamespace, publicNamespace } = names;
   const requests = `system:${groupName('certificates', names)}:certificatesigningrequests`;
   const [bootstrappers, nodes] = [group(names, joiningGroup), group(names, 'system:nodes')];
@@ -60,10 +60,10 @@ export function joiningObjects(names: VendorNames, facts: JoiningFacts): readonl
   const toJoin = (name: string, role: string) => clusterBinding(names, name, role, [bootstrappers]);
   return [
     map(systemNamespace, 'kubeadm-config', {
-      ClusterConfiguration: clusterConfiguration(facts),
-      ...(facts.flags === undefined ? {} : { [plinthFlagsKey]: facts.flags }),
+      ClusterConfiguration: clusterConfiguration(info),
+      ...(info.flags === undefined ? {} : { [plinthFlagsKey]: info.flags }),
     }),
-    map(systemNamespace, 'kubelet-config', { kubelet: kubeletConfiguration(facts) }),
+    map(systemNamespace, 'kubelet-config', { kubelet: kubeletConfiguration(info) }),
     ...readers(names, publicNamespace, 'kubeadm:bootstrap-signer-clusterinfo', clusterInfoName, [anonymous]),
     ...readers(names, systemNamespace, 'kubeadm:nodes-kubeadm-config', 'kubeadm-config', [bootstrappers, nodes]),
     ...readers(names, systemNamespace, 'kubeadm:kubelet-config', 'kubelet-config', [nodes, bootstrappers]),
@@ -95,7 +95,7 @@ export function policyReaderObjects(names: VendorNames): readonly JoiningObject[
   ];
 }
 
-function clusterConfiguration({ endpoint, serviceRange, podRange, certificateNames = [] }: JoiningFacts): string {
+function clusterConfiguration({ endpoint, serviceRange, podRange, certificateNames = [] }: JoiningInfo): string {
   return [
     'apiVersion: kubeadm.k8s.io/v1beta4',
     'kind: ClusterConfiguration',
@@ -114,7 +114,7 @@ function clusterConfiguration({ endpoint, serviceRange, podRange, certificateNam
   ].join('\n');
 }
 
-function kubeletConfiguration({ serviceRange, cgroupDriver }: JoiningFacts): string {
+function kubeletConfiguration({ serviceRange, cgroupDriver }: JoiningInfo): string {
   const range = parseCidr(serviceRange);
   const nameService = range === undefined ? [] : ['clusterDNS:', `- ${addressAt(range, nameServiceOffset)}`];
   return [

@@ -37,7 +37,7 @@ export const clusterInfoCommand: Command = {
       throw new StartupError(`${info.certificateAuthority}: no certificate in PEM`);
     }
     const { publishClusterInfo } = await import('../cluster-info.js');
-    const { joiningFacts } = await import('../cluster/joining-objects.js');
+    const { joiningInfo: joiningFacts } = await import('../cluster/joining-objects.js');
     await publishClusterInfo(
       { storage: { ...storage, databaseUrl }, cluster },
       { server: info.server, authority },

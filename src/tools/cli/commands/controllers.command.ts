@@ -2,7 +2,7 @@ import { AdmissionOptions } from '../../../base/config/admission.options.js';
 import { AggregationOptions } from '../../../base/config/aggregation.options.js';
 import { AuthorizationOptions } from '../../../base/config/authorization.options.js';
 import { ClusterOptions } from '../../../base/config/cluster.options.js';
-import type { ControlLoopOptions } from '../../../base/config/controllers.options.js';
+import type { ControlLoopOptions } from '../../../base/config/control-loop.options.js';
 import { ControllersServingOptions, parseBindAddress } from '../../../base/config/controllers-serving.options.js';
 import { ProfilingOptions, TracingOptions } from '../../../base/config/debugging.options.js';
 import { LoggingOptions } from '../../../base/config/logging.options.js';

@@ -1,6 +1,6 @@
 import { AssetOptions, EtcdClientOptions } from '../../../base/config/assets.options.js';
 import { AutoscalerOptions } from '../../../base/config/autoscaler.options.js';
-import { ControlLoopOptions } from '../../../base/config/controllers.options.js';
+import { ControlLoopOptions } from '../../../base/config/control-loop.options.js';
 import { EventOptions } from '../../../base/config/event.options.js';
 import { NodeIpamOptions } from '../../../base/config/node-ipam.options.js';
 import { NodeLoopOptions } from '../../../base/config/node-loop.options.js';

@@ -10,7 +10,7 @@ describe('plinth token', () => {
   const context = { environment: {}, print: (line: string) => printed.push(line) } as unknown as CommandContext;
 
   it('refuses wrong command lines in words that show no secret', async () => {
-    for (const [argv, told] of [
+    for (const [argv, expected] of [
       [['create', 'abcdef.0123456789ABCDEF'], /the token must be 6 and 16 characters of a-z and 0-9/],
       [['create', 'a.b', 'c.d'], /create makes one token/],
       [['create', '--usages=signing,all'], /"all", which is neither authentication nor signing/],
@@ -26,7 +26,7 @@ describe('plinth token', () => {
     ] as const) {
       await assert.rejects(
         () => tokenCommand.run({ ...context, argv }),
-        (error) => error instanceof OptionsError && told.test(error.message) && !/0123456789/.test(error.message),
+        (error) => error instanceof OptionsError && expected.test(error.message) && !/0123456789/.test(error.message),
         argv.join(' '),
       );
     }

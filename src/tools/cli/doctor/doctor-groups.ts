@@ -1,5 +1,5 @@
 import { ApiClientOptions } from '../../../base/config/api-client.options.js';
-import { ControlLoopOptions } from '../../../base/config/controllers.options.js';
+import { ControlLoopOptions } from '../../../base/config/control-loop.options.js';
 import { DoctorOptions } from '../../../base/config/doctor.options.js';
 import { serverOptionGroups } from '../../../base/config/server-options.js';
 

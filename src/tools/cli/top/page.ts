@@ -25,11 +25,11 @@ export function topPage(span: Span, server: string, size: PageSize, clock: Date)
   const head = [...headOf(span, server, clock), ''];
   const tail = [...flowsOf(span, size), ...watchesOf(now), ...databaseOf(span)];
   const requests = span.requests();
-  const room = size.rows === undefined ? requests.length : Math.max(3, size.rows - head.length - tail.length - 3);
+  const rows = size.rows === undefined ? requests.length : Math.max(3, size.rows - head.length - tail.length - 3);
   const names = size.columns === undefined ? requests.map(({ resource }) => resource) : [];
   const width = longest(names, Math.max(leastWidth, size.columns ?? 0) - besideNames);
   const table = requests
-    .slice(0, room)
+    .slice(0, rows)
     .map(
       ({ verb, resource, perSecond, errorsPerSecond, p50, p99 }) =>
         `${cell(verb, 16)} ${cell(resource, width)} ${right(rate(perSecond), 8)} ${right(rate(errorsPerSecond), 8)} ${right(time(p50), 8)} ${right(time(p99), 8)}`,

@@ -21,21 +21,21 @@ it('a connection that nobody answered for is given back once the channel has end
   channel.send(given(1));
   channel.send(given(2));
   channel.emit('internalMessage', { cmd: 'NODE_CLUSTER', ack: 1, accepted: true });
-  const told: unknown[] = [];
-  const note = (message: unknown) => told.push(message);
+  const messages: unknown[] = [];
+  const note = (message: unknown) => messages.push(message);
   channel.on('internalMessage', note);
   worker.emit('exit', null, 'SIGKILL');
-  assert.deepEqual(told, [], 'the answer may be on its way');
+  assert.deepEqual(messages, [], 'the answer may be on its way');
   channel.connected = false;
-  assert.deepEqual(told, [{ cmd: 'NODE_CLUSTER', ack: 2, accepted: false }]);
+  assert.deepEqual(messages, [{ cmd: 'NODE_CLUSTER', ack: 2, accepted: false }]);
   channel.emit('disconnect');
-  assert.equal(told.length, 1);
+  assert.equal(messages.length, 1);
 
   // No worker is left to take the connection, so it is closed, as happens with a connection that was taken.
   other.channel.send(given(3));
   other.channel.on('internalMessage', note);
   other.channel.connected = false;
-  assert.deepEqual(told.at(-1), { cmd: 'NODE_CLUSTER', ack: 3, accepted: true });
+  assert.deepEqual(messages.at(-1), { cmd: 'NODE_CLUSTER', ack: 3, accepted: true });
 });
 
 it('the end of a channel is told before a connection could be handed to it', () => {

@@ -11,15 +11,15 @@ interface Collection<Answer> {
 }
 
 /** Requests of the parent that each worker answers for itself. */
-export class Gathering<Question, Answer> {
+export class Gathering<Query, Answer> {
   private readonly collections = new Map<number, Collection<Answer>>();
   private nextId = 1;
 
   /** @param ask asks a worker to answer under an id; false when the worker can't be reached */
-  constructor(private readonly ask: (worker: number, id: number, question: Question) => boolean) {}
+  constructor(private readonly ask: (worker: number, id: number, query: Query) => boolean) {}
 
   /** The responses by worker, of those workers that respond in time. */
-  async from(workers: readonly number[], question: Question): Promise<ReadonlyMap<number, Answer>> {
+  async from(workers: readonly number[], query: Query): Promise<ReadonlyMap<number, Answer>> {
     const id = this.nextId++;
     const answers = new Map<number, Answer>();
     const waiting = new Set<number>();
@@ -31,7 +31,7 @@ export class Gathering<Question, Answer> {
         resolve();
       };
       this.collections.set(id, { waiting, answers, finish });
-      for (const worker of workers) if (this.ask(worker, id, question)) waiting.add(worker);
+      for (const worker of workers) if (this.ask(worker, id, query)) waiting.add(worker);
       if (waiting.size === 0) finish();
     });
     return answers;

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { FlowPage, FlowTable } from '../../../base/observability/flow-table.js';
 import type { MetricFamilies } from '../../../base/observability/metrics.js';
-import type { MetricsQuestion, ParentMessage, WorkerMessage } from './worker-messages.js';
+import type { MetricsQuery, ParentMessage, WorkerMessage } from './worker-messages.js';
 
 /** How long to wait for the parent, which itself waits at most two seconds for the responses of all workers. */
 const gatherMs = 4_000;
@@ -16,7 +16,7 @@ export class ParentLink {
   private start: (message: Message<'start'>) => void = () => undefined;
   private stop: () => void = () => undefined;
   private spread: () => void = () => undefined;
-  private collect: ((question: MetricsQuestion) => Promise<MetricFamilies>) | undefined;
+  private collect: ((query: MetricsQuery) => Promise<MetricFamilies>) | undefined;
   private collectFlows: ((page: FlowPage) => FlowTable | undefined) | undefined;
 
   constructor(private readonly channel: NodeJS.Process) {
@@ -36,7 +36,7 @@ export class ParentLink {
   }
 
   /** Sets the function that collects the metrics of this process. */
-  onCollect(collect: (question: MetricsQuestion) => Promise<MetricFamilies>): void {
+  onCollect(collect: (query: MetricsQuery) => Promise<MetricFamilies>): void {
     this.collect = collect;
   }
 
@@ -51,8 +51,8 @@ export class ParentLink {
   }
 
   /** The text of a scrape over all workers; undefined when the parent does not answer. */
-  gather(question: MetricsQuestion): Promise<string | undefined> {
-    return this.ask((id) => ({ type: 'gather', id, question })) as Promise<string | undefined>;
+  gather(query: MetricsQuery): Promise<string | undefined> {
+    return this.ask((id) => ({ type: 'gather', id, query })) as Promise<string | undefined>;
   }
 
   /** The state of flow control in all workers; undefined when the parent does not answer. */
@@ -60,7 +60,7 @@ export class ParentLink {
     return this.ask((id) => ({ type: 'gatherFlows', id, page })) as Promise<FlowTable | undefined>;
   }
 
-  private ask(question: (id: number) => WorkerMessage): Promise<unknown> {
+  private ask(query: (id: number) => WorkerMessage): Promise<unknown> {
     const id = this.nextId++;
     return new Promise((resolve) => {
       const finish = (answer: unknown) => {
@@ -70,7 +70,7 @@ export class ParentLink {
       };
       const timer = setTimeout(() => finish(undefined), gatherMs);
       this.gathers.set(id, finish);
-      this.send(question(id));
+      this.send(query(id));
     });
   }
 
@@ -95,7 +95,7 @@ export class ParentLink {
         this.spread();
         return;
       case 'collect':
-        this.collect?.(message.question).then(
+        this.collect?.(message.query).then(
           (families) => this.send({ type: 'collected', id: message.id, families }),
           // The parent continues without a report that does not arrive.
           () => undefined,

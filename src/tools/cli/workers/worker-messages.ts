@@ -6,7 +6,7 @@ import type { MetricFamilies, MetricsForm, MetricsPage } from '../../../base/obs
 export const hubDescriptor = 4;
 
 /** Which metrics, and whether with what only protobuf shows. */
-export interface MetricsQuestion {
+export interface MetricsQuery {
   readonly page: MetricsPage;
   readonly form: MetricsForm;
 }
@@ -25,7 +25,7 @@ export type ParentMessage =
   | { readonly type: 'ask' }
   /** Other workers have become ready: clients should reconnect and spread over all. */
   | { readonly type: 'spread' }
-  | { readonly type: 'collect'; readonly id: number; readonly question: MetricsQuestion }
+  | { readonly type: 'collect'; readonly id: number; readonly query: MetricsQuery }
   | { readonly type: 'gathered'; readonly id: number; readonly text: string | undefined }
   | { readonly type: 'collectFlows'; readonly id: number; readonly page: FlowPage }
   | { readonly type: 'gatheredFlows'; readonly id: number; readonly table: FlowTable | undefined };
@@ -39,7 +39,7 @@ export type WorkerMessage =
   /** The worker's own metrics, as requested. */
   | { readonly type: 'collected'; readonly id: number; readonly families: MetricFamilies }
   /** Asks for the metrics of all workers. */
-  | { readonly type: 'gather'; readonly id: number; readonly question: MetricsQuestion }
+  | { readonly type: 'gather'; readonly id: number; readonly query: MetricsQuery }
   /** The worker's own state of flow control, as requested. */
   | { readonly type: 'collectedFlows'; readonly id: number; readonly table: FlowTable }
   /** Asks for the state of flow control in all workers. */

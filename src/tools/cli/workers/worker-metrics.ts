@@ -3,7 +3,7 @@ import { encodeFamilies } from '../../../base/observability/encode-families.js';
 import { addUp, type MetricFamilies, type Metrics, mergeFamilies } from '../../../base/observability/metrics.js';
 import { withNatives } from '../../../base/observability/natives.js';
 import { Gathering } from './gathering.js';
-import type { MetricsQuestion } from './worker-messages.js';
+import type { MetricsQuery } from './worker-messages.js';
 
 /**
  * The metrics of all workers, in the parent. Every series has the label `worker`. Nothing is added up: a sum falls when
@@ -15,10 +15,10 @@ export class WorkerMetrics {
   private readonly up: Gauge<'worker'>;
   private readonly restarts: Counter<'worker'>;
   private readonly own: Pick<Metrics, 'families'>[] = [];
-  private readonly gathering: Gathering<MetricsQuestion, MetricFamilies>;
+  private readonly gathering: Gathering<MetricsQuery, MetricFamilies>;
 
   /** @param ask asks a worker to report under an id; false when the worker can't be reached */
-  constructor(ask: (worker: number, id: number, question: MetricsQuestion) => boolean) {
+  constructor(ask: (worker: number, id: number, query: MetricsQuery) => boolean) {
     this.gathering = new Gathering(ask);
     const registers = [this.registry];
     this.up = new Gauge({
@@ -51,7 +51,7 @@ export class WorkerMetrics {
   }
 
   /** One scrape over all `workers`, as text, or in protobuf as base64. */
-  async gather(workers: readonly number[], { page, form }: MetricsQuestion): Promise<string> {
+  async gather(workers: readonly number[], { page, form }: MetricsQuery): Promise<string> {
     const collected = [...(await this.gathering.from(workers, { page, form })).values()];
     this.up.reset();
     for (const worker of workers) this.up.set({ worker: String(worker) }, 0);

@@ -15,7 +15,7 @@ import { rescueConnections } from './connection-handoff.js';
 import { Gathering } from './gathering.js';
 import { type MachineDatabase, machineDatabase } from './machine-database.js';
 import { RestartBackoff } from './restart-backoff.js';
-import { hubDescriptor, type MetricsQuestion, type ParentMessage, type WorkerMessage } from './worker-messages.js';
+import { hubDescriptor, type MetricsQuery, type ParentMessage, type WorkerMessage } from './worker-messages.js';
 import { WorkerMetrics } from './worker-metrics.js';
 import { WorkerPulse } from './worker-pulse.js';
 import { shareOfWorker } from './worker-share.js';
@@ -69,8 +69,8 @@ export class WorkerPool implements Running {
     private readonly timers: Timers,
     private readonly count: number,
   ) {
-    this.metrics = new WorkerMetrics((index, id, question) =>
-      this.send(this.slots[index - 1], { type: 'collect', id, question }),
+    this.metrics = new WorkerMetrics((index, id, query) =>
+      this.send(this.slots[index - 1], { type: 'collect', id, query }),
     );
     this.database = machineDatabase(options, count, logger);
     this.metrics.share(this.database);
@@ -222,7 +222,7 @@ export class WorkerPool implements Running {
             this.metrics.receive(slot.index, message.id, message.families);
             return;
           case 'gather':
-            void this.answerGather(slot, message.id, message.question);
+            void this.answerGather(slot, message.id, message.query);
             return;
           case 'collectedFlows':
             this.flows.receive(slot.index, message.id, message.table);
@@ -271,9 +271,9 @@ export class WorkerPool implements Running {
     this.metrics.share(own);
   }
 
-  private async answerGather(slot: Slot, id: number, question: MetricsQuestion): Promise<void> {
+  private async answerGather(slot: Slot, id: number, query: MetricsQuery): Promise<void> {
     const workers = this.slots.map(({ index }) => index);
-    const text = await this.metrics.gather(workers, question).catch((error: unknown) => {
+    const text = await this.metrics.gather(workers, query).catch((error: unknown) => {
       this.logger.warn('metrics of the workers could not be gathered', { error });
       return undefined;
     });

@@ -13,7 +13,7 @@ import { checkPortFree } from '../../../base/machinery/port-check.js';
 import { errorCode, StartupError } from '../../../base/machinery/startup-error.js';
 import { groupName, type VendorNames, vendorNames } from '../../../base/machinery/vendor.js';
 import { Logger } from '../../../base/observability/logger.js';
-import { DefinitionFollower } from '../../../objects/custom-resources/serving/definition-follower.js';
+import { DefinitionInformer } from '../../../objects/custom-resources/serving/definition-informer.js';
 import { SharedListers } from '../../../objects/registry/informers/shared-listers.js';
 import { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import { leaseResource } from '../../../server/advertise/serving-leases.js';
@@ -177,7 +177,7 @@ export class TestServer {
       client: this.resources.client,
       registry,
       definitionGroup: groupName('apiextensions', this.resources.plan.names),
-      reached: (version) => this.resources.server.get(DefinitionFollower, { strict: false }).reached(version),
+      reached: (version) => this.resources.server.get(DefinitionInformer, { strict: false }).reached(version),
     };
     return applyFixtures(inputs, dependencies);
   }
@@ -263,7 +263,7 @@ export class TestServer {
   /** Resolves when this process has learned of all changes. */
   private async caughtUp({ changes, epochStart }: BaselineResult): Promise<void> {
     const listers = this.resources.server.get(SharedListers, { strict: false });
-    const follower = this.resources.server.get(DefinitionFollower, { strict: false });
+    const follower = this.resources.server.get(DefinitionInformer, { strict: false });
     const definitions = epochStart ?? changes.get(this.definitions);
     const all = epochStart === undefined ? changes : new Map([...listers.resources].map((name) => [name, epochStart]));
     await Promise.all([listers.reached(all), definitions === undefined ? undefined : follower.reached(definitions)]);

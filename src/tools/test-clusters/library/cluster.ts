@@ -76,8 +76,8 @@ export async function openCluster(options: ClusterOptions): Promise<TestCluster>
 async function scarcity(): Promise<string> {
   const folder = tmpdir();
   // Without the folder another error is reported.
-  const room = await statfs(folder).catch(() => undefined);
-  const free = room === undefined ? scarceBytes : room.bavail * room.bsize;
+  const disk = await statfs(folder).catch(() => undefined);
+  const free = disk === undefined ? scarceBytes : disk.bavail * disk.bsize;
   if (free >= scarceBytes) return '';
   return `\nOnly ${Math.floor(free / 2 ** 20)} MiB are free in ${folder}: set TMPDIR to a folder with more room`;
 }

@@ -10,7 +10,7 @@ import {
 const mostAddresses = 2n ** 47n;
 
 /** Whether a string is a network of the given family with room for an address. */
-export function hasRoom(cidr: string, family: IpFamily): boolean {
+export function hasAddresses(cidr: string, family: IpFamily): boolean {
   const network = parseIpNetwork(cidr);
   return network?.family === family && network.prefix <= (family === 'ipv4' ? 30 : 127);
 }

@@ -6,7 +6,7 @@ import type { Allocations } from '../../../../objects/registry/allocation/alloca
 import { NamePool } from '../../../../objects/registry/allocation/name-pool.js';
 import { readStored, type StoredResources } from '../../../../objects/registry/store/object-codec.js';
 import type { Storage } from '../../../../storage/storage.interface.js';
-import { hasRoom, IpRange } from './ip-range.js';
+import { hasAddresses, IpRange } from './ip-range.js';
 import { keptPart } from './kept-part.js';
 
 /** A range of service addresses, and its free addresses. */
@@ -61,7 +61,7 @@ export class ServiceNetworks {
     for (const item of page.items) {
       const object = (await readStored(registry, item)) as unknown as ServiceCIDR;
       for (const cidr of object.spec.cidrs ?? []) {
-        if (hasRoom(cidr, this.flagged.family)) objects.set(cidr, objects.get(cidr) === true || isOpen(object));
+        if (hasAddresses(cidr, this.flagged.family)) objects.set(cidr, objects.get(cidr) === true || isOpen(object));
       }
       if (turn.isOver) await turn.next();
     }

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { FieldDescriptions, PublishedFacts } from '../../../../base/machinery/schema/index.js';
+import type { FieldDescriptions, PublishedInfo } from '../../../../base/machinery/schema/index.js';
 import { apiGroupDiscovery } from '../../apidiscovery/v2/api-group-discovery.types.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './discovery.types.js';
 import { listMeta, partialObjectMetadata } from './object-meta.types.js';
@@ -33,9 +33,9 @@ function loadDescriptions(): FieldDescriptions {
   return module.fieldDescriptions;
 }
 
-function loadPublished(): PublishedFacts {
+function loadPublished(): PublishedInfo {
   const module = createRequire(import.meta.url)(
-    '../../published/published-facts.js',
-  ) as typeof import('../../published/published-facts.js');
-  return module.publishedFacts;
+    '../../published/published-info.js',
+  ) as typeof import('../../published/published-info.js');
+  return module.publishedInfo;
 }

@@ -30,7 +30,7 @@ export interface ImagePolicyRules {
 
 const maxCachedAnswers = 1024;
 /** Responses to longer reviews are not cached. */
-const maxCachedQuestion = 10_000;
+const maxCachedReview = 10_000;
 /** Maximum time a request waits for a response, over all attempts. */
 const totalTimeoutMs = 30_000;
 
@@ -122,7 +122,7 @@ export class ImagePolicyWebhook implements AdmissionPlugin {
 
   private keep(key: string, status: ImageReviewStatus): void {
     const ttlMs = status.allowed ? this.rules.allowTtlMs : this.rules.denyTtlMs;
-    if (ttlMs === 0 || key.length > maxCachedQuestion) return;
+    if (ttlMs === 0 || key.length > maxCachedReview) return;
     this.answers.delete(key);
     this.answers.set(key, { status, until: this.dependencies.clock.now() + ttlMs });
     if (this.answers.size <= maxCachedAnswers) return;

@@ -4,18 +4,18 @@ import { policyCostLimit, type Value } from '../../../../objects/cel/index.js';
 import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
-import { ExpressionRun, inEvaluationTurn } from '../../expressions/evaluate.js';
+import { ExpressionRun, inEvaluationTurn } from '../../expressions/expression-run.js';
 import { authorizerVariables } from '../../expressions/match-conditions.js';
 import { type ExpressionInput, requestVariables } from '../../expressions/request-variables.js';
 import { type ResourceAndKind, ResourceVersions } from '../../matching/resource-versions.js';
 import { VersionedObjects } from '../../matching/versioned-objects.js';
 import { type Bound, BoundPolicies } from '../../policies/bound-policies.js';
 import { exemptResources } from '../../policies/exempt-resources.js';
+import { LazyVariables, namespaceValue } from '../../policies/lazy-variables.js';
 import { type PolicyErrorType, PolicyMetrics } from '../../policies/policy-metrics.js';
 import { PolicyParams } from '../../policies/policy-params.js';
-import { LazyVariables, namespaceValue } from '../../policies/policy-variables.js';
-import { changedObject } from '../../webhooks/hook-patch.js';
-import { HookReinvocation } from '../mutating-admission-webhook/hook-reinvocation.js';
+import { changedObject } from '../../webhooks/webhook-patch.js';
+import { WebhookReinvocation } from '../mutating-admission-webhook/webhook-reinvocation.js';
 import {
   type CompiledMutatingBinding,
   type CompiledMutatingPolicy,
@@ -85,7 +85,7 @@ export class MutatingAdmissionPolicyPlugin implements AdmissionPlugin {
 
   private async applyAll(pairs: readonly Pair[], attributes: AdmissionAttributes): Promise<void> {
     const { reinvocation } = attributes;
-    const state = reinvocation.state(this.name, () => new HookReinvocation());
+    const state = reinvocation.state(this.name, () => new WebhookReinvocation());
     if (reinvocation.isReinvoke) state.resume(attributes.object);
     let namespace: Value | undefined;
     for (const pair of pairs) {

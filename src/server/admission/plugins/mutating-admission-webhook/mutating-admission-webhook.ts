@@ -1,14 +1,14 @@
 import { noteWait } from '../../../../base/machinery/request-context.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes } from '../../attributes.js';
+import type { AdmissionWebhook } from '../../webhooks/admission-webhook.js';
 import { isExemptResource } from '../../webhooks/exempt-resources.js';
-import type { Hook } from '../../webhooks/hook.js';
-import type { Invocation } from '../../webhooks/hook-caller.js';
-import { applyHookPatch, type Patched } from '../../webhooks/hook-patch.js';
 import type { ReviewAnswer } from '../../webhooks/review-answer.js';
 import { ReviewWriter } from '../../webhooks/review-writer.js';
+import type { Invocation } from '../../webhooks/webhook-caller.js';
+import { applyWebhookPatch, type Patched } from '../../webhooks/webhook-patch.js';
 import type { WebhookRuntime } from '../../webhooks/webhook-runtime.js';
-import { HookReinvocation } from './hook-reinvocation.js';
+import { WebhookReinvocation } from './webhook-reinvocation.js';
 
 /** Longer patches (in base64) are omitted from the audit trail. */
 const maxNotedPatch = 64 * 1024;
@@ -36,9 +36,9 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     return this.askAll(hooks, attributes);
   }
 
-  private async askAll(hooks: readonly Hook[], attributes: AdmissionAttributes): Promise<void> {
+  private async askAll(hooks: readonly AdmissionWebhook[], attributes: AdmissionAttributes): Promise<void> {
     const { reinvocation } = attributes;
-    const state = reinvocation.state(this.name, () => new HookReinvocation());
+    const state = reinvocation.state(this.name, () => new WebhookReinvocation());
     if (reinvocation.isReinvoke) state.resume(attributes.object);
     const round = reinvocation.isReinvoke ? 1 : 0;
     let writer = this.writer(attributes);
@@ -87,7 +87,7 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     if (patch.length === 0) return undefined;
     const { hook, attributes, matched, writer } = invocation;
     const before = writer.objects.as(matched).object;
-    const patched = await applyHookPatch(hook.name, patch, before, attributes, matched, this.runtime.versions);
+    const patched = await applyWebhookPatch(hook.name, patch, before, attributes, matched, this.runtime.versions);
     const shown = patchLength <= maxNotedPatch ? { patch } : { omittedBytes: Math.floor((patchLength / 4) * 3) };
     this.annotate('patch', invocation, { ...shown, patchType: 'JSONPatch' });
     return patched;

@@ -64,8 +64,8 @@ class Answers {
 
   constructor(private readonly refuses: string | undefined) {}
 
-  authorize(question: AuthorizerAttributes) {
-    const { verb, namespace, resource, apiGroup, name, subresource } = question;
+  authorize(attributesOf: AuthorizerAttributes) {
+    const { verb, namespace, resource, apiGroup, name, subresource } = attributesOf;
     const group = apiGroup === '' ? '' : `.${apiGroup}`;
     const text = `${verb} ${namespace}/${resource}${group}/${name}${subresource === '' ? '' : `/${subresource}`}`;
     this.asked.push(text);

@@ -35,7 +35,7 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
 
   private async requireDelete(attributes: AdmissionAttributes): Promise<void> {
     const { resource, subresource, namespace, name } = attributes;
-    const asked = this.question(attributes, { ...resource, verb: 'delete', subresource, namespace, name });
+    const asked = this.attributesOf(attributes, { ...resource, verb: 'delete', subresource, namespace, name });
     const denial = await this.denial(asked);
     if (denial === undefined) return;
     throw refused(attributes, `cannot set an ownerRef on a resource you can't delete: ${denial}`);
@@ -50,7 +50,7 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
       throw refused(attributes, `cannot set blockOwnerDeletion in this case because ${mapping}: ${cause}`);
     }
     for (const { definition, served } of found) {
-      const asked = this.question(attributes, {
+      const asked = this.attributesOf(attributes, {
         verb: 'update',
         group: definition.group,
         version: served.version,
@@ -73,7 +73,7 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
     return this.registry.resourcesOf(parsed.group, parsed.version).filter(({ definition }) => definition.kind === kind);
   }
 
-  private question({ userInfo }: AdmissionAttributes, asked: Asked): AuthorizerAttributes {
+  private attributesOf({ userInfo }: AdmissionAttributes, asked: Asked): AuthorizerAttributes {
     const { verb, group, version, resource, subresource, namespace, name } = asked;
     return {
       user: userInfo,

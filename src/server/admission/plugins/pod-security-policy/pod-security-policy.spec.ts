@@ -32,7 +32,7 @@ const ofPod = (securityContext: object) => pod({ securityContext });
  * Checks one request; `may` lists which policies each user may use, as `<user> <policy>` (default: every user may use
  * all).
  */
-async function judged(policies: object[], request: TestRequest, may: (question: string) => boolean = () => true) {
+async function judged(policies: object[], request: TestRequest, may: (attributes: string) => boolean = () => true) {
   const authorizer = {
     authorize: ({ user, name, verb, apiGroup, namespace }: AuthorizerAttributes) => {
       assert.deepEqual([verb, namespace], ['use', 'n']);
@@ -368,7 +368,7 @@ describe('PodSecurityPolicy', () => {
     ]);
   });
 
-  const chosen = async (policies: object[], may?: (question: string) => boolean) => {
+  const chosen = async (policies: object[], may?: (attributes: string) => boolean) => {
     const { object, message } = await judged(policies, { object: pod() }, may);
     return object?.metadata.annotations?.['kubernetes.io/psp'] ?? message;
   };
@@ -382,8 +382,8 @@ describe('PodSecurityPolicy', () => {
   it('takes only policies that the account or the sender may use', async () => {
     const policies = [policy('a'), policy('b'), policy('c', changing)];
     const robot = 'system:serviceaccount:n:robot';
-    assert.equal(await chosen(policies, (question) => question === `${robot} b`), 'b');
-    assert.equal(await chosen(policies, (question) => question === 'alice c'), 'c');
+    assert.equal(await chosen(policies, (attributes) => attributes === `${robot} b`), 'b');
+    assert.equal(await chosen(policies, (attributes) => attributes === 'alice c'), 'c');
     assert.equal(await chosen(policies, () => false), `${head}unable to admit pod: []`);
     assert.equal(await chosen([]), `${head}no providers available to validate pod request`);
   });

@@ -87,9 +87,9 @@ export class PodSecurityPolicy implements AdmissionPlugin {
 
   private profiles({ metadata }: Pod): Readonly<Record<string, string>> {
     const { labelPrefix } = this.names;
-    const marks = [`seccomp.security.alpha.${labelPrefix}/`, `apparmor.security.beta.${labelPrefix}/`];
+    const prefixes = [`seccomp.security.alpha.${labelPrefix}/`, `apparmor.security.beta.${labelPrefix}/`];
     const entries = Object.entries(metadata.annotations ?? {});
-    return Object.fromEntries(entries.filter(([key]) => marks.some((mark) => key.includes(mark))));
+    return Object.fromEntries(entries.filter(([key]) => prefixes.some((mark) => key.includes(mark))));
   }
 
   private async judge(attributes: AdmissionAttributes, pod: Pod, mayChange: boolean): Promise<Verdict> {

@@ -5,7 +5,7 @@ import { readStored } from '../../../../objects/registry/store/object-codec.js';
 import type { ResourceStores } from '../../../../objects/registry/store/resource-stores.js';
 import { toStatusError } from '../../../../objects/registry/store/to-status-error.js';
 import { formatLevelVersion, type LevelVersion } from './policy-version.js';
-import { type PodEvaluator, reasonsText } from './standards/evaluate-pod.js';
+import { type PodEvaluator, reasonsText } from './standards/pod-evaluator.js';
 import { checkedPod } from './standards/standard.js';
 
 const pods = { group: '', resource: 'pods' };

@@ -21,7 +21,7 @@ import { PodSecurityMetrics } from './pod-security-metrics.js';
 import { hasPodTemplate, podTemplateOf } from './pod-template-of.js';
 import { formatLevelVersion, type LevelVersion } from './policy-version.js';
 import { isSignificantUpdate } from './significant-update.js';
-import { PodEvaluator, violationsText } from './standards/evaluate-pod.js';
+import { PodEvaluator, violationsText } from './standards/pod-evaluator.js';
 import { type ProfileAnnotations, profileAnnotations } from './standards/profile-standards.js';
 import { type CheckedPod, checkedPod } from './standards/standard.js';
 

@@ -1,5 +1,5 @@
 import { type CompiledText, policyCostLimit, type Value } from '../../../../objects/cel/index.js';
-import { type EvaluationResult, ExpressionRun } from '../../expressions/evaluate.js';
+import { type EvaluationResult, ExpressionRun } from '../../expressions/expression-run.js';
 import type { PolicyErrorType } from '../../policies/policy-metrics.js';
 import type { CompiledExpressions, CompiledPolicy, CompiledValidation } from './compiled-policy.js';
 

@@ -4,16 +4,16 @@ import type { Value } from '../../../../objects/cel/index.js';
 import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes } from '../../attributes.js';
-import { inEvaluationTurn } from '../../expressions/evaluate.js';
+import { inEvaluationTurn } from '../../expressions/expression-run.js';
 import { authorizerVariables } from '../../expressions/match-conditions.js';
 import { type ExpressionInput, requestVariables } from '../../expressions/request-variables.js';
 import { ResourceVersions } from '../../matching/resource-versions.js';
 import { VersionedObjects } from '../../matching/versioned-objects.js';
 import { type Bound, BoundPolicies } from '../../policies/bound-policies.js';
 import { exemptResources } from '../../policies/exempt-resources.js';
+import { LazyVariables, namespaceValue } from '../../policies/lazy-variables.js';
 import { PolicyMetrics } from '../../policies/policy-metrics.js';
 import { PolicyParams } from '../../policies/policy-params.js';
-import { LazyVariables, namespaceValue } from '../../policies/policy-variables.js';
 import { type CompiledBinding, type CompiledPolicy, compiledBinding, compiledPolicy } from './compiled-policy.js';
 import { decide, type PolicyAnnotation, type PolicyDecision, policyFailure } from './policy-decisions.js';
 

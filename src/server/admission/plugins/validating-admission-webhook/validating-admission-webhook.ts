@@ -1,10 +1,10 @@
 import { noteWait } from '../../../../base/machinery/request-context.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes } from '../../attributes.js';
+import type { AdmissionWebhook } from '../../webhooks/admission-webhook.js';
 import { isExemptResource } from '../../webhooks/exempt-resources.js';
-import type { Hook } from '../../webhooks/hook.js';
-import type { Invocation } from '../../webhooks/hook-caller.js';
 import { ReviewWriter } from '../../webhooks/review-writer.js';
+import type { Invocation } from '../../webhooks/webhook-caller.js';
 import type { WebhookRuntime } from '../../webhooks/webhook-runtime.js';
 
 /**
@@ -31,7 +31,7 @@ export class ValidatingAdmissionWebhook implements AdmissionPlugin {
     return this.askAll(hooks, attributes);
   }
 
-  private async askAll(hooks: readonly Hook[], attributes: AdmissionAttributes): Promise<void> {
+  private async askAll(hooks: readonly AdmissionWebhook[], attributes: AdmissionAttributes): Promise<void> {
     const writer = new ReviewWriter(attributes, this.runtime.versions, this.runtime.reviewGroup);
     const invocations: Invocation[] = [];
     for (const [index, hook] of hooks.entries()) {

@@ -158,14 +158,14 @@ describe('finding a cluster', () => {
   });
 
   it('refuses answers of another form', async () => {
-    for (const [kubeconfig, told] of [
+    for (const [kubeconfig, expected] of [
       ['a: [', /neither YAML nor JSON/],
       ['{}', /does not name exactly one cluster/],
       [document(authority, 'http://127.0.0.1'), /no https URL/],
       [document(authority).replace(/"certificate-authority-data":"[^"]*"/, '"x":1'), /has no authority/],
     ] as const) {
       answer = map(kubeconfig);
-      await assert.rejects(discover([]), told);
+      await assert.rejects(discover([]), expected);
     }
     answer = (_request, response) => response.end('[]');
     await assert.rejects(discover([], 0), /answers with something else/);

@@ -37,10 +37,10 @@ describe('the arguments of a join', () => {
       [['a:1'], [token, pin, '--discovery-file=f'], /takes the place of HOST:PORT/],
       [['a:1'], [token, pin, '--node-name=N_1'], /must be a name/],
     ];
-    for (const [operands, argv, told] of cases) {
+    for (const [operands, argv, expected] of cases) {
       assert.throws(
         () => read(operands, ...argv),
-        (error) => error instanceof OptionsError && told.test(error.message) && !/0123456789/.test(error.message),
+        (error) => error instanceof OptionsError && expected.test(error.message) && !/0123456789/.test(error.message),
         `${operands} ${argv}`,
       );
     }

@@ -1,0 +1,204 @@
+import { StatusError, timeoutError } from '../machinery/status-error.js';
+import { CallSeats } from './call-seats.js';
+import type { ClientTls } from './client-config.js';
+import { ClientCredentials } from './client-credentials.js';
+import type { ClientUsers } from './client-users.js';
+import { connectionReason } from './connection-reason.js';
+import type { DeniedAddresses } from './denied-addresses.js';
+import { AnswerSizeError, HttpsConnections, type PostAnswer, type Target } from './https-connections.js';
+import type { ServiceResolver } from './service-resolver.js';
+import { WebhookFault } from './webhook-fault.js';
+
+/** Where a hook is, as definitions of hooks of all kinds specify it: a URL or a service. */
+export interface WebhookAddress {
+  readonly url?: string | undefined;
+  readonly service?:
+    | {
+        readonly namespace: string;
+        readonly name: string;
+        readonly path?: string | undefined;
+        readonly port?: number | undefined;
+      }
+    | undefined;
+  /** PEM in base64; if empty, the CAs of the system are trusted. */
+  readonly caBundle?: string | undefined;
+}
+
+/** Settings shared by all hooks of a process. */
+export interface WebhookTransport {
+  readonly services: ServiceResolver;
+  readonly denied: DeniedAddresses;
+  /** Credentials by host; undefined if there are none. */
+  readonly users: ClientUsers | undefined;
+}
+
+/**
+ * As many concurrent calls to one hook as it has connections; few enough waiting requests to leave room for those of
+ * other hooks.
+ */
+const seatLimits = { calls: 64, waiting: 64 };
+
+const mostRedirects = 10;
+
+export interface ReviewClientSettings {
+  readonly userAgent: string;
+  /** Longer responses are faults. */
+  readonly maxAnswerBytes: number;
+}
+
+/** Large enough for a patch of the largest object in base64, and the rest of the response. */
+const admissionSettings: ReviewClientSettings = {
+  userAgent: 'plinth-admission',
+  maxAnswerBytes: 4 * 1024 * 1024 + 256 * 1024,
+};
+
+const anonymous: Pick<ConstructorParameters<typeof ClientCredentials>[0], 'auth' | 'files'> = {
+  auth: { kind: 'none' },
+  files: {},
+};
+
+/** Posts reviews to one hook, on connections of its own that are kept open. */
+export class ReviewClient {
+  private readonly seats = new CallSeats(seatLimits);
+  private readonly url: URL;
+  /** The address as messages show it. */
+  private readonly shownUrl: string;
+  private readonly credentials: ClientCredentials;
+  private readonly target: (() => Target) | undefined;
+  private tls: ClientTls;
+  private connections: HttpsConnections;
+
+  /** Throws for an address or certificates that can't be used. */
+  constructor(
+    config: WebhookAddress,
+    private readonly transport: WebhookTransport,
+    private readonly settings: ReviewClientSettings = admissionSettings,
+  ) {
+    const { service, caBundle = '' } = config;
+    if (service === undefined) {
+      this.shownUrl = config.url ?? '';
+      this.url = new URL(this.shownUrl);
+      this.target = undefined;
+    } else {
+      const { namespace, name, path = '/' } = service;
+      const port = service.port ?? 443;
+      this.shownUrl = `https://${name}.${namespace}.svc:${port}${path.startsWith('/') ? path : `/${path}`}`;
+      this.url = new URL(this.shownUrl);
+      this.target = () => transport.services.resolve(namespace, name, port);
+    }
+    const host = this.url.hostname.replace(/^\[|\]$/g, '');
+    const user = transport.users?.for(host, Number(this.url.port || 443));
+    const tls: ClientTls = {
+      ca: caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString('utf8'),
+      cert: user?.tls.cert,
+      key: user?.tls.key,
+      serverName: undefined,
+      insecureSkipVerify: false,
+    };
+    this.credentials = new ClientCredentials({ ...(user ?? anonymous), tls });
+    this.tls = tls;
+    this.connections = this.connect(tls);
+  }
+
+  /**
+   * Sends a review and returns the body of the response.
+   *
+   * @param write builds the request body, once a connection is available
+   * @param signal the request's signal; aborts the call
+   * @throws HookFault when there is no usable response; a StatusError of the request (429 when too many requests wait
+   * for this hook, 504 when the request has no time left)
+   */
+  async ask(write: () => Buffer, timeoutMs: number, signal: AbortSignal): Promise<string> {
+    const limit = AbortSignal.timeout(timeoutMs);
+    const either = AbortSignal.any([signal, limit]);
+    const shown = `${this.shownUrl}?timeout=${Math.ceil(timeoutMs / 1000)}s`;
+    let answer: PostAnswer;
+    try {
+      const taken = this.seats.take(either, () => this.post(write(), shown, either));
+      if (taken === undefined) throw crowdedError();
+      answer = await taken;
+    } catch (error) {
+      if (signal.aborted) throw timeoutError('request did not complete within requested timeout', 0, error);
+      if (error instanceof StatusError || error instanceof WebhookFault) throw error;
+      if (error instanceof AnswerSizeError) throw new WebhookFault(error.message, error.status, error);
+      const reason = limit.aborted ? 'context deadline exceeded' : connectionReason(error as Error);
+      throw new WebhookFault(`Post ${JSON.stringify(shown)}: ${reason}`, 0, error);
+    }
+    const { status, text, contentType } = answer;
+    if (status < 200 || status >= 300) throw new WebhookFault(statusMessage(status), status);
+    if (text === '') {
+      throw new WebhookFault(`0-length response with status code: ${status} and content type: ${contentType}`);
+    }
+    return text;
+  }
+
+  /** Closes the connections as soon as no call uses them. */
+  retire(): void {
+    this.connections.retire();
+  }
+
+  private async post(body: Buffer, shown: string, signal: AbortSignal): Promise<PostAnswer> {
+    const tls = await this.credentials.tls();
+    if (tls !== this.tls) {
+      this.connections.retire();
+      this.tls = tls;
+      this.connections = this.connect(tls);
+    }
+    const authorization = await this.credentials.authorization();
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'user-agent': this.settings.userAgent,
+      ...(authorization === undefined ? {} : { authorization }),
+    };
+    let url = new URL(shown);
+    for (let redirects = 0; ; redirects++) {
+      const { maxAnswerBytes } = this.settings;
+      const answer = await this.connections.post({ url, body, headers, signal, maxAnswerBytes });
+      const next = redirects < mostRedirects ? redirectedOf(answer, url) : undefined;
+      if (next === undefined) return answer;
+      url = next;
+    }
+  }
+
+  private connect(tls: ClientTls): HttpsConnections {
+    const { denied } = this.transport;
+    return new HttpsConnections(tls, { maxSockets: seatLimits.calls, denied, target: this.target });
+  }
+}
+
+/**
+ * The redirect target to which the review is sent again: another path of the same server. Servers use such redirects to
+ * clean up paths such as `//hook`. A review never goes to a server that nobody configured.
+ */
+function redirectedOf({ status, location }: PostAnswer, from: URL): URL | undefined {
+  if ((status !== 307 && status !== 308) || location === undefined || !URL.canParse(location, from)) return undefined;
+  const next = new URL(location, from);
+  return next.origin === from.origin ? next : undefined;
+}
+
+function crowdedError(): StatusError {
+  const message = 'too many requests wait for the webhook, please try again later';
+  return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 } });
+}
+
+const statusMessages: Readonly<Record<number, string>> = {
+  400: 'the server rejected our request for an unknown reason',
+  401: 'the server has asked for the client to provide credentials',
+  403: 'the server does not allow access to the requested resource',
+  404: 'the server could not find the requested resource',
+  405: 'the server does not allow this method on the requested resource',
+  409: 'the server reported a conflict',
+  422: 'the server rejected our request due to an error in our request',
+  429: 'the server has received too many requests and has asked us to try again later',
+  503: 'the server is currently unable to handle the request',
+  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
+};
+
+function statusMessage(status: number): string {
+  const known = statusMessages[status];
+  if (known !== undefined) return known;
+  return status >= 500
+    ? 'an error on the server ("unknown") has prevented the request from succeeding'
+    : `the server responded with the status code ${status} but did not return more information`;
+}
