@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
-import { hookRefusal } from './webhook-refusal.js';
 import { type Asked, readAnswer } from './review-answer.js';
+import { hookRefusal } from './webhook-refusal.js';
 
 const group = 'admission.example.dev';
 const mutating: Asked = { uid: 'u', version: 'v1', group, hook: 'mutating' };

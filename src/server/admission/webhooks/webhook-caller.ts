@@ -6,11 +6,11 @@ import type { AdmissionAttributes } from '../attributes.js';
 import { addForeignAnnotations } from '../foreign-annotations.js';
 import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { AdmissionWebhook } from './admission-webhook.js';
-import { hookRefusal } from './webhook-refusal.js';
 import { type ReviewAnswer, readAnswer } from './review-answer.js';
 import type { ReviewWriter } from './review-writer.js';
 import { dryRunError, WebhookCallError, type WebhookErrorType, WebhookRefusal } from './webhook-errors.js';
 import type { WebhookCallCounter } from './webhook-metrics.js';
+import { hookRefusal } from './webhook-refusal.js';
 
 /** One hook that applies to a request. */
 export interface Invocation {
