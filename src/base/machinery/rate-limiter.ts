@@ -1,19 +1,19 @@
 import type { Timers } from './timers.js';
+import { TokenBucket } from './token-bucket.js';
 
 /**
  * Lets `burst` callers pass at once and then `perSecond` callers a second, in the order in which they came. A rate of 0
  * means no limit.
  */
 export class RateLimiter {
-  /** When the next caller may pass if the whole burst is used up. */
-  private nextAt: number;
+  private readonly bucket: TokenBucket | undefined;
 
   constructor(
-    private readonly perSecond: number,
-    private readonly burst: number,
+    perSecond: number,
+    burst: number,
     private readonly timers: Timers,
   ) {
-    this.nextAt = Number.NEGATIVE_INFINITY;
+    this.bucket = perSecond <= 0 ? undefined : new TokenBucket(perSecond, Math.max(1, burst));
   }
 
   /** Resolves when the caller may proceed, or when the signal is aborted. */
@@ -24,26 +24,11 @@ export class RateLimiter {
 
   /** Takes the next turn, and returns how long the caller has to wait for it, in milliseconds. */
   takeTurn(): number {
-    if (this.perSecond <= 0) return 0;
-    const now = this.timers.elapsed();
-    return Math.max(0, this.reserve(now) - now);
+    return this.bucket?.spend(this.timers.elapsed()) ?? 0;
   }
 
   /** Whether a caller may pass at once. If not, nothing is used up. */
   tryTake(): boolean {
-    if (this.perSecond <= 0) return true;
-    const now = this.timers.elapsed();
-    const before = this.nextAt;
-    if (this.reserve(now) <= now) return true;
-    this.nextAt = before;
-    return false;
-  }
-
-  private reserve(now: number): number {
-    const spacingMs = 1000 / this.perSecond;
-    const earliest = now - (Math.max(1, this.burst) - 1) * spacingMs;
-    const at = Math.max(this.nextAt, earliest);
-    this.nextAt = at + spacingMs;
-    return at;
+    return this.bucket?.tryTake(this.timers.elapsed()) ?? true;
   }
 }

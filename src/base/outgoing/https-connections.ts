@@ -1,8 +1,9 @@
 import { Agent as HttpAgent } from 'node:http';
-import { Agent, request } from 'node:https';
+import { Agent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { ClientTls } from './client-config.js';
 import type { DeniedAddresses } from './denied-addresses.js';
+import { type HttpsAnswer, type HttpsRequest, httpsRequest } from './https-request.js';
 import { retireAgent } from './retire-agent.js';
 import { tlsOptions } from './tls-options.js';
 
@@ -22,36 +23,8 @@ export interface ConnectionSettings {
   readonly target?: (() => Target) | undefined;
 }
 
-/** One POST request. */
-export interface Posting {
-  readonly url: URL;
-  readonly body: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Aborts the call; the call fails with the signal's reason. */
-  readonly signal: AbortSignal;
-  /** Longer responses fail with {@link AnswerSizeError}. */
-  readonly maxAnswerBytes: number;
-}
-
-/** The response, whatever its status. */
-export interface PostAnswer {
-  readonly status: number;
-  readonly contentType: string;
-  readonly text: string;
-  /** The target of a redirect. */
-  readonly location: string | undefined;
-}
-
-/** A response that is longer than the caller accepts. */
-export class AnswerSizeError extends Error {
-  constructor(
-    readonly status: number,
-    readonly maxBytes: number,
-  ) {
-    super(`the answer has more than ${maxBytes} bytes`);
-    this.name = 'AnswerSizeError';
-  }
-}
+/** One POST request; the call fails with the signal's reason when that is aborted. */
+export type Posting = Pick<HttpsRequest, 'url' | 'headers' | 'signal' | 'maxAnswerBytes'> & { readonly body: Buffer };
 
 const defaultMaxSockets = 64;
 const maxFreeSockets = 16;
@@ -121,59 +94,14 @@ export class HttpsConnections {
   }
 
   /** Sends one body and returns the response. Throws what the connection threw, or the reason of the signal. */
-  async post(posting: Posting): Promise<PostAnswer> {
+  async post(posting: Posting): Promise<HttpsAnswer> {
     posting.signal.throwIfAborted();
     try {
-      return await this.send(posting, true);
+      return await httpsRequest({ ...posting, method: 'POST', agent: this.agent });
     } catch (error) {
       posting.signal.throwIfAborted();
       throw error;
     }
-  }
-
-  private send(posting: Posting, mayRepeat: boolean): Promise<PostAnswer> {
-    const { url, body, headers, signal, maxAnswerBytes } = posting;
-    return new Promise((resolve, reject) => {
-      const options = {
-        method: 'POST',
-        agent: this.agent,
-        headers: { ...headers, 'content-length': body.length },
-        signal,
-      };
-      let isAnswered = false;
-      const sent = request(url, options, (response) => {
-        isAnswered = true;
-        const status = response.statusCode ?? 0;
-        const chunks: Buffer[] = [];
-        let size = 0;
-        response.on('data', (chunk: Buffer) => {
-          size += chunk.length;
-          if (size <= maxAnswerBytes) chunks.push(chunk);
-          else {
-            reject(new AnswerSizeError(status, maxAnswerBytes));
-            sent.destroy();
-          }
-        });
-        response.on('error', reject);
-        response.on('end', () => {
-          const contentType = response.headers['content-type'] ?? '';
-          const { location } = response.headers;
-          resolve({ status, contentType, text: Buffer.concat(chunks).toString('utf8'), location });
-        });
-      });
-      // Without a listener, an upgrade that was not requested ends the request without a response or an error.
-      sent.on('upgrade', (response, socket) => {
-        socket.destroy();
-        resolve({ status: response.statusCode ?? 0, contentType: '', text: '', location: undefined });
-      });
-      sent.on('error', (error: NodeJS.ErrnoException) => {
-        // The other side closed the kept-alive connection just when it was used, which does not mean that it is down.
-        if (mayRepeat && !isAnswered && sent.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted) {
-          this.send(posting, false).then(resolve, reject);
-        } else reject(error);
-      });
-      sent.end(body);
-    });
   }
 
   /** Closes idle connections now and the others as soon as they are idle. */

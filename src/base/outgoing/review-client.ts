@@ -5,7 +5,8 @@ import { ClientCredentials } from './client-credentials.js';
 import type { ClientUsers } from './client-users.js';
 import { connectionReason } from './connection-reason.js';
 import type { DeniedAddresses } from './denied-addresses.js';
-import { AnswerSizeError, HttpsConnections, type PostAnswer, type Target } from './https-connections.js';
+import { HttpsConnections, type Target } from './https-connections.js';
+import { AnswerSizeError, type HttpsAnswer } from './https-request.js';
 import type { ServiceResolver } from './service-resolver.js';
 import { WebhookFault } from './webhook-fault.js';
 
@@ -112,7 +113,7 @@ export class ReviewClient {
     const limit = AbortSignal.timeout(timeoutMs);
     const either = AbortSignal.any([signal, limit]);
     const shown = `${this.shownUrl}?timeout=${Math.ceil(timeoutMs / 1000)}s`;
-    let answer: PostAnswer;
+    let answer: HttpsAnswer;
     try {
       const taken = this.seats.take(either, () => this.post(write(), shown, either));
       if (taken === undefined) throw crowdedError();
@@ -124,9 +125,10 @@ export class ReviewClient {
       const reason = limit.aborted ? 'context deadline exceeded' : connectionReason(error as Error);
       throw new WebhookFault(`Post ${JSON.stringify(shown)}: ${reason}`, 0, error);
     }
-    const { status, text, contentType } = answer;
+    const { status, text } = answer;
     if (status < 200 || status >= 300) throw new WebhookFault(statusMessage(status), status);
     if (text === '') {
+      const contentType = answer.headers['content-type'] ?? '';
       throw new WebhookFault(`0-length response with status code: ${status} and content type: ${contentType}`);
     }
     return text;
@@ -137,7 +139,7 @@ export class ReviewClient {
     this.connections.retire();
   }
 
-  private async post(body: Buffer, shown: string, signal: AbortSignal): Promise<PostAnswer> {
+  private async post(body: Buffer, shown: string, signal: AbortSignal): Promise<HttpsAnswer> {
     const tls = await this.credentials.tls();
     if (tls !== this.tls) {
       this.connections.retire();
@@ -171,7 +173,7 @@ export class ReviewClient {
  * The redirect target to which the review is sent again: another path of the same server. Servers use such redirects to
  * clean up paths such as `//hook`. A review never goes to a server that nobody configured.
  */
-function redirectedOf({ status, location }: PostAnswer, from: URL): URL | undefined {
+function redirectedOf({ status, headers: { location } }: HttpsAnswer, from: URL): URL | undefined {
   if ((status !== 307 && status !== 308) || location === undefined || !URL.canParse(location, from)) return undefined;
   const next = new URL(location, from);
   return next.origin === from.origin ? next : undefined;

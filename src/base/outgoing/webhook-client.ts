@@ -4,7 +4,8 @@ import { systemClock } from '../machinery/clock.js';
 import { parseJson } from '../machinery/json/exact-numbers.js';
 import type { ClientConfig, ClientTls } from './client-config.js';
 import { ClientCredentials } from './client-credentials.js';
-import { AnswerSizeError, HttpsConnections, type PostAnswer } from './https-connections.js';
+import { HttpsConnections } from './https-connections.js';
+import { AnswerSizeError, type HttpsAnswer } from './https-request.js';
 
 /** Time limits and retries of a client. Times are in milliseconds. */
 export interface WebhookPolicy {
@@ -140,7 +141,7 @@ export class WebhookClient {
     return text;
   }
 
-  private async exchange(body: Buffer, authorization: string | undefined, signal: AbortSignal): Promise<PostAnswer> {
+  private async exchange(body: Buffer, authorization: string | undefined, signal: AbortSignal): Promise<HttpsAnswer> {
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json',

@@ -7,6 +7,6 @@ export class WebhookFault extends Error {
     cause?: unknown,
   ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.name = 'HookFault';
+    this.name = 'WebhookFault';
   }
 }

@@ -1,5 +1,6 @@
 import { formatTime } from '../../base/machinery/clock.js';
 import type { Timers } from '../../base/machinery/timers.js';
+import { TokenBucket } from '../../base/machinery/token-bucket.js';
 import type { ApiUser } from '../connection/api-connection.js';
 import type { ContainerEvent } from './container-run.js';
 import type { PodPlan } from './pod-plan.js';
@@ -10,8 +11,7 @@ const perSecond = 5;
 
 /** Writes the events of one node's pods concurrently. Events above the limit of a node agent are left out. */
 export class PodEvents {
-  private tokens = burst;
-  private filledAt: number;
+  private readonly bucket = new TokenBucket(perSecond, burst);
   private count = 0;
 
   constructor(
@@ -19,16 +19,10 @@ export class PodEvents {
     private readonly node: string,
     private readonly timers: Timers,
     private readonly signal: AbortSignal,
-  ) {
-    this.filledAt = timers.elapsed();
-  }
+  ) {}
 
   record({ namespace, name, uid, resourceVersion }: PodPlan, { type, reason, message }: ContainerEvent): void {
-    const elapsed = this.timers.elapsed();
-    this.tokens = Math.min(burst, this.tokens + ((elapsed - this.filledAt) / 1000) * perSecond);
-    this.filledAt = elapsed;
-    if (this.tokens < 1) return;
-    this.tokens -= 1;
+    if (!this.bucket.tryTake(this.timers.elapsed())) return;
     this.count += 1;
     const now = this.timers.now();
     const time = formatTime(now);

@@ -26,7 +26,7 @@ import { AdmissionMetrics } from './admission-metrics.js';
 import { buildAdmission } from './build-admission.js';
 import { OwnWriteAdmission } from './own-write-admission.js';
 import { PluginConfigurations } from './plugin-configurations.js';
-import { HOOK_CALL_COUNTER, type WebhookCallCounter, WebhookMetrics } from './webhooks/webhook-metrics.js';
+import { WEBHOOK_CALL_COUNTER, type WebhookCallCounter, WebhookMetrics } from './webhooks/webhook-metrics.js';
 
 /** Injection token of the {@link AdmissionConfiguration}. */
 export const ADMISSION_CONFIGURATION = Symbol('AdmissionConfiguration');
@@ -51,7 +51,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
     ResourceStores,
     Logger,
     Metrics,
-    HOOK_CALL_COUNTER,
+    WEBHOOK_CALL_COUNTER,
     FEATURE_GATES,
   ],
   useFactory: (
@@ -120,7 +120,7 @@ export const admissionProviders: Provider[] = [
     admissionConfiguration,
     ...admissionProviders,
     {
-      provide: HOOK_CALL_COUNTER,
+      provide: WEBHOOK_CALL_COUNTER,
       inject: [Metrics],
       useFactory: ({ registry }: Metrics) => new WebhookMetrics(registry),
     },
@@ -128,7 +128,7 @@ export const admissionProviders: Provider[] = [
   ],
   exports: [
     ADMISSION_CONFIGURATION,
-    HOOK_CALL_COUNTER,
+    WEBHOOK_CALL_COUNTER,
     AdmissionChain,
     AuthorizationModule,
     SharedListers,

@@ -27,7 +27,7 @@ import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { ADMISSION_CONFIGURATION, admissionProviders } from '../admission/admission.module.js';
 import { AdmissionChain } from '../admission/admission-chain.js';
 import { RequestAdmission } from '../admission/request-admission.js';
-import { HOOK_CALL_COUNTER, type WebhookCallCounter } from '../admission/webhooks/webhook-metrics.js';
+import { WEBHOOK_CALL_COUNTER, type WebhookCallCounter } from '../admission/webhooks/webhook-metrics.js';
 import { EndpointServices } from '../endpoints/endpoint-services.js';
 import { CatchAllController, groupController } from '../endpoints/resource.controller.js';
 import { StatusFilter } from '../endpoints/status.filter.js';
@@ -166,7 +166,7 @@ function providersByCall(call: LargeRequestCall, issuer: LargeRequestThreadSetti
       useValue: issuer && { ...issuer, issue: (request: unknown) => call('issuer', 'issue', [request]) },
     },
     {
-      provide: HOOK_CALL_COUNTER,
+      provide: WEBHOOK_CALL_COUNTER,
       useValue: {
         count: (counted) => void call('hookCalls', 'count', [counted]),
         countFailedOpen: (hook) => void call('hookCalls', 'countFailedOpen', [hook]),

@@ -17,7 +17,7 @@ import type { OtlpSettings } from '../../base/observability/otlp-tracer.js';
 import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { StorageModule } from '../../storage/storage.module.js';
 import { ADMISSION_CONFIGURATION, AdmissionModule } from '../admission/admission.module.js';
-import { HOOK_CALL_COUNTER, type WebhookCallCounter } from '../admission/webhooks/webhook-metrics.js';
+import { WEBHOOK_CALL_COUNTER, type WebhookCallCounter } from '../admission/webhooks/webhook-metrics.js';
 import { AuthenticationModule } from '../authentication/authentication.module.js';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { LARGE_REQUESTS, type OpenLargeRequests } from '../endpoints/large-requests.interface.js';
@@ -39,7 +39,7 @@ const largeRequests: FactoryProvider<OpenLargeRequests> = {
     RULE_RESOLVER,
     TOKEN_REVIEWER,
     TOKEN_ISSUER,
-    HOOK_CALL_COUNTER,
+    WEBHOOK_CALL_COUNTER,
     Logger,
     Metrics,
     TRACING,

@@ -1,4 +1,5 @@
 import type { Timers } from '../../../base/machinery/timers.js';
+import { TokenBucket } from '../../../base/machinery/token-bucket.js';
 
 /** Limits on what controllers create in one namespace. */
 export interface CreationLimits {
@@ -23,9 +24,8 @@ const burstSeconds = 10;
 const mostRemembered = 4096;
 
 interface Account {
-  objects: number;
-  bytes: number;
-  at: number;
+  readonly objects: TokenBucket;
+  readonly bytes: TokenBucket;
 }
 
 /**
@@ -52,44 +52,38 @@ export class CreationBudget {
     signal: AbortSignal,
     began: (seconds: number, limit: CreationLimit) => void = () => undefined,
   ): Promise<void> {
-    const { objectsPerSecond, bytesPerSecond } = this.limits;
-    const account = this.account(namespace);
-    account.objects -= 1;
-    account.bytes -= bytes;
+    const since = this.timers.elapsed();
+    const account = this.account(namespace, since);
     // Debts are paid in the order in which they were made: each creation waits until the budget would be back at zero.
-    const forObjects = -account.objects / objectsPerSecond;
-    const forBytes = -account.bytes / bytesPerSecond;
+    const forObjects = account.objects.spend(since) / 1000;
+    const forBytes = account.bytes.spend(since, bytes) / 1000;
     const seconds = Math.max(forObjects, forBytes);
     if (seconds <= 0) return;
     const limit = forBytes > forObjects ? 'bytes' : 'objects';
     began(seconds, limit);
-    const since = this.timers.elapsed();
     const ended = this.observer?.waits(limit);
     await this.timers.wait(seconds * 1000, signal);
     ended?.((this.timers.elapsed() - since) / 1000);
   }
 
-  private account(namespace: string): Account {
-    const { objectsPerSecond, bytesPerSecond } = this.limits;
-    const now = this.timers.elapsed();
+  private account(namespace: string, now: number): Account {
     let account = this.accounts.get(namespace);
     if (account === undefined) {
       this.forgetFull(now);
-      account = { objects: objectsPerSecond * burstSeconds, bytes: bytesPerSecond * burstSeconds, at: now };
+      const { objectsPerSecond, bytesPerSecond } = this.limits;
+      account = {
+        objects: new TokenBucket(objectsPerSecond, objectsPerSecond * burstSeconds),
+        bytes: new TokenBucket(bytesPerSecond, bytesPerSecond * burstSeconds),
+      };
       this.accounts.set(namespace, account);
     }
-    const seconds = (now - account.at) / 1000;
-    account.objects = Math.min(objectsPerSecond * burstSeconds, account.objects + seconds * objectsPerSecond);
-    account.bytes = Math.min(bytesPerSecond * burstSeconds, account.bytes + seconds * bytesPerSecond);
-    account.at = now;
     return account;
   }
 
   private forgetFull(now: number): void {
     if (this.accounts.size < mostRemembered) return;
-    for (const [namespace, { objects, bytes, at }] of this.accounts) {
-      const isEven = objects >= 0 && bytes >= 0;
-      if (isEven && now - at > burstSeconds * 1000) this.accounts.delete(namespace);
+    for (const [namespace, { objects, bytes }] of this.accounts) {
+      if (objects.isFull(now) && bytes.isFull(now)) this.accounts.delete(namespace);
     }
   }
 }

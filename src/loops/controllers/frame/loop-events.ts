@@ -4,6 +4,7 @@ import { formatTime } from '../../../base/machinery/clock.js';
 import { FairGate } from '../../../base/machinery/fair-gate.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
 import type { Timers } from '../../../base/machinery/timers.js';
+import { TokenBucket } from '../../../base/machinery/token-bucket.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Event } from '../../../objects/apis/core/v1/event.types.js';
@@ -54,7 +55,7 @@ interface Waiting {
  */
 export class LoopEvents {
   private readonly known = new Map<string, Known>();
-  private readonly spent = new Map<string, { tokens: number; at: number }>();
+  private readonly spent = new Map<string, TokenBucket>();
   private readonly waiting = new Map<string, Waiting>();
   private readonly writes = new FairGate(slots);
   private readonly budget: FaultBudget;
@@ -151,11 +152,9 @@ export class LoopEvents {
   }
 
   private maySpend(uid: string): boolean {
-    const now = this.dependencies.timers.elapsed();
-    const entry = this.spent.get(uid);
-    const tokens = entry === undefined ? burst : Math.min(burst, entry.tokens + (now - entry.at) / refillMs);
-    if (tokens < 1) return false;
-    remember(this.spent, uid, { tokens: tokens - 1, at: now });
+    const bucket = this.spent.get(uid) ?? new TokenBucket(1000 / refillMs, burst);
+    if (!bucket.tryTake(this.dependencies.timers.elapsed())) return false;
+    remember(this.spent, uid, bucket);
     return true;
   }
 

@@ -1,3 +1,5 @@
+import { TokenBucket } from '../../../base/machinery/token-bucket.js';
+
 export interface ClientBudgetsOptions {
   /** The most queries of one client per second, and the most at once. 0: no limit. */
   readonly perSecond: number;
@@ -7,14 +9,9 @@ export interface ClientBudgetsOptions {
   readonly elapsed: () => number;
 }
 
-interface Budget {
-  left: number;
-  at: number;
-}
-
 /** Limits the queries of each client, so that a client that sends too many harms only itself. */
 export class ClientBudgets {
-  private readonly budgets = new Map<string, Budget>();
+  private readonly budgets = new Map<string, TokenBucket>();
 
   constructor(private readonly options: ClientBudgetsOptions) {}
 
@@ -22,18 +19,13 @@ export class ClientBudgets {
   take(client: string): boolean {
     const { perSecond, mostClients, elapsed } = this.options;
     if (perSecond === 0) return true;
-    const now = elapsed();
     let budget = this.budgets.get(client);
     if (budget === undefined) {
       // The clients seen first are dropped: their budgets are most likely full.
       if (this.budgets.size >= mostClients) this.budgets.delete(this.budgets.keys().next().value ?? '');
-      budget = { left: perSecond, at: now };
+      budget = new TokenBucket(perSecond, perSecond);
       this.budgets.set(client, budget);
     }
-    budget.left = Math.min(perSecond, budget.left + ((now - budget.at) * perSecond) / 1000);
-    budget.at = now;
-    if (budget.left < 1) return false;
-    budget.left -= 1;
-    return true;
+    return budget.tryTake(elapsed());
   }
 }

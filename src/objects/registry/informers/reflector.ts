@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { FairGate } from '../../../base/machinery/fair-gate.js';
 import { Turn } from '../../../base/machinery/turns.js';
 import { firstPageSize, mostPageBytes, nextPageSize } from '../../../storage/page-size.js';
 import type {
@@ -12,7 +13,6 @@ import type {
 import { untilReady } from '../../../storage/until-ready.js';
 import type { StoredResources } from '../store/object-codec.js';
 import { readWithoutManagers } from '../store/read-without-managers.js';
-import { FillGate } from './fill-gate.js';
 import { objectOf } from './shared-texts.js';
 
 const retryMs = 500;
@@ -43,7 +43,7 @@ export interface ObjectSink {
 }
 
 /** Limits how many resources the process reads at one time: each takes the memory of two pages meanwhile. */
-const fills = new FillGate(4);
+const fills = new FairGate(4);
 
 /**
  * Lists and watches one resource into a sink. When it loses its place in the change log, it reports that and starts
@@ -107,7 +107,7 @@ export class Reflector {
     const { resource } = this;
     const bounds = { resource, pageBytes: mostPageBytes };
     const objects: ApiObject[] = [];
-    const leave = await fills.enter();
+    const leave = await fills.enter('');
     let at: bigint;
     try {
       at = await this.read(bounds, objects);

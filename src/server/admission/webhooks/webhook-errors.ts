@@ -15,7 +15,7 @@ export class WebhookCallError extends StatusError {
       details: { causes: [{ message: detail }] },
       cause: fault,
     });
-    this.name = 'HookCallError';
+    this.name = 'WebhookCallError';
   }
 
   /** Expected: the webhook is at fault. */
@@ -28,7 +28,7 @@ export class WebhookCallError extends StatusError {
 export class WebhookMistake extends StatusError {
   constructor(detail: string, cause: unknown = detail) {
     super('InternalError', `Internal error occurred: ${detail}`, { details: { causes: [{ message: detail }] }, cause });
-    this.name = 'HookMistake';
+    this.name = 'WebhookMistake';
   }
 
   /** Expected: the webhook is at fault. */
@@ -39,7 +39,7 @@ export class WebhookMistake extends StatusError {
 
 /** The error of a write that a webhook refused. */
 export class WebhookRefusal extends StatusError {
-  override readonly name = 'HookRefusal';
+  override readonly name = 'WebhookRefusal';
 
   /** @param hookCode the code from the hook, or 400 if it sent none; some codes are not allowed in an HTTP answer */
   constructor(

@@ -27,7 +27,7 @@ export interface WebhookCallCounter {
 }
 
 /** Injection token of the {@link WebhookCallCounter}. */
-export const HOOK_CALL_COUNTER = Symbol('HookCallCounter');
+export const WEBHOOK_CALL_COUNTER = Symbol('WebhookCallCounter');
 
 /** Metrics of hooks, under the names that operators of API servers know (specification 6.3). */
 export class WebhookMetrics implements WebhookCallCounter {

@@ -62,7 +62,7 @@ describe('reads over https', () => {
   const faults: readonly (readonly [string, RegExp])[] = [
     ['/upgrade', /^can't read https:\S+\/upgrade: it answers 101$/],
     ['/moved', /: it answers 302$/],
-    ['/long', /: the answer is longer than 1048576 bytes$/],
+    ['/long', /: the answer has more than 1048576 bytes$/],
     ['/short', /: aborted$/],
   ];
   for (const [path, message] of faults) {

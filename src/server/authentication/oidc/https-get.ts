@@ -1,12 +1,14 @@
-import { Agent, request } from 'node:https';
+import { Agent } from 'node:https';
+import { errorText } from '../../../base/machinery/startup-error.js';
+import { AnswerSizeError, httpsRequest } from '../../../base/outgoing/https-request.js';
 
-const maxBytes = 1024 * 1024;
+const maxAnswerBytes = 1024 * 1024;
 const timeoutMs = 10_000;
 
 /** Reads an https address. Rejects any response but a 200 with an acceptable body. */
-export type HttpsGet = (url: string, signal: AbortSignal, bearer?: string) => Promise<HttpsAnswer>;
+export type HttpsGet = (url: string, signal: AbortSignal, bearer?: string) => Promise<HttpsDocument>;
 
-export interface HttpsAnswer {
+export interface HttpsDocument {
   readonly body: string;
   /** How long the response may be cached, in seconds (RFC 9111); undefined when the response does not specify it. */
   readonly maxAgeSeconds: number | undefined;
@@ -43,46 +45,20 @@ export function httpsGetter(ca: string | undefined): HttpsGetter {
   return Object.assign(get, { trust, close: () => agent.destroy() });
 }
 
-function read(url: URL, agent: Agent, signal: AbortSignal, bearer: string | undefined): Promise<HttpsAnswer> {
-  if (url.protocol !== 'https:')
-    return Promise.reject(new Error(`${url.origin} is not read: it is not an https address`));
-  const where = `${url.origin}${url.pathname}`;
+async function read(url: URL, agent: Agent, signal: AbortSignal, bearer: string | undefined): Promise<HttpsDocument> {
+  if (url.protocol !== 'https:') throw new Error(`${url.origin} is not read: it is not an https address`);
   const headers = {
     accept: 'application/json, application/jwk-set+json, application/jwt',
     ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
   };
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown) => {
-      const text = error instanceof Error ? error.message : String(error);
-      reject(new Error(`can't read ${where}: ${text}`, { cause: error }));
-      sent.destroy();
-    };
-    const sent = request(url, { agent, headers, signal }, (response) => {
-      if (response.statusCode !== 200) {
-        fail(new Error(`it answers ${response.statusCode}`));
-        return;
-      }
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > maxBytes) fail(new Error(`the answer is longer than ${maxBytes} bytes`));
-        else chunks.push(chunk);
-      });
-      response.on('error', fail);
-      response.on('end', () => {
-        const age = /(?:^|[,\s])max-age=(\d{1,9})/.exec(response.headers['cache-control'] ?? '')?.[1];
-        const body = Buffer.concat(chunks).toString('utf8');
-        resolve({ body, maxAgeSeconds: age === undefined ? undefined : Number(age) });
-      });
-    });
-    // Without this listener, an unrequested protocol switch would end the request with neither a response nor an error.
-    sent.on('upgrade', (response, socket) => {
-      // Nothing else closes the connection.
-      socket.destroy();
-      fail(new Error(`it answers ${response.statusCode}`));
-    });
-    sent.on('error', fail);
-    sent.end();
-  });
+  try {
+    const { status, headers: given, text } = await httpsRequest({ url, agent, headers, signal, maxAnswerBytes });
+    if (status !== 200) throw new Error(`it answers ${status}`);
+    const age = /(?:^|[,\s])max-age=(\d{1,9})/.exec(given['cache-control'] ?? '')?.[1];
+    return { body: text, maxAgeSeconds: age === undefined ? undefined : Number(age) };
+  } catch (error) {
+    const isOtherAnswer = error instanceof AnswerSizeError && error.status !== 200;
+    const text = isOtherAnswer ? `it answers ${error.status}` : errorText(error);
+    throw new Error(`can't read ${url.origin}${url.pathname}: ${text}`, { cause: error });
+  }
 }

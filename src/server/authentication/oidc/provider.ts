@@ -1,6 +1,7 @@
 import { type CryptoKey, compactVerify, decodeProtectedHeader, importJWK, type JWK, type KeyObject } from 'jose';
 import type { Delay } from '../../../base/config/file-poll.js';
 import type { Clock } from '../../../base/machinery/clock.js';
+import { TokenBucket } from '../../../base/machinery/token-bucket.js';
 import { isRecord } from '../service-account/claims.js';
 import type { HttpsGet } from './https-get.js';
 
@@ -48,8 +49,7 @@ export class OidcProvider {
   private keys: readonly JWK[] | undefined;
   private readonly imported = new WeakMap<JWK, Map<string, Promise<VerifyingKey>>>();
   private freshUntil = 0;
-  private tokens = burst;
-  private refilledAt: number;
+  private readonly reads = new TokenBucket(1000 / refillMs, burst);
   private reading: Promise<void> | undefined;
   private whenReady: (() => void)[] = [];
   private loop: Promise<void> | undefined;
@@ -61,9 +61,7 @@ export class OidcProvider {
     private readonly dependencies: ProviderDependencies,
     /** Address of the configuration, if it is not below the issuer's own address. */
     private readonly discoveryUrl?: string,
-  ) {
-    this.refilledAt = dependencies.clock.now();
-  }
+  ) {}
 
   /** Retries until the provider is found or the signal is aborted. */
   start(signal: AbortSignal): void {
@@ -146,14 +144,7 @@ export class OidcProvider {
   /** Reads the keys again, within the rate limit. Concurrent callers share one read. */
   private refresh(): Promise<void> {
     if (this.reading !== undefined) return this.reading;
-    const now = this.dependencies.clock.now();
-    const earned = Math.floor((now - this.refilledAt) / refillMs);
-    if (earned > 0) {
-      this.tokens = Math.min(burst, this.tokens + earned);
-      this.refilledAt += earned * refillMs;
-    }
-    if (this.tokens === 0 || this.stop.aborted) return Promise.resolve();
-    this.tokens--;
+    if (this.stop.aborted || !this.reads.tryTake(this.dependencies.clock.now())) return Promise.resolve();
     const reading = this.readKeys(this.stop)
       .catch((error: Error) => {
         const fields = { issuer: this.issuer, problem: error.message };

@@ -1,17 +1,13 @@
 import type { FastifyReply } from 'fastify';
+import { TokenBucket } from '../../../base/machinery/token-bucket.js';
 import { connectionOf } from '../connection-of.js';
 
 type Response = FastifyReply['raw'];
 
-/** Tracks how far a connection is ahead of its rate. */
-interface Account {
-  /** Monotonic time in milliseconds at which the rate allows all bytes written so far. */
-  paidAt: number;
-}
-
 /** Limits the rate of all long-running requests of a connection together (`--max-connection-bytes-per-sec`). */
 export class ConnectionThrottle {
-  private readonly accounts = new WeakMap<object, Account>();
+  /** The bytes of each connection that its rate allows. */
+  private readonly budgets = new WeakMap<object, TokenBucket>();
 
   /** @param bytesPerSecond 0 means no limit */
   constructor(
@@ -26,17 +22,13 @@ export class ConnectionThrottle {
   writerOf(response: Response): ((bytes: number) => Promise<void>) | undefined {
     if (this.bytesPerSecond === 0) return undefined;
     const connection = connectionOf(response);
-    let account = this.accounts.get(connection);
-    if (account === undefined) {
-      account = { paidAt: 0 };
-      this.accounts.set(connection, account);
-    }
-    const own = account;
+    const budget = this.budgets.get(connection) ?? new TokenBucket(this.bytesPerSecond, 0);
+    this.budgets.set(connection, budget);
     return (bytes) => {
       const now = this.elapsed();
-      const begin = Math.max(now, own.paidAt);
-      own.paidAt = begin + (bytes / this.bytesPerSecond) * 1000;
-      return begin > now ? pause(begin - now, response) : Promise.resolve();
+      const waitMs = budget.debtMs(now);
+      budget.spend(now, bytes);
+      return waitMs > 0 ? pause(waitMs, response) : Promise.resolve();
     };
   }
 }

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import { request } from 'node:https';
+import { isIPv6 } from 'node:net';
+import { type HttpsAnswer, httpsRequest } from '../../../base/outgoing/https-request.js';
 import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 
 /** The address of a server. The host may be an IP address, without brackets. */
@@ -11,7 +11,7 @@ export interface Endpoint {
 const patienceMs = 10_000;
 
 /**
- * Asks a server for something without credentials. Redirects are not followed, and an answer above `mostBytes` is an error.
+ * Asks a server for something without credentials. Redirects are not followed, and an answer above `maxAnswerBytes` is an error.
  *
  * @param authority PEM that the server's certificate is checked against; without it the server may be anybody
  */
@@ -19,27 +19,16 @@ export async function httpsGet(
   { host, port }: Endpoint,
   path: string,
   authority: string | undefined,
-  mostBytes: number,
+  maxAnswerBytes: number,
   signal: AbortSignal,
-): Promise<{ readonly status: number; readonly text: string }> {
+): Promise<HttpsAnswer> {
   const trust = { ca: authority, insecureSkipVerify: authority === undefined };
-  const tls = tlsOptions({ ...trust, cert: undefined, key: undefined, serverName: undefined });
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const headers = { accept: 'application/json', 'user-agent': 'plinth' };
-    const sent = request({ host, port, path, headers, agent: false, signal: limit, ...tls }, resolve);
-    sent.on('error', reject);
-    sent.end();
+  return httpsRequest({
+    url: new URL(`https://${isIPv6(host) ? `[${host}]` : host}:${port}${path}`),
+    agent: false,
+    tls: tlsOptions({ ...trust, cert: undefined, key: undefined, serverName: undefined }),
+    headers: { accept: 'application/json', 'user-agent': 'plinth' },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]),
+    maxAnswerBytes,
   });
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > mostBytes) {
-      response.destroy();
-      throw new Error('the server gives an answer that is too long');
-    }
-    chunks.push(chunk);
-  }
-  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') };
 }

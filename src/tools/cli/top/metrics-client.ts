@@ -1,12 +1,12 @@
-import { Agent, request } from 'node:https';
 import { errorText, StartupError } from '../../../base/machinery/startup-error.js';
 import { Sample } from '../../../base/observability/scrape/sample.js';
 import { readScrape } from '../../../base/observability/scrape/scrape.js';
 import type { ApiAccess, Credentials } from '../../../base/outgoing/api-access.js';
+import { httpsRequest } from '../../../base/outgoing/https-request.js';
 import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 
 const answerMs = 10_000;
-const mostBytes = 64 * 1024 * 1024;
+const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** A response that holds no metrics. */
 class Refusal extends Error {
@@ -44,32 +44,16 @@ export class MetricsClient {
   }
 
   private async readAs(url: string, { tls, authorization }: Credentials, signal: AbortSignal): Promise<string> {
-    const agent = new Agent(tlsOptions(tls));
-    try {
-      return await new Promise<string>((resolve, reject) => {
-        const headers = { accept: 'text/plain', ...(authorization === undefined ? {} : { authorization }) };
-        const either = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
-        const sent = request(url, { agent, headers, signal: either }, (response) => {
-          const chunks: Buffer[] = [];
-          let size = 0;
-          response.on('data', (chunk: Buffer) => {
-            size += chunk.length;
-            if (size > mostBytes) sent.destroy(new Error(`more than ${mostBytes} bytes of metrics`));
-            else chunks.push(chunk);
-          });
-          response.on('error', reject);
-          response.on('end', () => {
-            const { statusCode = 0 } = response;
-            if (statusCode === 200) resolve(Buffer.concat(chunks).toString('utf8'));
-            else reject(new Refusal(statusCode));
-          });
-        });
-        sent.on('error', reject);
-        sent.end();
-      });
-    } finally {
-      agent.destroy();
-    }
+    const { status, text } = await httpsRequest({
+      url: new URL(url),
+      agent: false,
+      tls: tlsOptions(tls),
+      headers: { accept: 'text/plain', ...(authorization === undefined ? {} : { authorization }) },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+      maxAnswerBytes,
+    });
+    if (status !== 200) throw new Refusal(status);
+    return text;
   }
 }
 

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { get } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
@@ -20,6 +19,7 @@ import { leaseResource } from '../../../server/advertise/serving-leases.js';
 import type { RunningServer } from '../../../start-server.js';
 import { ClusterClient } from '../../backup/cluster/cluster-client.js';
 import { checkFiles } from '../../cli/check-files.js';
+import { httpsGet } from '../../cli/cluster/https-get.js';
 import { completeOptions, withLoopFiles, withNodeAgents, withTokenKey } from '../../cli/own-server.js';
 import { issueCertificate } from '../../cli/pki/issue-certificate.js';
 import { ensureNodePki, type NodePki } from '../../cli/pki/node-pki.js';
@@ -47,6 +47,7 @@ const ports = { from: 20_000, to: 32_768 } as const;
 const portTries = 20;
 const connectMs = 30_000;
 const readyMs = 30_000;
+const mostReadyBytes = 64 * 1024;
 const pollMs = 5;
 /** The control loops count as settled when nothing was written for this long, in milliseconds. */
 const quietMs = 150;
@@ -410,21 +411,15 @@ function adminClient({ servingAuthority, admin }: Pki, port: number): ClusterCli
 }
 
 /** Waits until the server reports that it is ready. */
-async function untilReady({ servingAuthority: ca }: Pki, port: number): Promise<void> {
-  const ask = () =>
-    new Promise<string>((resolve) => {
-      const request = get({ host: address, port, path: '/readyz', ca, agent: false }, (response) => {
-        let text = '';
-        response.on('data', (chunk: Buffer) => {
-          text += chunk.toString();
-        });
-        response.on('end', () => resolve(response.statusCode === 200 ? '' : text));
-      });
-      request.on('error', (error) => resolve(error.message));
-    });
+async function untilReady({ servingAuthority }: Pki, port: number): Promise<void> {
+  const signal = AbortSignal.timeout(readyMs);
+  const ask = () => httpsGet({ host: address, port }, '/readyz', servingAuthority, mostReadyBytes, signal);
   let last = '';
   for (const deadline = performance.now() + readyMs; performance.now() < deadline; await delay(pollMs)) {
-    last = await ask();
+    last = await ask().then(
+      ({ status, text }) => (status === 200 ? '' : text),
+      (error: Error) => error.message,
+    );
     if (last === '') return;
   }
   throw new StartupError(`the server is not ready after ${readyMs / 1000} s: ${last.replaceAll(/\s+/g, ' ')}`);

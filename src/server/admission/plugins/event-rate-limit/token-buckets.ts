@@ -1,12 +1,8 @@
-interface Bucket {
-  tokens: number;
-  /** When the tokens were counted, in milliseconds. */
-  at: number;
-}
+import { TokenBucket } from '../../../../base/machinery/token-bucket.js';
 
 /** Token buckets by key. Each begins full; a new one replaces the least recently used one. */
 export class TokenBuckets {
-  private readonly buckets = new Map<string, Bucket>();
+  private readonly buckets = new Map<string, TokenBucket>();
 
   /**
    * @param now milliseconds from a fixed point
@@ -25,10 +21,9 @@ export class TokenBuckets {
 
   /** Takes a token; false when none is left. */
   take(key: string): boolean {
-    const now = this.now();
     const found = this.buckets.get(key);
     if (found !== undefined) this.buckets.delete(key);
-    const bucket = found ?? { tokens: this.burst, at: now };
+    const bucket = found ?? new TokenBucket(this.perSecond, this.burst);
     this.buckets.set(key, bucket);
     if (this.buckets.size > this.maxBuckets) {
       for (const oldest of this.buckets.keys()) {
@@ -36,10 +31,6 @@ export class TokenBuckets {
         break;
       }
     }
-    bucket.tokens = Math.min(this.burst, bucket.tokens + ((now - bucket.at) / 1000) * this.perSecond);
-    bucket.at = now;
-    if (bucket.tokens < 1) return false;
-    bucket.tokens -= 1;
-    return true;
+    return bucket.tryTake(this.now());
   }
 }

@@ -1,0 +1,86 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Agent, type RequestOptions, request } from 'node:https';
+
+/** One HTTPS request whose whole response is read. Redirects are not followed, and no proxy is used. */
+export interface HttpsRequest {
+  readonly url: URL;
+  /** Default: GET. */
+  readonly method?: 'GET' | 'POST';
+  /** `false` makes a connection for this request alone. */
+  readonly agent: Agent | false;
+  /** How the server is verified and the client identified, if the agent does not define that. */
+  readonly tls?: RequestOptions;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+  /** Aborts the request and its response; the promise is then rejected with an error whose name is `AbortError`. */
+  readonly signal: AbortSignal;
+  /** Longer responses fail with {@link AnswerSizeError}. */
+  readonly maxAnswerBytes: number;
+}
+
+/** The response, whatever its status. */
+export interface HttpsAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The body, read as UTF-8. */
+  readonly text: string;
+}
+
+/** A response that is longer than the caller accepts. */
+export class AnswerSizeError extends Error {
+  constructor(
+    readonly status: number,
+    readonly maxBytes: number,
+  ) {
+    super(`the answer has more than ${maxBytes} bytes`);
+    this.name = 'AnswerSizeError';
+  }
+}
+
+/**
+ * Sends a request and reads the response. A request on a kept-alive connection that the server closed just then is sent
+ * once more, on another connection.
+ *
+ * @throws AnswerSizeError; the error of the connection, or of the abort
+ */
+export function httpsRequest(asked: HttpsRequest): Promise<HttpsAnswer> {
+  return attempt(asked, true);
+}
+
+function attempt(asked: HttpsRequest, mayRepeat: boolean): Promise<HttpsAnswer> {
+  const { url, method = 'GET', agent, tls, body, signal, maxAnswerBytes } = asked;
+  const headers = { ...asked.headers, ...(body === undefined ? {} : { 'content-length': body.length }) };
+  return new Promise((resolve, reject) => {
+    let isAnswered = false;
+    const sent = request(url, { ...tls, method, agent, headers, signal }, (response) => {
+      isAnswered = true;
+      const status = response.statusCode ?? 0;
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size <= maxAnswerBytes) chunks.push(chunk);
+        else {
+          reject(new AnswerSizeError(status, maxAnswerBytes));
+          sent.destroy();
+        }
+      });
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({ status, headers: response.headers, text: Buffer.concat(chunks).toString('utf8') }),
+      );
+    });
+    // Without a listener, an upgrade that was not requested ends the request without a response or an error.
+    sent.on('upgrade', (response, socket) => {
+      socket.destroy();
+      resolve({ status: response.statusCode ?? 0, headers: {}, text: '' });
+    });
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      // The server closed the kept-alive connection just when it was used, which does not mean that it is down.
+      const isStale = mayRepeat && !isAnswered && sent.reusedSocket && error.code === 'ECONNRESET';
+      if (isStale && !signal.aborted) attempt(asked, false).then(resolve, reject);
+      else reject(error);
+    });
+    sent.end(body);
+  });
+}
