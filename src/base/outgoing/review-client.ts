@@ -106,7 +106,7 @@ export class ReviewClient {
    *
    * @param write builds the request body, once a connection is available
    * @param signal the request's signal; aborts the call
-   * @throws HookFault when there is no usable response; a StatusError of the request (429 when too many requests wait
+   * @throws WebhookFault when there is no usable response; a StatusError of the request (429 when too many requests wait
    * for this hook, 504 when the request has no time left)
    */
   async ask(write: () => Buffer, timeoutMs: number, signal: AbortSignal): Promise<string> {

@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /**
  * The objects in the answer of a conversion webhook: as many as were sent, otherwise unchecked.
  *
- * @throws HookFault for an answer that can't be used, or that reports a failure
+ * @throws WebhookFault for an answer that can't be used, or that reports a failure
  */
 export async function readConversionAnswer(text: string, asked: AskedConversion): Promise<readonly unknown[]> {
   const review = await parsed(text);

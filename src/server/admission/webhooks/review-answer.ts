@@ -35,7 +35,7 @@ export interface Asked {
  * Reads the response of a hook. Every response that does not clearly answer the review is an error, except that v1beta1
  * hooks may omit kind, id and patch type.
  *
- * @throws HookFault for an unusable response
+ * @throws WebhookFault for an unusable response
  */
 export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnswer> {
   const review = await parsed(text);

@@ -43,7 +43,7 @@ export class WebhookCaller {
    * Calls a hook and passes its response to `use` if it allows the request. Returns undefined when there was no usable
    * response and the hook's failure policy is `Ignore`.
    *
-   * @throws HookRefusal when the hook refuses, HookCallError when it gave no usable response, other status errors when
+   * @throws WebhookRefusal when the hook refuses, WebhookCallError when it gave no usable response, other status errors when
    *   the request fails for another reason
    */
   async call<T>(invocation: Invocation, use: (answer: ReviewAnswer) => T | Promise<T>): Promise<T | undefined> {
