@@ -26,7 +26,12 @@ export class AgentApiOptions {
   })
   readonly bootstrapKubeconfig: string | undefined = undefined;
 
-  @Flag({ name: 'cert-dir', type: 'string', unit: 'folder', usage: 'Where that certificate and its key are kept.' })
+  @Flag({
+    name: 'cert-dir',
+    type: 'string',
+    unit: 'folder',
+    usage: 'Folder of the client certificate of the node and its key, which --bootstrap-kubeconfig asks for.',
+  })
   readonly certDir: string = '/var/lib/kubelet/pki';
 
   @Flag({

@@ -54,12 +54,21 @@ export class AgentHousekeepingOptions {
   @Max(100, { message: 'must be between 0 and 100' })
   readonly imageGcHighThreshold: number = 85;
 
-  @Flag({ name: 'image-gc-low-threshold', type: 'int', unit: 'percent', usage: 'How full the disk may be after that.' })
+  @Flag({
+    name: 'image-gc-low-threshold',
+    type: 'int',
+    unit: 'percent',
+    usage: 'How full the disk may be after unused images were removed for --image-gc-high-threshold.',
+  })
   @Min(0, { message: 'must be between 0 and 100' })
   @Max(100, { message: 'must be between 0 and 100' })
   readonly imageGcLowThreshold: number = 80;
 
-  @Flag({ name: 'minimum-image-ttl-duration', type: 'duration', usage: 'Younger images are never removed.' })
+  @Flag({
+    name: 'minimum-image-ttl-duration',
+    type: 'duration',
+    usage: 'Unused images that are younger than this are never removed.',
+  })
   @Check('duration', notNegative)
   readonly minimumImageTtlMs: number = 120_000;
 
@@ -76,7 +85,7 @@ export class AgentHousekeepingOptions {
     name: 'container-log-max-files',
     type: 'int',
     unit: 'count',
-    usage: 'How many files of a log are kept, the present one among them.',
+    usage: 'How many files of the log of a container are kept, the current one included.',
   })
   @Min(2, { message: 'must be 2 or more' })
   readonly containerLogMaxFiles: number = 5;
@@ -86,7 +95,7 @@ export class AgentHousekeepingOptions {
     type: 'list',
     unit: 'thresholds',
     usage:
-      'Pods are ended at once while less than this is left. A list replaces the default; 0% in a threshold turns it off.',
+      'Pods are ended at once while less of a resource than this is left. A list replaces the default; 0% turns a threshold off.',
   })
   @Check('thresholds', amountsProblem('<'))
   readonly evictionHard: readonly string[] = [
@@ -100,7 +109,7 @@ export class AgentHousekeepingOptions {
     type: 'list',
     unit: 'thresholds',
     usage:
-      'Pods are ended, with time to do so, when less than this is left for longer than --eviction-soft-grace-period.',
+      'Pods are ended with a grace period when less of a resource than this is left for longer than --eviction-soft-grace-period.',
   })
   @Check('thresholds', softProblem)
   readonly evictionSoft: readonly string[] = [];

@@ -3,6 +3,7 @@ import { Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { parseCidr } from './network.js';
+import { hostnameOverrideFlag, nodeLeaseDurationFlag } from './shared-flags.js';
 
 const name = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
@@ -25,12 +26,7 @@ function positive(value: number): string | undefined {
 
 /** The Node object that an agent registers for its machine (specification 8). */
 export class AgentNodeOptions {
-  @Flag({
-    name: 'hostname-override',
-    type: 'string',
-    unit: 'name',
-    usage: 'Name of the node. Default: the host name of the machine, in small letters.',
-  })
+  @Flag(hostnameOverrideFlag)
   @Check<string | undefined>('name', (text) =>
     text === undefined || name.test(text) ? undefined : 'must be small letters, digits, - and .',
   )
@@ -103,11 +99,7 @@ export class AgentNodeOptions {
   @Check('positive', positive)
   readonly nodeStatusReportFrequencyMs: number = 300_000;
 
-  @Flag({
-    name: 'node-lease-duration',
-    type: 'duration',
-    usage: 'How long a lease of the node holds; it is renewed four times as often.',
-  })
+  @Flag(nodeLeaseDurationFlag)
   @Check<number>('duration', (value) => (value >= 1000 ? undefined : 'must be 1s or more'))
   readonly nodeLeaseMs: number = 40_000;
 

@@ -57,7 +57,7 @@ export class AgentPodsOptions {
     name: 'image-service-endpoint',
     type: 'string',
     unit: 'socket',
-    usage: 'Socket of its image service, if that is another one.',
+    usage: 'Socket of the image service. Default: that of --container-runtime-endpoint.',
   })
   @Check('socket', socketProblem)
   readonly imageServiceEndpoint: string | undefined = undefined;
@@ -99,7 +99,8 @@ export class AgentPodsOptions {
     name: 'cni-bridge',
     type: 'string',
     unit: 'name',
-    usage: 'The bridge of that configuration. Two agents on one machine need different ones.',
+    usage:
+      'Bridge in the configuration that the agent writes to --cni-conf-dir. Two agents on one machine need different ones.',
   })
   @Check('name', (name: string) => (bridgeName.test(name) ? undefined : 'must be the name of an interface'))
   readonly cniBridge: string = 'cni0';
@@ -113,7 +114,12 @@ export class AgentPodsOptions {
   @Check('addresses', addressesProblem)
   readonly clusterDns: readonly string[] = [];
 
-  @Flag({ name: 'cluster-domain', type: 'string', unit: 'domain', usage: 'Domain of services, searched by pods.' })
+  @Flag({
+    name: 'cluster-domain',
+    type: 'string',
+    unit: 'domain',
+    usage: 'Domain of the names of services, in which pods search short names.',
+  })
   readonly clusterDomain: string = '';
 
   @Flag({
@@ -128,7 +134,7 @@ export class AgentPodsOptions {
     name: 'cgroup-root',
     type: 'string',
     unit: 'cgroup',
-    usage: 'Cgroup below which those of pods are made. Two agents on one machine need different ones.',
+    usage: 'Cgroup below which the cgroups of pods are made. Two agents on one machine need different ones.',
   })
   @Check('absolute', absoluteProblem)
   readonly cgroupRoot: string = '/';
@@ -191,7 +197,8 @@ export class AgentPodsOptions {
     name: 'system-reserved',
     type: 'list',
     unit: 'amounts',
-    usage: 'The same for all other programs of the machine.',
+    usage:
+      'Resources set aside for all other programs of the machine, such as cpu=200m,memory=500Mi: pods get the rest.',
   })
   @Check('amounts', amountsProblem)
   readonly systemReserved: readonly string[] = [];
@@ -226,7 +233,12 @@ export class AgentPodsOptions {
   @Min(0, { message: 'must be 0 or more' })
   readonly eventQps: number = 5;
 
-  @Flag({ name: 'event-burst', type: 'int', unit: 'events', usage: 'Events that may be written at once.' })
+  @Flag({
+    name: 'event-burst',
+    type: 'int',
+    unit: 'events',
+    usage: 'Events that the agent may write at once, before --event-qps limits them.',
+  })
   @Min(1, { message: 'must be 1 or more' })
   readonly eventBurst: number = 10;
 }

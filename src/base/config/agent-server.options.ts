@@ -22,15 +22,15 @@ export class AgentServerOptions {
   @Flag({
     name: 'enable-server',
     type: 'bool',
-    usage: 'Whether the agent has a server for logs, commands and numbers.',
+    usage: 'Whether the agent has a server for logs, commands and metrics.',
   })
   readonly enableServer: boolean = true;
 
-  @Flag({ name: 'address', type: 'string', unit: 'address', usage: 'Address that the server listens on.' })
+  @Flag({ name: 'address', type: 'string', unit: 'address', usage: 'Address that the server of the agent listens on.' })
   @Check('address', addressProblem)
   readonly address: string = '0.0.0.0';
 
-  @Flag({ name: 'port', type: 'int', unit: 'port', usage: 'Port of the server.' })
+  @Flag({ name: 'port', type: 'int', unit: 'port', usage: 'Port of the server of the agent.' })
   @Min(1, { message: 'must be between 1 and 65535' })
   @Max(65_535, { message: 'must be between 1 and 65535' })
   readonly port: number = 10_250;
@@ -44,7 +44,12 @@ export class AgentServerOptions {
   @Check('address', addressProblem)
   readonly healthzBindAddress: string = '127.0.0.1';
 
-  @Flag({ name: 'healthz-port', type: 'int', unit: 'port', usage: 'Port for that; 0: nowhere.' })
+  @Flag({
+    name: 'healthz-port',
+    type: 'int',
+    unit: 'port',
+    usage: 'Port of --healthz-bind-address. 0: the agent does not serve its health.',
+  })
   @Min(0, { message: 'must be between 0 and 65535' })
   @Max(65_535, { message: 'must be between 0 and 65535' })
   readonly healthzPort: number = 10_248;
@@ -53,12 +58,12 @@ export class AgentServerOptions {
     name: 'tls-cert-file',
     type: 'string',
     unit: 'file',
-    usage: 'Certificate in PEM that the server shows. Default: one that the agent signs itself.',
+    usage: 'Serving certificate of the agent in PEM. Default: one that the agent signs itself.',
   })
   @Check('pair', pairProblem('tlsPrivateKeyFile'))
   readonly tlsCertFile: string | undefined = undefined;
 
-  @Flag({ name: 'tls-private-key-file', type: 'string', unit: 'file', usage: 'Its private key.' })
+  @Flag({ name: 'tls-private-key-file', type: 'string', unit: 'file', usage: 'Private key in PEM of --tls-cert-file.' })
   @Check('pair', pairProblem('tlsCertFile'))
   readonly tlsPrivateKeyFile: string | undefined = undefined;
 
@@ -73,21 +78,21 @@ export class AgentServerOptions {
     name: 'client-ca-file',
     type: 'string',
     unit: 'file',
-    usage: 'Authorities in PEM of the client certificates by which users are known to the server.',
+    usage: 'CA certificates in PEM: client certificates signed by one of them are accepted (CN is user, O are groups).',
   })
   readonly clientCaFile: string | undefined = undefined;
 
   @Flag({
     name: 'authentication-token-webhook',
     type: 'bool',
-    usage: 'Whether the API is asked whose bearer tokens are.',
+    usage: 'Whether the agent asks the API which user a bearer token identifies.',
   })
   readonly authenticationTokenWebhook: boolean = false;
 
   @Flag({
     name: 'authentication-token-webhook-cache-ttl',
     type: 'duration',
-    usage: 'How long its answers are kept.',
+    usage: 'How long the answers of --authentication-token-webhook are kept.',
   })
   @Check('duration', notNegative)
   readonly authenticationTokenWebhookCacheTtlMs: number = 120_000;
@@ -107,7 +112,7 @@ export class AgentServerOptions {
   @Flag({
     name: 'authorization-webhook-cache-authorized-ttl',
     type: 'duration',
-    usage: "How long the API's answer is kept that somebody has a right.",
+    usage: 'How long the agent keeps an answer of the API that allows a request.',
   })
   @Check('duration', notNegative)
   readonly authorizationWebhookCacheAuthorizedTtlMs: number = 300_000;
@@ -115,7 +120,7 @@ export class AgentServerOptions {
   @Flag({
     name: 'authorization-webhook-cache-unauthorized-ttl',
     type: 'duration',
-    usage: 'How long the answer is kept that somebody has none.',
+    usage: 'How long the agent keeps an answer of the API that does not allow a request.',
   })
   @Check('duration', notNegative)
   readonly authorizationWebhookCacheUnauthorizedTtlMs: number = 30_000;
@@ -123,7 +128,7 @@ export class AgentServerOptions {
   @Flag({
     name: 'enable-debugging-handlers',
     type: 'bool',
-    usage: 'Whether the server has logs, commands and streams of containers.',
+    usage: 'Whether the server of the agent serves the logs, commands and streams of containers.',
   })
   readonly enableDebuggingHandlers: boolean = true;
 

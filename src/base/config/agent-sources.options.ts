@@ -30,12 +30,17 @@ export class AgentSourcesOptions {
   @Flag({
     name: 'file-check-frequency',
     type: 'duration',
-    usage: 'How often it is read again. Changes that the kernel reports are seen at once.',
+    usage: 'How often --pod-manifest-path is read again. Changes that the kernel reports are seen at once.',
   })
   @Check('positive', positive)
   readonly fileCheckFrequencyMs: number = 20_000;
 
-  @Flag({ name: 'manifest-url', type: 'string', unit: 'url', usage: 'Where pods are described that this node runs.' })
+  @Flag({
+    name: 'manifest-url',
+    type: 'string',
+    unit: 'url',
+    usage: 'URL with pods that this node runs, in JSON or YAML.',
+  })
   @Check('url', urlProblem)
   readonly manifestUrl: string | undefined = undefined;
 
@@ -44,12 +49,12 @@ export class AgentSourcesOptions {
     type: 'list',
     unit: 'headers',
     secret: true,
-    usage: 'Headers for requests to it, each name:value.',
+    usage: 'Headers for requests to --manifest-url, each name:value.',
   })
   @Check('headers', headersProblem)
   readonly manifestUrlHeader: readonly string[] = [];
 
-  @Flag({ name: 'http-check-frequency', type: 'duration', usage: 'How often it is asked.' })
+  @Flag({ name: 'http-check-frequency', type: 'duration', usage: 'How often --manifest-url is read.' })
   @Check('positive', positive)
   readonly httpCheckFrequencyMs: number = 20_000;
 

@@ -18,7 +18,7 @@ export class AggregationOptions {
     name: 'proxy-client-key-file',
     type: 'string',
     unit: 'file',
-    usage: 'Private key of that certificate in PEM.',
+    usage: 'Private key in PEM of --proxy-client-cert-file.',
   })
   @Check('pair', pairProblem('proxyClientCertFile'))
   readonly proxyClientKeyFile: string | undefined = undefined;

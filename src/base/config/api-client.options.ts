@@ -7,11 +7,16 @@ export class ApiClientOptions {
     name: 'kubeconfig',
     type: 'string',
     unit: 'file',
-    usage: 'Server and credentials. The flags below replace parts of it.',
+    usage: 'Server and credentials. The flags for the server, its certificates and the user replace parts of it.',
   })
   readonly kubeconfig: string | undefined = undefined;
 
-  @Flag({ name: 'context', type: 'string', unit: 'name', usage: 'Which context of it; default: its current one.' })
+  @Flag({
+    name: 'context',
+    type: 'string',
+    unit: 'name',
+    usage: 'Context of --kubeconfig to use. Default: its current one.',
+  })
   readonly context: string | undefined = undefined;
 
   @Flag({ name: 'server', type: 'string', unit: 'url', usage: 'Address of the API server: https://host:port.' })
@@ -36,7 +41,7 @@ export class ApiClientOptions {
   })
   readonly clientCertificate: string | undefined = undefined;
 
-  @Flag({ name: 'client-key', type: 'string', unit: 'file', usage: 'Its private key.' })
+  @Flag({ name: 'client-key', type: 'string', unit: 'file', usage: 'Private key in PEM of --client-certificate.' })
   readonly clientKey: string | undefined = undefined;
 
   @Flag({

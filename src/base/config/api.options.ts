@@ -36,8 +36,8 @@ export class ApiOptions {
     name: 'enable-priority-and-fairness',
     type: 'bool',
     usage:
-      'Sort requests into levels and flows by FlowSchemas and PriorityLevelConfigurations; the two limits below add up ' +
-      'to the seats that are shared. Off: the limits count by themselves.',
+      'Sort requests into levels and flows by FlowSchemas and PriorityLevelConfigurations; --max-requests-inflight and --max-mutating-requests-inflight ' +
+      'add up to the seats that are shared. Off: the limits count by themselves.',
   })
   readonly priorityAndFairness: boolean = true;
 
@@ -122,7 +122,7 @@ export class ApiOptions {
     name: 'identity-lease-renew-interval-seconds',
     type: 'int',
     unit: 'seconds',
-    usage: 'How often that lease is renewed.',
+    usage: 'How often a serving process renews its lease in the system namespace.',
   })
   @Min(1, positive)
   readonly identityLeaseRenewIntervalSeconds: number = 10;

@@ -36,7 +36,7 @@ export class AuditOptions {
     type: 'string',
     unit: 'file',
     usage:
-      'Which requests are noted, and how much of each: kind Policy of audit.<vendor>/v1. Read again when it changes.',
+      'Which requests are recorded, and how much of each: kind Policy of audit.<vendor>/v1. Read again when it changes.',
   })
   readonly auditPolicyFile: string | undefined = undefined;
 

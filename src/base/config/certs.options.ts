@@ -1,6 +1,7 @@
 import { Check } from './check.js';
 import { certificateKeyProblem } from './control-plane.options.js';
 import { Flag } from './flag.js';
+import { outputFlag } from './shared-flags.js';
 
 /** Options for showing, renewing and handing over certificates. */
 export class CertsOptions {
@@ -22,14 +23,7 @@ export class CertsOptions {
   @Check<string>('key', certificateKeyProblem)
   readonly certificateKey: string | undefined = undefined;
 
-  @Flag({
-    name: 'output',
-    short: 'o',
-    type: 'string',
-    values: ['text', 'json'],
-    unit: 'format',
-    usage: 'text or json.',
-  })
+  @Flag(outputFlag(['text', 'json']))
   @Check<string>('format', (text) => (text === 'text' || text === 'json' ? undefined : 'must be text or json'))
   readonly output: string = 'text';
 }

@@ -4,7 +4,7 @@ import { serverProblem } from './pki.options.js';
 
 /** The information about the cluster for joining nodes. */
 export class ClusterInfoOptions {
-  @Flag({ name: 'server', type: 'string', unit: 'url', usage: 'Where nodes reach the API.' })
+  @Flag({ name: 'server', type: 'string', unit: 'url', usage: 'URL at which nodes reach the API.' })
   @Check('server', serverProblem)
   readonly server: string = 'https://127.0.0.1:6443';
 

@@ -96,7 +96,7 @@ export class ConsoleOptions {
   )
   readonly sqlTimeoutMs: number = 10_000;
 
-  @Flag({ name: 'sql-rows', type: 'int', unit: 'rows', usage: 'Most rows of an answer.' })
+  @Flag({ name: 'sql-rows', type: 'int', unit: 'rows', usage: 'Most rows of an answer to a question in SQL.' })
   @Check<number>('rows', (value) => (value >= 1 && value <= 100_000 ? undefined : 'must be between 1 and 100000'))
   readonly sqlRows: number = 1000;
 }

@@ -115,7 +115,6 @@ function controllersProblem(list: readonly string[]): string | undefined {
 }
 
 const minDurationMs = 600_000;
-const pairUsage = 'Replaces the general one';
 
 /** Which controllers a process runs, and with which authorities they sign certificates. */
 export class ControlLoopOptions {
@@ -191,7 +190,7 @@ export class ControlLoopOptions {
     name: 'cluster-signing-key-file',
     type: 'string',
     unit: 'file',
-    usage: 'Private key in PEM of that authority: RSA, ECDSA or Ed25519.',
+    usage: 'Private key in PEM of --cluster-signing-cert-file: RSA, ECDSA or Ed25519.',
   })
   @Check('pair', pairProblem('clusterSigningCertFile'))
   readonly clusterSigningKeyFile: string | undefined = undefined;
@@ -209,7 +208,7 @@ export class ControlLoopOptions {
     aliases: ['cluster-signing-kube-apiserver-client-cert-file'],
     type: 'string',
     unit: 'file',
-    usage: `${pairUsage}: certificate of the authority for clients of the API.`,
+    usage: 'Certificate in PEM of the authority for clients of the API, in place of --cluster-signing-cert-file.',
   })
   @Check('pair', pairProblem('clusterSigningApiserverClientKeyFile'))
   readonly clusterSigningApiserverClientCertFile: string | undefined = undefined;
@@ -219,7 +218,7 @@ export class ControlLoopOptions {
     aliases: ['cluster-signing-kube-apiserver-client-key-file'],
     type: 'string',
     unit: 'file',
-    usage: 'Its private key.',
+    usage: 'Private key in PEM of --cluster-signing-apiserver-client-cert-file.',
   })
   @Check('pair', pairProblem('clusterSigningApiserverClientCertFile'))
   readonly clusterSigningApiserverClientKeyFile: string | undefined = undefined;
@@ -229,7 +228,8 @@ export class ControlLoopOptions {
     aliases: ['cluster-signing-kubelet-client-cert-file'],
     type: 'string',
     unit: 'file',
-    usage: `${pairUsage}: certificate of the authority for node agents as clients of the API.`,
+    usage:
+      'Certificate in PEM of the authority for node agents as clients of the API, in place of --cluster-signing-cert-file.',
   })
   @Check('pair', pairProblem('clusterSigningNodeagentClientKeyFile'))
   readonly clusterSigningNodeagentClientCertFile: string | undefined = undefined;
@@ -239,7 +239,7 @@ export class ControlLoopOptions {
     aliases: ['cluster-signing-kubelet-client-key-file'],
     type: 'string',
     unit: 'file',
-    usage: 'Its private key.',
+    usage: 'Private key in PEM of --cluster-signing-nodeagent-client-cert-file.',
   })
   @Check('pair', pairProblem('clusterSigningNodeagentClientCertFile'))
   readonly clusterSigningNodeagentClientKeyFile: string | undefined = undefined;
@@ -249,7 +249,8 @@ export class ControlLoopOptions {
     aliases: ['cluster-signing-kubelet-serving-cert-file'],
     type: 'string',
     unit: 'file',
-    usage: `${pairUsage}: certificate of the authority for the servers of node agents.`,
+    usage:
+      'Certificate in PEM of the authority for the servers of node agents, in place of --cluster-signing-cert-file.',
   })
   @Check('pair', pairProblem('clusterSigningNodeagentServingKeyFile'))
   readonly clusterSigningNodeagentServingCertFile: string | undefined = undefined;
@@ -259,7 +260,7 @@ export class ControlLoopOptions {
     aliases: ['cluster-signing-kubelet-serving-key-file'],
     type: 'string',
     unit: 'file',
-    usage: 'Its private key.',
+    usage: 'Private key in PEM of --cluster-signing-nodeagent-serving-cert-file.',
   })
   @Check('pair', pairProblem('clusterSigningNodeagentServingCertFile'))
   readonly clusterSigningNodeagentServingKeyFile: string | undefined = undefined;
@@ -268,7 +269,8 @@ export class ControlLoopOptions {
     name: 'cluster-signing-legacy-unknown-cert-file',
     type: 'string',
     unit: 'file',
-    usage: `${pairUsage}: certificate of the authority for requests without a known purpose.`,
+    usage:
+      'Certificate in PEM of the authority for requests without a known purpose, in place of --cluster-signing-cert-file.',
   })
   @Check('pair', pairProblem('clusterSigningLegacyUnknownKeyFile'))
   readonly clusterSigningLegacyUnknownCertFile: string | undefined = undefined;
@@ -277,7 +279,7 @@ export class ControlLoopOptions {
     name: 'cluster-signing-legacy-unknown-key-file',
     type: 'string',
     unit: 'file',
-    usage: 'Its private key.',
+    usage: 'Private key in PEM of --cluster-signing-legacy-unknown-cert-file.',
   })
   @Check('pair', pairProblem('clusterSigningLegacyUnknownCertFile'))
   readonly clusterSigningLegacyUnknownKeyFile: string | undefined = undefined;

@@ -1,5 +1,6 @@
 import { Check } from './check.js';
 import { Flag } from './flag.js';
+import { postgresPortFlag } from './shared-flags.js';
 
 /** The single-machine set-up of `plinth dev`. */
 export class DevOptions {
@@ -11,14 +12,7 @@ export class DevOptions {
   })
   readonly dataDir: string = '.plinth';
 
-  @Flag({
-    name: 'postgres-port',
-    type: 'int',
-    unit: 'port',
-    usage:
-      'Port of 127.0.0.1 on which roles of your own log in to the embedded database; 0: none. ' +
-      'Unset: any, the same at every start; postgres.json in --data-dir says which.',
-  })
+  @Flag(postgresPortFlag)
   @Check<number>('port', (value) => (value >= 0 && value <= 65535 ? undefined : 'must be between 0 and 65535'))
   readonly postgresPort: number | undefined = undefined;
 

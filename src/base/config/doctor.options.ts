@@ -1,11 +1,12 @@
 import { Check } from './check.js';
 import { Flag } from './flag.js';
+import { outputFlag } from './shared-flags.js';
 
-const formats = ['table', 'json'];
+const formats = ['table', 'json'] as const;
 
 /** How `plinth doctor` reports its findings. */
 export class DoctorOptions {
-  @Flag({ name: 'output', short: 'o', type: 'string', values: formats, unit: 'format', usage: 'table or json.' })
-  @Check<string>('format', (text) => (formats.includes(text) ? undefined : 'must be table or json'))
+  @Flag(outputFlag(formats))
+  @Check<string>('format', (text) => (formats.some((format) => format === text) ? undefined : 'must be table or json'))
   readonly output: string = 'table';
 }

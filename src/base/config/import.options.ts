@@ -1,6 +1,7 @@
 import { Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
+import { outputFlag } from './shared-flags.js';
 
 /** Flags of `plinth import`. */
 export class ImportOptions {
@@ -12,7 +13,12 @@ export class ImportOptions {
   })
   readonly fromKubeconfig: string | undefined = undefined;
 
-  @Flag({ name: 'from-context', type: 'string', unit: 'name', usage: 'Which context of it; default: its current one.' })
+  @Flag({
+    name: 'from-context',
+    type: 'string',
+    unit: 'name',
+    usage: 'Context of --from-kubeconfig to use. Default: its current one.',
+  })
   readonly fromContext: string | undefined = undefined;
 
   @Flag({
@@ -66,14 +72,7 @@ export class ImportOptions {
   @Max(64, { message: 'must be between 1 and 64' })
   readonly parallel: number = 8;
 
-  @Flag({
-    name: 'output',
-    short: 'o',
-    type: 'string',
-    values: ['table', 'json'],
-    unit: 'format',
-    usage: 'Format of the report: table or json.',
-  })
+  @Flag(outputFlag(['table', 'json']))
   @Check<string>('format', (text) => (['table', 'json'].includes(text) ? undefined : 'must be table or json'))
   readonly output: string = 'table';
 }

@@ -3,6 +3,7 @@ import { Check } from './check.js';
 import { ControlPlaneOptions, certificateKeyProblem } from './control-plane.options.js';
 import { Flag } from './flag.js';
 import { parseCidr } from './network.js';
+import { dryRunFlag } from './shared-flags.js';
 
 /** The phases of `plinth init` in their order. */
 export const initPhases = [
@@ -132,6 +133,6 @@ export class InitOptions extends ControlPlaneOptions {
   @Check('phases', phasesProblem)
   readonly skipPhases: readonly string[] = [];
 
-  @Flag({ name: 'dry-run', type: 'bool', usage: 'Say what would be done, and change nothing.' })
+  @Flag(dryRunFlag)
   readonly dryRun: boolean = false;
 }

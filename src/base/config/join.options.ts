@@ -1,6 +1,7 @@
 import { Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
+import { dryRunFlag } from './shared-flags.js';
 
 /** The phases of `plinth join` in their order. */
 export const joinPhases = ['preflight', 'discovery', 'certificate', 'kubelet-config', 'kubelet-start'] as const;
@@ -119,6 +120,6 @@ export class JoinOptions {
   @Check('phases', phasesProblem)
   readonly skipPhases: readonly string[] = [];
 
-  @Flag({ name: 'dry-run', type: 'bool', usage: 'Say what would be done, and change nothing.' })
+  @Flag(dryRunFlag)
   readonly dryRun: boolean = false;
 }

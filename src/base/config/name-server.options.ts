@@ -4,6 +4,7 @@ import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { parseCidr } from './network.js';
 import { parseListenAddress } from './service-proxy.options.js';
+import { hostnameOverrideFlag, metricsBindAddressFlag } from './shared-flags.js';
 
 const podModes = ['disabled', 'insecure', 'verified'] as const;
 const domain = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/;
@@ -41,7 +42,7 @@ export class NameServerOptions {
   @Check('addresses', addressesProblem)
   readonly bindAddress: readonly string[] = ['0.0.0.0'];
 
-  @Flag({ name: 'port', type: 'int', unit: 'port', usage: 'The port of these addresses.' })
+  @Flag({ name: 'port', type: 'int', unit: 'port', usage: 'Port of the addresses of --bind-address.' })
   @Min(0, { message: 'must be 0 or more' })
   @Max(65_535, { message: 'must not be above 65535' })
   readonly port: number = 53;
@@ -144,29 +145,19 @@ export class NameServerOptions {
   @Check<string>('address', (text) => (isIP(text) !== 0 ? undefined : 'must be an IP address'))
   readonly advertiseAddress: string | undefined = undefined;
 
-  @Flag({
-    name: 'hostname-override',
-    type: 'string',
-    unit: 'name',
-    usage: 'Name of the node, for --service-address. Default: the host name of the machine, in small letters.',
-  })
+  @Flag(hostnameOverrideFlag)
   readonly hostnameOverride: string | undefined = undefined;
 
   @Flag({
     name: 'healthz-bind-address',
     type: 'string',
     unit: 'address:port',
-    usage: 'Where /health and /ready are. Empty: nowhere.',
+    usage: 'Address and port at which /health and /ready are served. Empty: nowhere.',
   })
   @Check('listen', listenProblem)
   readonly healthzBindAddress: string = '127.0.0.1:8181';
 
-  @Flag({
-    name: 'metrics-bind-address',
-    type: 'string',
-    unit: 'address:port',
-    usage: 'Where /metrics is, without credentials. Empty: nowhere.',
-  })
+  @Flag(metricsBindAddressFlag)
   @Check('listen', listenProblem)
   readonly metricsBindAddress: string = '127.0.0.1:9153';
 }

@@ -24,7 +24,12 @@ export class NodeAgentOptions {
   @Check('pair', pairProblem('kubeletClientKey'))
   readonly kubeletClientCertificate: string | undefined = undefined;
 
-  @Flag({ name: 'kubelet-client-key', type: 'string', unit: 'file', usage: 'Private key of that certificate in PEM.' })
+  @Flag({
+    name: 'kubelet-client-key',
+    type: 'string',
+    unit: 'file',
+    usage: 'Private key in PEM of --kubelet-client-certificate.',
+  })
   @Check('pair', pairProblem('kubeletClientCertificate'))
   readonly kubeletClientKey: string | undefined = undefined;
 

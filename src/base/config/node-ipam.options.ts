@@ -77,7 +77,7 @@ export class NodeIpamOptions {
     type: 'list',
     unit: 'cidr',
     usage:
-      'Ranges that nodes get theirs from: one, or one for IPv4 and one for IPv6. What overlaps ' +
+      'Ranges from which each node gets a range for its pods: one, or one for IPv4 and one for IPv6. What overlaps ' +
       '--service-cluster-ip-range is left out.',
   })
   @Check('clusterRanges', clusterRangesProblem)
@@ -93,11 +93,21 @@ export class NodeIpamOptions {
   @Check('mask', generalMaskProblem)
   readonly nodeMaskSize: number | undefined = undefined;
 
-  @Flag({ name: 'node-cidr-mask-size-ipv4', type: 'int', unit: 'bits', usage: 'The same for IPv4; 24 without it.' })
+  @Flag({
+    name: 'node-cidr-mask-size-ipv4',
+    type: 'int',
+    unit: 'bits',
+    usage: 'Prefix length of the IPv4 ranges of nodes. Default: 24.',
+  })
   @Check('mask', familyMaskProblem(4))
   readonly nodeMaskSizeIpv4: number | undefined = undefined;
 
-  @Flag({ name: 'node-cidr-mask-size-ipv6', type: 'int', unit: 'bits', usage: 'The same for IPv6; 64 without it.' })
+  @Flag({
+    name: 'node-cidr-mask-size-ipv6',
+    type: 'int',
+    unit: 'bits',
+    usage: 'Prefix length of the IPv6 ranges of nodes. Default: 64.',
+  })
   @Check('mask', familyMaskProblem(6))
   readonly nodeMaskSizeIpv6: number | undefined = undefined;
 }

@@ -19,7 +19,7 @@ export class NodeLoopOptions {
   @Flag({
     name: 'node-startup-grace-period',
     type: 'duration',
-    usage: 'The same for a node that never told its status.',
+    usage: 'How long a node that never reported its status may be silent before it counts as gone.',
   })
   @positive()
   readonly nodeStartupGraceMs: number = 60_000;
@@ -37,7 +37,7 @@ export class NodeLoopOptions {
     name: 'secondary-node-eviction-rate',
     type: 'number',
     unit: 'nodes/s',
-    usage: 'The same in a large zone that is disturbed; in a small one it is 0 then.',
+    usage: 'How many nodes of a large zone that is disturbed lose their pods, per second; in a small one none do.',
   })
   @Min(0, notNegative)
   readonly secondaryNodeEvictionRate: number = 0.01;

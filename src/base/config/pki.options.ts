@@ -29,7 +29,12 @@ export class PkiOptions {
   })
   readonly certDir: string = '.plinth/pki';
 
-  @Flag({ name: 'server', type: 'string', unit: 'url', usage: 'Where clients reach the API; part of the kubeconfig.' })
+  @Flag({
+    name: 'server',
+    type: 'string',
+    unit: 'url',
+    usage: 'URL at which clients reach the API, for the kubeconfig.',
+  })
   @Check('server', serverProblem)
   readonly server: string = 'https://127.0.0.1:6443';
 
@@ -46,7 +51,8 @@ export class PkiOptions {
     name: 'service-cluster-ip-range',
     type: 'string',
     unit: 'cidr',
-    usage: "As given to the servers: its first address is the API's own and part of the serving certificate.",
+    usage:
+      "Range of the addresses of Services, as the servers have it: the serving certificate names its first address, the API's own.",
   })
   @Check('serviceRange', serviceRangeProblem)
   readonly serviceClusterIpRange: string = '10.0.0.0/16';

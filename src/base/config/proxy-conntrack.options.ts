@@ -21,7 +21,7 @@ export class ProxyConntrackOptions {
     name: 'conntrack-min',
     type: 'int',
     unit: 'connections',
-    usage: 'The lowest such limit, however few processors there are.',
+    usage: 'Lowest limit of tracked connections, however few processors there are.',
   })
   @Min(0, { message: 'must be 0 or more' })
   readonly conntrackMin: number = 131_072;

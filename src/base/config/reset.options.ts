@@ -1,4 +1,5 @@
 import { Flag } from './flag.js';
+import { dryRunFlag } from './shared-flags.js';
 
 /** What `plinth reset` removes. */
 export class ResetOptions {
@@ -10,9 +11,14 @@ export class ResetOptions {
   })
   readonly configDir: string | undefined = undefined;
 
-  @Flag({ name: 'force', short: 'f', type: 'bool', usage: 'Do it without asking. Needed where there is no terminal.' })
+  @Flag({
+    name: 'force',
+    short: 'f',
+    type: 'bool',
+    usage: 'Remove without a question. Needed where there is no terminal.',
+  })
   readonly force: boolean = false;
 
-  @Flag({ name: 'dry-run', type: 'bool', usage: 'Show what would be removed, and change nothing.' })
+  @Flag(dryRunFlag)
   readonly dryRun: boolean = false;
 }

@@ -1,5 +1,6 @@
 import { Check } from './check.js';
 import { Flag } from './flag.js';
+import { outputFlag } from './shared-flags.js';
 
 /** What `plinth restore` brings back. */
 export class RestoreOptions {
@@ -45,17 +46,15 @@ export class RestoreOptions {
   @Flag({ name: 'dry-run', type: 'bool', usage: 'Show the plan, have the server check each step, and change nothing.' })
   readonly dryRun: boolean = false;
 
-  @Flag({ name: 'yes', short: 'y', type: 'bool', usage: 'Do it without asking. Needed where there is no terminal.' })
+  @Flag({
+    name: 'yes',
+    short: 'y',
+    type: 'bool',
+    usage: 'Restore without a question. Needed where there is no terminal.',
+  })
   readonly yes: boolean = false;
 
-  @Flag({
-    name: 'output',
-    short: 'o',
-    type: 'string',
-    values: ['table', 'json'],
-    unit: 'format',
-    usage: 'table or json.',
-  })
+  @Flag(outputFlag(['table', 'json']))
   @Check<string>('format', (text) => (text === 'table' || text === 'json' ? undefined : 'must be table or json'))
   readonly output: string = 'table';
 }

@@ -3,6 +3,7 @@ import { IsIn, Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { parseCidr } from './network.js';
+import { hostnameOverrideFlag, metricsBindAddressFlag } from './shared-flags.js';
 
 const modes = ['nftables', 'userspace'] as const;
 const localModes = ['ClusterCIDR', 'BridgeInterface', 'InterfaceNamePrefix'] as const;
@@ -50,12 +51,7 @@ export class ServiceProxyOptions {
   })
   readonly config: string | undefined = undefined;
 
-  @Flag({
-    name: 'hostname-override',
-    type: 'string',
-    unit: 'name',
-    usage: 'Name of the node. Default: the host name of the machine, in small letters.',
-  })
+  @Flag(hostnameOverrideFlag)
   @Check<string>('name', (text) => (name.test(text) ? undefined : 'must be small letters, digits, - and .'))
   readonly hostnameOverride: string | undefined = undefined;
 
@@ -173,7 +169,7 @@ export class ServiceProxyOptions {
     name: 'min-sync-period',
     type: 'duration',
     aliases: ['iptables-min-sync-period'],
-    usage: 'The rules are not written more often than this.',
+    usage: 'The shortest time between two writes of the rules.',
   })
   readonly minSyncPeriodMs: number = 1_000;
 
@@ -190,17 +186,12 @@ export class ServiceProxyOptions {
     name: 'healthz-bind-address',
     type: 'string',
     unit: 'address:port',
-    usage: 'Where /healthz and /livez are, for load balancers. Empty: nowhere.',
+    usage: 'Address and port at which /healthz and /livez are served, for load balancers. Empty: nowhere.',
   })
   @Check('listen', listenProblem)
   readonly healthzBindAddress: string = '0.0.0.0:10256';
 
-  @Flag({
-    name: 'metrics-bind-address',
-    type: 'string',
-    unit: 'address:port',
-    usage: 'Where /metrics is, without credentials. Empty: nowhere.',
-  })
+  @Flag(metricsBindAddressFlag)
   @Check('listen', listenProblem)
   readonly metricsBindAddress: string = '127.0.0.1:10249';
 }

@@ -3,6 +3,7 @@ import { Max, Min } from 'class-validator';
 import { Check, pairProblem } from './check.js';
 import { Flag } from './flag.js';
 import { parseCidr } from './network.js';
+import { nodeLeaseDurationFlag } from './shared-flags.js';
 
 const quantity = /^\d+(\.\d+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/;
 const quantityCheck = () =>
@@ -79,11 +80,7 @@ export class SimulatedNodesOptions {
   )
   readonly podCidr: string = '10.128.0.0/9';
 
-  @Flag({
-    name: 'node-lease-duration',
-    type: 'duration',
-    usage: 'How long a lease of a node holds; it is renewed four times as often.',
-  })
+  @Flag(nodeLeaseDurationFlag)
   @Check<number>('duration', (value) => (value >= 1000 ? undefined : 'must be 1s or more'))
   readonly nodeLeaseMs: number = 40_000;
 
@@ -110,7 +107,7 @@ export class SimulatedNodesOptions {
     type: 'string',
     unit: 'file',
     usage:
-      'Authorities in PEM of the clients that may read logs there, such as the one of --kubelet-client-certificate of the ' +
+      'Authorities in PEM of the clients that may read logs at --node-port, such as the one of --kubelet-client-certificate of the ' +
       'server. Without them everybody may who reaches the port.',
   })
   readonly nodeClientCaFile: string | undefined = undefined;
@@ -119,12 +116,17 @@ export class SimulatedNodesOptions {
     name: 'node-tls-cert-file',
     type: 'string',
     unit: 'file',
-    usage: 'Certificate in PEM that the nodes show there. Default: one that they sign themselves.',
+    usage: 'Certificate in PEM that the nodes show at --node-port. Default: one that they sign themselves.',
   })
   @Check('pair', pairProblem('nodeTlsPrivateKeyFile'))
   readonly nodeTlsCertFile: string | undefined = undefined;
 
-  @Flag({ name: 'node-tls-private-key-file', type: 'string', unit: 'file', usage: 'Its private key.' })
+  @Flag({
+    name: 'node-tls-private-key-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'Private key in PEM of --node-tls-cert-file.',
+  })
   @Check('pair', pairProblem('nodeTlsCertFile'))
   readonly nodeTlsPrivateKeyFile: string | undefined = undefined;
 
@@ -143,7 +145,8 @@ export class SimulatedNodesOptions {
   @Flag({
     name: 'simulated-storage-class',
     type: 'bool',
-    usage: 'Whether to make the StorageClass simulated with that provisioner, as the default, if there is no default.',
+    usage:
+      'Whether to make the StorageClass simulated, with the provisioner of --simulated-volumes, as the default if there is none.',
   })
   readonly storageClass: boolean = false;
 }

@@ -9,7 +9,7 @@ export class SqlOptions extends DatabaseUrlOptions {
     name: 'at',
     type: 'string',
     unit: 'moment',
-    usage: 'as-of: when. A time (2026-02-03T14:30:00Z), a span before now (2h-ago), or a version.',
+    usage: 'as-of: the moment to read. A time (2026-02-03T14:30:00Z), a span before now (2h-ago), or a version.',
   })
   readonly at: string = 'now';
 

@@ -23,7 +23,7 @@ export class StorageOptions extends DatabaseUrlOptions {
     name: 'listen-database-url',
     type: 'string',
     unit: 'url',
-    usage: 'The same database without a transaction pooler between, for LISTEN. Unset: --database-url.',
+    usage: 'The database of --database-url without a transaction pooler between, for LISTEN. Unset: --database-url.',
     secret: true,
   })
   @Check('databaseUrl', databaseUrlProblem)
@@ -139,7 +139,8 @@ export class StorageOptions extends DatabaseUrlOptions {
     name: 'watch-cache-sizes',
     type: 'list',
     unit: 'resource[.group]#size',
-    usage: 'The same for single resources, such as events#0 or deployments.apps#1000. 0: not kept in memory.',
+    usage:
+      '--default-watch-cache-size for single resources, such as events#0 or deployments.apps#1000. 0: not kept in memory.',
   })
   @Check('watchCacheSizes', watchCacheSizesProblem)
   readonly watchCacheSizes: readonly string[] = [];

@@ -3,6 +3,7 @@ import { bootstrapGroupsProblem, joiningGroup } from './bootstrap-groups.js';
 import { Check } from './check.js';
 import { certificateKeyProblem } from './control-plane.options.js';
 import { Flag } from './flag.js';
+import { outputFlag } from './shared-flags.js';
 
 const dayMs = 86_400_000;
 
@@ -44,7 +45,12 @@ export class TokenOptions {
   @Check('groups', bootstrapGroupsProblem)
   readonly groups: readonly string[] = Object.freeze([joiningGroup]);
 
-  @Flag({ name: 'description', type: 'string', unit: 'text', usage: 'For people, in plinth token list.' })
+  @Flag({
+    name: 'description',
+    type: 'string',
+    unit: 'text',
+    usage: 'Description of a new token, which plinth token list shows.',
+  })
   readonly description: string = '';
 
   @Flag({
@@ -74,14 +80,7 @@ export class TokenOptions {
   @Flag({ name: 'dry-run', type: 'bool', usage: 'Have the server check what would be done, and change nothing.' })
   readonly dryRun: boolean = false;
 
-  @Flag({
-    name: 'output',
-    short: 'o',
-    type: 'string',
-    values: ['text', 'json'],
-    unit: 'format',
-    usage: 'text or json.',
-  })
+  @Flag(outputFlag(['text', 'json']))
   @Check<string>('format', (text) => (text === 'text' || text === 'json' ? undefined : 'must be text or json'))
   readonly output: string = 'text';
 }
