@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { writeCertificateRequest } from '../../src/base/machinery/x509/write-certificate-request.js';
 import type { ApiClient, ApiRequest, ApiResponse } from './support/api-client.js';
 import { sharedCluster } from './support/shared-cluster.js';
 import { eventually, type TestCluster } from './support/test-cluster.js';
@@ -58,6 +60,52 @@ describe('NodeRestriction', () => {
       spec: { nodeName: 'n1', containers: [{ name: 'c', image: 'i' }], ...over.spec },
     };
   }
+
+  it('lets a node request certificates only for pods that it runs, from signers of their volumes', async () => {
+    const signerName = 'example.com/pods';
+    const source = { podCertificate: { signerName, keyType: 'ED25519', credentialBundlePath: 'bundle' } };
+    const volumes = [{ name: 'certificates', projected: { sources: [source] } }];
+    const account = await created(`${core}/serviceaccounts`, { metadata: { name: 'certified' } });
+    const own = { volumes, serviceAccountName: 'certified', automountServiceAccountToken: false };
+    const here = await created(`${core}/pods`, pod('certified', 'n1', own));
+    const there = await created(`${core}/pods`, pod('certified-elsewhere', 'n2', own));
+    const { body: node } = await admin.get('/api/v1/nodes/n1');
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const request = writeCertificateRequest({ commonName: '', organizations: [] }, privateKey);
+    const spec = {
+      ...{ signerName, podName: 'certified', podUID: here.metadata.uid },
+      ...{ serviceAccountName: 'certified', serviceAccountUID: account.metadata.uid },
+      ...{ nodeName: 'n1', nodeUID: node.metadata.uid },
+      stubPKCS10Request: request.replace(/-----.*-----|\n/g, ''),
+    };
+    const path = '/apis/certificates.k8s.io/v1/namespaces/default/podcertificaterequests';
+    const ask = (over: object, name = 'n1') =>
+      other.post(path, { metadata: { generateName: 'req-' }, spec: { ...spec, ...over } }, as(name));
+    const cases: readonly (readonly [object, RegExp])[] = [
+      [{ nodeName: 'n2' }, /Spec\.NodeName="n2", which is not the requesting node "n1"$/],
+      [{ nodeUID: 'u' }, /pod "default\/certified" names node UID "u", inconsistent with the running node \("/],
+      [{ podName: 'absent' }, /while retrieving pod "default\/absent" named in the PodCertificateRequest/],
+      [{ podUID: 'u' }, /contains pod UID \("u"\) which differs from running pod "/],
+      [
+        { podName: 'certified-elsewhere', podUID: there.metadata.uid },
+        /pod "default\/certified-elsewhere" is not running on node "n1" named in the PodCertificateRequest$/,
+      ],
+      [
+        { serviceAccountName: 'default' },
+        /contains serviceAccountName \("default"\) that differs from running pod \("certified"\)$/,
+      ],
+      [{ serviceAccountUID: 'u' }, /names service account UID "u", which differs from the running service account/],
+      [
+        { signerName: 'example.com/others' },
+        /pod "default\/certified" does not mount a podCertificate projected volume for signer "example.com\/others"$/,
+      ],
+    ];
+    for (const [over, message] of cases) refused(await ask(over), message);
+    refused(await ask({}, 'n2'), /which is not the requesting node "n2"$/);
+    const answer = await ask({});
+    assert.equal(answer.status, 201, answer.text);
+    assert.equal((await admin.delete(`${path}/${answer.body.metadata.name}`)).status, 200);
+  });
 
   it('lets a node mirror its own pods, which open nothing', async () => {
     assert.equal((await other.post(`${core}/pods`, await mirrorOf('mirror'), as('n1'))).status, 201);

@@ -9,6 +9,7 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { mirrorPodProblem } from './mirror-pod.js';
 import { NodeLabels } from './node-labels.js';
+import { PodCertificates } from './pod-certificates.js';
 import type { ReadNode, ReadPod, ReadTokenRequest } from './read-objects.js';
 import { TokenAudiences } from './token-audiences.js';
 
@@ -36,6 +37,8 @@ export class NodeRestriction implements AdmissionPlugin {
   ) {
     this.labels = new NodeLabels(names);
     this.audiences = new TokenAudiences(names, reader, authorizer);
+    const certificates = new PodCertificates(names, reader, authorizer);
+    const certificateRequests = `podcertificaterequests.${groupName('certificates', names)}`;
     const storage = groupName('storage', names);
     const coordination = groupName('coordination', names);
     this.rules = new Map<string, Rule>([
@@ -44,6 +47,7 @@ export class NodeRestriction implements AdmissionPlugin {
       ['persistentvolumeclaims', claimProblem],
       ['serviceaccounts', (node, attributes) => this.tokenProblem(node, attributes)],
       [`leases.${coordination}`, (node, attributes) => this.leaseProblem(node, attributes)],
+      [certificateRequests, (node, attributes) => certificates.problem(node, attributes)],
       [`resourceslices.${groupName('resource', names)}`, sliceProblem],
       [`csinodes.${storage}`, (node, attributes) => ownNameProblem(node, attributes, 'CSINode')],
     ]);

@@ -3,6 +3,7 @@ import type { ApiObject } from '../../../../base/machinery/api-object.js';
 /** A source of a projected volume. */
 type ReadProjection = Readonly<Record<string, unknown>> & {
   readonly serviceAccountToken?: { readonly audience?: string } | null;
+  readonly podCertificate?: { readonly signerName?: string } | null;
 };
 
 /** The fields of a pod that the plugin reads. */
@@ -56,4 +57,17 @@ export interface ReadVolume extends ApiObject {
 /** The fields of a volume driver that the plugin reads. */
 export interface ReadCsiDriver extends ApiObject {
   readonly spec: { readonly tokenRequests?: readonly { readonly audience?: string }[] | null };
+}
+
+/** The fields of a request for a pod's certificate that the plugin reads. */
+export interface ReadPodCertificateRequest extends ApiObject {
+  readonly spec: {
+    readonly signerName: string;
+    readonly podName: string;
+    readonly podUID: string;
+    readonly serviceAccountName: string;
+    readonly serviceAccountUID: string;
+    readonly nodeName: string;
+    readonly nodeUID: string;
+  };
 }
