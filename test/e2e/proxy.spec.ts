@@ -4,9 +4,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, it } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { WebSocketServer } from 'ws';
 import { dial } from './support/connections.js';
 import { Http2Client } from './support/http2-client.js';
+import { ProtobufClient } from './support/protobuf-client.js';
 import { podsPath, refusalOf, StreamScene } from './support/stream-scene.js';
 import { eventually, tokens } from './support/test-cluster.js';
 
@@ -81,6 +83,39 @@ after(async () => {
 const throughPod = (path: string) => `${podsPath}/pod:${backend.port}/proxy${path}`;
 
 describe('a proxy path', () => {
+  it('leads the links of pages through the server, also of compressed ones', async () => {
+    const page = '<a href="/x">caf\u00e9</a>';
+    const prefix = throughPod('');
+    const raw = new ProtobufClient(scene.first.url, scene.cluster.pki.authority, tokens.admin);
+    for (const [encoding, body] of [
+      ['identity', Buffer.from(page)],
+      ['gzip', gzipSync(page)],
+    ] as const) {
+      backend.answers.set('/page', (_request, response) => {
+        response.writeHead(200, {
+          'content-type': 'text/html; charset=utf-8',
+          'content-length': body.length,
+          ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+        });
+        response.end(body);
+      });
+      const headers = { 'accept-encoding': encoding };
+      const answer = await raw.send('GET', throughPod('/page'), { accept: 'text/html', headers });
+      assert.equal(answer.status, 200);
+      const text = encoding === 'gzip' ? gunzipSync(answer.bytes) : answer.bytes;
+      assert.equal(text.toString(), `<a href="${prefix}/x">caf\u00e9</a>`, encoding);
+    }
+    backend.answers.set('/page', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(page);
+    });
+    assert.equal((await scene.client.get(throughPod('/page'))).text, page);
+    backend.answers.set('/page', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.write('<p>'.repeat(100_000), () => response.destroy());
+    });
+    await assert.rejects(scene.client.get(throughPod('/page')), 'a page that breaks off does not look whole');
+  });
+
   it('leads to pods, services and nodes, with all methods, paths and queries', async () => {
     const { client } = scene;
     for (const path of [

@@ -55,7 +55,7 @@ test('version 2 definitions', () => {
   const expected: OpenApiSchema = {
     type: 'object',
     properties: {
-      apiVersion: { description: 'Version that the object is written in.', type: 'string' },
+      apiVersion: { description: 'APIVersion defines the version that the object is written in.', type: 'string' },
       kind: { description: 'Kind of the object.', type: 'string' },
       size: { type: 'integer', format: 'int32' },
       key: { ...keyRef, 'x-kubernetes-patch-strategy': 'retainKeys' },

@@ -6,7 +6,7 @@ import { toOpenApi } from './index.js';
 const text: JSONSchemaProps = { type: 'string' };
 const free: JSONSchemaProps = { 'x-kubernetes-preserve-unknown-fields': true };
 const head = {
-  apiVersion: { description: 'Version that the object is written in.', type: 'string' },
+  apiVersion: { description: 'APIVersion defines the version that the object is written in.', type: 'string' },
   kind: { description: 'Kind of the object.', type: 'string' },
   metadata: { $ref: 'meta' },
 };

@@ -14,6 +14,7 @@ import { watchOver } from '../streams/stream-end.js';
 import type { Upgrade } from '../web-sockets.js';
 import { decodedPath, encodedPath, type ProxiedPath, rewriteCookie, rewriteLocation } from './proxied-path.js';
 import { findProxyTarget, type ProxyTarget } from './proxy-target.js';
+import { isRewritablePage, rewritePage } from './rewrite-page.js';
 
 /**
  * Header fields with which the other server could control browsers for this server too, since its responses come from
@@ -82,6 +83,9 @@ export async function handleProxy(
       const { location, 'set-cookie': cookies } = headers;
       if (cookies !== undefined) headers['set-cookie'] = [cookies].flat().map((one) => rewriteCookie(one, path.prefix));
       if (typeof location === 'string') headers.location = rewriteLocation(location, path.prefix, own);
+      if (http.method === 'HEAD' || !isRewritablePage(response, headers)) return undefined;
+      delete headers['content-length'];
+      return rewritePage(response, path.prefix, own);
     });
   } finally {
     end.stop();

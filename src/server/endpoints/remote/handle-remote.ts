@@ -133,14 +133,14 @@ async function ask(
  * Writes the response at the pace of the client. If the response breaks off, the client's stream is cut too.
  *
  * @param shutdown once aborted, a broken-off response ends normally for its client, as watches require
- * @param adjust changes the head of the response
+ * @param adjust changes the head of the response, and may return a body to send in place of the one that arrives
  */
 export async function passAnswer(
   context: HttpRequestContext,
   reply: FastifyReply,
   response: IncomingMessage,
   shutdown: AbortSignal | undefined,
-  adjust: (headers: Record<string, string | string[]>) => void = () => undefined,
+  adjust: (headers: Record<string, string | string[]>) => Readable | undefined = () => undefined,
 ): Promise<void> {
   const { raw } = reply;
   const code = response.statusCode ?? 0;
@@ -149,7 +149,7 @@ export async function passAnswer(
     throw remoteUnavailableError(`error trying to reach service: the backend answered with the status ${code}`);
   }
   const headers = answerHeaders(response.rawHeaders);
-  adjust(headers);
+  const body = adjust(headers) ?? response;
   // The audit id in the response must be this server's, not the other one's.
   delete headers['audit-id'];
   if (context.warnings.length > 0) {
@@ -167,7 +167,7 @@ export async function passAnswer(
   const writer = new ResponseWriter(raw, context.unread);
   writer.onGone(() => response.destroy());
   try {
-    for await (const chunk of response) await writer.write(chunk as Buffer);
+    for await (const chunk of body) await writer.write(chunk as Buffer);
   } catch {
     if (shutdown?.aborted !== true) {
       if (!writer.isGone) cut(raw);
