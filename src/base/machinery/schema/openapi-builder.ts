@@ -186,7 +186,10 @@ export class OpenApiBuilder {
     const properties: Record<string, OpenApiSchema> = {};
     const hasFields = type.custom?.publishesFields(version) !== false;
     if (type.kind !== undefined && hasFields) {
-      properties.apiVersion = { description: 'APIVersion defines the version that the object is written in.', type: 'string' };
+      properties.apiVersion = {
+        description: 'APIVersion defines the version that the object is written in.',
+        type: 'string',
+      };
       properties.kind = { description: 'Kind of the object.', type: 'string' };
     }
     const requiredNames: string[] = Array.isArray(wanted) ? [...(wanted as string[])] : [];

@@ -93,7 +93,10 @@ function* publishedProperties(
       yield [name, toOpenApi(properties[name] as JSONSchemaProps, form)];
   }
   if (!isEmbedded) return;
-  yield ['apiVersion', { description: 'APIVersion defines the version that the object is written in.', type: 'string' }];
+  yield [
+    'apiVersion',
+    { description: 'APIVersion defines the version that the object is written in.', type: 'string' },
+  ];
   yield ['kind', { description: 'Kind of the object.', type: 'string' }];
   yield ['metadata', form.objectMeta ?? { description: 'Metadata of the object.', type: 'object' }];
 }
