@@ -6,7 +6,8 @@ import { certificateSigningRequest } from '../../objects/apis/certificates/v1/ce
 import {
   clusterTrustBundle,
   clusterTrustBundleList,
-} from '../../objects/apis/certificates/v1beta1/cluster-trust-bundle.types.js';
+} from '../../objects/apis/certificates/v1/cluster-trust-bundle.types.js';
+import { podCertificateRequest } from '../../objects/apis/certificates/v1/pod-certificate-request.types.js';
 import { lease } from '../../objects/apis/coordination/v1/lease.types.js';
 import { configMap } from '../../objects/apis/core/v1/config-map.types.js';
 import { event } from '../../objects/apis/core/v1/event.types.js';
@@ -17,6 +18,7 @@ import { persistentVolumeClaim } from '../../objects/apis/core/v1/persistent-vol
 import { pod, podList } from '../../objects/apis/core/v1/pod.types.js';
 import { secret } from '../../objects/apis/core/v1/secret.types.js';
 import { service, serviceList } from '../../objects/apis/core/v1/service.types.js';
+import { serviceAccount } from '../../objects/apis/core/v1/service-account.types.js';
 import { status } from '../../objects/apis/meta/v1/status.types.js';
 import { runtimeClass } from '../../objects/apis/node/v1/runtime-class.types.js';
 import { csiDriver } from '../../objects/apis/storage/v1/csi-driver.types.js';
@@ -26,8 +28,8 @@ import { volumeAttachment } from '../../objects/apis/storage/v1/volume-attachmen
 /** The kinds of all objects that a node agent reads and writes. */
 export const agentKinds: readonly KindType[] = [
   ...[pod, podList, node, event, service, serviceList, lease, status, namespace],
-  ...[configMap, secret, persistentVolume, persistentVolumeClaim, runtimeClass],
+  ...[configMap, secret, serviceAccount, persistentVolume, persistentVolumeClaim, runtimeClass],
   ...[csiDriver, csiNode, volumeAttachment],
-  ...[certificateSigningRequest, clusterTrustBundle, clusterTrustBundleList],
+  ...[certificateSigningRequest, clusterTrustBundle, clusterTrustBundleList, podCertificateRequest],
   ...[tokenRequest, tokenReview, subjectAccessReview],
 ] as unknown as readonly KindType[];

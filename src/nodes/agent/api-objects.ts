@@ -95,7 +95,7 @@ export class ApiObjects implements ObjectReader {
   }
 
   async trustBundle({ name, signerName, labels }: TrustBundleSource): Promise<string | undefined> {
-    const base = `/apis/${groupName('certificates', this.names)}/v1beta1/clustertrustbundles`;
+    const base = `/apis/${groupName('certificates', this.names)}/v1/clustertrustbundles`;
     const one = (object: unknown) => (object as { spec: { trustBundle: string } }).spec.trustBundle;
     if (name !== undefined) {
       const found = await this.get(`${base}/${name}`);

@@ -27,6 +27,7 @@ import type { CertificatePair } from './node/node-certificates.js';
 import { NodeDescription } from './node/node-description.js';
 import { NodeReporter } from './node/node-reporter.js';
 import { podsCgroup, settingsOf } from './node/settings-of.js';
+import { PodCertificates } from './pod-certificates.js';
 import { PodFolders } from './pod-folders.js';
 import { PodManager } from './pod-manager.js';
 import { PodTokens } from './pod-tokens.js';
@@ -109,6 +110,11 @@ export class NodeAgent {
     });
     const objects = new ApiObjects(api, names, timers, signal);
     const tokens = new PodTokens(api, timers, signal);
+    const certificates = new PodCertificates({
+      ...{ api, names, timers, random, signal },
+      nodeName: options.nodeName,
+      nodeUid: () => this.reporter.present?.metadata.uid,
+    });
     const settings = settingsOf(options, description, cpus);
     const images = new ImagePuller(runtime, objects, timers, options.serializesPulls);
     const { folders, view } = this;
@@ -148,6 +154,7 @@ export class NodeAgent {
             allocatable: settings.allocatable(),
             token: (audience, seconds) => tokens.token(pod, audience, seconds),
             trustBundle: (source) => objects.trustBundle(source),
+            certificate: (source) => certificates.credentials(pod, source),
             resolveClaim: (owner, claim, isOwn) => objects.resolveClaim(owner, claim, isOwn),
             publish: (volume) => volumes.publish(volume),
           }),
@@ -180,6 +187,7 @@ export class NodeAgent {
       },
       onDone: (uid) => {
         tokens.forget(uid);
+        certificates.forget(uid);
         this.probeCounts.forget(uid);
         this.csi.statistics.forget(uid);
       },

@@ -29,6 +29,7 @@ import { generalNames } from './general-names.js';
 import type { CertificateUsages } from './key-usages.js';
 import { encodePem } from './pem.js';
 import { readCertificate } from './read-certificate.js';
+import { type SignatureMethod, signatureMethod } from './signature-method.js';
 
 /** The content of a certificate. Times are milliseconds since 1970, cut to whole seconds. */
 export interface CertificateContent {
@@ -65,12 +66,6 @@ interface Issuer {
   readonly keyIdentifier: Buffer;
 }
 
-interface SignatureMethod {
-  readonly algorithm: Asn1;
-  /** Undefined if the algorithm includes its own hash. */
-  readonly hash: string | undefined;
-}
-
 /** Signs certificates (RFC 5280, version 3) with an RSA, ECDSA or Ed25519 key. */
 export class CertificateAuthority {
   /** When the authority's certificate expires: no certificate that it signs should be valid longer. */
@@ -84,7 +79,7 @@ export class CertificateAuthority {
     private readonly randomSerial: () => Buffer,
   ) {
     this.notAfter = notAfter;
-    this.method = signatureMethod(key);
+    this.method = methodOf(key);
   }
 
   /** An authority for self-signed certificates: it has a name and a key, but no certificate yet. */
@@ -181,27 +176,9 @@ function extension(id: string, critical: boolean, value: Asn1): Asn1 {
   return critical ? sequence(oid(id), primitive(tags.boolean, Buffer.of(0xff)), content) : sequence(oid(id), content);
 }
 
-function signatureMethod(key: KeyObject): SignatureMethod {
-  const method = (id: string, hash?: string, ...parameters: readonly Asn1[]): SignatureMethod => ({
-    algorithm: sequence(oid(id), ...parameters),
-    hash,
-  });
-  switch (key.asymmetricKeyType) {
-    case 'rsa':
-      return method('1.2.840.113549.1.1.11', 'sha256', primitive(tags.null, Buffer.alloc(0)));
-    case 'ed25519':
-      return method('1.3.101.112');
-    case 'ec':
-      // Use a hash that matches the strength of the curve.
-      switch (key.asymmetricKeyDetails?.namedCurve) {
-        case 'prime256v1':
-          return method('1.2.840.10045.4.3.2', 'sha256');
-        case 'secp384r1':
-          return method('1.2.840.10045.4.3.3', 'sha384');
-        case 'secp521r1':
-          return method('1.2.840.10045.4.3.4', 'sha512');
-      }
-  }
+function methodOf(key: KeyObject): SignatureMethod {
+  const method = signatureMethod(key);
+  if (method !== undefined) return method;
   throw new CertificateAuthorityError('the key of the signing authority is none of RSA, ECDSA P-256/384/521, Ed25519');
 }
 

@@ -54,5 +54,5 @@ export function writeName({
   const part = (type: string, text: string) =>
     set(sequence(oid(type), primitive(tags.utf8String, Buffer.from(text, 'utf8'))));
   const groups = organizations.map((text) => part(oids.organization, text));
-  return encodeDer(sequence(...groups, part(oids.commonName, commonName)));
+  return encodeDer(sequence(...groups, ...(commonName === '' ? [] : [part(oids.commonName, commonName)])));
 }

@@ -4,14 +4,15 @@ import type { AlternativeNames } from './certificate-request.js';
 import { writeName } from './distinguished-name.js';
 import { generalNames } from './general-names.js';
 import { encodePem } from './pem.js';
+import { signatureMethod } from './signature-method.js';
 
-const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
 const extensionRequest = '1.2.840.113549.1.9.14';
 const subjectAltName = '2.5.29.17';
 
 /**
- * Creates a PKCS#10 request (RFC 2986) in PEM for an identity, signed with its ECDSA P-256 key.
+ * Creates a PKCS#10 request (RFC 2986) in PEM for an identity, signed with its key: RSA, ECDSA P-256/384/521 or Ed25519.
  *
+ * @param identity an empty name is left out
  * @param names additional names of the holder, as servers need them
  */
 export function writeCertificateRequest(
@@ -27,8 +28,10 @@ export function writeCertificateRequest(
     // The set of attributes must be present, even when it is empty.
     constructed(0, ...(names === undefined ? [] : [extensionsAttribute(names)])),
   );
-  const signature = sign('sha256', encodeDer(content), key);
-  const request = sequence(content, sequence(oid(ecdsaWithSha256)), bitString(signature));
+  const method = signatureMethod(key);
+  if (method === undefined) throw new TypeError('a key of this type signs no requests');
+  const signature = sign(method.hash, encodeDer(content), key);
+  const request = sequence(content, method.algorithm, bitString(signature));
   return encodePem('CERTIFICATE REQUEST', encodeDer(request));
 }
 

@@ -1,6 +1,10 @@
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { KeyToPath } from '../../../objects/apis/core/v1/source-selector.types.js';
-import type { DownwardAPIVolumeFile, VolumeProjection } from '../../../objects/apis/core/v1/volume.types.js';
+import type {
+  DownwardAPIVolumeFile,
+  PodCertificateProjection,
+  VolumeProjection,
+} from '../../../objects/apis/core/v1/volume.types.js';
 import type { ObjectReader } from '../containers/environment.js';
 import { type PodAddresses, podFieldValue, resourceFieldValue } from '../containers/field-values.js';
 import type { ProjectedFile } from './atomic-writer.js';
@@ -20,6 +24,14 @@ export interface SourceInput extends PodAddresses {
   readonly token: (audience: string, expirationSeconds: number) => Promise<string>;
   /** The certificates of trust bundles in PEM; undefined: there are none. */
   readonly trustBundle: (source: TrustBundleSource) => Promise<string | undefined>;
+  /** The certificate of the pod for a source. @throws VolumePending until a signer has issued it */
+  readonly certificate: (source: PodCertificateProjection) => Promise<PodCredentials>;
+}
+
+/** A private key in PEM (PKCS #8) and the certificates that a signer issued for it. */
+export interface PodCredentials {
+  readonly privateKey: string;
+  readonly chain: string;
 }
 
 export interface TrustBundleSource {
@@ -109,7 +121,7 @@ export async function projectedFiles(
   source: VolumeProjection,
   mode: number | undefined,
 ): Promise<Files> {
-  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
+  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
   if (configMap) return entriesOf(input, 'configmap', configMap.name ?? '', configMap, mode);
   if (secret) return entriesOf(input, 'secret', secret.name ?? '', secret, mode);
   if (downwardAPI) return downwardFiles(input, downwardAPI.items, mode);
@@ -129,11 +141,23 @@ export async function projectedFiles(
     if (bundle === undefined && !optional) throw new VolumeProblem('the cluster trust bundle was not found');
     return new Map([[path, { content: Buffer.from(bundle ?? ''), mode: mode ?? defaultFileMode }]]);
   }
+  if (podCertificate) {
+    const { privateKey, chain } = await input.certificate(podCertificate);
+    const contents = [
+      [podCertificate.credentialBundlePath, `${privateKey}${chain}`],
+      [podCertificate.keyPath, privateKey],
+      [podCertificate.certificateChainPath, chain],
+    ] as const;
+    const access = tokenAccess(input.pod, mode);
+    return new Map(
+      contents.flatMap(([path, text]) => (path ? [[path, { content: Buffer.from(text), ...access }] as const] : [])),
+    );
+  }
   throw new VolumeProblem('a projected volume has a source that this node does not support');
 }
 
 /**
- * The mode of a token file: readable by the user of the containers if all run as the same one, otherwise by the group
+ * The mode of a file with a token or a key: readable by the user of the containers if all run as the same one, otherwise by the group
  * of the volume.
  */
 function tokenAccess({ spec }: Pod, mode: number | undefined): { mode: number; owner?: number } {
