@@ -1,5 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import {
+  createSecureServer,
+  createServer,
+  type Http2SecureServer,
+  type Http2Server,
+  type SecureServerOptions,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import protobuf from 'protobufjs';
 
@@ -39,12 +47,15 @@ interface KeyValue {
 /** Receives traces as OTLP over gRPC. */
 export class OtlpReceiver {
   readonly spans: ReceivedSpan[] = [];
+  /** The header fields `authorization` of the requests. */
+  readonly authorizations: (string | undefined)[] = [];
   private readonly sessions = new Set<ServerHttp2Session>();
 
-  private constructor(private readonly server: Http2Server) {}
+  private constructor(private readonly server: Http2Server | Http2SecureServer) {}
 
-  static async start(): Promise<OtlpReceiver> {
-    const server = createServer();
+  /** @param tls default: without TLS */
+  static async start(tls?: SecureServerOptions): Promise<OtlpReceiver> {
+    const server = tls === undefined ? createServer() : createSecureServer(tls);
     const receiver = new OtlpReceiver(server);
     server.on('session', (session) => {
       receiver.sessions.add(session);
@@ -52,6 +63,7 @@ export class OtlpReceiver {
     });
     server.on('stream', (stream: ServerHttp2Stream, headers) => {
       const chunks: Buffer[] = [];
+      receiver.authorizations.push(headers.authorization);
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('error', () => undefined);
       stream.on('end', () => {

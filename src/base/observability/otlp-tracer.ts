@@ -25,7 +25,10 @@ import type { RemoteSpan, RequestTracer, SpanAttributes, TraceBeginning, TraceSp
 /* The only module that imports the tracing libraries; loaded only when tracing is on. */
 
 export interface OtlpSettings {
-  /** `host:port` or `unix:path` of the receiver, which is reached without TLS. */
+  /**
+   * `host:port` or `unix:path` of a receiver without TLS, or `https://name:port`. The library takes header fields, and for
+   * `https` the authority and the client certificate, from the variables of OpenTelemetry.
+   */
   readonly endpoint: string;
   readonly samplingRatePerMillion: number;
   /** The service name shown in traces. */
@@ -49,7 +52,7 @@ export class OtlpTracer implements RequestTracer {
   private readonly endOutgoing: () => void;
 
   constructor({ endpoint, samplingRatePerMillion, service, version }: OtlpSettings) {
-    const url = endpoint.startsWith('unix:') ? endpoint : `http://${endpoint}`;
+    const url = /^(?:unix:|https:)/.test(endpoint) ? endpoint : `http://${endpoint}`;
     const exporter = new OTLPTraceExporter({ url, timeoutMillis: sendTimeoutMs });
     this.provider = new TracerProvider({
       resource: resourceFromAttributes({
