@@ -45,6 +45,10 @@ export class AttackerProcess {
     return process;
   }
 
+  get pid(): number | undefined {
+    return this.child.pid;
+  }
+
   go(): void {
     if (this.child.connected) this.child.send('go');
   }

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Attack } from './attack.js';
+import type { Target } from './attacker.js';
 import { AttackerProcess, type Loot } from './attacker-process.js';
 import { HonestProbes, probeNames } from './honest-probes.js';
 import { HonestWork } from './honest-work.js';
 import { MemoryWatch, type Peak } from './memory-watch.js';
 import type { Plane } from './plane.js';
+import { type ProcessorTimes, ProcessorWatch, shownShares } from './processor-watch.js';
 import { Tenancy } from './tenancy.js';
 import { complaints, type Span, shownPeaks, slowestStep, type Welfare, welfareIn } from './verdict.js';
 
@@ -42,6 +44,8 @@ const noLoot: Loot = { counts: {}, samples: {}, megabytes: 0 };
 /** A day on one control plane: honest tenants work all the time, and one attack follows another. */
 export class Malice {
   private readonly quietSpans: Span[] = [];
+  private readonly processors = new ProcessorWatch(() => this.groups());
+  private attackers: readonly AttackerProcess[] = [];
   private readonly namespaces: string[] = [];
 
   private constructor(
@@ -90,12 +94,12 @@ export class Malice {
     const began = performance.now();
     await this.rest(Math.min(8, this.times.quietSeconds));
     const quiet = this.quiet;
-    const attackers = await Promise.all(
-      Array.from({ length: this.times.attackers }, () => AttackerProcess.start(target, attack.name)),
-    );
+    const attackers = await this.startAttackers(target, attack.name);
     const from = performance.now();
+    const used = this.processors.take();
     for (const attacker of attackers) attacker.go();
     await delay(this.times.attackSeconds * 1000);
+    this.reportProcessors(used, from);
     await this.work.allSince(from, stepsMs);
     const until = performance.now();
     const loot = together(await Promise.all(attackers.map((attacker) => attacker.stop())));
@@ -150,15 +154,32 @@ export class Malice {
   /** A quiet period beside processes that use as much processor time as attackers may. */
   private async rest(seconds: number): Promise<void> {
     const idle = { urls: [], token: '', adminToken: '', namespace: '', hasScheduler: false };
-    const spinners = await Promise.all(
-      Array.from({ length: this.times.attackers }, () => AttackerProcess.start(idle, 'spin')),
-    );
-    for (const spinner of spinners) spinner.go();
+    const spinners = await this.startAttackers(idle, 'spin');
     const from = performance.now();
+    const used = this.processors.take();
+    for (const spinner of spinners) spinner.go();
     await delay(seconds * 1000);
+    this.reportProcessors(used, from);
     await this.work.allSince(from, stepsMs);
     this.quietSpans.push([from, performance.now()]);
     await Promise.all(spinners.map((spinner) => spinner.stop()));
+  }
+
+  private async startAttackers(target: Target, attack: string): Promise<readonly AttackerProcess[]> {
+    const started = Array.from({ length: this.times.attackers }, () => AttackerProcess.start(target, attack));
+    this.attackers = await Promise.all(started);
+    return this.attackers;
+  }
+
+  private groups(): ReadonlyMap<number, string> {
+    const groups = new Map<number, string>();
+    for (const { pid, name } of this.plane.processes) if (pid !== undefined) groups.set(pid, name);
+    for (const { pid } of this.attackers) if (pid !== undefined) groups.set(pid, 'attackers');
+    return groups;
+  }
+
+  private reportProcessors(before: ProcessorTimes, since: number): void {
+    this.log(`  ${shownShares(before, this.processors.take(), (performance.now() - since) / 1000)}`);
   }
 
   /** Resolves with the seconds until honest tenants get their usual times again. */

@@ -131,7 +131,7 @@ export async function startPlinth(variant: 'serve' | 'dev', nodes: number): Prom
 }
 
 function environment(folder: string, databaseUrl: string, heap: number | undefined): NodeJS.ProcessEnv {
-  const report = `--import=${new URL('./report-heap.js', import.meta.url)}`;
+  const report = `${process.env.NODE_OPTIONS ?? ''} --import=${new URL('./report-heap.js', import.meta.url)}`;
   return {
     ...process.env,
     PLINTH_DATABASE_URL: databaseUrl,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Random } from '../../../test/support/random.js';
-import { parseFieldSelector } from './field-selector.js';
+import { exactFieldValue, parseFieldSelector } from './field-selector.js';
 
 describe('parseFieldSelector', () => {
   it('keeps equal requirements once, and refuses more different ones than anybody needs', () => {
@@ -63,7 +63,25 @@ describe('parseFieldSelector', () => {
     assert.equal(parseFieldSelector(`metadata.name=b,${many},metadata.name=a`).requiresExact('metadata.name'), 'a');
   });
 
-  for (const text of ['metadata.name', 'a=b=c', 'a=\\x']) {
+  const exact: [string, string | undefined][] = [
+    ['', undefined],
+    ['metadata.name=n', 'n'],
+    ['metadata.name==n', 'n'],
+    ['metadata.name!=n', undefined],
+    ['a=b,metadata.name=n', 'n'],
+    ['xmetadata.name=n', undefined],
+    ['a=b\\,metadata.name=n', undefined],
+    ['a=b\\\\,metadata.name=n', 'n'],
+    ['metadata.name=n\\,m', 'n,m'],
+    ['metadata.name=n,a', undefined],
+    ['metadata.name=n2,metadata.name=n1', 'n1'],
+  ];
+  for (const [text, expected] of exact) {
+    it(`finds ${expected} as the name in ${text}`, () =>
+      assert.equal(exactFieldValue(text, 'metadata.name'), expected));
+  }
+
+  for (const text of ['metadata.name', 'a!', 'a===b', 'a=b\\,c=d', 'a=b=c', 'a=\\x']) {
     it(`refuses ${text}`, () => assert.throws(() => parseFieldSelector(text), /invalid/));
   }
 });

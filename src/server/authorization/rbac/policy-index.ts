@@ -1,85 +1,38 @@
-import type { AuthorizationDecision } from '../../../base/machinery/authorizer.js';
-import type { UserInfo } from '../../../base/machinery/request-context.js';
 import { atOnce, eachInSteps, type Steps } from '../../../base/machinery/turns.js';
 import type { ClusterRole, Role } from '../../../objects/apis/rbac/v1/role.types.js';
-import type { ClusterRoleBinding, RoleBinding, Subject } from '../../../objects/apis/rbac/v1/role-binding.types.js';
+import type { Subject } from '../../../objects/apis/rbac/v1/role-binding.types.js';
+import { type AnyBinding, CompiledBinding, WideSubjects, whoIs } from './compiled-binding.js';
 import { CompiledRole } from './compiled-role.js';
+import { PolicyMemory } from './policy-memory.js';
+import { Grant, RoleSlot, ScopeGrants } from './scope-grants.js';
 
-/** A binding of either kind. */
-export type AnyBinding = RoleBinding | ClusterRoleBinding;
 /** A role of either kind. */
 export type AnyRole = Role | ClusterRole;
+export type RoleKind = 'Role' | 'ClusterRole';
 
-/** A role that bindings refer to. It is kept as long as the role exists or a binding names it. */
-export class RoleSlot {
-  role: CompiledRole | undefined;
-  bindings = 0;
-
-  constructor(
-    readonly kind: string,
-    readonly name: string,
-  ) {}
-}
-
-/** The parts of a binding that appear in a grant's reason. */
-type BindingNames = Pick<AnyBinding, 'roleRef'> & {
-  readonly metadata: { readonly name: string; readonly namespace: string };
-};
-
-/** The rights of one subject from one binding. */
-export class Grant {
-  private allowed: AuthorizationDecision | undefined;
-
-  constructor(
-    readonly key: string,
-    readonly slot: RoleSlot,
-    private readonly binding: BindingNames,
-    private readonly subject: Subject,
-  ) {}
-
-  /** The decision of this grant. Its reason has the wording that clients know. */
-  get decision(): AuthorizationDecision {
-    if (this.allowed === undefined) {
-      const reason = `RBAC: allowed by ${describe(this.binding, this.subject)}`;
-      this.allowed = Object.freeze({ decision: 'allow', reason } as const);
-    }
-    return this.allowed;
-  }
-}
-
-const noGrants: readonly Grant[] = [];
-const noSubjects: ReadonlySet<string> = new Set();
-
-/**
- * The grants of one scope (the cluster or one namespace), by subject. Service accounts are indexed by their user names.
- */
-export class ScopeGrants {
-  readonly users = new Map<string, Grant[]>();
-  readonly groups = new Map<string, Grant[]>();
-
-  get isEmpty(): boolean {
-    return this.users.size === 0 && this.groups.size === 0;
-  }
-
-  /** Calls `visit` for every grant of the user, starting with those for its name. */
-  visit(user: UserInfo, visit: (grant: Grant) => void): void {
-    for (const grant of this.users.get(user.name) ?? noGrants) visit(grant);
-    for (const group of user.groups) for (const grant of this.groups.get(group) ?? noGrants) visit(grant);
-  }
+/** A compiled role and its place; the namespace is empty for cluster roles. */
+export interface PlacedRole {
+  readonly namespace: string;
+  readonly name: string;
+  /** Undefined if it finds no room in memory. */
+  readonly role: CompiledRole | undefined;
 }
 
 /** A binding as it was indexed, kept so that it can be removed again. */
 interface IndexedBinding {
   readonly scope: string;
   readonly slot: RoleSlot;
-  readonly users: ReadonlySet<string>;
-  readonly groups: ReadonlySet<string>;
+  readonly subjects: readonly Subject[] | WideSubjects;
 }
+
+const noSubjects: ReadonlySet<string> = new Set();
 
 /**
  * Roles and bindings in memory, indexed for the question "which roles does this user have here?". The cost of a change
- * depends on the changed object only. The grants of a subject are sorted by binding name, so every process gives the
- * same decision for the same reason.
+ * depends on the changed object only.
+ *
+ * What finds no room in memory is not in force: a role then allows nothing, and a binding gives nobody a role. Rules
+ * only add permissions, so nothing is allowed that should not be.
  */
 export class PolicyIndex {
   private readonly slots = new Map<string, RoleSlot>();
@@ -87,58 +40,86 @@ export class PolicyIndex {
   /** Grants by namespace; the empty name stands for the cluster. */
   private readonly scopes = new Map<string, ScopeGrants>();
 
+  constructor(readonly memory = new PolicyMemory()) {}
+
   /** The grants of a namespace, or of the cluster for `''`; undefined when there are none. */
   scope(namespace: string): ScopeGrants | undefined {
     return this.scopes.get(namespace);
   }
 
-  setRole(role: AnyRole, kind: 'Role' | 'ClusterRole'): void {
+  setRole(role: AnyRole, kind: RoleKind): void {
     atOnce(this.settingRole(role, kind));
   }
 
   /** Like {@link setRole}, but in steps. The previous rules stay in force until the last step. */
-  *settingRole({ metadata, rules }: AnyRole, kind: 'Role' | 'ClusterRole'): Steps {
+  *settingRole({ metadata, rules }: AnyRole, kind: RoleKind): Steps {
     const role = yield* CompiledRole.inSteps(rules ?? []);
-    this.slotOf(kind, metadata.namespace ?? '', metadata.name ?? '').role = role;
+    this.placeRole({ namespace: metadata.namespace ?? '', name: metadata.name ?? '', role }, kind);
   }
 
-  deleteRole(kind: 'Role' | 'ClusterRole', namespace: string, name: string): void {
+  /** The role without its content if there is no room for it: many may wait for a list to be complete. */
+  admittedRole(placed: PlacedRole, kind: RoleKind): PlacedRole {
+    const { namespace, name, role } = placed;
+    const hasRoom = role !== undefined && this.memory.take(namespace, slotKey(kind, namespace, name), role.bytes);
+    return hasRoom ? placed : { namespace, name, role: undefined };
+  }
+
+  placeRole(placed: PlacedRole, kind: RoleKind): void {
+    const { role } = this.admittedRole(placed, kind);
+    this.slotOf(kind, placed.namespace, placed.name).role = role ?? CompiledRole.none;
+  }
+
+  deleteRole(kind: RoleKind, namespace: string, name: string): void {
     const key = slotKey(kind, namespace, name);
     const slot = this.slots.get(key);
     if (slot === undefined) return;
-    slot.role = undefined;
-    if (slot.bindings === 0) this.slots.delete(key);
+    this.removeRole(key, namespace, slot);
   }
 
   setBinding(binding: AnyBinding): void {
     atOnce(this.settingBinding(binding));
   }
 
-  /**
-   * Like {@link setBinding}, but in steps: first adds the grants to all subjects, then removes them from subjects that
-   * are no longer listed.
-   */
+  /** Like {@link setBinding}, but in steps; see {@link placingBinding}. */
   *settingBinding(binding: AnyBinding): Steps {
-    const { name = '', namespace = '' } = binding.metadata;
+    yield* this.placingBinding(yield* CompiledBinding.inSteps(binding));
+  }
+
+  /** Like {@link admittedRole}. */
+  admittedBinding(binding: CompiledBinding): CompiledBinding {
+    const { namespace, name } = binding.names.metadata;
+    const hasRoom = binding.isWhole && this.memory.take(namespace, slotKey('', namespace, name), binding.bytes);
+    return hasRoom ? binding : binding.withoutSubjects;
+  }
+
+  /** First adds the grants to all subjects, then removes them from subjects that are no longer listed. */
+  *placingBinding(binding: CompiledBinding): Steps {
+    const { names, subjects } = binding;
+    const { name, namespace } = names.metadata;
     const key = slotKey('', namespace, name);
+    if (!this.admittedBinding(binding).isWhole) {
+      yield* this.deletingIndexed(key);
+      return;
+    }
     const before = this.bindings.get(key);
-    const { roleRef } = binding;
-    const slot = this.slotOf(roleRef.kind, namespace, roleRef.name);
+    const slot = this.slotOf(names.roleRef.kind, namespace, names.roleRef.name);
     slot.bindings++;
-    // Keeps only these fields instead of the whole object.
-    const from = { metadata: { name, namespace }, roleRef };
+    const scope = this.scopeOf(namespace);
     const users = new Set<string>();
     const groups = new Set<string>();
-    yield* eachInSteps(binding.subjects ?? [], (subject) => {
-      const who = subject.kind === 'Group' ? subject.name : userOf(subject, namespace);
-      const into = subject.kind === 'Group' ? groups : users;
-      if (who === undefined || into.has(who)) return;
-      into.add(who);
-      const scope = this.scopeOf(namespace);
-      insert(subject.kind === 'Group' ? scope.groups : scope.users, who, new Grant(key, slot, from, subject));
-    });
-    this.bindings.set(key, { scope: namespace, slot, users, groups });
-    if (before !== undefined) yield* this.takingOut(key, before, users, groups);
+    if (subjects instanceof WideSubjects) scope.addWide({ key, slot, names, subjects });
+    else {
+      yield* eachInSteps(subjects, (subject) => {
+        const isGroup = subject.kind === 'Group';
+        const who = whoIs(subject, namespace);
+        const into = isGroup ? groups : users;
+        if (who === undefined || into.has(who)) return;
+        into.add(who);
+        scope.add(isGroup, who, new Grant(key, slot, names, subject));
+      });
+    }
+    this.bindings.set(key, { scope: namespace, slot, subjects });
+    if (before !== undefined) yield* this.takingOut(key, before, { users, groups, subjects });
   }
 
   deleteBinding(namespace: string, name: string): void {
@@ -148,55 +129,68 @@ export class PolicyIndex {
   /** Like {@link deleteBinding}, but in steps. */
   *deletingBinding(namespace: string, name: string): Steps {
     const key = slotKey('', namespace, name);
+    yield* this.deletingIndexed(key);
+    this.memory.give(namespace, key);
+  }
+
+  private *deletingIndexed(key: string): Steps {
     const indexed = this.bindings.get(key);
     if (indexed === undefined) return;
     this.bindings.delete(key);
-    yield* this.takingOut(key, indexed, noSubjects, noSubjects);
+    yield* this.takingOut(key, indexed, { users: noSubjects, groups: noSubjects, subjects: [] });
   }
 
-  /** Removes a binding from all subjects except those given. */
+  /** Removes a binding from all subjects except those that it still has. */
   private *takingOut(
     key: string,
-    { scope: namespace, slot, users, groups }: IndexedBinding,
-    keptUsers: ReadonlySet<string>,
-    keptGroups: ReadonlySet<string>,
+    { scope: namespace, slot, subjects }: IndexedBinding,
+    kept: Pick<IndexedBinding, 'subjects'> & { users: ReadonlySet<string>; groups: ReadonlySet<string> },
   ): Steps {
-    const scope = this.scopes.get(namespace);
-    if (scope !== undefined) {
-      yield* eachInSteps(users, (user) => {
-        if (!keptUsers.has(user)) remove(scope.users, user, key);
+    const scope = this.scopeOf(namespace);
+    if (subjects instanceof WideSubjects) {
+      // Another wide form has already replaced it.
+      if (!(kept.subjects instanceof WideSubjects)) scope.removeWide(key);
+    } else {
+      yield* eachInSteps(subjects, (subject) => {
+        const isGroup = subject.kind === 'Group';
+        const who = whoIs(subject, namespace);
+        if (who !== undefined && !(isGroup ? kept.groups : kept.users).has(who)) scope.remove(isGroup, who, key);
       });
-      yield* eachInSteps(groups, (group) => {
-        if (!keptGroups.has(group)) remove(scope.groups, group, key);
-      });
-      if (scope.isEmpty) this.scopes.delete(namespace);
     }
+    if (scope.isEmpty) this.scopes.delete(namespace);
     slot.bindings--;
     if (slot.bindings === 0 && slot.role === undefined) this.slots.delete(slotKey(slot.kind, namespace, slot.name));
   }
 
   /** Replaces all roles of a kind; bindings keep their references. */
-  *replacingRoles(roles: readonly AnyRole[], kind: 'Role' | 'ClusterRole'): Steps {
-    const kept = new Set(roles.map(({ metadata }) => slotKey(kind, metadata.namespace ?? '', metadata.name ?? '')));
+  *replacingRoles(roles: readonly PlacedRole[], kind: RoleKind): Steps {
+    const kept = new Set(roles.map(({ namespace, name }) => slotKey(kind, namespace, name)));
     yield* eachInSteps(this.slots, ([key, slot]) => {
-      if (slot.kind !== kind || kept.has(key)) return;
-      slot.role = undefined;
-      if (slot.bindings === 0) this.slots.delete(key);
+      if (slot.kind === kind && !kept.has(key)) this.removeRole(key, namespaceOf(key), slot);
     });
-    for (const role of roles) yield* this.settingRole(role, kind);
+    for (const role of roles) {
+      this.placeRole(role, kind);
+      yield;
+    }
   }
 
   /** Replaces all cluster-wide bindings, or all namespaced ones. */
-  *replacingBindings(bindings: readonly AnyBinding[], isNamespaced: boolean): Steps {
-    const kept = new Set(bindings.map(({ metadata }) => slotKey('', metadata.namespace ?? '', metadata.name ?? '')));
+  *replacingBindings(bindings: readonly CompiledBinding[], isNamespaced: boolean): Steps {
+    const kept = new Set(bindings.map(({ names: { metadata } }) => slotKey('', metadata.namespace, metadata.name)));
     for (const [key, { scope }] of this.bindings) {
       if ((scope !== '') !== isNamespaced || kept.has(key)) continue;
       yield* this.deletingBinding(scope, key.slice(slotKey('', scope, '').length));
     }
     for (const binding of bindings) {
-      yield* this.settingBinding(binding);
+      yield* this.placingBinding(binding);
       yield;
     }
+  }
+
+  private removeRole(key: string, namespace: string, slot: RoleSlot): void {
+    slot.role = undefined;
+    if (slot.bindings === 0) this.slots.delete(key);
+    this.memory.give(namespace, key);
   }
 
   private slotOf(kind: string, namespace: string, name: string): RoleSlot {
@@ -224,50 +218,6 @@ function slotKey(kind: string, namespace: string, name: string): string {
   return `${kind}/${kind === 'ClusterRole' ? '' : namespace}/${name}`;
 }
 
-/** The user name that a User or ServiceAccount subject stands for. */
-function userOf({ kind, name, namespace }: Subject, bindingNamespace: string): string | undefined {
-  if (kind === 'User') return name;
-  if (kind !== 'ServiceAccount') return undefined;
-  const home = namespace === undefined || namespace === '' ? bindingNamespace : namespace;
-  return home === '' ? undefined : `system:serviceaccount:${home}:${name}`;
-}
-
-function describe({ metadata, roleRef }: BindingNames, subject: Subject): string {
-  const { name, namespace } = metadata;
-  const quote = JSON.stringify;
-  const binding =
-    namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`;
-  const home = subject.namespace === undefined || subject.namespace === '' ? namespace : subject.namespace;
-  const who = subject.kind === 'ServiceAccount' ? `${subject.name}/${home}` : subject.name;
-  return `${binding} of ${roleRef.kind} ${quote(roleRef.name)} to ${subject.kind} ${quote(who)}`;
-}
-
-function insert(map: Map<string, Grant[]>, who: string, grant: Grant): void {
-  const grants = map.get(who);
-  if (grants === undefined) {
-    map.set(who, [grant]);
-    return;
-  }
-  const at = position(grants, grant.key);
-  grants.splice(at, grants[at]?.key === grant.key ? 1 : 0, grant);
-}
-
-function remove(map: Map<string, Grant[]>, who: string, key: string): void {
-  const grants = map.get(who);
-  if (grants === undefined) return;
-  const at = position(grants, key);
-  if (grants[at]?.key === key) grants.splice(at, 1);
-  if (grants.length === 0) map.delete(who);
-}
-
-/** The index at which the key is or would be inserted. */
-function position(grants: readonly Grant[], key: string): number {
-  let low = 0;
-  let high = grants.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((grants[middle] as Grant).key < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+function namespaceOf(key: string): string {
+  return key.split('/')[1] as string;
 }

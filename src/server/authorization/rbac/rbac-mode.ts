@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Registry } from 'prom-client';
 import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
+import { memoryLimits } from '../../../base/machinery/memory-limits.js';
 import { serviceUnavailableError } from '../../../base/machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { Logger } from '../../../base/observability/logger.js';
@@ -9,6 +11,9 @@ import type { ConfiguredMode } from '../configured-mode.js';
 import { ensureBootstrapPolicy } from './bootstrap/ensure-policy.js';
 import { PolicyIndex } from './policy-index.js';
 import { PolicyInformer } from './policy-informer.js';
+import { PolicyMemory } from './policy-memory.js';
+import { policyMetrics } from './policy-metrics.js';
+import { PolicyUpkeep } from './policy-upkeep.js';
 import { RbacAuthorizer } from './rbac.authorizer.js';
 
 /**
@@ -16,6 +21,9 @@ import { RbacAuthorizer } from './rbac.authorizer.js';
  * until the policy has been read again, since a revocation might have been missed.
  */
 export const maxLostMs = 30_000;
+
+/** The share of the heap for the roles and bindings of all namespaces. */
+const partOfHeap = 0.15;
 
 /** Pause between attempts to write the default policy. */
 const retryMs = 1000;
@@ -25,12 +33,19 @@ export interface RbacModeOptions {
   readonly registry: StoredResources;
   readonly names: VendorNames;
   readonly logger: Logger;
+  readonly metrics: Registry;
 }
 
 /** Mode `RBAC`: keeps the policy in memory, up to date with the store. */
-export function rbacMode({ storage, registry, names, logger }: RbacModeOptions): ConfiguredMode {
+export function rbacMode({ storage, registry, names, logger, metrics }: RbacModeOptions): ConfiguredMode {
   const group = groupName('rbac', names);
-  const index = new PolicyIndex();
+  const upkeep = new PolicyUpkeep(logger);
+  const memory = new PolicyMemory(
+    memoryLimits().heap * partOfHeap,
+    (namespace) => upkeep.leftOut(namespace),
+    (namespace) => upkeep.hasRoom(namespace),
+  );
+  const index = new PolicyIndex(memory);
   const informer = new PolicyInformer(
     {
       storage,
@@ -41,14 +56,20 @@ export function rbacMode({ storage, registry, names, logger }: RbacModeOptions):
     },
     index,
   );
+  policyMetrics(metrics, memory);
   const authorizer = new RbacAuthorizer(index, group);
   let isPrepared = false;
   let hasGivenUp = false;
   return {
     authorizer: new FreshPolicyAuthorizer(authorizer, informer),
     rules: authorizer,
-    start: (signal) => informer.start(signal),
-    stopped: () => informer.stopped(),
+    start: (signal) => {
+      upkeep.start(informer, signal);
+      return informer.start(signal);
+    },
+    stopped: async () => {
+      await Promise.all([informer.stopped(), upkeep.stopped()]);
+    },
     prepare: async (stores, signal) => {
       while (!signal.aborted && !isPrepared) {
         try {

@@ -8,8 +8,9 @@ import type {
   RuleResolver,
 } from '../../../base/machinery/authorizer.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
-import type { PolicyRule } from '../../../objects/apis/rbac/v1/role.types.js';
-import type { Grant, PolicyIndex, RoleSlot, ScopeGrants } from './policy-index.js';
+import { countOf } from './compiled-role.js';
+import type { PolicyIndex } from './policy-index.js';
+import type { Grant, RoleSlot, ScopeGrants } from './scope-grants.js';
 
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
 /** Maximum number of missing roles that a reason names. */
@@ -37,7 +38,7 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
     const found =
       findInScope(cluster, user, attributes, full, wildcard) ?? findInScope(local, user, attributes, full, wildcard);
     if (found !== undefined) return found.decision;
-    const missing = this.missingRoles(user, cluster, local);
+    const missing = this.missingPolicy(user, namespace, cluster, local);
     return missing === '' ? noOpinion : { decision: 'noOpinion', reason: `RBAC: ${missing}` };
   }
 
@@ -52,6 +53,9 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
     const take = ({ key, slot }: Grant) => {
       if (seen.has(key)) return;
       seen.add(key);
+      // Packed rules are not read in vain.
+      if (left === 0) isCut ||= (slot.role?.count ?? 0) > 0;
+      if (left === 0) return;
       for (const rule of slot.role?.rules ?? []) {
         const count = countOf(rule);
         if (count > left) {
@@ -66,11 +70,24 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
     };
     cluster?.visit(user, take);
     local?.visit(user, take);
-    const missing = this.missingRoles(user, cluster, local);
+    const missing = this.missingPolicy(user, namespace, cluster, local);
     const evaluationError = [missing, isCut ? 'there are too many rules to be listed' : '']
       .filter((text) => text !== '')
       .join('\n');
     return { resourceRules, nonResourceRules, incomplete: isCut, evaluationError };
+  }
+
+  /** Why a permission may be missing: roles that do not exist, or that found no room in memory. */
+  private missingPolicy(
+    user: UserInfo,
+    namespace: string,
+    cluster: ScopeGrants | undefined,
+    local: ScopeGrants | undefined,
+  ): string {
+    const missing = this.missingRoles(user, cluster, local);
+    if (namespace === '' || !this.index.memory.isIncomplete(namespace)) return missing;
+    const tooMuch = 'some roles and bindings of the namespace are not in force, as they take too much memory';
+    return missing === '' ? tooMuch : `${missing}\n${tooMuch}`;
   }
 
   /** The roles that are bound to the user but do not exist: this is often why a permission is missing. */
@@ -94,11 +111,6 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
   }
 }
 
-function countOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number {
-  const lists = [verbs, apiGroups, resources, resourceNames, nonResourceURLs];
-  return lists.reduce((sum, list) => sum + (list?.length ?? 0), 1);
-}
-
 function findInScope(
   scope: ScopeGrants | undefined,
   user: UserInfo,
@@ -107,13 +119,10 @@ function findInScope(
   wildcard: string,
 ): Grant | undefined {
   if (scope === undefined) return undefined;
-  const own = scope.users.get(user.name);
-  let found = own === undefined ? undefined : findGrant(own, attributes, full, wildcard);
+  let found = findGrant(scope.ofUser(user.name), attributes, full, wildcard);
   if (found !== undefined) return found;
   for (const group of user.groups) {
-    const grants = scope.groups.get(group);
-    if (grants === undefined) continue;
-    found = findGrant(grants, attributes, full, wildcard);
+    found = findGrant(scope.ofGroup(group), attributes, full, wildcard);
     if (found !== undefined) return found;
   }
   return undefined;

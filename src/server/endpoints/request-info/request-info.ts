@@ -1,4 +1,4 @@
-import { parseFieldSelector } from '../../../base/machinery/field-selector.js';
+import { exactFieldValue } from '../../../base/machinery/field-selector.js';
 import { isPathSegmentName } from '../../../base/machinery/names.js';
 import { ownValue } from '../../../base/machinery/own-value.js';
 import type { RequestInfo, Verb } from '../../../base/machinery/request-context.js';
@@ -114,15 +114,9 @@ function selectorsOf(query: URLSearchParams): Pick<RequestInfo, 'fieldSelector' 
 }
 
 function selectedName(query: URLSearchParams): string {
-  const text = query.get('fieldSelector');
-  if (text === null || !text.includes('metadata.name')) return '';
-  try {
-    const name = parseFieldSelector(text).requiresExact('metadata.name') ?? '';
-    return isPathSegmentName(name).length === 0 ? name : '';
-  } catch {
-    // The handler reports an invalid selector, after authorization.
-    return '';
-  }
+  // The handler reports an invalid selector, after authorization.
+  const name = exactFieldValue(query.get('fieldSelector') ?? '', 'metadata.name') ?? '';
+  return isPathSegmentName(name).length === 0 ? name : '';
 }
 
 function decodeSegments(path: string): string[] {

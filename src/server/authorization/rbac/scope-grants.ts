@@ -1,0 +1,151 @@
+import type { AuthorizationDecision } from '../../../base/machinery/authorizer.js';
+import { PackedStrings } from '../../../base/machinery/packed/packed-strings.js';
+import type { UserInfo } from '../../../base/machinery/request-context.js';
+import type { Subject } from '../../../objects/apis/rbac/v1/role-binding.types.js';
+import type { BindingNames, WideSubjects } from './compiled-binding.js';
+import type { CompiledRole } from './compiled-role.js';
+
+/** A role that bindings refer to. It is kept as long as the role exists or a binding names it. */
+export class RoleSlot {
+  role: CompiledRole | undefined;
+  bindings = 0;
+
+  constructor(
+    readonly kind: string,
+    readonly name: string,
+  ) {}
+}
+
+/** The rights of one subject from one binding. */
+export class Grant {
+  private allowed: AuthorizationDecision | undefined;
+
+  constructor(
+    readonly key: string,
+    readonly slot: RoleSlot,
+    private readonly binding: BindingNames,
+    private readonly subject: Subject,
+  ) {}
+
+  /** The decision of this grant. Its reason has the wording that clients know. */
+  get decision(): AuthorizationDecision {
+    if (this.allowed === undefined) {
+      const reason = `RBAC: allowed by ${describe(this.binding, this.subject)}`;
+      this.allowed = Object.freeze({ decision: 'allow', reason } as const);
+    }
+    return this.allowed;
+  }
+}
+
+/** A binding with so many subjects that they are not part of the index by subject. */
+export interface WideBinding {
+  readonly key: string;
+  readonly slot: RoleSlot;
+  readonly names: BindingNames;
+  readonly subjects: WideSubjects;
+}
+
+const noGrants: readonly Grant[] = [];
+
+/**
+ * The grants of one scope (the cluster or one namespace), by subject. Service accounts are indexed by their user names.
+ * The grants of a subject are sorted by binding name, so every process gives the same decision for the same reason.
+ */
+export class ScopeGrants {
+  private readonly users = new Map<string, Grant[]>();
+  private readonly groups = new Map<string, Grant[]>();
+  /** Sorted by key. */
+  private readonly wide: WideBinding[] = [];
+
+  get isEmpty(): boolean {
+    return this.users.size === 0 && this.groups.size === 0 && this.wide.length === 0;
+  }
+
+  ofUser(name: string): readonly Grant[] {
+    const grants = this.users.get(name) ?? noGrants;
+    return this.wide.length === 0 ? grants : this.withWide(grants, name, 'user');
+  }
+
+  ofGroup(name: string): readonly Grant[] {
+    const grants = this.groups.get(name) ?? noGrants;
+    return this.wide.length === 0 ? grants : this.withWide(grants, name, 'group');
+  }
+
+  /** Calls `visit` for every grant of the user, starting with those for its name. */
+  visit(user: UserInfo, visit: (grant: Grant) => void): void {
+    for (const grant of this.ofUser(user.name)) visit(grant);
+    for (const group of user.groups) for (const grant of this.ofGroup(group)) visit(grant);
+  }
+
+  add(isGroup: boolean, who: string, grant: Grant): void {
+    const map = isGroup ? this.groups : this.users;
+    const grants = map.get(who);
+    if (grants === undefined) map.set(who, [grant]);
+    else put(grants, grant);
+  }
+
+  remove(isGroup: boolean, who: string, key: string): void {
+    const map = isGroup ? this.groups : this.users;
+    const grants = map.get(who);
+    if (grants === undefined) return;
+    takeOut(grants, key);
+    if (grants.length === 0) map.delete(who);
+  }
+
+  /** Replaces the wide binding with the same key. */
+  addWide(binding: WideBinding): void {
+    put(this.wide, binding);
+  }
+
+  removeWide(key: string): void {
+    takeOut(this.wide, key);
+  }
+
+  private withWide(grants: readonly Grant[], who: string, kind: 'user' | 'group'): readonly Grant[] {
+    const hash = PackedStrings.hash(who);
+    let all: Grant[] | undefined;
+    for (const { key, slot, names, subjects } of this.wide) {
+      const subject = subjects[kind](who, hash);
+      if (subject === undefined) continue;
+      all ??= [...grants];
+      all.push(new Grant(key, slot, names, subject));
+    }
+    return all?.sort((a, b) => (a.key < b.key ? -1 : 1)) ?? grants;
+  }
+}
+
+function describe({ metadata, roleRef }: BindingNames, subject: Subject): string {
+  const { name, namespace } = metadata;
+  const quote = JSON.stringify;
+  const binding =
+    namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`;
+  const home = subject.namespace === undefined || subject.namespace === '' ? namespace : subject.namespace;
+  const who = subject.kind === 'ServiceAccount' ? `${subject.name}/${home}` : subject.name;
+  return `${binding} of ${roleRef.kind} ${quote(roleRef.name)} to ${subject.kind} ${quote(who)}`;
+}
+
+interface Keyed {
+  readonly key: string;
+}
+
+function put<T extends Keyed>(sorted: T[], one: T): void {
+  const at = position(sorted, one.key);
+  sorted.splice(at, sorted[at]?.key === one.key ? 1 : 0, one);
+}
+
+function takeOut(sorted: Keyed[], key: string): void {
+  const at = position(sorted, key);
+  if (sorted[at]?.key === key) sorted.splice(at, 1);
+}
+
+/** The index at which the key is or would be inserted. */
+function position(sorted: readonly Keyed[], key: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as Keyed).key < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
