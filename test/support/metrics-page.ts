@@ -23,6 +23,8 @@ import { CertificateWatch } from '../../src/server/authentication/x509/certifica
 import { RevocationMetrics } from '../../src/server/authentication/x509/revocation-metrics.js';
 import { AuthorizationMetrics } from '../../src/server/authorization/authorization-metrics.js';
 import { AuthorizerMetrics } from '../../src/server/authorization/configuration/authorizer-metrics.js';
+import { PolicyMemory } from '../../src/server/authorization/rbac/policy-memory.js';
+import { policyMetrics } from '../../src/server/authorization/rbac/policy-metrics.js';
 import { versionInfo } from '../../src/server/endpoints/discovery/version-info.js';
 import { registerFlowMetrics } from '../../src/server/flow-control/flow-metrics.js';
 import { LastingMemory } from '../../src/server/flow-control/lasting-memory.js';
@@ -62,6 +64,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
   new RevocationMetrics(registry);
   new AuthorizationMetrics(registry);
   new AuthorizerMetrics(registry);
+  policyMetrics(registry, new PolicyMemory());
   for (const subsystem of ['authentication', 'authorization'] as const) new ReloadMetrics(registry, subsystem, '');
   featureMetrics(registry, FeatureGates.of([]));
   encryptionReloads(registry);

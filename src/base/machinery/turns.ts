@@ -1,12 +1,25 @@
-import { setImmediate } from 'node:timers/promises';
+import { PiecesInTurn } from './pieces-in-turn.js';
 
 /** Work in small steps. Its runner may pause after each step to let other work have its turn. */
 export type Steps<T = void> = Generator<undefined, T, undefined>;
 
 /** How long the event loop is blocked before other work gets its turn, in milliseconds (approximately). */
 const turnMs = 5;
+/**
+ * How long work may take before it waits for its first turn, in milliseconds: most work is done by then, and much work
+ * may begin in one round of the event loop.
+ */
+const firstMs = 1;
 /** The number of loop rounds in one step. */
 const roundsOfStep = 256;
+
+/** The turns of all work in steps of this thread: it goes on one piece after the other, mostly one in each round. */
+const turns = new PiecesInTurn();
+
+/** Resolves when long work of this thread may go on, for about {@link turnMs}. */
+export function nextTurn(): Promise<void> {
+  return turns.turn();
+}
 
 /** Runs all steps at once. */
 export function atOnce<T>(steps: Steps<T>): T {
@@ -16,13 +29,15 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Runs the steps in turns with other work. */
+/** Runs the steps in turns with other work, and with other work in steps. */
 export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  let longestMs = firstMs;
   for (let began = performance.now(); ; ) {
     const { done, value } = steps.next();
     if (done === true) return value;
-    if (performance.now() - began < turnMs) continue;
-    await setImmediate();
+    if (performance.now() - began < longestMs) continue;
+    await nextTurn();
+    longestMs = turnMs;
     began = performance.now();
   }
 }
@@ -57,14 +72,16 @@ export function* setInSteps<T>(values: readonly T[]): Steps<Set<T>> {
 /** Makes a loop pause between its steps when other work should have its turn. */
 export class Turn {
   private began = performance.now();
+  private longestMs = firstMs;
 
   get isOver(): boolean {
-    return performance.now() - this.began >= turnMs;
+    return performance.now() - this.began >= this.longestMs;
   }
 
   /** Resolves when other work has had its turn. */
   async next(): Promise<void> {
-    await setImmediate();
+    await nextTurn();
+    this.longestMs = turnMs;
     this.began = performance.now();
   }
 }

@@ -29,7 +29,7 @@ const MAX_BATCH_WRITES = 500;
  * characters, and holds the lock that the writes of all processes wait for. So two very long writes never share a
  * batch: the short ones of others then wait for one of them at most.
  */
-const MAX_BATCH_CHARACTERS = 1024 * 1024;
+const MAX_BATCH_CHARACTERS = 512 * 1024;
 /**
  * Longer writes go in batches of their own, in turns with batches of shorter ones, which then need not wait for them.
  */

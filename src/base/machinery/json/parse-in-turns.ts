@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../turns.js';
 import { parseExactJson } from './exact-numbers.js';
 import { endOfString } from './nesting.js';
 
@@ -41,7 +41,7 @@ export async function parseInTurns(text: string, exact = false): Promise<unknown
   let began = performance.now();
   for (let i = 0, parts = 1; i < text.length; parts++) {
     if (parts % atOnce === 0 || (parts % unclocked === 0 && performance.now() - began >= turnMs)) {
-      await setImmediate();
+      await nextTurn();
       began = performance.now();
     }
     const code = text.charCodeAt(i);

@@ -5,6 +5,7 @@ import { throwAsCostly } from '../../../base/machinery/large-work.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { DecodeError, decode, type KindType } from '../../../base/machinery/schema/index.js';
 import { internalError } from '../../../base/machinery/status-error.js';
+import { tenantOf } from '../../../base/machinery/tenant-of.js';
 import { inTurns, type Steps } from '../../../base/machinery/turns.js';
 import type { ExpressionMetrics } from '../../../base/observability/expression-metrics.js';
 import type { LatencySeries } from '../../../base/observability/series-histogram.js';
@@ -33,6 +34,7 @@ import { customScale } from './custom-scale.js';
 import { customStatus, customStrategy, customStrategyOptions } from './custom-strategy.js';
 import type { DefinitionSource, VersionSource } from './definition-source.js';
 import { deprecationWarning } from './deprecation.js';
+import { LongRules } from './long-rules.js';
 import { printerColumns } from './printer-columns.js';
 import { selectableNames, selectableValues } from './selectable-fields.js';
 import { storedMark, storedMarkInSteps } from './stored-mark.js';
@@ -148,6 +150,7 @@ class CustomVersion implements StoredResource {
   private rules: CompiledRules | undefined;
   private hasRules = false;
   private compiling: Promise<void> | undefined;
+  private readonly longRules = new LongRules();
 
   constructor(
     private readonly source: DefinitionSource,
@@ -362,7 +365,12 @@ class CustomVersion implements StoredResource {
     const errors = validate(this.schema, value, before);
     if (this.rules === undefined) return errors;
     if (errors.some(({ type }) => blocking.has(type))) return [...errors, uncheckedRules];
-    const leave = () => throwAsCostly(context);
+    const tenant = tenantOf(context.user?.name ?? '');
+    if (this.longRules.isExpected(tenant)) throwAsCostly(context);
+    const leave = () => {
+      this.longRules.seen(tenant);
+      throwAsCostly(context);
+    };
     const begin = performance.now();
     const broken = evaluateRules(this.rules, value, before, { leave });
     this.times.evaluations.observe((performance.now() - begin) / 1000);

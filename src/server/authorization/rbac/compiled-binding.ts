@@ -24,12 +24,28 @@ const fewSubjects = 128;
 const bindingBytes = 600;
 const subjectBytes = 400;
 
+/** Sets of more names are packed. */
+const fewNames = 16;
+/** Estimated memory of a name in a set that is not packed, in bytes. */
+const nameBytes = 80;
+
+/** A set of names: a few, or packed. */
+type Names = ReadonlySet<string> | PackedStrings;
+
+function* namesIn(names: readonly string[]): Steps<Names> {
+  return names.length <= fewNames ? new Set(names) : yield* PackedStrings.inSteps(names);
+}
+
+function bytesOf(names: Names): number {
+  return names instanceof PackedStrings ? names.bytes : names.size * nameBytes;
+}
+
 /** The many subjects of a wide binding, packed. Service accounts are known by their user names. */
 export class WideSubjects {
   private constructor(
-    private readonly users: PackedStrings,
-    private readonly accounts: PackedStrings,
-    private readonly groups: PackedStrings,
+    private readonly users: Names,
+    private readonly accounts: Names,
+    private readonly groups: Names,
   ) {}
 
   static *inSteps(subjects: readonly Subject[], namespace: string): Steps<WideSubjects> {
@@ -41,8 +57,7 @@ export class WideSubjects {
       else if (subject.kind === 'User') users?.push(who);
       else accounts?.push(who);
     });
-    const pack = PackedStrings.inSteps;
-    return new WideSubjects(yield* pack(users ?? []), yield* pack(accounts ?? []), yield* pack(groups ?? []));
+    return new WideSubjects(yield* namesIn(users ?? []), yield* namesIn(accounts ?? []), yield* namesIn(groups ?? []));
   }
 
   /** The subject that stands for the user. @param hash of its name */
@@ -59,7 +74,7 @@ export class WideSubjects {
 
   /** Memory in bytes. */
   get bytes(): number {
-    return this.users.bytes + this.accounts.bytes + this.groups.bytes;
+    return bytesOf(this.users) + bytesOf(this.accounts) + bytesOf(this.groups);
   }
 }
 

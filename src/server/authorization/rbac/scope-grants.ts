@@ -46,6 +46,8 @@ export interface WideBinding {
 }
 
 const noGrants: readonly Grant[] = [];
+/** Users and groups whose grants from wide bindings are remembered: one decision needs those of a user several times. */
+const mostRecent = 16;
 
 /**
  * The grants of one scope (the cluster or one namespace), by subject. Service accounts are indexed by their user names.
@@ -56,6 +58,8 @@ export class ScopeGrants {
   private readonly groups = new Map<string, Grant[]>();
   /** Sorted by key. */
   private readonly wide: WideBinding[] = [];
+  /** Grants of users and groups, with those from wide bindings. Empty after each change. */
+  private readonly recent = new Map<string, readonly Grant[]>();
 
   get isEmpty(): boolean {
     return this.users.size === 0 && this.groups.size === 0 && this.wide.length === 0;
@@ -78,6 +82,7 @@ export class ScopeGrants {
   }
 
   add(isGroup: boolean, who: string, grant: Grant): void {
+    this.recent.clear();
     const map = isGroup ? this.groups : this.users;
     const grants = map.get(who);
     if (grants === undefined) map.set(who, [grant]);
@@ -85,6 +90,7 @@ export class ScopeGrants {
   }
 
   remove(isGroup: boolean, who: string, key: string): void {
+    this.recent.clear();
     const map = isGroup ? this.groups : this.users;
     const grants = map.get(who);
     if (grants === undefined) return;
@@ -94,14 +100,25 @@ export class ScopeGrants {
 
   /** Replaces the wide binding with the same key. */
   addWide(binding: WideBinding): void {
+    this.recent.clear();
     put(this.wide, binding);
   }
 
   removeWide(key: string): void {
+    this.recent.clear();
     takeOut(this.wide, key);
   }
 
   private withWide(grants: readonly Grant[], who: string, kind: 'user' | 'group'): readonly Grant[] {
+    const known = this.recent.get(`${kind}:${who}`);
+    if (known !== undefined) return known;
+    const found = this.foundIn(grants, who, kind);
+    if (this.recent.size >= mostRecent) this.recent.clear();
+    this.recent.set(`${kind}:${who}`, found);
+    return found;
+  }
+
+  private foundIn(grants: readonly Grant[], who: string, kind: 'user' | 'group'): readonly Grant[] {
     const hash = PackedStrings.hash(who);
     let all: Grant[] | undefined;
     for (const { key, slot, names, subjects } of this.wide) {
