@@ -32,7 +32,8 @@ describe('the console in a browser, with much to show', () => {
       await tab.until(`${rows}.length === 1`);
       await tab.page.keyboard.press('j');
       await tab.page.keyboard.press('Enter');
-      await tab.shows('app: one', 'pre.yaml');
+      await tab.page.keyboard.press('y');
+      await tab.shows('app: one', '.panel pre.yaml');
       await tab.page.keyboard.press('Escape');
       await tab.live();
       await tab.page.keyboard.press('?');
@@ -67,7 +68,7 @@ describe('the console in a browser, with much to show', () => {
       const times: number[] = [];
       for (let round = 0; round < 3; round++) {
         await tab.show('#/');
-        await tab.shows('Where to?');
+        await tab.shows('The cluster', 'main h1');
         const took = await tab.run<number>(`(async () => {
           const began = performance.now();
           location.hash = '#/list/core/v1/pods';

@@ -56,7 +56,11 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
   );
   const named = `${encodeURIComponent(role)}`;
   return [
+    { fragment: '#/', shown },
     { fragment: '#/object/core/v1/configmaps/default/hostile', shown },
+    { fragment: '#/object/core/v1/configmaps/default/hostile?tab=yaml', shown },
+    { fragment: '#/list/core/v1/configmaps?open=default%2Fhostile&tab=yaml', shown },
+    { fragment: '#/object/hostile.example.com/v1/things/default/hostile?tab=yaml', shown },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=events', shown },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=owners', shown: 'ConfigMap hostile' },
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=timeline', shown },
@@ -66,7 +70,7 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
     { fragment: '#/object/hostile.example.com/v1/things/default/hostile', shown },
     { fragment: `#/object/core/v1/configmaps/default/${named}`, shown: role },
     { fragment: `#/list/core/v1/${named}`, shown: role },
-    { fragment: `#/list/core/v1/configmaps?q=${named}`, shown: 'configmaps' },
+    { fragment: `#/list/core/v1/configmaps?q=${named}`, shown: 'Config maps' },
   ];
 }
 

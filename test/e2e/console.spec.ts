@@ -76,7 +76,7 @@ describe('the console in a browser', () => {
     await keyboard.type('keyed');
     await press('Enter');
     await tab.until(`${rows}.length === 1`);
-    await press('j', 'Enter');
+    await press('j', 'Enter', 'y');
     await tab.shows('a: "1"', 'pre.yaml');
     // Each key needs the object that the one before it made.
     await press('D', 'Escape', 'D', 'Escape', '?', 'Escape', 'o', 'y', 'D', 'Escape', 'E');
@@ -90,8 +90,9 @@ describe('the console in a browser', () => {
     await tab.page.waitForSelector('.edit', { state: 'detached' });
     await tab.shows('a: "2"', 'pre.yaml');
     await press('Escape');
+    await tab.page.waitForSelector('.panel', { state: 'detached' });
     await tab.live();
-    await press('j', 'Enter');
+    await press('j', 'Enter', 'y');
     await tab.shows('a: "2"', 'pre.yaml');
     await press('D', 'Tab', 'Tab', 'Enter');
     await tab.shows('The object was deleted');
@@ -113,7 +114,7 @@ describe('the console in a browser', () => {
     await own.inTab(async (tab) => {
       const change = async (from: string, to: string) =>
         tab.page.fill(area, (await tab.page.inputValue(area)).replace(from, to));
-      await tab.show('#/object/core/v1/configmaps/default/edited');
+      await tab.show('#/object/core/v1/configmaps/default/edited?tab=yaml');
       await tab.shows('a: "1"', 'pre.yaml');
       await tab.page.keyboard.press('E');
       await tab.page.waitForSelector(area);
@@ -207,6 +208,190 @@ describe('the console in a browser', () => {
       await write('PUT', `${configMaps}/told`, { metadata: { name: 'told' }, data: { a: 'third' } });
       await tab.shows('third', '.timeline li:first-child .added');
     });
+  });
+
+  it('leads to kinds by purpose, and shows an object beside its list', async () => {
+    for (const name of ['beside-a', 'beside-b'])
+      await write('POST', configMaps, { metadata: { name }, data: { name } });
+    await own.inTab(async (tab) => {
+      const group = (title: string) =>
+        tab.page.locator('nav section', { has: tab.page.locator(`h2:has-text("${title}")`) });
+      await group('Access').locator('h2 button').click();
+      await group('Access').locator('text=Cluster roles').waitFor();
+      await group('Access').locator('h2 button').click();
+      await group('Access').locator('text=Cluster roles').waitFor({ state: 'detached' });
+      await tab.page.click('[aria-label="Keep Config maps at the top"]');
+      await group('Favourites').locator('text=Config maps').click();
+      await tab.live();
+      await tab.page.fill('#find', 'beside-');
+      await tab.until(`${rows}.length === 2`);
+      await tab.page.click('tr[data-key] >> text=beside-a');
+      await tab.shows('beside-a', '.panel h1');
+      await tab.page.keyboard.press('j');
+      await tab.shows('beside-b', '.panel h1');
+      await tab.page.keyboard.press('Escape');
+      await tab.page.waitForSelector('.panel', { state: 'detached' });
+      await tab.page.reload();
+      await group('Favourites').locator('text=Config maps').waitFor();
+      await tab.page.fill('#find', 'nothing has this name');
+      await tab.page.click('text=Clear the filters');
+      await tab.until(`${rows}.length > 1`);
+    });
+  });
+
+  it('shows first what is wrong, and why', async () => {
+    const container = { name: 'app', image: 'example.com/missing:1' };
+    const pod = { metadata: { name: 'broken' }, spec: { containers: [container] } };
+    await write('POST', '/api/v1/namespaces/default/pods', pod);
+    const waiting = { reason: 'ImagePullBackOff', message: 'there is no such image' };
+    const statuses = [{ ...container, imageID: '', ready: false, restartCount: 0, state: { waiting } }];
+    await write('PUT', '/api/v1/namespaces/default/pods/broken/status', {
+      ...pod,
+      status: { phase: 'Pending', containerStatuses: statuses },
+    });
+    await write('POST', '/api/v1/nodes', { metadata: { name: 'silent' } });
+    await write('PUT', '/api/v1/nodes/silent/status', {
+      metadata: { name: 'silent' },
+      status: { conditions: [{ type: 'Ready', status: 'Unknown', message: 'no word from it' }] },
+    });
+    await write('POST', '/api/v1/namespaces/default/events', {
+      metadata: { name: 'late' },
+      involvedObject: { apiVersion: 'v1', kind: 'Pod', name: 'broken', namespace: 'default' },
+      ...{ reason: 'BackOff', message: 'it was tried again', type: 'Warning', count: 3 },
+      lastTimestamp: new Date().toISOString().replace(/\.\d+/, ''),
+    });
+    await own.inTab(async (tab) => {
+      await tab.shows('need attention', '.verdict');
+      await tab.shows(/ImagePullBackOff.*broken.*there is no such image/s, '.trouble li');
+      await tab.shows(/NotReady.*silent.*no word from it/s, '.trouble li');
+      await tab.shows(/BackOff.*Pod broken.*it was tried again.*3 times/s, '.trouble li');
+      await tab.page.click('.trouble a >> text=broken');
+      await tab.shows(/ImagePullBackOff.*there is no such image/s, '.state');
+    });
+    await write('DELETE', '/api/v1/nodes/silent');
+  });
+
+  it('selects rows, labels and deletes them, and keeps columns and filters', async () => {
+    for (const name of ['many-a', 'many-b', 'many-c']) await write('POST', configMaps, { metadata: { name } });
+    await own.inTab(async (tab) => {
+      await tab.show('#/list/core/v1/configmaps?ns=default&q=many-');
+      await tab.until(`${rows}.length === 3`);
+      await tab.page.check('[aria-label="Select all rows"]');
+      await tab.page.click('.bulk >> text=Label…');
+      await tab.page.fill('dialog input.line', 'stage=old');
+      await tab.page.click('dialog button[type=button] >> text=/^Label$/');
+      await tab.page.waitForSelector('dialog', { state: 'detached' });
+      await tab.page.click('text=Columns');
+      await tab.page.check('.sheet label:has-text("stage") input');
+      await tab.page.keyboard.press('Escape');
+      await tab.shows('old', '.table tbody td');
+      await tab.page.uncheck('[aria-label="Select many-b"]');
+      await tab.page.click('.bulk >> text=Delete…');
+      await tab.page.click('dialog button.solid');
+      await tab.page.waitForSelector('dialog', { state: 'detached' });
+      await tab.until(`${rows}.length === 1`);
+      await tab.shows('many-b', '.table tbody tr');
+      await tab.page.click('[aria-label="Save these filters"]');
+      await tab.page.click('.sheet >> text=/^Save$/');
+      await tab.show('#/');
+      await tab.page.click('nav >> text=Config maps: many-, default');
+      await tab.until(`${rows}.length === 1`);
+    });
+  });
+
+  it('creates several objects from pasted text, after a dry run', async () => {
+    const map = (name: string, data: string) =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n  namespace: default\n${data}`;
+    await own.inTab(async (tab) => {
+      await tab.page.keyboard.press('c');
+      const pasted = '.create textarea';
+      await tab.page.fill(pasted, `${map('pasted-a', 'data: {a: "1"}')}\n---\n${map('pasted-b', 'dat: {}')}\n`);
+      await tab.page.click('text=Try (dry run)');
+      await tab.shows('would be created', '.outcomes li');
+      await tab.shows(/refused.*dat/s, '.outcomes li');
+      assert.equal((await own.cluster.first.client.get(`${configMaps}/pasted-a`)).status, 404);
+      await tab.page.fill(pasted, `${map('pasted-a', 'data: {a: "1"}')}\n---\n${map('pasted-b', 'data: {}')}\n`);
+      await tab.page.click('text=Try (dry run)');
+      await tab.page.click('text=Apply all 2');
+      await tab.shows(/^created/, '.outcomes li:nth-child(2)');
+      assert.equal((await own.cluster.first.client.get(`${configMaps}/pasted-b`)).status, 200);
+    });
+  });
+
+  it('does the work of a day with the rights of the user, and says what they lack', async () => {
+    const template = (image: string) => ({
+      metadata: { labels: { app: 'daily' } },
+      spec: { containers: [{ name: 'app', image }] },
+    });
+    const selector = { matchLabels: { app: 'daily' } };
+    const deployments = '/apis/apps/v1/namespaces/default/deployments';
+    const deployment = { metadata: { name: 'daily' }, spec: { replicas: 1, selector, template: template('a:2') } };
+    const { metadata } = (await write('POST', deployments, deployment)) as { metadata: { uid: string } };
+    // No control loop of deployments runs here: the test makes what it would.
+    for (const [name, revision] of [
+      ['daily-1', '1'],
+      ['daily-2', '2'],
+    ] as const) {
+      const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'daily', uid: metadata.uid, controller: true };
+      const annotations = { 'deployment.kubernetes.io/revision': revision };
+      await write('POST', '/apis/apps/v1/namespaces/default/replicasets', {
+        metadata: { name, annotations, labels: { app: 'daily' }, ownerReferences: [owner] },
+        spec: { replicas: 0, selector, template: template(`a:${revision}`) },
+      });
+    }
+    await write('POST', '/apis/batch/v1/namespaces/default/cronjobs', {
+      metadata: { name: 'nightly' },
+      spec: {
+        schedule: '0 0 1 1 *',
+        jobTemplate: { spec: { template: { spec: { ...template('a:1').spec, restartPolicy: 'Never' } } } },
+      },
+    });
+    const page = '#/object/apps/v1/deployments/default/daily';
+    const live = async () => (await own.cluster.first.client.get(`${deployments}/daily`)).body;
+    await own.inTab(async (tab) => {
+      await tab.show(page);
+      await tab.page.click('text=Scale…');
+      await tab.page.fill('dialog input', '4');
+      await tab.page.click('dialog button[type=submit]');
+      await tab.page.waitForSelector('dialog', { state: 'detached' });
+      await tab.shows('0 of 4 ready', '.state');
+      await tab.page.click('.actions-bar >> text=Restart');
+      await tab.page.click('dialog button[type=submit]');
+      await tab.page.waitForSelector('dialog', { state: 'detached' });
+      assert.match(JSON.stringify((await live()).spec), /restartedAt/);
+      await tab.page.click('text=Pause rollout');
+      await tab.page.click('text=Resume rollout');
+      await tab.page.waitForSelector('text=Pause rollout');
+      await tab.page.click('text=Roll back…');
+      await tab.shows('a:2', 'dialog .removed');
+      await tab.shows('a:1', 'dialog .added');
+      await tab.page.click('text=Return to revision 1');
+      await tab.page.waitForSelector('dialog', { state: 'detached' });
+      assert.match(JSON.stringify((await live()).spec), /"image":"a:1"/);
+      await tab.show('#/object/batch/v1/cronjobs/default/nightly');
+      await tab.page.click('text=Run now');
+      await tab.shows(/^nightly-manual-/, 'main h1');
+      await tab.shows('Cron job nightly', '.headline');
+    });
+    await write('POST', '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles', {
+      metadata: { name: 'looks' },
+      rules: [{ apiGroups: ['apps'], resources: ['*'], verbs: ['get', 'list', 'watch'] }],
+    });
+    await write('POST', '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings', {
+      metadata: { name: 'looks' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'looks' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }],
+    });
+    await own.inTab(async (tab) => {
+      await tab.show(page);
+      for (const action of ['Scale…', 'Delete']) {
+        const button = tab.page.locator(`.actions-bar button[aria-disabled=true]:has-text("${action}")`);
+        await button.waitFor();
+        assert.match((await button.getAttribute('title')) ?? '', /You may not (patch|delete) deployments.apps/);
+      }
+      await tab.page.click('text=Scale…', { force: true });
+      assert.equal(await tab.page.locator('dialog').count(), 0);
+    }, tokens.alice);
   });
 
   it('runs nothing that stands in objects, events, tables or errors', async () => {

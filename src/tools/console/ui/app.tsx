@@ -1,16 +1,20 @@
 import { useLayoutEffect } from 'preact/hooks';
-import { Header, Navigation } from './frame.js';
+import { Skeleton } from './blank.js';
+import { CreatePage } from './create-page.js';
+import { createRoute } from './create-text.js';
+import { Header } from './frame.js';
 import { showHelp } from './help.js';
 import { HelpDialog } from './help-dialog.js';
-import { Home } from './home.js';
 import { bindKeys } from './keys.js';
 import { ListPage } from './list-page.js';
 import { LoginPage } from './login-page.js';
 import { MapPage } from './map-page.js';
 import { back, chosenNamespace, go, route } from './navigation.js';
 import { ObjectPage } from './object-page.js';
+import { OverviewPage } from './overview-page.js';
 import { ServerPage } from './server-page.js';
 import { kinds, session } from './session.js';
+import { SideNav } from './side-nav.js';
 import { SqlPage } from './sql-page.js';
 import { toggleTheme } from './theme.js';
 
@@ -26,6 +30,7 @@ export function App() {
         { keys: ['n'], run: () => document.getElementById('namespace')?.focus() },
         { keys: ['s'], run: () => go({ page: 'server' }) },
         { keys: ['m'], run: () => go({ page: 'map', namespace: chosenNamespace.value }) },
+        { keys: ['c'], run: () => go(createRoute) },
       ]),
     [],
   );
@@ -34,9 +39,15 @@ export function App() {
   return (
     <div class="frame">
       <Header login={session.value} />
-      <Navigation />
+      <SideNav />
       <main id="main" tabIndex={-1}>
-        {kinds.value === undefined ? <p class="centre">Asking the server what it serves…</p> : <Page />}
+        {kinds.value === undefined ? (
+          <div class="page">
+            <Skeleton lines={10} />
+          </div>
+        ) : (
+          <Page />
+        )}
       </main>
       <HelpDialog />
     </div>
@@ -56,7 +67,9 @@ function Page() {
       return <MapPage namespace={shown.namespace} />;
     case 'sql':
       return <SqlPage />;
+    case 'create':
+      return <CreatePage />;
     default:
-      return <Home />;
+      return <OverviewPage namespace={chosenNamespace.value} />;
   }
 }

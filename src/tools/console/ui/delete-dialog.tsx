@@ -3,7 +3,8 @@ import { Dialog } from './dialog.js';
 import { api } from './session.js';
 import type { ApiObject } from './yaml-text.js';
 
-const ways = [
+/** What happens to the dependents of an object that is deleted. */
+export const propagations = [
   ['Background', 'then what depends on it (Background)'],
   ['Foreground', 'after what depends on it (Foreground)'],
   ['Orphan', 'and leave what depends on it (Orphan)'],
@@ -44,7 +45,7 @@ export function DeleteDialog({ path, object, close }: { path: string; object: Ap
             way.value = event.currentTarget.value;
           }}
         >
-          {ways.map(([value, text]) => (
+          {propagations.map(([value, text]) => (
             <option key={value} value={value}>
               {text}
             </option>
@@ -55,7 +56,7 @@ export function DeleteDialog({ path, object, close }: { path: string; object: Ap
         {problem.value}
       </p>
       <p class="actions">
-        <button type="button" class="danger" onClick={() => void run()}>
+        <button type="button" class="danger solid" onClick={() => void run()}>
           Delete
         </button>
         <button type="button" onClick={close}>

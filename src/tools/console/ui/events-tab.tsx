@@ -1,8 +1,12 @@
 import { useSignal } from '@preact/signals';
+import { Blank, Skeleton } from './blank.js';
+import { now } from './clock.js';
 import { type Followed, follow, waitInBrowser } from './follow.js';
 import type { Metadata } from './metadata.js';
-import { ageOf } from './rows.js';
+import { lastTime } from './problems.js';
 import { api } from './session.js';
+import { StatusText } from './status-badge.js';
+import { agoText } from './times.js';
 import { useWhileShown } from './use-follow.js';
 import { type ApiObject, readObject } from './yaml-text.js';
 
@@ -60,13 +64,19 @@ export function EventsTab({ object }: { readonly object: ApiObject }) {
   );
   const shown = [...events.value.values()].sort((a, b) => lastTime(b).localeCompare(lastTime(a)));
   if (problem.value !== '') return <p class="problem">{problem.value}</p>;
-  if (shown.length === 0)
-    return <p class="quiet">{isLoaded.value ? 'There are no events of this object.' : 'Loading…'}</p>;
+  if (shown.length === 0 && !isLoaded.value) return <Skeleton lines={5} />;
+  if (shown.length === 0) {
+    return (
+      <Blank icon="bookmark" title="No events">
+        <p>Nothing happened to this object lately; the server forgets events after a while.</p>
+      </Blank>
+    );
+  }
   return (
     <table class="plain">
       <thead>
         <tr>
-          {['Last seen', 'Type', 'Reason', 'Times', 'From', 'Message'].map((title) => (
+          {['Last seen', 'Reason', 'Message', 'Times', 'From'].map((title) => (
             <th key={title} scope="col">
               {title}
             </th>
@@ -76,19 +86,18 @@ export function EventsTab({ object }: { readonly object: ApiObject }) {
       <tbody>
         {shown.map((event) => (
           <tr key={event.metadata.name}>
-            <td title={lastTime(event)}>{ageOf(lastTime(event), Date.now())}</td>
-            <td class={event.type === 'Warning' ? 'problem' : ''}>{event.type}</td>
-            <td>{event.reason}</td>
-            <td class="number">{event.series?.count ?? event.count ?? 1}</td>
-            <td>{event.source?.component || event.reportingComponent}</td>
+            <td title={lastTime(event)} class="time">
+              {agoText(lastTime(event), now.value)}
+            </td>
+            <td>
+              <StatusText tone={event.type === 'Warning' ? 'warn' : 'idle'} text={event.reason ?? event.type ?? ''} />
+            </td>
             <td>{event.message}</td>
+            <td class="number">{event.series?.count ?? event.count ?? 1}</td>
+            <td class="quiet">{event.source?.component || event.reportingComponent}</td>
           </tr>
         ))}
       </tbody>
     </table>
   );
-}
-
-function lastTime({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: EventObject): string {
-  return series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? firstTimestamp ?? metadata.creationTimestamp ?? '';
 }

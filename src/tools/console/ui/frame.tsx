@@ -1,32 +1,49 @@
-import { useSignal } from '@preact/signals';
 import { showHelp } from './help.js';
-import { canList, type Kind, searchKinds } from './kinds.js';
-import { chosenNamespace, go, route } from './navigation.js';
-import { formatRoute, type Route } from './routes.js';
-import { kinds, type LoggedIn, loadKinds, logout, namespaces, session } from './session.js';
+import { Icon } from './icons.js';
+import { adjust, chosenNamespace, go, route } from './navigation.js';
+import { type LoggedIn, logout, namespaces } from './session.js';
+import { navShown } from './side-nav.js';
 import { toggleTheme } from './theme.js';
 
+/** The bar at the top: where one is, who one is. */
 export function Header({ login }: { readonly login: LoggedIn }) {
   return (
     <header class="bar">
-      <a class="brand" href="#/">
-        Plinth
+      <button
+        type="button"
+        class="plain menu"
+        aria-label="Pages"
+        aria-expanded={navShown.value}
+        onClick={() => {
+          navShown.value = !navShown.value;
+        }}
+      >
+        <Icon name="menu" />
+      </button>
+      <a class="brand" href="#/" aria-label="Plinth: overview">
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M2.5 2h11v2.4h-11zM5 5.6h6v4.8H5zM1.5 11.6h13V14h-13z" />
+        </svg>
+        <span>Plinth</span>
       </a>
-      <span class="server" title="The server">
-        {login.server}
-      </span>
       <NamespaceChoice />
       <span class="gap" />
+      <span class="server" title="The server">
+        {login.server.replace(/^https?:\/\//, '')}
+      </span>
       <span class="user" title={login.user.groups.join(', ')}>
         {login.user.name || 'logged in'}
       </span>
-      <button type="button" onClick={toggleTheme} title="Light or dark (t)" aria-label="Light or dark">
-        ◐
+      <button type="button" class="plain wide-only" onClick={() => go({ page: 'create' })} title="Create from YAML (c)">
+        <Icon name="create" /> Create
       </button>
-      <button type="button" onClick={() => showHelp(true)} title="Keys (?)" aria-label="Help">
+      <button type="button" class="plain" onClick={toggleTheme} title="Light or dark (t)" aria-label="Light or dark">
+        <Icon name="theme" />
+      </button>
+      <button type="button" class="plain wide-only" onClick={() => showHelp(true)} title="Keys (?)" aria-label="Help">
         ?
       </button>
-      <button type="button" onClick={() => void logout()}>
+      <button type="button" class="plain" onClick={() => void logout()}>
         Log out
       </button>
     </header>
@@ -38,7 +55,11 @@ function NamespaceChoice() {
   const namespace = shown.page === 'list' || shown.page === 'map' ? shown.namespace : chosenNamespace.value;
   const choose = (name: string) => {
     chosenNamespace.value = name;
-    if (shown.page === 'list' || shown.page === 'map') go({ ...shown, namespace: name });
+    if (shown.page === 'list') {
+      const { open: _, ...list } = shown;
+      go({ ...list, namespace: name });
+    } else if (shown.page === 'map') go({ ...shown, namespace: name });
+    else if (shown.page === 'home') adjust(shown);
   };
   return (
     <label class="field">
@@ -46,13 +67,25 @@ function NamespaceChoice() {
       <input
         id="namespace"
         list="namespaces"
-        placeholder="all namespaces"
+        placeholder="All namespaces"
         autocomplete="off"
+        title="Namespace (n)"
         key={namespace}
         defaultValue={namespace}
         onChange={(event) => choose(event.currentTarget.value.trim())}
         onFocus={(event) => event.currentTarget.select()}
       />
+      {namespace !== '' && (
+        <button
+          type="button"
+          class="plain"
+          aria-label="All namespaces"
+          title="All namespaces"
+          onClick={() => choose('')}
+        >
+          <Icon name="close" />
+        </button>
+      )}
       <datalist id="namespaces">
         {namespaces.value.map((name) => (
           <option key={name} value={name} />
@@ -60,75 +93,4 @@ function NamespaceChoice() {
       </datalist>
     </label>
   );
-}
-
-const pages: readonly (readonly [string, () => Route])[] = [
-  ['Server', () => ({ page: 'server' })],
-  ['Map', () => ({ page: 'map', namespace: chosenNamespace.value })],
-];
-
-export function Navigation() {
-  const text = useSignal('');
-  const found = searchKinds((kinds.value?.all ?? []).filter(canList), text.value);
-  const groups = new Map<string, Kind[]>();
-  for (const kind of found) groups.set(kind.group, [...(groups.get(kind.group) ?? []), kind]);
-  const [first] = found;
-  return (
-    <nav aria-label="Kinds">
-      <input
-        id="find-kind"
-        type="search"
-        aria-label="Find a kind"
-        placeholder="Find a kind (:)"
-        value={text.value}
-        onInput={(event) => {
-          text.value = event.currentTarget.value;
-        }}
-        onFocus={() => void loadKinds().catch(() => {})}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || first === undefined) return;
-          text.value = '';
-          event.currentTarget.blur();
-          go(listOf(first));
-        }}
-      />
-      <ul>
-        {session.value?.sql === true && (
-          <li>
-            <a href="#/sql">SQL</a>
-          </li>
-        )}
-        {pages.map(([title, to]) => (
-          <li key={title}>
-            <a href={formatRoute(to())}>{title}</a>
-          </li>
-        ))}
-      </ul>
-      {[...groups].map(([group, members]) => (
-        <section key={group}>
-          <h2>{group || 'core'}</h2>
-          <ul>
-            {members.map((kind) => (
-              <li key={kind.resource}>
-                <a href={formatRoute(listOf(kind))} aria-current={isShown(kind) ? 'page' : undefined}>
-                  {kind.resource}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </section>
-      ))}
-    </nav>
-  );
-}
-
-function listOf(kind: Kind): Route {
-  const namespace = kind.namespaced ? chosenNamespace.value : '';
-  const { group, version, resource } = kind;
-  return { page: 'list', group, version, resource, namespace, labels: '', fields: '', text: '' };
-}
-
-function isShown({ group, resource }: Kind): boolean {
-  const shown = route.value;
-  return (shown.page === 'list' || shown.page === 'object') && shown.group === group && shown.resource === resource;
 }

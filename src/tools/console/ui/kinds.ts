@@ -1,4 +1,5 @@
-import type { Api } from './api.js';
+import { type Api, ApiFault } from './api.js';
+import { titleOfKind } from './kind-title.js';
 
 /** A kind that the server serves, in the version that it prefers. */
 export interface Kind {
@@ -54,7 +55,8 @@ export async function discover(api: Api): Promise<Kinds> {
   const found = await Promise.all(
     [{ group: '', version: 'v1' }, ...versions].map(async ({ group, version }) => {
       try {
-        const list = await api.json<ResourceList>(group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
+        const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+        const list = await again(() => api.json<ResourceList>(path));
         return kindsOf(group, version, list);
       } catch {
         missing.push(`${group}/${version}`);
@@ -70,6 +72,16 @@ export async function discover(api: Api): Promise<Kinds> {
   }
   const suffix = groups.map(({ name }) => /^authorization\.(.+)$/.exec(name)?.[1]).find((text) => text !== undefined);
   return { all: [...byName.values()], suffix: suffix ?? 'k8s.io', missing };
+}
+
+/** A connection may break for a moment; an extension server that is not there is worth no second try. */
+async function again<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ApiFault && error.code === 0) return run();
+    throw error;
+  }
 }
 
 function kindsOf(group: string, version: string, { resources = [] }: ResourceList): Kind[] {
@@ -113,10 +125,15 @@ function enc(segment: string): string {
   return encodeURIComponent(segment);
 }
 
-/** Kinds whose name, group or short names contain the text; those that begin with it come first. */
+/** Kinds whose name, title, group or short names contain the text; those that begin with it come first. */
 export function searchKinds(kinds: readonly Kind[], text: string): readonly Kind[] {
   const wanted = text.trim().toLowerCase();
-  const names = ({ resource, kind, shortNames }: Kind) => [resource, kind.toLowerCase(), ...shortNames];
+  const names = (kind: Kind) => [
+    kind.resource,
+    kind.kind.toLowerCase(),
+    titleOfKind(kind).toLowerCase(),
+    ...kind.shortNames,
+  ];
   return kinds
     .map((kind) => ({ kind, rank: rankOf(names(kind), kind.group, wanted) }))
     .filter(({ rank }) => rank < 4)

@@ -1,9 +1,17 @@
-import { useComputed, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
+import { BulkBar } from './bulk-bar.js';
+import { chosenColumns, withLabelCells, withLabelColumns } from './columns.js';
 import { waitInBrowser } from './follow.js';
 import { bindKeys } from './keys.js';
-import { pathOf } from './kinds.js';
+import { titleOfKind } from './kind-title.js';
+import { type Kind, pathOf } from './kinds.js';
+import { ListBlank } from './list-blank.js';
+import { changeSettings, settingsOf } from './list-settings.js';
+import { ListTools } from './list-tools.js';
+import { keyOfKind } from './nav-groups.js';
 import { adjust, chosenNamespace } from './navigation.js';
+import { ObjectView } from './object-view.js';
 import { formatRoute, type ListRoute, type Route } from './routes.js';
 import { type Sorting, shownRows } from './rows.js';
 import { api, kinds } from './session.js';
@@ -14,20 +22,104 @@ import { useWhileShown } from './use-follow.js';
 /** How long changes are collected before they are drawn together, in milliseconds. */
 const drawMs = 100;
 
+/** The objects of a kind, as they are now, and beside them the one that is open. */
+export function ListPage({ route }: { readonly route: ListRoute }) {
+  const { group, version, resource, namespace, open } = route;
+  const kind = kinds.value?.all.find((each) => each.group === group && each.resource === resource);
+  const title = kind === undefined ? resource : titleOfKind(kind);
+  const change = (more: Partial<ListRoute>) => adjust({ page: 'list', ...route, ...more });
+  const close = () => {
+    const { open: _, ...list } = route;
+    adjust({ page: 'list', ...list });
+    document.querySelector<HTMLElement>('.table')?.focus();
+  };
+  const selected = useSignal<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    if (kind?.namespaced !== false) chosenNamespace.value = namespace;
+    selected.value = new Set();
+  }, [namespace, kind]);
+  return (
+    <div class="split">
+      <List route={route} kind={kind} title={title} change={change} selected={selected} />
+      {open !== undefined && (
+        <aside class="panel" aria-label={`${resource} ${open.name}`}>
+          <ObjectView
+            key={`${open.namespace}/${open.name}`}
+            route={{ group, version, resource, ...open }}
+            show={(tab) => change({ open: { ...open, tab } })}
+            close={close}
+          />
+        </aside>
+      )}
+    </div>
+  );
+}
+
+interface ListProps {
+  readonly route: ListRoute;
+  readonly kind: Kind | undefined;
+  readonly title: string;
+  readonly change: (more: Partial<ListRoute>) => void;
+  readonly selected: { value: ReadonlySet<string> } & Parameters<typeof TableView>[0]['selected'];
+}
+
+function List({ route, kind, title, change, selected }: ListProps) {
+  const { group, resource, namespace, text, open } = route;
+  const table = useTable(route, kind);
+  const key = keyOfKind({ group, resource });
+  const settings = settingsOf(key);
+  const { labels } = settings;
+  const every = useMemo(() => withLabelColumns(table.columns, labels), [table.columns, labels]);
+  const cells = useMemo(() => withLabelCells(table.all, table.columns.length, labels), [table.all, labels]);
+  const sorting = sortingOf(settings.sort, every);
+  const rows = shownRows(cells, every, text, sorting);
+  const showsNamespace = kind?.namespaced !== false && namespace === '';
+  const sort = (column: number) => {
+    const next = nextSorting(sorting, column);
+    const name = next === undefined ? undefined : every[next.column]?.name;
+    changeSettings(key, { sort: name === undefined ? undefined : { column: name, isDown: next?.isDown === true } });
+  };
+  const isEmpty = rows.length === 0 && table.state !== 'loading' && !(table.isFilling && table.all.length === 0);
+  const objectOf = (row: Row) => ({ namespace: row.namespace, name: row.name, tab: open?.tab ?? ('summary' as const) });
+  return (
+    <section class="list">
+      <ListTools route={route} kind={kind} title={title} table={table} shown={rows.length} change={change} />
+      <p role="status" class={table.state === 'failed' || table.state === 'waiting' ? 'problem notice' : 'unseen'}>
+        {stateText(table)}
+      </p>
+      <TableView
+        name={title}
+        resource={resource}
+        columns={chosenColumns(every, settings)}
+        rows={rows}
+        showsNamespace={showsNamespace}
+        sorting={sorting}
+        sort={sort}
+        href={(row) => formatRoute({ page: 'list', ...route, open: objectOf(row) })}
+        openKey={open === undefined ? '' : `${open.namespace}/${open.name}`}
+        peek={(row) => change({ open: objectOf(row) })}
+        selected={selected}
+        scrolls={settings.isWide}
+        isLoading={table.state === 'loading' || table.isFilling}
+      />
+      {isEmpty && table.state !== 'failed' && (
+        <ListBlank route={route} kind={kind} title={title} total={table.all.length} change={change} />
+      )}
+      {selected.value.size > 0 && kind !== undefined && <BulkBar kind={kind} rows={rows} selected={selected} />}
+    </section>
+  );
+}
+
 const filterKeys = [
   { keys: ['/'], run: () => document.getElementById('find')?.focus() },
   { keys: ['l'], run: () => document.getElementById('labels')?.focus() },
   { keys: ['f'], run: () => document.getElementById('fields')?.focus() },
 ];
 
-/** The objects of a kind, as they are now. */
-export function ListPage({ route }: { readonly route: ListRoute }) {
-  const { group, version, resource, namespace, labels, fields, text } = route;
-  const kind = kinds.value?.all.find((each) => each.group === group && each.resource === resource);
-  const scope = kind?.namespaced === false ? '' : namespace;
-  const collection = pathOf({ group, version, resource }, scope);
+/** The table of a list, which follows the server while it is shown. */
+function useTable({ group, version, resource, namespace, labels, fields }: ListRoute, kind: Kind | undefined) {
+  const collection = pathOf({ group, version, resource }, kind?.namespaced === false ? '' : namespace);
   const drawn = useSignal(0);
-  const sorting = useSignal<Sorting | undefined>(undefined);
   const table = useMemo(() => {
     const query = { ...(labels && { labelSelector: labels }), ...(fields && { fieldSelector: fields }) };
     let isPlanned = false;
@@ -44,53 +136,17 @@ export function ListPage({ route }: { readonly route: ListRoute }) {
     });
   }, [collection, labels, fields]);
   useWhileShown((signal) => table.run(signal, waitInBrowser), [table]);
-  useEffect(() => {
-    if (kind?.namespaced !== false) chosenNamespace.value = namespace;
-  }, [namespace, kind]);
   useLayoutEffect(() => bindKeys(filterKeys), []);
   void drawn.value;
-  const columns = table.columns;
-  const showsNamespace = kind?.namespaced !== false && namespace === '';
-  const rows = shownRows(table.all, columns, text, sorting.value);
-  const change = (more: Partial<ListRoute>) => adjust({ page: 'list', ...route, ...more });
-  return (
-    <section class="list">
-      <header class="tools">
-        <h1>{resource}</h1>
-        <Count table={table} shown={rows.length} />
-        <span class="gap" />
-        <Filter id="find" label="Find (/)" value={text} change={(value) => change({ text: value })} isLive />
-        <Filter
-          id="labels"
-          label="Labels (l)"
-          hint="app=web,tier!=db"
-          value={labels}
-          change={(value) => change({ labels: value })}
-        />
-        <Filter
-          id="fields"
-          label="Fields (f)"
-          hint="status.phase=Running"
-          value={fields}
-          change={(value) => change({ fields: value })}
-        />
-      </header>
-      <p role="status" class={table.state === 'failed' || table.state === 'waiting' ? 'problem' : 'unseen'}>
-        {stateText(table)}
-      </p>
-      <TableView
-        name={resource}
-        columns={columns}
-        rows={rows}
-        showsNamespace={showsNamespace}
-        sorting={sorting.value}
-        sort={(column) => {
-          sorting.value = nextSorting(sorting.value, column);
-        }}
-        href={(row) => formatRoute(objectRoute(route, row))}
-      />
-    </section>
-  );
+  return table;
+}
+
+function sortingOf(
+  sort: { readonly column: string; readonly isDown: boolean } | undefined,
+  columns: readonly { readonly name: string }[],
+): Sorting | undefined {
+  const column = columns.findIndex(({ name }) => name === sort?.column);
+  return sort === undefined || column < 0 ? undefined : { column, isDown: sort.isDown };
 }
 
 /** Sorts by a column first ascending, then descending, then not at all. */
@@ -100,56 +156,11 @@ function nextSorting(sorting: Sorting | undefined, column: number): Sorting | un
 }
 
 export function objectRoute({ group, version, resource }: ListRoute, { namespace, name }: Row): Route {
-  return { page: 'object', group, version, resource, namespace, name, tab: 'yaml' };
+  return { page: 'object', group, version, resource, namespace, name, tab: 'summary' };
 }
 
 function stateText({ state, message }: LiveTable): string {
   if (state === 'failed') return message;
   if (state === 'waiting') return `${message} (trying again)`;
   return state === 'loading' ? 'loading' : 'up to date';
-}
-
-function Count({ table, shown }: { readonly table: LiveTable; readonly shown: number }) {
-  const { length } = table.all;
-  const text = shown === length ? String(length) : `${shown} of ${length}`;
-  const isLive = table.state === 'live';
-  return (
-    <span class="count" data-state={table.state} data-complete={!table.isFilling}>
-      {text}
-      {table.isFilling && table.state === 'loading' ? '…' : ''}{' '}
-      <span class={isLive ? 'dot live' : 'dot'} aria-hidden="true" />
-    </span>
-  );
-}
-
-interface FilterProps {
-  readonly id: string;
-  readonly label: string;
-  readonly hint?: string;
-  readonly value: string;
-  readonly change: (value: string) => void;
-  /** Whether each typed letter takes effect, not only Enter. */
-  readonly isLive?: boolean;
-}
-
-function Filter({ id, label, hint = '', value, change, isLive = false }: FilterProps) {
-  const isEmpty = useComputed(() => value === '');
-  return (
-    <input
-      id={id}
-      type="search"
-      class={isEmpty.value ? '' : 'set'}
-      aria-label={label}
-      title={label}
-      placeholder={hint === '' ? label : `${label}: ${hint}`}
-      autocomplete="off"
-      spellcheck={false}
-      value={value}
-      onInput={(event) => isLive && change(event.currentTarget.value)}
-      onChange={(event) => !isLive && change(event.currentTarget.value.trim())}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') event.currentTarget.blur();
-      }}
-    />
-  );
 }

@@ -133,7 +133,7 @@ function Box({ node: { known, more, column, row } }: { readonly node: MapNode })
   const [x, y] = [column * cellWidth + 4, row * cellHeight + 4];
   const short = name.length > mostLetters ? `${name.slice(0, mostLetters - 1)}…` : name;
   return (
-    <a href={formatRoute({ page: 'object', group, version, resource, namespace, name, tab: 'yaml' })}>
+    <a href={formatRoute({ page: 'object', group, version, resource, namespace, name, tab: 'summary' })}>
       <title>{`${kind.kind} ${name}`}</title>
       <rect x={x} y={y} width={boxWidth} height={boxHeight} rx={5} />
       <text class="kind" x={x + 8} y={y + 15}>

@@ -95,7 +95,7 @@ export function ObjectLink({ known: { kind, metadata } }: { readonly known: Know
   const { namespace = '', name } = metadata;
   return (
     <a
-      href={formatRoute({ page: 'object', group, version, resource, namespace, name, tab: 'yaml' })}
+      href={formatRoute({ page: 'object', group, version, resource, namespace, name, tab: 'summary' })}
     >{`${kind.kind} ${name}`}</a>
   );
 }

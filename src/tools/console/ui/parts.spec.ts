@@ -20,6 +20,10 @@ const row = (name: string, ...more: string[]) => ({
   created: `2026-01-0${name.length}T00:00:00Z`,
   isGoing: false,
   cells: [name, ...more],
+  labels: {},
+  uid: name,
+  owner: '',
+  owners: [],
 });
 
 describe('the parts of the page', () => {

@@ -5,7 +5,8 @@ export type Route =
   | ({ readonly page: 'object' } & ObjectRoute)
   | { readonly page: 'server' }
   | { readonly page: 'map'; readonly namespace: string }
-  | { readonly page: 'sql' };
+  | { readonly page: 'sql' }
+  | { readonly page: 'create' };
 
 export interface ResourceName {
   readonly group: string;
@@ -20,21 +21,25 @@ export interface ListRoute extends ResourceName {
   readonly fields: string;
   /** Words that rows must contain. */
   readonly text: string;
+  /** The object that is shown beside the list. */
+  readonly open?: OpenObject;
 }
 
-export const tabs = ['yaml', 'events', 'owners', 'timeline'] as const;
-export type Tab = (typeof tabs)[number];
-
-export interface ObjectRoute extends ResourceName {
+export interface OpenObject {
   readonly namespace: string;
   readonly name: string;
   readonly tab: Tab;
 }
 
+export const tabs = ['summary', 'yaml', 'events', 'owners', 'timeline', 'logs', 'terminal'] as const;
+export type Tab = (typeof tabs)[number];
+
+export interface ObjectRoute extends ResourceName, OpenObject {}
+
 /** Reads a fragment; an unknown one means the start page. */
 export function parseRoute(fragment: string): Route {
-  const [path = '', search = ''] = fragment.replace(/^#?\/?/, '').split('?', 2);
-  const [page, ...segments] = path.split('/');
+  const [path = '', search = ''] = fragment.replace(/^#\/?/, '').split('?');
+  const [page = '', ...segments] = path.split('/');
   const query = new URLSearchParams(search);
   const parts: string[] = [];
   for (const segment of segments) {
@@ -47,27 +52,34 @@ export function parseRoute(fragment: string): Route {
   const [group = '', version = '', resource = '', namespace = '', name = ''] = parts;
   const named = { group: group === 'core' ? '' : group, version, resource };
   const get = (key: string) => query.get(key) ?? '';
+  const tab = tabs.find((each) => each === get('tab')) ?? 'summary';
   if (page === 'list' && resource !== '') {
-    return { page, ...named, namespace: get('ns'), labels: get('labels'), fields: get('fields'), text: get('q') };
+    const filters = { namespace: get('ns'), labels: get('labels'), fields: get('fields'), text: get('q') };
+    const opened = get('open');
+    const slash = opened.indexOf('/');
+    if (slash < 0 || slash === opened.length - 1) return { page, ...named, ...filters };
+    const open = { namespace: opened.slice(0, slash), name: opened.slice(slash + 1), tab };
+    return { page, ...named, ...filters, open };
   }
   if (page === 'object' && name !== '') {
-    const tab = tabs.find((each) => each === get('tab')) ?? 'yaml';
     return { page, ...named, namespace: namespace === '-' ? '' : namespace, name, tab };
   }
   if (page === 'map') return { page, namespace: get('ns') };
-  return page === 'server' || page === 'sql' ? { page } : { page: 'home' };
+  return page === 'server' || page === 'sql' || page === 'create' ? { page } : { page: 'home' };
 }
 
 export function formatRoute(route: Route): string {
   switch (route.page) {
     case 'list': {
-      const { namespace: ns, labels, fields, text: q } = route;
-      return `#/list/${resourcePath(route)}${search({ ns, labels, fields, q })}`;
+      const { namespace: ns, labels, fields, text: q, open } = route;
+      const opened = open === undefined ? '' : `${open.namespace}/${open.name}`.toWellFormed();
+      const more = { open: opened, tab: open === undefined ? '' : tabText(open.tab) };
+      return `#/list/${resourcePath(route)}${search({ ns, labels, fields, q, ...more })}`;
     }
     case 'object': {
       const { namespace, name, tab } = route;
       const path = `${resourcePath(route)}/${encoded(namespace || '-')}/${encoded(name)}`;
-      return `#/object/${path}${search({ tab: tab === 'yaml' ? '' : tab })}`;
+      return `#/object/${path}${search({ tab: tabText(tab) })}`;
     }
     case 'map':
       return `#/map${search({ ns: route.namespace })}`;
@@ -76,6 +88,15 @@ export function formatRoute(route: Route): string {
     default:
       return `#/${route.page}`;
   }
+}
+
+/** The list of a kind, without filters. */
+export function listRoute({ group, version, resource }: ResourceName, namespace: string): ListRoute & { page: 'list' } {
+  return { page: 'list', group, version, resource, namespace, labels: '', fields: '', text: '' };
+}
+
+function tabText(tab: Tab): string {
+  return tab === 'summary' ? '' : tab;
 }
 
 function resourcePath({ group, version, resource }: ResourceName): string {

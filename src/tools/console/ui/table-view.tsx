@@ -1,41 +1,72 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { now } from './clock.js';
+import { fittingColumns, type ShownColumn } from './columns.js';
 import { bindKeys } from './keys.js';
 import { open } from './navigation.js';
 import { ageOf, type Sorting, windowOf } from './rows.js';
-import type { Column, Row } from './table.js';
+import { toneOfCell } from './status.js';
+import { StatusText } from './status-badge.js';
+import type { Row } from './table.js';
 
-/** Height of a row in pixels; `style.css` has the same. */
-const rowHeight = 28;
+/** Height of a row in pixels; `lists.css` has the same. */
+const rowHeight = 32;
 
 interface TableViewProps {
   readonly name: string;
-  readonly columns: readonly Column[];
+  /** The kind of the rows. */
+  readonly resource: string;
+  readonly columns: readonly ShownColumn[];
   readonly rows: readonly Row[];
   readonly showsNamespace: boolean;
   readonly sorting: Sorting | undefined;
   readonly sort: (column: number) => void;
-  /** The address of the page of a row. */
+  /** The address of a row. */
   readonly href: (row: Row) => string;
+  /** The row whose object is shown beside the table. */
+  readonly openKey: string;
+  /** Shows another row's object beside the table. */
+  readonly peek: (row: Row) => void;
+  /** The rows that are selected, by key. */
+  readonly selected: Signal<ReadonlySet<string>>;
+  /** Whether columns for which there is no room are scrolled to instead of left out. */
+  readonly scrolls: boolean;
+  readonly isLoading: boolean;
 }
 
 /** A table of any length, of which only the rows in sight are drawn. */
-export function TableView({ name, columns, rows, showsNamespace, sorting, sort, href }: TableViewProps) {
+export function TableView(props: TableViewProps) {
+  const { name, columns, rows, sorting, sort, href, selected, isLoading } = props;
   const frame = useRef<HTMLElement>(null);
   const top = useSignal(0);
-  const height = useSignal(600);
+  const size = useSignal({ width: 1000, height: 600 });
   /** The chosen row by name: it stays chosen when rows come and go around it. */
-  const chosen = useSignal('');
-  const now = useSignal(Date.now());
-  useFrame(frame, height, chosen);
-  useTime(now);
-  useRowKeys(frame, { rows, href }, chosen);
-  const shown = columns.map((column, index) => ({ ...column, index })).filter(({ priority }) => priority === 0);
-  const { first, end } = windowOf(rows.length, rowHeight, top.value, height.value);
-  const widths = columnWidths(shown, rows.slice(first, end), showsNamespace);
-  const before = showsNamespace ? 1 : 0;
-  const count = shown.length + before;
+  const chosen = useSignal(props.openKey);
+  useFrame(frame, size, chosen, props);
+  useRowKeys(frame, props, chosen);
+  useOpenRow(frame, rows, props.openKey);
+  // On a narrow screen it stands behind the name.
+  const showsNamespace = props.showsNamespace && size.value.width >= narrow;
+  const { first, end } = windowOf(rows.length, rowHeight, top.value, size.value.height);
+  const inSight = rows.slice(first, end);
+  const ofNamespace = showsNamespace
+    ? textWidth(
+        inSight.map(({ namespace }) => namespace),
+        10,
+      )
+    : 0;
+  const room = size.value.width - markWidth - ofNamespace;
+  const wanted = columns.map((column, place) => {
+    const width = columnWidth(column, inSight);
+    // A long name must not push out what says how things stand.
+    return place === 0 && !props.scrolls ? Math.min(width, Math.max(150, room * 0.55)) : width;
+  });
+  const shown = props.scrolls ? columns : fittingColumns(columns, wanted, room);
+  const widths = shown.map((column) => wanted[columns.indexOf(column)] ?? 100);
+  const all = showsNamespace ? [ofNamespace, ...widths] : widths;
+  const least = all.reduce((sum, width) => sum + width, 0);
+  const count = all.length + 1;
   const space = (rowsOut: number) => (
     <tr class="space" style={{ height: `${rowsOut * rowHeight}px` }}>
       <td colSpan={count} />
@@ -52,79 +83,147 @@ export function TableView({ name, columns, rows, showsNamespace, sorting, sort, 
         top.value = event.currentTarget.scrollTop;
       }}
     >
-      <table aria-rowcount={rows.length + 1} aria-colcount={count}>
+      <table
+        aria-rowcount={rows.length + 1}
+        aria-colcount={count}
+        style={{ minWidth: `${props.scrolls ? least + markWidth : 0}px` }}
+      >
         <colgroup>
-          {widths.map((width, index) => (
-            <col key={index} style={{ width }} />
+          <col style={{ width: `${markWidth}px` }} />
+          {all.map((width, index) => (
+            <col key={index} style={{ width: `${((100 * width) / least).toFixed(2)}%` }} />
           ))}
         </colgroup>
-        <thead>
-          <tr aria-rowindex={1}>
-            {showsNamespace && <th scope="col">Namespace</th>}
-            {shown.map(({ name: title, index }) => (
-              <th key={index} scope="col" aria-sort={sortState(sorting, index)}>
-                <button type="button" onClick={() => sort(index)}>
-                  {title}
-                  {sorting?.column === index ? (sorting.isDown ? ' ↓' : ' ↑') : ''}
-                </button>
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead {...{ shown, showsNamespace, sorting, sort, rows, selected }} />
         <tbody>
           {space(first)}
-          {rows.slice(first, end).map((row, offset) => (
+          {inSight.map((row, offset) => (
             <TableRow
               key={row.key}
               row={row}
+              resource={props.resource}
               columns={shown}
+              allColumns={columns}
               place={first + offset}
               isChosen={row.key === chosen.value}
+              isOpen={row.key === props.openKey}
               showsNamespace={showsNamespace}
+              hasNamespace={props.showsNamespace && !showsNamespace}
               href={href(row)}
-              now={now.value}
+              selected={selected}
             />
           ))}
           {space(rows.length - end)}
+          {isLoading && rows.length === 0 && <Bones columns={count} />}
         </tbody>
       </table>
     </section>
   );
 }
 
-type ShownColumn = Column & { readonly index: number };
+/** Below this width of the table in pixels, the namespace has no column of its own. */
+const narrow = 460;
+/** Width of the column with the boxes to tick, in pixels. */
+const markWidth = 38;
+
+type HeadProps = Pick<TableViewProps, 'showsNamespace' | 'sorting' | 'sort' | 'rows' | 'selected'> & {
+  readonly shown: readonly ShownColumn[];
+};
+
+function TableHead({ shown, showsNamespace, sorting, sort, rows, selected }: HeadProps) {
+  const isAll = rows.length > 0 && rows.every(({ key }) => selected.value.has(key));
+  return (
+    <thead>
+      <tr aria-rowindex={1}>
+        <th scope="col" class="mark-cell">
+          <input
+            type="checkbox"
+            aria-label="Select all rows"
+            checked={isAll}
+            onChange={() => {
+              selected.value = isAll ? new Set() : new Set(rows.map(({ key }) => key));
+            }}
+          />
+        </th>
+        {showsNamespace && <th scope="col">Namespace</th>}
+        {shown.map(({ name: title, index }) => (
+          <th key={index} scope="col" aria-sort={sortState(sorting, index)}>
+            <button type="button" onClick={() => sort(index)} title={`Sort by ${title}`}>
+              {title}
+              {sorting?.column === index ? (sorting.isDown ? ' ↓' : ' ↑') : ''}
+            </button>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function Bones({ columns }: { readonly columns: number }) {
+  return Array.from({ length: 12 }, (_, line) => (
+    <tr key={line} class="bones">
+      {Array.from({ length: columns }, (_each, column) => (
+        <td key={column}>{column > 0 && <span class={`bone b${(line + column) % 5}`} />}</td>
+      ))}
+    </tr>
+  ));
+}
 
 interface TableRowProps {
   readonly row: Row;
+  readonly resource: string;
   readonly columns: readonly ShownColumn[];
+  /** Also those without room: a status may depend on them. */
+  readonly allColumns: readonly ShownColumn[];
   /** The index of the row among all rows, from 0. */
   readonly place: number;
   readonly isChosen: boolean;
+  readonly isOpen: boolean;
   readonly showsNamespace: boolean;
+  /** Whether the namespace stands behind the name. */
+  readonly hasNamespace: boolean;
   readonly href: string;
-  /** The current time, from which ages are computed. */
-  readonly now: number;
+  readonly selected: Signal<ReadonlySet<string>>;
 }
 
-function TableRow({ row, columns, place, isChosen, showsNamespace, href, now }: TableRowProps) {
+function TableRow(props: TableRowProps) {
+  const { row, resource, columns, allColumns, place, isChosen, isOpen, showsNamespace, href, selected } = props;
+  const isTicked = selected.value.has(row.key);
+  const classes = [row.isGoing ? 'going' : '', isOpen ? 'open' : '', isTicked ? 'ticked' : ''];
+  const others = (title: string) => row.cells[allColumns.find(({ name }) => name === title)?.index ?? -1] ?? '';
   return (
     <tr
       data-key={row.key}
       aria-rowindex={place + 2}
       aria-current={isChosen ? 'true' : undefined}
-      class={row.isGoing ? 'going' : undefined}
+      class={classes.filter(Boolean).join(' ') || undefined}
     >
-      {showsNamespace && <td>{row.namespace}</td>}
+      <td class="mark-cell">
+        <input
+          type="checkbox"
+          tabIndex={-1}
+          aria-label={`Select ${row.name}`}
+          checked={isTicked}
+          onChange={() => toggle(selected, row.key)}
+        />
+      </td>
+      {showsNamespace && <td class="quiet">{row.namespace}</td>}
       {columns.map(({ name: title, index }, column) => {
-        const text = title === 'Age' ? ageOf(row.created, now) : (row.cells[index] ?? '');
+        const text = title === 'Age' ? ageOf(row.created, now.value) : (row.cells[index] ?? '');
+        const tone = toneOfCell(resource, title, text, others);
         return (
           <td key={index} title={text.length > 20 ? text : undefined}>
             {column === 0 ? (
-              <a href={href} tabIndex={-1}>
-                {text || row.name}
-              </a>
-            ) : (
+              <>
+                <a href={href} tabIndex={-1}>
+                  {text || row.name}
+                </a>
+                {props.hasNamespace && <small>{row.namespace}</small>}
+              </>
+            ) : tone === undefined ? (
               text
+            ) : (
+              <StatusText tone={tone} text={text} />
             )}
           </td>
         );
@@ -133,18 +232,39 @@ function TableRow({ row, columns, place, isChosen, showsNamespace, href, now }: 
   );
 }
 
-/** Keeps the height of the frame, and chooses the row that is clicked. */
-function useFrame(frame: RefObject<HTMLElement | null>, height: Signal<number>, chosen: Signal<string>): void {
+function toggle(selected: Signal<ReadonlySet<string>>, key: string): void {
+  const next = new Set(selected.value);
+  if (!next.delete(key)) next.add(key);
+  selected.value = next;
+}
+
+/** Keeps the size of the frame, and opens the row that is clicked. */
+function useFrame(
+  frame: RefObject<HTMLElement | null>,
+  size: Signal<{ readonly width: number; readonly height: number }>,
+  chosen: Signal<string>,
+  table: Pick<TableViewProps, 'rows' | 'href'>,
+): void {
+  const current = useRef(table);
+  current.current = table;
   useLayoutEffect(() => {
     const element = frame.current;
     if (element === null) return;
-    const observer = new ResizeObserver(() => {
-      height.value = element.clientHeight;
-    });
+    const measure = () => {
+      size.value = { width: element.clientWidth, height: element.clientHeight };
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
     const choose = (event: Event) => {
-      const row = event.target instanceof Element ? event.target.closest('tr[data-key]') : null;
-      if (row instanceof HTMLElement) chosen.value = row.dataset.key ?? '';
+      if (!(event.target instanceof Element)) return;
+      const row = event.target.closest('tr[data-key]');
+      if (!(row instanceof HTMLElement)) return;
+      chosen.value = row.dataset.key ?? '';
+      const isSelecting = document.getSelection()?.isCollapsed === false;
+      if (isSelecting || event.target.closest('a, input, .mark-cell') !== null) return;
+      const found = current.current.rows.find(({ key }) => key === chosen.value);
+      if (found !== undefined) open(current.current.href(found));
     };
     element.addEventListener('click', choose);
     return () => {
@@ -154,19 +274,22 @@ function useFrame(frame: RefObject<HTMLElement | null>, height: Signal<number>, 
   }, []);
 }
 
-function useTime(now: Signal<number>): void {
-  useEffect(() => {
-    const timer = setInterval(() => {
-      now.value = Date.now();
-    }, 1000);
-    return () => clearInterval(timer);
-  }, []);
+/** Scrolls to the row whose object is shown, once it is there. */
+function useOpenRow(frame: RefObject<HTMLElement | null>, rows: readonly Row[], openKey: string): void {
+  const shown = useRef('');
+  useLayoutEffect(() => {
+    if (openKey === shown.current) return;
+    const index = rows.findIndex(({ key }) => key === openKey);
+    if (index < 0 && openKey !== '') return;
+    shown.current = openKey;
+    if (index >= 0) reveal(frame.current, index);
+  }, [rows, openKey]);
 }
 
-/** Keys that choose a row by its place, and open it. */
+/** Keys that choose a row by its place, open and tick it. */
 function useRowKeys(
   frame: RefObject<HTMLElement | null>,
-  table: Pick<TableViewProps, 'rows' | 'href'>,
+  table: Pick<TableViewProps, 'rows' | 'href' | 'openKey' | 'peek' | 'selected'>,
   chosen: Signal<string>,
 ): void {
   const current = useRef(table);
@@ -174,10 +297,16 @@ function useRowKeys(
   useLayoutEffect(() => {
     const index = () => current.current.rows.findIndex(({ key }) => key === chosen.value);
     const choose = (to: number) => {
-      const { rows: all } = current.current;
-      const next = Math.max(0, Math.min(all.length - 1, to));
-      chosen.value = all[next]?.key ?? '';
-      reveal(frame.current, next);
+      const { rows: all, openKey, peek } = current.current;
+      const next = all[Math.max(0, Math.min(all.length - 1, to))];
+      chosen.value = next?.key ?? '';
+      if (next === undefined) return;
+      reveal(frame.current, all.indexOf(next));
+      if (openKey !== '' && openKey !== next.key) peek(next);
+    };
+    const withRow = (run: (row: Row) => void) => {
+      const row = current.current.rows[index()];
+      if (row !== undefined) run(row);
     };
     return bindKeys([
       { keys: ['j', 'ArrowDown'], run: () => choose(index() + 1) },
@@ -186,13 +315,8 @@ function useRowKeys(
       { keys: ['PageUp'], run: () => choose(index() - 20) },
       { keys: ['g', 'Home'], run: () => choose(0) },
       { keys: ['G', 'End'], run: () => choose(Number.MAX_SAFE_INTEGER) },
-      {
-        keys: ['Enter'],
-        run: () => {
-          const row = current.current.rows[index()];
-          if (row !== undefined) open(current.current.href(row));
-        },
-      },
+      { keys: ['Enter'], run: () => withRow((row) => open(current.current.href(row))) },
+      { keys: [' '], run: () => withRow((row) => toggle(current.current.selected, row.key)) },
     ]);
   }, []);
 }
@@ -211,20 +335,14 @@ function sortState(sorting: Sorting | undefined, column: number): 'ascending' | 
   return sorting.isDown ? 'descending' : 'ascending';
 }
 
-/** Shares of the width by the longest text in sight. */
-function columnWidths(
-  columns: readonly ShownColumn[],
-  rows: readonly Row[],
-  showsNamespace: boolean,
-): readonly string[] {
-  const longest = (texts: readonly string[], least: number) =>
-    Math.min(48, Math.max(least, ...texts.map(({ length }) => length)) + 2);
-  const widths = columns.map(({ name, index }) => {
-    const texts = name === 'Age' ? [] : rows.map(({ cells }) => cells[index] ?? '');
-    return longest(texts, Math.max(name.length + 2, 6));
-  });
-  const names = rows.map(({ namespace }) => namespace);
-  const all = showsNamespace ? [longest(names, 10), ...widths] : widths;
-  const total = all.reduce((sum, width) => sum + width, 0);
-  return all.map((width) => `${((100 * width) / total).toFixed(2)}%`);
+function columnWidth({ name, index }: ShownColumn, rows: readonly Row[]): number {
+  const texts = name === 'Age' ? ['0h00m'] : rows.map(({ cells }) => cells[index] ?? '');
+  // Room for the mark of a status.
+  return textWidth(texts, name.length + 2) + (name === 'Status' || name === 'Ready' ? 18 : 0);
+}
+
+/** The width of the longest text in pixels, with the space around it. */
+function textWidth(texts: readonly string[], least: number): number {
+  const letters = Math.min(48, Math.max(least, ...texts.map(({ length }) => length)));
+  return letters * 7 + 22;
 }

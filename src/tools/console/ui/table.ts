@@ -1,6 +1,6 @@
 import type { Api } from './api.js';
 import { type Followed, type FollowState, follow, type Wait } from './follow.js';
-import type { Metadata } from './metadata.js';
+import type { Metadata, OwnerReference } from './metadata.js';
 
 /** A column of a server-side table. */
 export interface Column {
@@ -16,6 +16,12 @@ export interface Row {
   readonly created: string;
   readonly isGoing: boolean;
   readonly cells: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly uid: string;
+  /** The name of the controller that it belongs to, such as `ReplicaSet/web-5d9`; empty for none. */
+  readonly owner: string;
+  /** The uids of all owners. */
+  readonly owners: readonly string[];
 }
 
 interface TableBody {
@@ -59,7 +65,7 @@ export class LiveTable {
   ) {}
 
   run(signal: AbortSignal, wait: Wait): Promise<void> {
-    const accept = `application/json;as=Table;v=v1;g=meta.${this.suffix},application/json`;
+    const accept = tableType(this.suffix);
     const followed: Followed = {
       accept,
       list: (ending) => this.list(accept, ending),
@@ -119,19 +125,10 @@ export class LiveTable {
     return metadataOf(body)?.resourceVersion;
   }
 
-  private takeColumns({ columnDefinitions, kind }: TableBody): void {
-    if (kind === 'Table' && (columnDefinitions ?? []).length > 0) {
-      this.columns = (columnDefinitions ?? []).map(({ name = '', type = 'string', priority = 0 }) => ({
-        name: String(name),
-        type,
-        priority,
-      }));
-    } else if (this.columns.length === 0) {
-      this.columns = [
-        { name: 'Name', type: 'string', priority: 0 },
-        { name: 'Age', type: 'string', priority: 0 },
-      ];
-    }
+  private takeColumns(body: TableBody): void {
+    const columns = columnsOf(body);
+    if (columns.length > 0) this.columns = columns;
+    else if (this.columns.length === 0) this.columns = fewColumns;
   }
 
   private touch(): void {
@@ -142,6 +139,36 @@ export class LiveTable {
   private path(more: Readonly<Record<string, string>>): string {
     return `${this.collection}?${new URLSearchParams({ ...this.query, ...more })}`;
   }
+}
+
+const fewColumns: readonly Column[] = [
+  { name: 'Name', type: 'string', priority: 0 },
+  { name: 'Age', type: 'string', priority: 0 },
+];
+
+function tableType(suffix: string): string {
+  return `application/json;as=Table;v=v1;g=meta.${suffix},application/json`;
+}
+
+function columnsOf({ columnDefinitions, kind }: TableBody): readonly Column[] {
+  if (kind !== 'Table') return [];
+  return (columnDefinitions ?? []).map(({ name = '', type = 'string', priority = 0 }) => ({
+    name: String(name),
+    type,
+    priority,
+  }));
+}
+
+/** Reads a list as a table, once. */
+export async function readTable(
+  api: Api,
+  path: string,
+  suffix: string,
+  signal: AbortSignal,
+): Promise<{ readonly columns: readonly Column[]; readonly rows: readonly Row[] }> {
+  const body = await api.json<TableBody>(path, { accept: tableType(suffix), signal });
+  const columns = columnsOf(body);
+  return { columns: columns.length > 0 ? columns : fewColumns, rows: rowsOf(body) };
 }
 
 function metadataOf(body: TableBody & { readonly metadata?: Metadata }): Metadata | undefined {
@@ -157,7 +184,20 @@ function rowsOf({ rows, items }: TableBody): Row[] {
     created: metadata.creationTimestamp ?? '',
     isGoing: metadata.deletionTimestamp !== undefined,
     cells: cells.map(cellText),
+    labels: metadata.labels ?? {},
+    uid: metadata.uid ?? '',
+    owner: ownerOf(metadata),
+    owners: ownersIn(metadata).map(({ uid }) => uid),
   }));
+}
+
+function ownersIn({ ownerReferences }: Metadata): readonly OwnerReference[] {
+  return Array.isArray(ownerReferences) ? ownerReferences : [];
+}
+
+function ownerOf(metadata: Metadata): string {
+  const owner = ownersIn(metadata).find(({ controller }) => controller === true);
+  return owner === undefined ? '' : `${owner.kind}/${owner.name}`;
 }
 
 /** A cell as text, whatever a definition put into it. */

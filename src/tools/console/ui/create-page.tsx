@@ -1,0 +1,184 @@
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { ApiFault } from './api.js';
+import { createText } from './create-text.js';
+import { DiffView } from './diff-view.js';
+import { collectionOf, type PastedObject, pastedObjects } from './documents.js';
+import { kindOf } from './kinds.js';
+import { chosenNamespace } from './navigation.js';
+import { formatRoute } from './routes.js';
+import { api, kinds, loadKinds } from './session.js';
+import { StatusText } from './status-badge.js';
+import { type ApiObject, readObject, toYaml, withoutManagedFields } from './yaml-text.js';
+
+/** What became of one object: what the server made of it, or why not. */
+interface Outcome {
+  readonly pasted: PastedObject;
+  readonly result?: ApiObject;
+  /** The object that was there before, if it is changed. */
+  readonly before?: ApiObject;
+  readonly problem?: string;
+}
+
+/** What was tried, and whether for good. */
+interface Tried {
+  readonly text: string;
+  readonly isDryRun: boolean;
+  readonly outcomes: readonly Outcome[];
+}
+
+/**
+ * Creates the objects of a pasted text, or changes those that exist by server-side apply: first in a dry run.
+ */
+export function CreatePage() {
+  const tried = useSignal<Tried | undefined>(undefined);
+  const problem = useSignal('');
+  const isBusy = useSignal(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => area.current?.focus(), []);
+  const text = createText.value;
+  const send = async (isDryRun: boolean) => {
+    if (isBusy.value) return;
+    const objects = pastedObjects(text);
+    problem.value = 'problem' in objects ? objects.problem : objects.length === 0 ? 'there is no object' : '';
+    if ('problem' in objects || problem.value !== '') return;
+    isBusy.value = true;
+    const outcomes: Outcome[] = [];
+    for (const pasted of objects) {
+      outcomes.push(await apply(pasted, isDryRun));
+      tried.value = { text, isDryRun, outcomes: [...outcomes] };
+    }
+    if (!isDryRun) void loadKinds().catch(() => {});
+    isBusy.value = false;
+  };
+  const isTried = tried.value?.text === text;
+  const isGood = isTried && tried.value?.isDryRun === true && tried.value.outcomes.every((each) => !each.problem);
+  const objects = pastedObjects(text);
+  const count = 'problem' in objects ? 0 : objects.length;
+  return (
+    <section class="page create">
+      <header class="heading">
+        <div>
+          <p class="crumbs">Create or change</p>
+          <h1>Paste YAML</h1>
+        </div>
+      </header>
+      <p class="quiet">
+        One object or several, with <code>---</code> between them. Objects without a namespace go to{' '}
+        <strong>{chosenNamespace.value || 'default'}</strong>. The first step is a dry run.
+      </p>
+      <form
+        class="edit"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send(!isGood);
+        }}
+      >
+        <textarea
+          ref={area}
+          aria-label="YAML of the objects"
+          spellcheck={false}
+          autocomplete="off"
+          wrap="off"
+          rows={20}
+          value={text}
+          placeholder={'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  key: value'}
+          onInput={(event) => {
+            createText.value = event.currentTarget.value;
+          }}
+        />
+        <p class="actions">
+          <button type="submit" class="main" aria-disabled={isBusy.value}>
+            {isGood ? `Apply ${count === 1 ? 'it' : `all ${count}`}` : 'Try (dry run)'}
+          </button>
+          <span class="quiet">{count > 1 ? `${count} objects` : ''}</span>
+        </p>
+      </form>
+      {problem.value !== '' && (
+        <p role="alert" class="problem">
+          {problem.value}
+        </p>
+      )}
+      {isTried && tried.value !== undefined && <Outcomes tried={tried.value} />}
+    </section>
+  );
+}
+
+/** Sends one object. Its failure is a part of the outcome. */
+async function apply(pasted: PastedObject, isDryRun: boolean): Promise<Outcome> {
+  const collection = collectionOf(kinds.value?.all ?? [], pasted, chosenNamespace.value);
+  if (collection === undefined) {
+    return { pasted, problem: `the server does not serve ${pasted.kind} of ${pasted.apiVersion}` };
+  }
+  const options = { fieldManager: 'plinth-console', fieldValidation: 'Strict', ...(isDryRun && { dryRun: 'All' }) };
+  const query = new URLSearchParams(options);
+  try {
+    if (pasted.name === '') {
+      const made = await api.text(`${collection}?${query}`, {
+        method: 'POST',
+        body: pasted.text,
+        contentType: 'application/yaml',
+      });
+      return { pasted, result: readObject(made) };
+    }
+    const path = `${collection}/${encodeURIComponent(pasted.name)}`;
+    const before = await api.text(path).then(readObject, (error: unknown) => {
+      if (error instanceof ApiFault && error.code === 404) return undefined;
+      throw error;
+    });
+    const result = await api.text(`${path}?${query}`, {
+      method: 'PATCH',
+      body: pasted.text,
+      contentType: 'application/apply-patch+yaml',
+    });
+    return { pasted, result: readObject(result), ...(before !== undefined && { before }) };
+  } catch (error) {
+    return { pasted, problem: (error as Error).message };
+  }
+}
+
+function Outcomes({ tried: { isDryRun, outcomes } }: { readonly tried: Tried }) {
+  return (
+    <section class="outcome">
+      <h2>{isDryRun ? 'What the server would make of it' : 'Done'}</h2>
+      <ul class="outcomes">
+        {outcomes.map(({ pasted, result, before, problem }, index) => (
+          <li key={index}>
+            <p>
+              <OutcomeWord {...{ isDryRun, before, problem }} />{' '}
+              <ObjectName pasted={pasted} result={isDryRun ? undefined : result} />
+            </p>
+            {problem !== undefined && <p class="problem">{problem}</p>}
+            {isDryRun && result !== undefined && (
+              <DiffView
+                before={before === undefined ? '' : shown(before)}
+                after={shown(result)}
+                label={`What becomes of ${pasted.kind} ${pasted.name}`}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function OutcomeWord({
+  isDryRun,
+  before,
+  problem,
+}: Pick<Outcome, 'before' | 'problem'> & { readonly isDryRun: boolean }) {
+  if (problem !== undefined) return <StatusText tone="bad" text="refused" />;
+  const word = before === undefined ? 'created' : 'changed';
+  return <StatusText tone="good" text={isDryRun ? `would be ${word}` : word} />;
+}
+
+function ObjectName({ pasted, result }: { readonly pasted: PastedObject; readonly result: ApiObject | undefined }) {
+  const text = `${pasted.kind} ${result?.metadata.name ?? pasted.name}`;
+  const kind = kindOf(kinds.value?.all ?? [], pasted.apiVersion, pasted.kind);
+  if (result === undefined || kind === undefined) return <strong>{text}</strong>;
+  const { name, namespace = '' } = result.metadata;
+  return <a href={formatRoute({ page: 'object', ...kind, namespace, name, tab: 'summary' })}>{text}</a>;
+}
+
+const shown = (object: ApiObject) => toYaml(withoutManagedFields(object));

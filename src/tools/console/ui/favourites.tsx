@@ -1,0 +1,31 @@
+import { isTextList, stored } from './stored.js';
+
+/** Kinds that the user keeps at the top, by {@link keyOfKind}. */
+export const favourites = stored<readonly string[]>('favourites', [], isTextList);
+
+/** Purposes whose kinds are folded away. */
+export const folded = stored<readonly string[]>('folded', ['access', 'cluster'], isTextList);
+
+/** Puts an entry into a list, or takes it out. */
+export function toggled(list: readonly string[], entry: string): readonly string[] {
+  return list.includes(entry) ? list.filter((each) => each !== entry) : [...list, entry];
+}
+
+/** A list with filters that the user has given a name. */
+export interface SavedView {
+  readonly name: string;
+  /** The address of the page. */
+  readonly address: string;
+}
+
+function areViews(value: unknown): value is readonly SavedView[] {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      ({ name, address }: Partial<SavedView>) =>
+        typeof name === 'string' && typeof address === 'string' && address.startsWith('#/list/'),
+    )
+  );
+}
+
+export const savedViews = stored<readonly SavedView[]>('views', [], areViews);

@@ -1,0 +1,65 @@
+import type { Section, Value } from './facts.js';
+import { kinds } from './session.js';
+import { StatusText } from './status-badge.js';
+import { hrefOf } from './target-link.js';
+
+export function Sections({ sections }: { readonly sections: readonly Section[] }) {
+  return sections.map((section) => (
+    <section key={section.title} class="facts">
+      <h2>{section.title}</h2>
+      {'facts' in section ? (
+        <dl>
+          {section.facts.map(({ label, values }) => (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>
+                <Values values={values} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      ) : (
+        <div class="wide">
+          <table class="plain">
+            <thead>
+              <tr>
+                {section.titles.map((title) => (
+                  <th key={title} scope="col">
+                    {title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {section.rows.map((cells, row) => (
+                <tr key={row}>
+                  {cells.map((values, column) => (
+                    <td key={section.titles[column]}>
+                      <Values values={values} />
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  ));
+}
+
+export function Values({ values }: { readonly values: readonly Value[] }) {
+  if (values.length === 0) return <span class="quiet">–</span>;
+  return values.map((value, index) => (
+    <span key={index} class="value">
+      <ValueView value={value} />
+    </span>
+  ));
+}
+
+function ValueView({ value: { text, tone, to, isCode } }: { readonly value: Value }) {
+  const href = to === undefined ? undefined : hrefOf(kinds.value, to);
+  if (href !== undefined) return <a href={href}>{text}</a>;
+  if (tone !== undefined) return <StatusText tone={tone} text={text} />;
+  return isCode === true ? <code>{text}</code> : text;
+}

@@ -1,0 +1,37 @@
+import { type Signal, signal } from '@preact/signals';
+
+/**
+ * A choice of the user that the browser keeps. What stands there is taken only if it has the right shape: other
+ * versions of the page, and users, may have written it.
+ */
+export function stored<T>(name: string, fallback: T, isValid: (value: unknown) => value is T): Signal<T> {
+  const key = `plinth-${name}`;
+  const kept = signal(read(key, fallback, isValid));
+  let isFirst = true;
+  kept.subscribe((value) => {
+    if (!isFirst) write(key, value);
+    isFirst = false;
+  });
+  return kept;
+}
+
+function read<T>(key: string, fallback: T, isValid: (value: unknown) => value is T): T {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
+    return isValid(value) ? value : fallback;
+  } catch {
+    return fallback;
+  }
+}
+
+function write(key: string, value: unknown): void {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // Storage is switched off or full: the choice holds until the page is loaded again.
+  }
+}
+
+export function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
