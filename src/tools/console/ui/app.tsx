@@ -13,7 +13,7 @@ import { back, chosenNamespace, go, route } from './navigation.js';
 import { ObjectPage } from './object-page.js';
 import { OverviewPage } from './overview-page.js';
 import { ServerPage } from './server-page.js';
-import { kinds, session } from './session.js';
+import { kinds, kindsProblem, session } from './session.js';
 import { SideNav } from './side-nav.js';
 import { SqlPage } from './sql-page.js';
 import { toggleTheme } from './theme.js';
@@ -43,6 +43,7 @@ export function App() {
       <main id="main" tabIndex={-1}>
         {kinds.value === undefined ? (
           <div class="page">
+            {kindsProblem.value !== '' && <p class="problem notice">{kindsProblem.value} (trying again)</p>}
             <Skeleton lines={10} />
           </div>
         ) : (

@@ -45,7 +45,7 @@ interface ResourceList {
  * named.
  */
 export async function discover(api: Api): Promise<Kinds> {
-  const { groups = [] } = await api.json<GroupList>('/apis');
+  const { groups = [] } = await again(() => api.json<GroupList>('/apis'));
   const versions = groups.flatMap(({ name, versions, preferredVersion }) => {
     const preferred = preferredVersion?.version ?? versions[0]?.version;
     const ordered = [...versions].sort((a, b) => Number(b.version === preferred) - Number(a.version === preferred));

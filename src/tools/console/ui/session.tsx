@@ -31,6 +31,8 @@ let key: string | undefined = storage((store) => store.getItem(keyName)) ?? unde
 export const session = signal<LoggedIn | null | undefined>(undefined);
 export const loginProblem = signal('');
 export const kinds = signal<Kinds | undefined>(undefined);
+/** Why the kinds are not known yet; empty where nothing is wrong. */
+export const kindsProblem = signal('');
 export const namespaces = signal<readonly string[]>([]);
 
 export const api = new Api(() => key, forget);
@@ -44,7 +46,7 @@ export async function resume(): Promise<void> {
   try {
     session.value = await api.json<LoggedIn>('/console/session');
     loginProblem.value = '';
-    await loadKinds();
+    await loadKindsAtLast();
   } catch (error) {
     if (session.value === undefined) forget(key === undefined ? '' : (error as Error).message);
   }
@@ -58,7 +60,7 @@ export async function login(text: string): Promise<void> {
   storage((store) => store.setItem(keyName, answer.key));
   session.value = answer;
   loginProblem.value = '';
-  await loadKinds();
+  await loadKindsAtLast();
 }
 
 export async function logout(): Promise<void> {
@@ -73,6 +75,21 @@ function forget(why: string): void {
   namespaces.value = [];
   loginProblem.value = why;
   session.value = null;
+}
+
+const retryMs = 2000;
+
+/** Reads kinds and namespaces, again and again while the server can't be reached: nothing can be shown without them. */
+async function loadKindsAtLast(): Promise<void> {
+  try {
+    await loadKinds();
+    kindsProblem.value = '';
+  } catch (error) {
+    kindsProblem.value = (error as Error).message;
+    setTimeout(() => {
+      if (session.value && kinds.value === undefined) void loadKindsAtLast();
+    }, retryMs);
+  }
 }
 
 /** Reads kinds and namespaces again: definitions come and go. */
