@@ -91,6 +91,13 @@ describe('watches over WebSocket', () => {
     socket.terminate();
   });
 
+  it('are open to programs with a certificate, whose library names the origin of examples', async () => {
+    const { cert, key } = cluster.adminCertificate;
+    const socket = open(`${configMaps}?watch=1`, [], { origin: 'http://localhost', cert, key, headers: {} });
+    await once(socket, 'open');
+    socket.terminate();
+  });
+
   it('are refused by ordinary answers', async () => {
     const none = { headers: { authorization: 'Bearer wrong' } };
     assert.deepEqual(statusOf(await refusal(open(`${configMaps}?watch=1`, [], none))), [401, 'Status', 401]);
@@ -109,6 +116,13 @@ describe('watches over WebSocket', () => {
     assert.deepEqual(statusOf(await refusal(pretending)), [403, 'Status', 403]);
     const basic = open(`${configMaps}?watch=1`, [], { ...page, headers: { authorization: 'Basic YTpi' } });
     assert.deepEqual(statusOf(await refusal(basic)), [403, 'Status', 403]);
+    const local = { ...page, origin: 'http://localhost' };
+    const browser = open(`${configMaps}?watch=1`, [], { ...local, headers: { 'sec-fetch-mode': 'websocket' } });
+    assert.deepEqual(statusOf(await refusal(browser)), [403, 'Status', 403]);
+    for (const origin of ['http://localhost:8080', 'https://localhost', 'http://localhost.example.com', 'null']) {
+      const near = open(`${configMaps}?watch=1`, [], { ...page, origin, headers: {} });
+      assert.deepEqual(statusOf(await refusal(near)), [403, 'Status', 403], origin);
+    }
     const head = `GET ${configMaps}?watch=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\n`;
     const old = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 8\r\nSec-WebSocket-Key: x\r\n\r\n';
     assert.equal((await send(server.url, cluster.pki.authority, [head + old])).status, 400);

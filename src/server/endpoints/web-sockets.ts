@@ -137,9 +137,19 @@ export function upgradeOf(response: object): Upgrade | undefined {
   return upgrades.get(response);
 }
 
+/**
+ * The origin that programs name which need to name one: a library that many clients use asks for an origin, and its
+ * examples give this one. A page has it only if it was served by port 80 of the reader's own machine.
+ */
+const originOfPrograms = 'http://localhost';
+
 /** Throws a 403 for a page of another origin if the request has no token, or if the browser sent a certificate. */
 export function checkOrigin({ request: { headers }, reliesOnToken }: Upgrade): void {
-  if (headers.origin !== undefined && !reliesOnToken && hostOf(headers.origin) !== headers.host) {
+  const { origin } = headers;
+  if (origin === undefined || reliesOnToken || hostOf(origin) === headers.host) return;
+  // Browsers say that they are browsers.
+  const isProgram = origin === originOfPrograms && headers['sec-fetch-mode'] === undefined;
+  if (!isProgram) {
     throw new StatusError('Forbidden', 'pages of another origin need a token, and no client certificate');
   }
 }
