@@ -193,6 +193,11 @@ export function tooLong(path: FieldPath, max: number): FieldError {
   return make('FieldValueTooLong', path, `Too long: may not be more than ${max} bytes`);
 }
 
+/** A text has more than `max` characters, said by the rules that count characters. */
+export function tooLongText(path: FieldPath, max: number): FieldError {
+  return make('FieldValueTooLong', path, `Too long: may not be more than ${max} characters`);
+}
+
 /** A list or map has more than `max` entries. */
 export function tooMany(path: FieldPath, actual: number, max: number): FieldError {
   return make('FieldValueTooMany', path, `Too many: ${actual}: must have at most ${max} items`);

@@ -9,6 +9,9 @@ const dns1123LabelFormat = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const dns1123LabelRegExp = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const dns1123SubdomainFormat = `${dns1123LabelFormat}(\\.${dns1123LabelFormat})*`;
 const dns1123SubdomainRegExp = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+const underscoreLabelFormat = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const underscoreSubdomainFormat = `${underscoreLabelFormat}(\\.${underscoreLabelFormat})*`;
+const underscoreSubdomainRegExp = /^_?[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?(?:\._?[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?)*$/;
 const dns1035LabelFormat = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const dns1035LabelRegExp = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
 const qualifiedNameFormat = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
@@ -65,6 +68,30 @@ export function isDns1123Subdomain(value: string): string[] {
     const rule =
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
     errors.push(regexMessage(rule, dns1123SubdomainFormat, 'example.com'));
+  }
+  return errors;
+}
+
+/** Like an RFC 1123 subdomain, but letters may be upper case: names of drivers of volumes. */
+export function isAnyCaseDns1123Subdomain(value: string): string[] {
+  const errors: string[] = [];
+  if (value.length > maxSubdomainLength) errors.push(maxBytes(maxSubdomainLength));
+  if (breaks(dns1123SubdomainRegExp, value.toLowerCase())) {
+    const rule =
+      "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+    errors.push(regexMessage(rule, dns1123SubdomainFormat, 'Example.com'));
+  }
+  return errors;
+}
+
+/** Like an RFC 1123 subdomain, but with underscores: search paths and names of services in DNS may have them. */
+export function isDns1123SubdomainWithUnderscore(value: string): string[] {
+  const errors: string[] = [];
+  if (value.length > maxSubdomainLength) errors.push(maxLength(maxSubdomainLength));
+  if (breaks(underscoreSubdomainRegExp, value)) {
+    const rule =
+      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character";
+    errors.push(regexMessage(rule, underscoreSubdomainFormat, 'example.com'));
   }
   return errors;
 }

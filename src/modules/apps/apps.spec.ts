@@ -68,7 +68,7 @@ describe('defaults of the apps group', () => {
   });
 
   it('lets a surge replace unavailable pods', () => {
-    const updateStrategy = { rollingUpdate: { maxSurge: 2 } };
+    const updateStrategy = { rollingUpdate: { maxSurge: 2, maxUnavailable: 0 } };
     const { object, causes } = daemonSets.create({ spec: { ...valid.spec, updateStrategy } });
     assert.deepEqual(causes, []);
     assert.deepEqual(defaultsOf(object).updateStrategy, {
@@ -77,7 +77,7 @@ describe('defaults of the apps group', () => {
     });
     assert.deepEqual(
       daemonSets.create({
-        spec: { ...valid.spec, updateStrategy: { rollingUpdate: { maxSurge: 2, maxUnavailable: 1 } } },
+        spec: { ...valid.spec, updateStrategy: { rollingUpdate: { maxSurge: 2 } } },
       }).causes,
       [
         'FieldValueInvalid | spec.updateStrategy.rollingUpdate.maxSurge | Invalid value: 2: may not be set when maxUnavailable is non-zero',

@@ -136,8 +136,8 @@ describe('Ingress', () => {
       withBackend({ resource: { apiGroup: 'A', kind: '', name: 'a/b' } }),
       [
         `FieldValueInvalid | ${path}.backend.resource.apiGroup | Invalid value: "A": ${subdomain}`,
-        `FieldValueInvalid | ${path}.backend.resource.name | Invalid value: "a/b": may not contain '/'`,
         `FieldValueRequired | ${path}.backend.resource.kind | Required value`,
+        `FieldValueInvalid | ${path}.backend.resource.name | Invalid value: "a/b": may not contain '/'`,
       ],
     ],
     [

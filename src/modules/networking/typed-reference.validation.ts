@@ -11,9 +11,8 @@ export function validateTypedReference(
   if (apiGroup !== undefined && apiGroup !== null) {
     for (const m of isDns1123Subdomain(apiGroup)) errors.push(invalid(path.child('apiGroup'), apiGroup, m));
   }
-  if (kind !== '') for (const m of isPathSegmentName(kind)) errors.push(invalid(path.child('kind'), kind, m));
-  if (name !== '') for (const m of isPathSegmentName(name)) errors.push(invalid(path.child('name'), name, m));
   for (const [field, value] of Object.entries({ kind, name })) {
     if (value === '') errors.push(required(path.child(field)));
+    else for (const m of isPathSegmentName(value)) errors.push(invalid(path.child(field), value, m));
   }
 }

@@ -69,7 +69,7 @@ describe('Role and ClusterRole', () => {
     const bad = { aggregationRule: { clusterRoleSelectors: [{ matchExpressions: [{ key: 'a', operator: 'x' }] }] } };
     assert.deepEqual(clusterRoles.patch(object, bad).causes, [
       'FieldValueInvalid | aggregationRule.clusterRoleSelectors[0].matchExpressions[0].operator | Invalid value: "x": not a valid selector operator',
-      'FieldValueInvalid | aggregationRule.clusterRoleSelectors[0] | Invalid value: "null": invalid label selector.',
+      'FieldValueInvalid | aggregationRule.clusterRoleSelectors[0] | Invalid value: null: invalid label selector.',
     ]);
   });
 });

@@ -81,6 +81,17 @@ describe('ResourceClaim', () => {
     assert.deepEqual(tester.cells(object), ['a', 'pending', '0s']);
   });
 
+  it('checks both parts of a request that has an exact wish and alternatives', () => {
+    const choice = { name: 's', deviceClassName: 'A_', tolerations: [{ key: '!', operator: 'Exists' }] };
+    const exactly = { deviceClassName: 'A_', allocationMode: 'Odd' };
+    assert.deepEqual(places(tester.create(claimOf({ name: 'r', exactly, firstAvailable: [choice] })).causes), [
+      'FieldValueInvalid spec.devices.requests[0]',
+      'FieldValueNotSupported spec.devices.requests[0].exactly.allocationMode',
+      'FieldValueInvalid spec.devices.requests[0].firstAvailable[0].deviceClassName',
+      'FieldValueInvalid spec.devices.requests[0].firstAvailable[0].tolerations[0].key',
+    ]);
+  });
+
   it('names requests that are neither one thing nor the other, or have a wrong count', () => {
     const { causes } = tester.create(
       claimOf({ name: 'r' }, wanted({ deviceClassName: '', allocationMode: 'Some' }), {

@@ -27,6 +27,7 @@ export class CelCompileError extends Error {
 }
 
 function describe(text: string, { at, message }: CelIssue): string {
+  if (text === '') return `ERROR: <input>:1:0: ${message}`;
   const lineStart = text.lastIndexOf('\n', at - 1) + 1;
   const lineEnd = text.indexOf('\n', at);
   const line = text.slice(lineStart, lineEnd < 0 ? text.length : lineEnd);

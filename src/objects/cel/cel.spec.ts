@@ -169,6 +169,7 @@ describe('the check of an expression', () => {
     ['object.a ===', "1:12: Syntax error: token recognition error at: '='"],
     ['(object.a', "missing ')' at '<EOF>'"],
     ['object.a 1', "extraneous input '1' expecting <EOF>"],
+    ['object.a 1 2', "mismatched input '1' expecting <EOF>"],
     ['size(', "expecting {'[', '{', '(', ')', '.',"],
     ['[1', "mismatched input '<EOF>' expecting {']', ','}"],
     ['params.x', "undeclared reference to 'params'"],

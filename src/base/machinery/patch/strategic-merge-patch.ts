@@ -175,7 +175,7 @@ function retainKeys(result: Record<string, unknown>, patch: JsonObject): void {
   const kept = new Set(listOf(directive, retainKeysDirective));
   for (const key of Object.keys(patch)) {
     if (patch[key] !== null && !isDirective(key) && !kept.has(key)) {
-      throw new PatchError('BadRequest', `$retainKeys must list every field of the patch: ${key} is missing`);
+      throw new PatchError('BadRequest', 'invalid patch format of retainKeys');
     }
   }
   for (const key of Object.keys(result)) if (!kept.has(key)) delete result[key];

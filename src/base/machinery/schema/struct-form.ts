@@ -43,8 +43,8 @@ function mapForm(type: SchemaType, value: Readonly<Record<string, unknown>>): un
 function fieldsForm(type: StructType, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const given = value as Readonly<Record<string, unknown>>;
-  if (type.name.startsWith('meta.v1.')) return withoutNulls(given);
   const fields = jsonFields(type);
+  if (type.name.startsWith('meta.v1.')) return metadataForm(given, fields);
   if (Object.keys(given).some((key) => !fields.has(key) && !ofKinds.has(key))) return undefined;
   const forms: Record<string, unknown> = {};
   for (const field of fields.values()) {
@@ -88,8 +88,18 @@ function zeroForm(type: SchemaType): unknown {
   }
 }
 
-function withoutNulls(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+/** The JSON form of metadata and selectors, with the members of maps in order. */
+function metadataForm(
+  given: Readonly<Record<string, unknown>>,
+  fields: ReturnType<typeof jsonFields>,
+): Record<string, unknown> {
+  const form: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === null || value === undefined) continue;
+    const type = fields.get(name)?.type;
+    form[name] = type !== undefined && resolveType(type).type === 'map' ? structForm(type, value) : value;
+  }
+  return form;
 }
 
 /** Names that follow none of the rules below. */

@@ -11,6 +11,7 @@ import type { MatchResources } from '../../../objects/apis/admissionregistration
 import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { validateRule } from '../webhook-configuration/webhook-rules.validation.js';
 
+const changingOperations = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
 const matchPolicies = ['Equivalent', 'Exact'];
 
 /** Fills in the missing criteria of a policy or a binding. */
@@ -23,8 +24,16 @@ export function applyMatchDefaults(resources: MatchResources | undefined): void 
     rule.scope ??= '*';
 }
 
-/** Validates the criteria by which a policy or a binding chooses requests. */
-export function validateMatchResources(resources: MatchResources, path: FieldPath, errors: FieldError[]): void {
+/**
+ * Validates the criteria by which a policy or a binding chooses requests. `changesObjects`: whether the policy changes
+ * objects, which those of deletes cannot be.
+ */
+export function validateMatchResources(
+  resources: MatchResources,
+  path: FieldPath,
+  errors: FieldError[],
+  changesObjects = false,
+): void {
   const { matchPolicy, namespaceSelector, objectSelector } = resources;
   if (matchPolicy === undefined) errors.push(required(path.child('matchPolicy')));
   else if (!matchPolicies.includes(matchPolicy)) {
@@ -35,8 +44,15 @@ export function validateMatchResources(resources: MatchResources, path: FieldPat
   for (const list of ['resourceRules', 'excludeResourceRules'] as const) {
     for (const [i, rule] of (resources[list] ?? []).entries()) {
       const at = path.child(list).index(i);
-      errors.push(...validateRule(rule, at));
       validateNames(rule.resourceNames ?? [], at.child('resourceNames'), errors);
+      errors.push(...validateRule(rule, at));
+    }
+  }
+  if (!changesObjects) return;
+  for (const { operations } of resources.resourceRules ?? []) {
+    for (const operation of operations ?? []) {
+      if (changingOperations.includes(operation)) continue;
+      errors.push(notSupported(path.child('resourceRules').child('operations'), operation, changingOperations));
     }
   }
 }

@@ -25,7 +25,7 @@ export function validateMutatingPolicy({ spec }: MutatingAdmissionPolicy, old?: 
     old !== undefined && isDeepStrictEqual([spec.paramKind, spec.variables], [old.spec.paramKind, old.spec.variables]);
   const check = new ExpressionCheck([], hasOldNames ? expressionsOf(old) : new Set());
   const names = { functions: mutationFunctions, messages: mutationMessages };
-  const environment = validatePolicySpec(spec, check, names);
+  const environment = validatePolicySpec(spec, check, names, true);
   const mutations = spec.mutations ?? [];
   if (mutations.length === 0) {
     check.errors.push(required(specPath.child('mutations'), 'mutations must contain at least one item'));
@@ -85,6 +85,6 @@ function expressionsOf({ spec }: MutatingAdmissionPolicy): ReadonlySet<string> {
 /** Validates the binding of a policy. */
 export function validateMutatingBinding({ spec }: MutatingAdmissionPolicyBinding): FieldError[] {
   const errors: FieldError[] = [];
-  validateBindingSpec(spec, errors);
+  validateBindingSpec(spec, errors, false, true);
   return errors;
 }

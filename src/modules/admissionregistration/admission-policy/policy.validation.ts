@@ -60,6 +60,7 @@ export function validatePolicySpec(
   spec: PolicySpec,
   check: ExpressionCheck,
   more: PolicyNames = {},
+  changesObjects = false,
 ): PolicyEnvironment {
   const { errors } = check;
   const { paramKind, matchConstraints, failurePolicy } = spec;
@@ -71,7 +72,7 @@ export function validatePolicySpec(
   const constraintsPath = specPath.child('matchConstraints');
   if (matchConstraints === undefined) errors.push(required(constraintsPath));
   else {
-    validateMatchResources(matchConstraints, constraintsPath, errors);
+    validateMatchResources(matchConstraints, constraintsPath, errors, changesObjects);
     if ((matchConstraints.resourceRules ?? []).length === 0)
       errors.push(required(constraintsPath.child('resourceRules')));
   }
@@ -136,18 +137,22 @@ function validateParamKind({ apiVersion = '', kind = '' }: ParamKind, path: Fiel
  * Validates the parts that both kinds of bindings have.
  *
  * @param isNameReported whether the caller reports a missing policy name
+ * @param changesObjects whether the policy changes objects
  */
 export function validateBindingSpec(
   { policyName = '', paramRef, matchResources }: BindingSpec,
   errors: FieldError[],
   isNameReported = false,
+  changesObjects = false,
 ): void {
   const policyPath = specPath.child('policyName');
   if (policyName === '') {
     if (!isNameReported) errors.push(required(policyPath));
   } else for (const message of isDns1123Subdomain(policyName)) errors.push(invalid(policyPath, policyName, message));
   if (paramRef !== undefined) validateParamRef(paramRef, specPath.child('paramRef'), errors);
-  if (matchResources !== undefined) validateMatchResources(matchResources, specPath.child('matchResources'), errors);
+  if (matchResources !== undefined) {
+    validateMatchResources(matchResources, specPath.child('matchResources'), errors, changesObjects);
+  }
 }
 
 function validateParamRef(ref: ParamRef, path: FieldPath, errors: FieldError[]): void {

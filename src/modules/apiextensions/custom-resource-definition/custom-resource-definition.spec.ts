@@ -134,7 +134,14 @@ describe('custom resource definitions', () => {
       ['FieldValueTooMany | spec.versions | Too many: 101: must have at most 100 items'],
     ],
     ['no schema', versionOf({ schema: undefined }), [`${required}${at}.schema.openAPIV3Schema | Required value`]],
-    ['the name of a version', versionOf({ name: '1' }), [`${invalid}${at}.name | Invalid value: "1": ${labelRule}`]],
+    [
+      'the name of a version',
+      versionOf({ name: '1' }),
+      [
+        `${invalid}${at}.name | Invalid value: "1": ${labelRule}`,
+        `${invalid}spec.version | Invalid value: "1": ${labelRule}`,
+      ],
+    ],
     [
       'a warning of a version that is not deprecated',
       versionOf({ deprecationWarning: 'w' }),
@@ -144,8 +151,8 @@ describe('custom resource definitions', () => {
       'a long warning with a bell',
       versionOf({ deprecated: true, deprecationWarning: `ä\u0007${'w'.repeat(256)}` }),
       [
-        `${invalid}${at}.deprecationWarning | Invalid value: "ä\\u0007${'w'.repeat(256)}": must be <= 256 characters long`,
-        `${invalid}${at}.deprecationWarning | Invalid value: "ä\\u0007${'w'.repeat(256)}": must only contain printable UTF-8 characters; non-printable character found at index 2`,
+        `${invalid}${at}.deprecationWarning | Invalid value: "ä\\a${'w'.repeat(256)}": must be <= 256 characters long`,
+        `${invalid}${at}.deprecationWarning | Invalid value: "ä\\a${'w'.repeat(256)}": must only contain printable UTF-8 characters; non-printable character found at index 2`,
       ],
     ],
     [

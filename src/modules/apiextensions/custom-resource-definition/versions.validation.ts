@@ -44,6 +44,10 @@ export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPa
   if (versions.filter(({ storage }) => storage).length !== 1) {
     errors.push(invalid(versionsPath, shown, 'must have exactly one version marked as storage version'));
   }
+  // Clients of older versions of the definition know the first version by a field of its own.
+  const first = versions[0]?.name ?? '';
+  const broken = versions.length === 0 ? [] : isDns1035Label(first);
+  if (broken.length > 0) errors.push(invalid(path.child('version'), first, broken.join(',')));
   return errors;
 }
 

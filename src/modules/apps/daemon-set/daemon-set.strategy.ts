@@ -18,10 +18,8 @@ export function daemonSetStrategy(options: PodValidationOptions): Strategy<Daemo
       updateStrategy.type ||= 'RollingUpdate';
       if (updateStrategy.type === 'RollingUpdate') {
         updateStrategy.rollingUpdate ??= {};
-        const { rollingUpdate } = updateStrategy;
-        // With a surge, old pods stay until the new ones are ready.
-        rollingUpdate.maxUnavailable ??= isSurging(rollingUpdate.maxSurge) ? 0 : 1;
-        rollingUpdate.maxSurge ??= 0;
+        updateStrategy.rollingUpdate.maxUnavailable ??= 1;
+        updateStrategy.rollingUpdate.maxSurge ??= 0;
       }
       spec.revisionHistoryLimit ??= 10;
     },
@@ -40,10 +38,6 @@ export function daemonSetStrategy(options: PodValidationOptions): Strategy<Daemo
     validateUpdate: (_context, object, old) => validateDaemonSetUpdate(object, old, options),
     warnings: (_context, object, old) => templateWarnings(object, old, options.names),
   };
-}
-
-function isSurging(maxSurge: number | string | undefined): boolean {
-  return maxSurge !== undefined && maxSurge !== 0 && maxSurge !== '0%';
 }
 
 function templateGenerationOf({ metadata }: DaemonSet): number {

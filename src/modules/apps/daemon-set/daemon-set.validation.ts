@@ -47,11 +47,12 @@ function validateUpdateStrategy(strategy: DaemonSetUpdateStrategy, path: FieldPa
   checkIntOrPercent(maxSurge, surgePath, errors);
   if (isZero(maxUnavailable) && isZero(maxSurge)) {
     errors.push(required(unavailablePath, 'cannot be 0 when maxSurge is 0'));
-  } else if (!isZero(maxUnavailable) && !isZero(maxSurge)) {
-    errors.push(invalid(surgePath, maxSurge, 'may not be set when maxUnavailable is non-zero'));
   }
   checkAtMostAll(maxUnavailable, unavailablePath, errors);
   checkAtMostAll(maxSurge, surgePath, errors);
+  if (!isZero(maxUnavailable) && !isZero(maxSurge)) {
+    errors.push(invalid(surgePath, maxSurge, 'may not be set when maxUnavailable is non-zero'));
+  }
 }
 
 /** Validates a changed daemon set: the selector must not change. */

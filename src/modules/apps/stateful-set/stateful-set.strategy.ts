@@ -8,7 +8,7 @@ import { podNameWarnings, templateWarnings } from '../../../objects/apis/core/v1
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { maskTrailingDash } from '../../../objects/registry/metadata/before-create.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
-import { validateStatefulSet, validateStatefulSetUpdate } from './stateful-set.validation.js';
+import { validateNewStatefulSet, validateStatefulSetUpdate } from './stateful-set.validation.js';
 
 /** Rules of stateful sets. */
 export function statefulSetStrategy(options: PodValidationOptions): Strategy<StatefulSet> {
@@ -17,9 +17,12 @@ export function statefulSetStrategy(options: PodValidationOptions): Strategy<Sta
       applyPodSpecDefaults(spec.template.spec);
       spec.podManagementPolicy ||= 'OrderedReady';
       const { updateStrategy } = spec;
-      updateStrategy.type ||= 'RollingUpdate';
-      if (updateStrategy.type === 'RollingUpdate') {
+      if (!updateStrategy.type) {
+        updateStrategy.type = 'RollingUpdate';
         updateStrategy.rollingUpdate ??= {};
+      }
+      // A set that names the type alone keeps no numbers of it.
+      if (updateStrategy.type === 'RollingUpdate' && updateStrategy.rollingUpdate !== undefined) {
         updateStrategy.rollingUpdate.partition ??= 0;
         updateStrategy.rollingUpdate.maxUnavailable ??= 1;
       }
@@ -38,7 +41,7 @@ export function statefulSetStrategy(options: PodValidationOptions): Strategy<Sta
       object.status = { replicas: 0, availableReplicas: 0 };
     },
 
-    validate: (_context, object) => validateStatefulSet(object, options),
+    validate: (_context, object) => validateNewStatefulSet(object, options),
     validateUpdate: (_context, object, old) => validateStatefulSetUpdate(object, old, options),
     warnings: (_context, object, old) => [
       ...podNameWarnings(object.metadata, old),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DefinitionTester, testNames } from '../../../../test/support/definition-tester.js';
-import { qualifiedRule } from '../../../../test/support/pod-rules.js';
+import { labelRule, qualifiedRule } from '../../../../test/support/pod-rules.js';
 import { type Case, selector, selectorCases, template } from '../../../../test/support/workload-cases.js';
 import { statefulSetResource } from './stateful-set.resource.js';
 
@@ -19,7 +19,12 @@ const creates: readonly Case[] = [
           ...template,
           spec: { containers: [{ name: 'c', image: 'img:1', volumeMounts: [{ name: 'data', mountPath: '/data' }] }] },
         },
-        volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'] } }],
+        volumeClaimTemplates: [
+          {
+            metadata: { name: 'data' },
+            spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+          },
+        ],
       },
     },
     [],
@@ -107,7 +112,19 @@ const creates: readonly Case[] = [
   ],
   [
     { spec: { selector: selector, template: template, podManagementPolicy: 'Odd', serviceName: 'A_' } },
-    ["FieldValueInvalid | spec.podManagementPolicy | Invalid value: \"Odd\": must be 'OrderedReady' or 'Parallel'"],
+    [
+      "FieldValueInvalid | spec.podManagementPolicy | Invalid value: \"Odd\": must be 'OrderedReady' or 'Parallel'",
+      `FieldValueInvalid | spec.serviceName | Invalid value: "A_": ${labelRule}`,
+    ],
+  ],
+  [
+    { spec: { selector: selector, template: template, volumeClaimTemplates: [{ spec: { accessModes: ['a'] } }] } },
+    [
+      'FieldValueNotSupported | spec.volumeClaimTemplates[0].spec.accessModes | Unsupported value: "a": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
+      'FieldValueRequired | spec.volumeClaimTemplates[0].spec.resources[storage] | Required value',
+      'FieldValueRequired | spec.template.spec.volumes[0].persistentVolumeClaim.claimName | Required value',
+      'FieldValueRequired | spec.template.spec.volumes[0].name | Required value',
+    ],
   ],
 ];
 

@@ -1,13 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
+import { isDns1123Label } from '../../../base/machinery/names.js';
 import type {
   StatefulSet,
   StatefulSetSpec,
   StatefulSetUpdateStrategy,
 } from '../../../objects/apis/apps/v1/stateful-set.types.js';
+import { validatePersistentVolumeClaimSpec } from '../../../objects/apis/core/v1/validation/claim-spec.validation.js';
 import {
   checkNonNegative,
   checkOneOf,
+  checkText,
   type PodValidationOptions,
 } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
@@ -23,12 +26,18 @@ import { checkUsable, validateOwnSelector } from '../selector.validation.js';
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');
 
-/** Validates a stateful set, except for its metadata. */
-export function validateStatefulSet({ spec }: StatefulSet, options: PodValidationOptions): FieldError[] {
+/** Validates a new stateful set, except for its metadata. */
+export function validateNewStatefulSet(object: StatefulSet, options: PodValidationOptions): FieldError[] {
+  return validateStatefulSet(object, options, true);
+}
+
+/** The templates of claims and the name of the service never change, so they are checked only when they are `isNew`. */
+function validateStatefulSet({ spec }: StatefulSet, options: PodValidationOptions, isNew: boolean): FieldError[] {
   const errors: FieldError[] = [];
   checkPodManagement(spec.podManagementPolicy ?? '', errors);
   validateUpdateStrategy(spec.updateStrategy, errors);
   validateRetention(spec, errors);
+  if (isNew) validateClaimTemplates(spec, errors);
   checkNonNegative(spec.replicas, specPath.child('replicas'), errors);
   checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
   checkNonNegative(spec.ordinals?.start, specPath.child('ordinals').child('start'), errors);
@@ -39,12 +48,22 @@ export function validateStatefulSet({ spec }: StatefulSet, options: PodValidatio
     const template = withClaimVolumes(spec);
     errors.push(...validateReplicatedTemplate(template, rules, specPath.child('template'), options));
   }
+  if (isNew && spec.serviceName) {
+    checkText(spec.serviceName, isDns1123Label, specPath.child('serviceName'), errors);
+  }
   return errors;
+}
+
+function validateClaimTemplates({ volumeClaimTemplates }: StatefulSetSpec, errors: FieldError[]): void {
+  volumeClaimTemplates?.forEach(({ spec }, i) => {
+    const path = specPath.child('volumeClaimTemplates').index(i).child('spec');
+    errors.push(...validatePersistentVolumeClaimSpec(spec, path));
+  });
 }
 
 /** The template in the form of its pods: every claim template is a volume, in place of one with the same name. */
 function withClaimVolumes({ template, volumeClaimTemplates }: StatefulSetSpec): StatefulSetSpec['template'] {
-  const claims = (volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name ?? '').filter((name) => name !== '');
+  const claims = [...new Set((volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name ?? ''))];
   if (claims.length === 0) return template;
   const own = (template.spec.volumes ?? []).filter(({ name }) => !claims.includes(name));
   const claimed = claims.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
@@ -102,7 +121,7 @@ export function validateStatefulSetUpdate(
   old: StatefulSet,
   options: PodValidationOptions,
 ): FieldError[] {
-  const errors = validateStatefulSet(object, updateOptions(options, old.spec.template.spec));
+  const errors = validateStatefulSet(object, updateOptions(options, old.spec.template.spec), false);
   for (const field of fixedFields) {
     if (isDeepStrictEqual(object.spec[field] ?? null, old.spec[field] ?? null)) continue;
     errors.push(invalid(specPath.child(field), object.spec[field], 'field is immutable'));

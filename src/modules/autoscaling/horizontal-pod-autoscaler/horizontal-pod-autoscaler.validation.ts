@@ -43,7 +43,8 @@ export function validateHorizontalPodAutoscaler(
     validateRules(spec.behavior.scaleDown, path.child('scaleDown'), errors);
   }
   checkNonNegative(min, specPath.child('minReplicas'), errors);
-  if (spec.maxReplicas < 1) errors.push(invalid(maxPath, spec.maxReplicas, 'must be greater than or equal to 1'));
+  if (spec.maxReplicas === 0) errors.push(required(maxPath));
+  else if (spec.maxReplicas < 0) errors.push(invalid(maxPath, spec.maxReplicas, 'must be greater than or equal to 1'));
   return errors;
 }
 

@@ -14,7 +14,6 @@ import type {
   MetricSpec,
   MetricTarget,
 } from '../../../objects/apis/autoscaling/v2/metric.types.js';
-import { validateLabelSelector } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 
 const sources = [
   ['Object', 'object'],
@@ -126,9 +125,8 @@ function validateResourceTarget(target: MetricTarget, path: FieldPath, errors: F
   }
 }
 
-function validateIdentifier({ name, selector }: MetricIdentifier, path: FieldPath, errors: FieldError[]): void {
+function validateIdentifier({ name }: MetricIdentifier, path: FieldPath, errors: FieldError[]): void {
   checkSegment(name, 'must specify a metric name', path.child('name'), errors);
-  errors.push(...validateLabelSelector(selector, path.child('selector')));
 }
 
 function validateTarget(target: MetricTarget, path: FieldPath, errors: FieldError[]): void {

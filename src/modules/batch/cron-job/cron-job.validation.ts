@@ -39,8 +39,7 @@ function validateSpec(
   errors: FieldError[],
 ): void {
   const schedulePath = specPath.child('schedule');
-  if (spec.schedule === '') errors.push(required(schedulePath));
-  else if (spec.schedule !== old?.spec.schedule) {
+  if (spec.schedule !== '' && spec.schedule !== old?.spec.schedule) {
     const message = scheduleError(spec.schedule);
     if (message !== undefined) errors.push(invalid(schedulePath, spec.schedule, message));
   }
@@ -62,6 +61,7 @@ function validateSpec(
   }
   checkNonNegative(spec.successfulJobsHistoryLimit, specPath.child('successfulJobsHistoryLimit'), errors);
   checkNonNegative(spec.failedJobsHistoryLimit, specPath.child('failedJobsHistoryLimit'), errors);
+  if (spec.schedule === '') errors.push(required(schedulePath));
 }
 
 function checkTimeZone(zone: string, errors: FieldError[]): void {

@@ -56,8 +56,7 @@ function validateRule(
   if (patterns.length > maxPatterns) errors.push(tooMany(path.child('onPodConditions'), patterns.length, maxPatterns));
   patterns.forEach((pattern, i) => {
     const at = path.child('onPodConditions').index(i);
-    if (pattern.type === '') errors.push(required(at.child('type')));
-    else for (const m of isQualifiedName(pattern.type)) errors.push(invalid(at.child('type'), pattern.type, m));
+    for (const m of isQualifiedName(pattern.type)) errors.push(invalid(at.child('type'), pattern.type, m));
     checkOneOf(pattern.status, ['False', 'True', 'Unknown'], at.child('status'), errors);
   });
   if ((rule.onExitCodes === undefined) === (patterns.length === 0)) {
@@ -78,12 +77,13 @@ function validateExitCodes(
   const { containerName, operator } = requirement;
   const values = requirement.values ?? [];
   const at = path.child('values');
-  checkOneOf(operator, ['In', 'NotIn'], path.child('operator'), errors);
+  if (operator === '') errors.push(required(path.child('operator'), 'valid values: ["In" "NotIn"]'));
+  else checkOneOf(operator, ['In', 'NotIn'], path.child('operator'), errors);
   if (containerName !== undefined && !containers.has(containerName)) {
     const detail = 'must be one of the container or initContainer names in the pod template';
     errors.push(invalid(path.child('containerName'), containerName, detail));
   }
-  if (values.length === 0) errors.push(invalid(at, values, 'at least one value is required'));
+  if (values.length === 0) errors.push(invalid(at, requirement.values ?? null, 'at least one value is required'));
   else if (values.length > maxExitCodes) errors.push(tooMany(at, values.length, maxExitCodes));
   const seen = new Set<number>();
   let isOrdered = true;

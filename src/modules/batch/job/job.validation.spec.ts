@@ -33,7 +33,31 @@ const creates: readonly Case[] = [
     { template: { spec: { containers: podSpec.containers } } },
     ['FieldValueRequired | spec.template.spec.restartPolicy | Required value: valid values: "OnFailure", "Never"'],
   ],
-  [{ manualSelector: true }, ['FieldValueRequired | spec.selector | Required value']],
+  [
+    { manualSelector: true },
+    [
+      'FieldValueRequired | spec.selector | Required value',
+      'FieldValueInvalid | spec.template.metadata.labels | Invalid value: null: `selector` does not match template `labels`',
+    ],
+  ],
+  [
+    {
+      completionMode: 'Indexed',
+      completions: 200_000,
+      parallelism: 20_000,
+      backoffLimitPerIndex: 1,
+      maxFailedIndexes: 120_000,
+    },
+    [
+      'FieldValueInvalid | spec.maxFailedIndexes | Invalid value: 120000: must be less than or equal to 100000',
+      'FieldValueInvalid | spec.parallelism | Invalid value: 20000: must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index',
+      'FieldValueInvalid | spec.maxFailedIndexes | Invalid value: 120000: must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index',
+    ],
+  ],
+  [
+    { completionMode: 'Indexed', completions: 200_000, backoffLimitPerIndex: 1 },
+    ['FieldValueRequired | spec.maxFailedIndexes | Required value: must be specified when completions is above 100000'],
+  ],
   [
     { manualSelector: true, selector: { matchLabels: { a: 'b' } } },
     [
@@ -50,9 +74,9 @@ const creates: readonly Case[] = [
   [
     { completionMode: 'Indexed', parallelism: 100_001, maxFailedIndexes: 1 },
     [
+      'FieldValueRequired | spec.backoffLimitPerIndex | Required value: when maxFailedIndexes is specified',
       'FieldValueRequired | spec.completions | Required value: when completion mode is Indexed',
       'FieldValueInvalid | spec.parallelism | Invalid value: 100001: must be less than or equal to 100000 when completion mode is Indexed',
-      'FieldValueRequired | spec.backoffLimitPerIndex | Required value: when maxFailedIndexes is specified',
       'FieldValueInvalid | spec.maxFailedIndexes | Invalid value: 1: must be less than or equal to completions',
     ],
   ],
@@ -164,7 +188,8 @@ describe('rules of Job', () => {
     });
     const { uid } = object.metadata;
     const shown = JSON.stringify({ [uidLabel]: uid, [nameLabel]: 'a', ...labels });
-    const selector = JSON.stringify({ matchLabels: { x: 'y', [uidLabel]: uid } });
+    // Messages show the labels in order.
+    const selector = JSON.stringify({ matchLabels: { [uidLabel]: uid, x: 'y' } });
     const path = 'spec.template.metadata.labels';
     assert.deepEqual(causes, [
       `FieldValueInvalid | ${path}[controller-uid] | Invalid value: ${shown}: must be '${uid}'`,

@@ -22,6 +22,10 @@ import { validatePodFailurePolicy, validateSuccessPolicy } from './job-policy.va
 const specPath = FieldPath.of('spec');
 const templateLabelsPath = FieldPath.of('spec', 'template', 'metadata', 'labels');
 const maxParallelismWhenIndexed = 100_000;
+const maxFailed = 100_000;
+/** Above so many completions, a job with a limit per index may run or fail fewer indexes at a time. */
+const manyCompletions = 100_000;
+const maxOfMany = 10_000;
 const maxManagerLength = 63;
 
 /** Validates a job, except for its metadata. */
@@ -66,12 +70,10 @@ function checkGeneratedSelector(
 
 function validateSelector(spec: JobSpec, errors: FieldError[]): void {
   const path = specPath.child('selector');
-  if (spec.selector === undefined) {
-    errors.push(required(path));
-    return;
-  }
-  errors.push(...validateLabelSelector(spec.selector, path));
+  if (spec.selector === undefined) errors.push(required(path));
+  else errors.push(...validateLabelSelector(spec.selector, path));
   const { labels } = spec.template.metadata;
+  // A selector that is missing selects nothing.
   if (matcherOf(spec.selector ?? null)?.(labels ?? {}) === false) {
     errors.push(invalid(templateLabelsPath, labels, '`selector` does not match template `labels`'));
   }
@@ -121,9 +123,12 @@ export function validateJobSpec(spec: JobSpec, path: FieldPath, options: PodVali
 
 function validateCompletionMode(spec: JobSpec, path: FieldPath, errors: FieldError[]): void {
   const mode = spec.completionMode ?? 'NonIndexed';
+  if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
+    errors.push(required(path.child('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'));
+  }
   checkOneOf(mode, ['NonIndexed', 'Indexed'], path.child('completionMode'), errors);
   if (mode !== 'Indexed') {
-    requireLimitPerIndex(spec, path, errors);
+    if (mode !== 'NonIndexed') return;
     for (const field of ['backoffLimitPerIndex', 'maxFailedIndexes'] as const) {
       if (spec[field] === undefined) continue;
       errors.push(invalid(path.child(field), spec[field], 'requires indexed completion mode'));
@@ -138,17 +143,24 @@ function validateCompletionMode(spec: JobSpec, path: FieldPath, errors: FieldErr
     const detail = `must be less than or equal to ${maxParallelismWhenIndexed} when completion mode is Indexed`;
     errors.push(invalid(path.child('parallelism'), parallelism, detail));
   }
-  requireLimitPerIndex(spec, path, errors);
-  if (spec.maxFailedIndexes !== undefined && spec.maxFailedIndexes > (spec.completions ?? 0)) {
-    errors.push(
-      invalid(path.child('maxFailedIndexes'), spec.maxFailedIndexes, 'must be less than or equal to completions'),
-    );
-  }
+  checkMaxFailedIndexes(spec, path, errors);
 }
 
-function requireLimitPerIndex(spec: JobSpec, path: FieldPath, errors: FieldError[]): void {
-  if (spec.maxFailedIndexes === undefined || spec.backoffLimitPerIndex !== undefined) return;
-  errors.push(required(path.child('backoffLimitPerIndex'), 'when maxFailedIndexes is specified'));
+/** Checks the number of indexes that may fail, which keeps the list of failed indexes in the status short. */
+function checkMaxFailedIndexes(spec: JobSpec, path: FieldPath, errors: FieldError[]): void {
+  const { maxFailedIndexes: count, completions = 0, parallelism = 0 } = spec;
+  const at = path.child('maxFailedIndexes');
+  if (count !== undefined && count > completions) {
+    errors.push(invalid(at, count, 'must be less than or equal to completions'));
+  }
+  if (count !== undefined && count > maxFailed) {
+    errors.push(invalid(at, count, `must be less than or equal to ${maxFailed}`));
+  }
+  if (spec.backoffLimitPerIndex === undefined || completions <= manyCompletions) return;
+  const rule = `must be less than or equal to ${maxOfMany} when completions are above ${manyCompletions} and used with backoff limit per index`;
+  if (count === undefined) errors.push(required(at, `must be specified when completions is above ${manyCompletions}`));
+  if (parallelism > maxOfMany) errors.push(invalid(path.child('parallelism'), parallelism, rule));
+  if (count !== undefined && count > maxOfMany) errors.push(invalid(at, count, rule));
 }
 
 /** Validates a changed job: the form of its pods and the number that must succeed stay the same. */

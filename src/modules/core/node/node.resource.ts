@@ -19,6 +19,11 @@ export function nodeResource(names: VendorNames): ResourceDefinition {
     versions: [{ version: 'v1', type: node }],
     strategy: {
       applyDefaults: applyNodeDefaults,
+      prepareForCreate: (_context, { spec }) => {
+        delete spec.configSource;
+      },
+      warnings: (_context, { spec }) =>
+        spec.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : [],
       validate: (_context, object) => validateNode(object, names),
       prepareForUpdate(_context, object, old) {
         object.status = old.status;

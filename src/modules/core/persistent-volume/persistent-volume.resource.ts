@@ -46,7 +46,8 @@ function volumeWarnings({ metadata, spec }: PersistentVolume, names: VendorNames
       : [`metadata.annotations[${mount}]: deprecated since v1.31; use "mountOptions" attribute instead`]),
     ...(spec.persistentVolumeReclaimPolicy === 'Recycle' ? [recycleWarning] : []),
     ...nodeTermWarnings(terms, 'spec.nodeAffinity.required.nodeSelectorTerms', names),
-    ...volumeKindWarnings(spec, 'spec'),
+    // Unlike that of a pod, this source of a volume brings no warning.
+    ...volumeKindWarnings({ ...spec, flocker: undefined }, 'spec'),
   ];
 }
 

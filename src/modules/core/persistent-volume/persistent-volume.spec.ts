@@ -97,11 +97,26 @@ describe('persistent volumes', () => {
     ],
     [
       'an incomplete driver',
-      on({ csi: { driver: 'a_b', volumeHandle: '', nodeStageSecretRef: { name: 'x' } } }),
+      on({ csi: { driver: 'a_b', volumeHandle: '', nodeExpandSecretRef: { name: 'x' } } }),
       [
         'Invalid | spec.csi.driver | Invalid value: "a_b"',
         'Required | spec.csi.volumeHandle | Required value',
-        'Required | spec.csi.nodeStageSecretRef.namespace | Required value',
+        'Required | spec.csi.nodeExpandSecretRef.namespace | Required value',
+      ],
+    ],
+    [
+      'a second source',
+      on({ hostPath, cephfs: { monitors: [] }, awsElasticBlockStore: { volumeID: '' } }),
+      [
+        'Forbidden | spec.awsElasticBlockStore | Forbidden: may not specify more than 1 volume type',
+        'Forbidden | spec.cephFS | Forbidden: may not specify more than 1 volume type',
+      ],
+    ],
+    [
+      'a quobyte volume without a port',
+      on({ quobyte: { registry: 'a:1,b', volume: 'v' } }),
+      [
+        'Invalid | spec.quobyte.registry | Invalid value: "a:1,b": must be a host:port pair or multiple pairs separated by commas',
       ],
     ],
     [

@@ -9,16 +9,16 @@ import {
 } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
 import { structDiff } from '../../../base/machinery/schema/struct-diff.js';
-import { quantitySign } from '../../../base/machinery/values/quantity.js';
+import { quantitySign, quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type PersistentVolume,
   type PersistentVolumeSpec,
   persistentVolumeSource,
 } from '../../../objects/apis/core/v1/persistent-volume.types.js';
+import { checkAccessModes } from '../../../objects/apis/core/v1/validation/access-modes.validation.js';
 import { checkImmutable, checkOneOf, checkText } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import { validateNodeSelector } from '../../../objects/apis/core/v1/validation/scheduling.validation.js';
-import { checkAccessModes } from '../access-modes.validation.js';
 import { validateSource } from './volume-source.validation.js';
 
 const specPath = FieldPath.of('spec');
@@ -70,6 +70,9 @@ function validateCapacity(spec: PersistentVolumeSpec, errors: FieldError[]): voi
   if (names.length === 0) errors.push(required(path));
   if (names.length !== 1 || names[0] !== 'storage') errors.push(notSupported(path, spec.capacity, ['storage']));
   for (const [name, value] of Object.entries(capacity)) {
+    if (quantitySign(value) < 0) {
+      errors.push(invalid(path.key(name), quantityValue(value), 'must be a valid resource quantity'));
+    }
     if (quantitySign(value) <= 0) errors.push(invalid(path.key(name), value, 'must be greater than zero'));
   }
 }
@@ -78,8 +81,12 @@ function validateSources(spec: PersistentVolumeSpec, names: VendorNames, errors:
   let isFirst = true;
   for (const name of sourceOrder) {
     if (spec[name] === undefined) continue;
-    if (isFirst) validateSource(spec, name, names, errors);
-    else errors.push(forbidden(specPath.child(name), 'may not specify more than 1 volume type'));
+    // Volumes of this driver are checked even beside another source.
+    if (isFirst || name === 'flexVolume') validateSource(spec, name, names, errors);
+    else {
+      const field = name === 'cephfs' ? 'cephFS' : name;
+      errors.push(forbidden(specPath.child(field), 'may not specify more than 1 volume type'));
+    }
     isFirst = false;
   }
   if (isFirst) errors.push(required(specPath, 'must specify a volume type'));

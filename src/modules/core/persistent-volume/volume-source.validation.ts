@@ -8,11 +8,9 @@ import {
   validateStorageVolume,
 } from '../../../objects/apis/core/v1/validation/storage-volume.validation.js';
 import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
+import { validateCsiDriverName } from '../../../objects/apis/storage/v1/validation/csi-driver-name.validation.js';
 
 const specPath = FieldPath.of('spec');
-
-const longestDriverName = 63;
-const longestTenant = 64;
 
 /**
  * Validates the storage that a volume uses. In addition to the rules for a pod's own volumes, secrets must have a
@@ -27,8 +25,10 @@ export function validateSource(
   const path = specPath.child(name);
   const { gcePersistentDisk: gce, awsElasticBlockStore: ebs } = spec;
   // Messages name this field `persistentDisk`.
-  if (gce !== undefined) validateDisk(gce.pdName, 'pdName', gce.partition, specPath.child('persistentDisk'), errors);
-  if (ebs !== undefined) validateDisk(ebs.volumeID, 'volumeID', ebs.partition, path, errors);
+  if (name === 'gcePersistentDisk' && gce !== undefined)
+    validateDisk(gce.pdName, 'pdName', gce.partition, specPath.child('persistentDisk'), errors);
+  if (name === 'awsElasticBlockStore' && ebs !== undefined)
+    validateDisk(ebs.volumeID, 'volumeID', ebs.partition, path, errors);
   switch (name) {
     case 'local':
       validateLocal(spec, path, errors);
@@ -41,26 +41,25 @@ export function validateSource(
       return;
     default:
       // These sources have the same fields as in a pod, except for the references to secrets.
-      validateStorageVolume({ name: '', [name]: spec[name] } as unknown as Volume, path, errors);
+      validateStorageVolume({ name: '', [name]: spec[name] } as unknown as Volume, path, errors, false);
   }
-  validateMore(spec, path, names, errors);
+  validateMore({ [name]: spec[name] }, path, names, errors);
 }
 
-function validateMore(spec: PersistentVolumeSpec, path: FieldPath, names: VendorNames, errors: FieldError[]): void {
-  const { glusterfs, azureFile, cinder, flexVolume, iscsi, quobyte } = spec;
-  if (glusterfs?.endpointsNamespace !== undefined && isDns1123Label(glusterfs.endpointsNamespace).length > 0) {
+function validateMore(
+  spec: Partial<PersistentVolumeSpec>,
+  path: FieldPath,
+  names: VendorNames,
+  errors: FieldError[],
+): void {
+  const { glusterfs, azureFile, cinder, flexVolume } = spec;
+  const endpoints = glusterfs?.endpointsNamespace;
+  if (endpoints === '') {
     const detail = 'if the endpointnamespace is set, it must be a valid namespace name';
-    errors.push(invalid(path.child('endpointsNamespace'), glusterfs.endpointsNamespace, detail));
-  }
+    errors.push(invalid(path.child('endpointsNamespace'), endpoints, detail));
+  } else if (endpoints !== undefined) checkText(endpoints, isDns1123Label, path.child('endpointsNamespace'), errors);
   if (azureFile?.secretNamespace === '') errors.push(required(path.child('secretNamespace')));
   if (cinder?.secretRef !== undefined) requireReference(cinder.secretRef, path.child('secretRef'), errors);
-  if ((quobyte?.tenant ?? '').length > longestTenant) {
-    const detail = `must be a UUID and may not exceed a length of ${longestTenant} characters`;
-    errors.push(required(path.child('tenant'), detail));
-  }
-  if (iscsi?.initiatorName !== undefined && !/^(?:iqn|eui|naa)\./.test(iscsi.initiatorName)) {
-    errors.push(invalid(path.child('initiatorname'), iscsi.initiatorName, 'must be valid format'));
-  }
   for (const key of Object.keys(flexVolume?.options ?? {})) {
     const domain = key.slice(0, Math.max(0, key.indexOf('/')));
     const reserved = [names.labelPrefix, names.suffix];
@@ -82,18 +81,12 @@ function validateLocal({ local, nodeAffinity }: PersistentVolumeSpec, path: Fiel
 
 function validateCsi({ csi }: PersistentVolumeSpec, path: FieldPath, errors: FieldError[]): void {
   if (csi === undefined) return;
-  const driverPath = path.child('driver');
-  if (csi.driver === '') errors.push(required(driverPath));
-  if (csi.driver.length > longestDriverName) {
-    errors.push(invalid(driverPath, csi.driver, `must be no more than ${longestDriverName} characters`));
-  }
-  checkText(csi.driver.toLowerCase(), isDns1123Subdomain, driverPath, errors);
+  errors.push(...validateCsiDriverName(csi.driver, path.child('driver')));
   if (csi.volumeHandle === '') errors.push(required(path.child('volumeHandle')));
   const references = [
     'controllerPublishSecretRef',
     'controllerExpandSecretRef',
     'nodePublishSecretRef',
-    'nodeStageSecretRef',
     'nodeExpandSecretRef',
   ] as const;
   for (const field of references) {
@@ -126,7 +119,8 @@ function validateSecretReference(
   path: FieldPath,
   errors: FieldError[],
 ): void {
-  requireReference({ name, namespace }, path, errors);
-  if (name) checkText(name, isDns1123Subdomain, path.child('name'), errors);
-  if (namespace) checkText(namespace, isDns1123Label, path.child('namespace'), errors);
+  if (!name) errors.push(required(path.child('name')));
+  else checkText(name, isDns1123Subdomain, path.child('name'), errors);
+  if (!namespace) errors.push(required(path.child('namespace')));
+  else checkText(namespace, isDns1123Label, path.child('namespace'), errors);
 }

@@ -22,6 +22,7 @@ export function serviceStrategy(allocator: ServiceAllocator, names: VendorNames)
       const { spec } = object;
       if (spec.clusterIP && (spec.clusterIPs ?? []).length === 0) spec.clusterIPs = [spec.clusterIP];
       chooseFamilies(object, family);
+      dropOfNames(object);
     },
 
     validate: (_context, object) => validateService(object, family),
@@ -32,6 +33,7 @@ export function serviceStrategy(allocator: ServiceAllocator, names: VendorNames)
       keepAllocated(object, old);
       dropUnneeded(object, old);
       chooseFamilies(object, family);
+      dropOfNames(object);
     },
 
     validateUpdate: (_context, object, old) => validateServiceUpdate(object, old, family),
@@ -95,6 +97,13 @@ function keepNodePorts(object: Service, old: Service): void {
     const kept = before.get(keyOf(port)) ?? 0;
     if (kept !== 0 && !used.has(`${port.protocol}/${kept}`)) port.nodePort = kept;
   }
+}
+
+/** A service that is a name of another one has no traffic of its own. */
+function dropOfNames({ spec }: Service): void {
+  const policy = spec.internalTrafficPolicy;
+  // An unknown policy stays, to be refused.
+  if (spec.type === 'ExternalName' && (policy === 'Cluster' || policy === 'Local')) delete spec.internalTrafficPolicy;
 }
 
 /** A change of type removes fields that only the old type has, unless the client changed them as well. */

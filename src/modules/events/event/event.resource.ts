@@ -96,7 +96,7 @@ function eventStrategy(names: VendorNames, strictVersion?: string): Strategy<Cor
     validateName: isPathSegmentName,
     validate: (context, object) => validateEvent(object, names, isStrict(context)),
     validateUpdate: (context, object, old) =>
-      isStrict(context) ? validateStrictChange(object, old, names) : validateChangedEvent(object, names),
+      isStrict(context) ? validateStrictChange(object, old, names) : validateChangedEvent(object, names, false),
   };
 }
 

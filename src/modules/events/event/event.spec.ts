@@ -71,9 +71,9 @@ describe('events', () => {
       'a time without a report',
       { eventTime: report.eventTime },
       [
-        'Required | reportingController | Required value',
-        'Invalid | reportingController | Invalid value: "": name part must be non-empty',
-        'Invalid | reportingController | Invalid value: "": name part must consist',
+        'Required | reportingComponent | Required value',
+        'Invalid | reportingComponent | Invalid value: "": name part must be non-empty',
+        'Invalid | reportingComponent | Invalid value: "": name part must consist',
         'Required | reportingInstance | Required value',
         'Required | action | Required value',
         'Required | reason | Required value',

@@ -12,13 +12,13 @@ const involvedNamespacePath = path('involvedObject', 'namespace');
 
 /** Validates a new event; `strict` selects the checks of v1 in the events group. */
 export function validateEvent(object: Event, names: VendorNames, strict: boolean): FieldError[] {
-  const errors = validateChangedEvent(object, names);
+  const errors = validateChangedEvent(object, names, strict);
   if (strict) validateStrictly(object, errors);
   return errors;
 }
 
 /** Validates a changed event, in every version. */
-export function validateChangedEvent(object: Event, names: VendorNames): FieldError[] {
+export function validateChangedEvent(object: Event, names: VendorNames, strict: boolean): FieldError[] {
   const errors: FieldError[] = [];
   const namespace = object.metadata.namespace ?? '';
   const involved = object.involvedObject.namespace ?? '';
@@ -30,7 +30,7 @@ export function validateChangedEvent(object: Event, names: VendorNames): FieldEr
     return errors;
   }
   if (involved === '' && namespace !== 'default' && namespace !== names.systemNamespace) noMatch();
-  validateReport(object, errors);
+  validateReport(object, strict ? 'reportingController' : 'reportingComponent', errors);
   return errors;
 }
 
@@ -53,7 +53,7 @@ const fixedFields = [
 
 /** Validates an event that is changed in v1 of the events group: only its metadata and its series may change. */
 export function validateStrictChange(object: Event, old: Event, names: VendorNames): FieldError[] {
-  const errors = validateChangedEvent(object, names);
+  const errors = validateChangedEvent(object, names, true);
   if (!deepEqual(object.series, old.series)) validateSeries(object, errors);
   for (const [field, name] of fixedFields) {
     if (!deepEqual(object[name], old[name]))
@@ -68,8 +68,9 @@ function validateSeries({ series }: Event, errors: FieldError[]): void {
   if (series.lastObservedTime === null) errors.push(required(path('series', 'lastObservedTime')));
 }
 
-function validateReport(object: Event, errors: FieldError[]): void {
-  const controllerPath = path('reportingController');
+/** @param controllerField the name of the field with the controller, which depends on the group of the request */
+function validateReport(object: Event, controllerField: string, errors: FieldError[]): void {
+  const controllerPath = path(controllerField);
   if (object.reportingComponent === '') errors.push(required(controllerPath));
   for (const m of isQualifiedName(object.reportingComponent)) {
     errors.push(invalid(controllerPath, object.reportingComponent, m));

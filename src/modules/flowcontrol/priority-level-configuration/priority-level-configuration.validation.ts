@@ -47,13 +47,13 @@ export function validatePriorityLevelConfiguration({ metadata, spec }: PriorityL
     const detail = `spec of '${exemptName}' except the 'spec.exempt' field must equal the fixed value`;
     errors.push(invalid(specPath, spec, detail));
   }
-  if (spec.type === 'Exempt') {
-    if (spec.limited !== undefined) errors.push(forbidden(limitedPath, ''));
-    if (spec.exempt !== undefined) checkExempt(spec.exempt, errors);
-  } else if (spec.type === 'Limited') {
+  if (spec.type === 'Limited') {
     if (spec.limited === undefined) errors.push(required(limitedPath));
     else checkLimited(spec.limited, errors);
     if (spec.exempt !== undefined) errors.push(forbidden(exemptPath, ''));
+  } else {
+    if (spec.limited !== undefined) errors.push(forbidden(limitedPath, ''));
+    if (spec.type === 'Exempt' && spec.exempt !== undefined) checkExempt(spec.exempt, errors);
   }
   if (metadata.name === catchAllName && !deepEqual(spec, catchAllSpec)) {
     errors.push(invalid(specPath, spec, `spec of '${catchAllName}' must equal the fixed value`));
@@ -86,12 +86,11 @@ function checkLimitResponse({ type, queuing }: LimitResponse, path: FieldPath, e
     if (queuing === undefined) {
       errors.push(required(queuingPath));
     } else checkQueuing(queuing, queuingPath, errors);
-  } else if (type === 'Reject') {
-    if (queuing !== undefined) {
-      errors.push(forbidden(queuingPath, ''));
-    }
-  } else if (type === '') errors.push(required(path.child('type')));
-  else errors.push(notSupported(path.child('type'), type, ['Queue', 'Reject']));
+    return;
+  }
+  if (type === '') errors.push(required(path.child('type')));
+  else if (type !== 'Reject') errors.push(notSupported(path.child('type'), type, ['Queue', 'Reject']));
+  if (queuing !== undefined) errors.push(forbidden(queuingPath, ''));
 }
 
 function checkQueuing(queuing: QueuingConfiguration, path: FieldPath, errors: FieldError[]): void {

@@ -103,6 +103,8 @@ function validateHttpPath(entry: HTTPIngressPath, at: FieldPath, errors: FieldEr
   const pathPath = at.child('path');
   if (pathType === null) {
     errors.push(required(at.child('pathType'), 'pathType must be specified'));
+    // Without a type, nothing else of the path is checked.
+    return;
   } else if (pathType === 'Exact' || pathType === 'Prefix') {
     if (!path.startsWith('/')) errors.push(invalid(pathPath, path, 'must be an absolute path'));
     if (path !== '') validateExactPath(path, pathPath, errors);

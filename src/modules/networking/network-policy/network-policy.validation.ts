@@ -91,13 +91,13 @@ function validatePeer(
 ): void {
   errors.push(...validateLabelSelector(peer.podSelector, path.child('podSelector')));
   errors.push(...validateLabelSelector(peer.namespaceSelector, path.child('namespaceSelector')));
-  if (peer.ipBlock !== undefined) validateIpBlock(peer.ipBlock, path.child('ipBlock'), known, errors);
   const hasSelector = peer.podSelector !== undefined || peer.namespaceSelector !== undefined;
   if (peer.ipBlock !== undefined && hasSelector) {
     errors.push(forbidden(path, 'may not specify both ipBlock and another peer'));
   } else if (peer.ipBlock === undefined && !hasSelector) {
     errors.push(required(path, 'must specify a peer'));
   }
+  if (peer.ipBlock !== undefined) validateIpBlock(peer.ipBlock, path.child('ipBlock'), known, errors);
 }
 
 function validateIpBlock(

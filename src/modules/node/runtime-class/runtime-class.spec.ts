@@ -41,7 +41,7 @@ describe('RuntimeClass', () => {
     [
       'odd toleration',
       { handler: 'h', scheduling: { tolerations: [{ key: 'a', operator: 'Odd' }] } },
-      ['scheduling.tolerations.tolerations[0].operator'],
+      ['scheduling.tolerations[0].operator'],
     ],
   ];
   for (const [name, body, fields] of cases) {
@@ -67,7 +67,7 @@ describe('RuntimeClass', () => {
     const { causes } = tester.patch(object, { scheduling: { tolerations: [{ key: 'a', operator: 'Odd' }] } });
     assert.deepEqual(
       causes.map((cause) => cause.split(' | ')[1]),
-      ['scheduling.tolerations.tolerations[0].operator'],
+      ['scheduling.tolerations[0].operator'],
     );
   });
 

@@ -17,7 +17,7 @@ export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): 
   const { nodeSelector, tolerations = [] } = object.scheduling ?? {};
   errors.push(...validateLabels(nodeSelector, schedulingPath.child('nodeSelector')));
   const tolerationsPath = schedulingPath.child('tolerations');
-  validateTolerations(tolerations, tolerationsPath.child('tolerations'), errors);
+  validateTolerations(tolerations, tolerationsPath, errors);
   const seen = new Set<string>();
   for (const [i, toleration] of tolerations.entries()) {
     // Decoded values have their fields in a fixed order.
@@ -26,7 +26,11 @@ export function validateRuntimeClass(object: RuntimeClass, names: VendorNames): 
     seen.add(text);
   }
   if (object.handler === '') errors.push(required(handlerPath));
-  else for (const m of isDns1123Label(object.handler)) errors.push(invalid(handlerPath, object.handler, m));
+  else {
+    for (const m of isDns1123Label(object.handler)) {
+      errors.push(invalid(handlerPath, object.handler, m.replace('63 characters', '63 bytes')));
+    }
+  }
   return errors;
 }
 

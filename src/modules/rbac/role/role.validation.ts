@@ -56,6 +56,6 @@ function validateAggregation(rule: AggregationRule, errors: FieldError[]): void 
   for (const [i, selector] of selectors.entries()) {
     const broken = validateLabelSelector(selector, selectorsPath.index(i));
     errors.push(...broken);
-    if (broken.length > 0) errors.push(invalid(selectorsPath.index(i), 'null', 'invalid label selector.'));
+    if (broken.length > 0) errors.push(invalid(selectorsPath.index(i), null, 'invalid label selector.'));
   }
 }

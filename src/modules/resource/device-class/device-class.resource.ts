@@ -10,7 +10,7 @@ import { defineResource, type ResourceDefinition } from '../../../objects/regist
 import { declared, declaredLast } from '../validation/declared.js';
 import { validateDeviceConfiguration } from '../validation/device-configuration.validation.js';
 import { DeviceExpressions, validateDeviceSelectors } from '../validation/device-selector.validation.js';
-import { isExtendedResourceName } from '../validation/extended-resource-name.js';
+import { validateExtendedResourceName } from '../validation/extended-resource-name.js';
 import { validateItems } from '../validation/lists.validation.js';
 
 const specPath = FieldPath.of('spec');
@@ -53,9 +53,9 @@ function validateDeviceClass({ metadata, spec }: DeviceClass, old?: DeviceClass)
       validateDeviceConfiguration(entry, at, isStored),
     ),
   ];
-  if (extendedResourceName !== undefined && !isExtendedResourceName(extendedResourceName)) {
-    const detail = "a name must be a domain-prefixed path, such as 'example.com/my-prop'";
-    errors.push(...declared([invalid(specPath.child('extendedResourceName'), extendedResourceName, detail)]));
+  if (extendedResourceName !== undefined) {
+    const at = specPath.child('extendedResourceName');
+    errors.push(...declared(validateExtendedResourceName(extendedResourceName, at)));
   }
   return declaredLast(errors);
 }

@@ -8,6 +8,11 @@ export function declared(errors: FieldError[]): FieldError[] {
   return errors;
 }
 
+/** The errors of rules that are declared with the types. */
+export function onlyDeclared(errors: readonly FieldError[]): FieldError[] {
+  return errors.filter((error) => marked.has(error));
+}
+
 /** Moves the errors of rules that are declared with the types to the end. */
 export function declaredLast(errors: readonly FieldError[]): FieldError[] {
   return [...errors.filter((error) => !marked.has(error)), ...errors.filter((error) => marked.has(error))];

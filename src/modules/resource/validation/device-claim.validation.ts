@@ -12,7 +12,7 @@ import type {
   DeviceRequest,
   ExactDeviceRequest,
 } from '../../../objects/apis/resource/v1/device-claim.types.js';
-import { declared, declaredLast } from './declared.js';
+import { declared, declaredLast, onlyDeclared } from './declared.js';
 import { validateDeviceConfiguration } from './device-configuration.validation.js';
 import { validateDeviceLabel, validateFullyQualifiedName } from './device-names.validation.js';
 import { DeviceExpressions, validateDeviceSelectors } from './device-selector.validation.js';
@@ -66,34 +66,48 @@ function validateRequest(request: DeviceRequest, path: FieldPath, expressions: D
   const errors = validateDeviceLabel(name, path.child('name'));
   const rule = 'exactly one of `exactly` or `firstAvailable` is required';
   if (exactly === undefined && firstAvailable.length === 0) return [...errors, required(path, rule)];
+  const wanted =
+    exactly === undefined
+      ? []
+      : [
+          ...validateClassName(exactly.deviceClassName, path.child('exactly').child('deviceClassName')),
+          ...validateWanted(exactly, path.child('exactly'), expressions),
+        ];
+  const choices = validateDeclaredSet(
+    firstAvailable,
+    maxChoices,
+    path.child('firstAvailable'),
+    (choice, at) => [
+      ...validateDeviceLabel(choice.name, at.child('name')),
+      ...validateDeclaredClassName(choice.deviceClassName, at.child('deviceClassName')),
+      ...validateWanted(choice, at, expressions),
+    ],
+    (choice) => choice.name,
+  );
   if (exactly !== undefined && firstAvailable.length > 0) {
-    return [...errors, invalid(path, null, `${rule}, but multiple fields are set`)];
+    const detail = `${rule}, but multiple fields are set`;
+    return [...errors, invalid(path, null, detail), ...onlyDeclared([...wanted, ...choices])];
   }
-  if (exactly !== undefined) return [...errors, ...validateWanted(exactly, path.child('exactly'), expressions)];
-  return [
-    ...errors,
-    ...validateDeclaredSet(
-      firstAvailable,
-      maxChoices,
-      path.child('firstAvailable'),
-      (choice, at) => [
-        ...validateDeviceLabel(choice.name, at.child('name')),
-        ...validateWanted(choice, at, expressions),
-      ],
-      (choice) => choice.name,
-    ),
-  ];
+  return [...errors, ...wanted, ...choices];
 }
 
-type Wanted = Pick<ExactDeviceRequest, 'deviceClassName' | 'selectors' | 'allocationMode' | 'count' | 'tolerations'>;
+function validateClassName(name: string, path: FieldPath): FieldError[] {
+  if (name === '') return [required(path)];
+  return isDns1123Subdomain(name).map((message) => invalid(path, name, message));
+}
+
+/** The rules for the class of an alternative are declared with the type, and count bytes. */
+function validateDeclaredClassName(name: string, path: FieldPath): FieldError[] {
+  if (name === '') return declared([required(path)]);
+  const messages = isDns1123Subdomain(name).map((message) => message.replace('253 characters', '253 bytes'));
+  return declared(messages.map((message) => invalid(path, name, message)));
+}
+
+type Wanted = Pick<ExactDeviceRequest, 'selectors' | 'allocationMode' | 'count' | 'tolerations'>;
 
 function validateWanted(wanted: Wanted, path: FieldPath, expressions: DeviceExpressions): FieldError[] {
-  const { deviceClassName, selectors, tolerations } = wanted;
-  const classPath = path.child('deviceClassName');
+  const { selectors, tolerations } = wanted;
   return [
-    ...(deviceClassName === ''
-      ? [required(classPath)]
-      : isDns1123Subdomain(deviceClassName).map((message) => invalid(classPath, deviceClassName, message))),
     ...validateDeviceSelectors(selectors, path.child('selectors'), expressions),
     ...validateAllocationMode(wanted, path),
     ...(tolerations ?? []).flatMap((toleration, i) =>

@@ -1,11 +1,16 @@
-import { type FieldError, type FieldPath, invalid, required, tooLong } from '../../../base/machinery/field-error.js';
-import { isDns1123Label, isDns1123Subdomain } from '../../../base/machinery/names.js';
+import {
+  type FieldError,
+  type FieldPath,
+  invalid,
+  required,
+  tooLong,
+  tooLongText,
+} from '../../../base/machinery/field-error.js';
+import { isAnyCaseDns1123Subdomain, isDns1123Label, isDns1123Subdomain } from '../../../base/machinery/names.js';
 import { validateCsiDriverName } from '../../../objects/apis/storage/v1/validation/csi-driver-name.validation.js';
 import { declared } from './declared.js';
 
 const maxDriverLength = 63;
-const caselessRule =
-  "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const maxPoolNameLength = 253;
 /** The longest name of an attribute or capacity, without its domain. */
 const maxIdentifierLength = 32;
@@ -20,8 +25,8 @@ export const validateDriverName = validateCsiDriverName;
 /** Validates a driver's name where its rules are declared with the type. */
 export function validateDeclaredDriverName(name: string, path: FieldPath): FieldError[] {
   if (name === '') return declared([required(path)]);
-  const errors = name.length > maxDriverLength ? [tooLong(path, maxDriverLength)] : [];
-  if (isDns1123Subdomain(name.toLowerCase()).length > 0) errors.push(invalid(path, name, caselessRule));
+  const errors = isAnyCaseDns1123Subdomain(name).map((message) => invalid(path, name, message));
+  if (name.length > maxDriverLength) errors.push(tooLongText(path, maxDriverLength));
   return declared(errors);
 }
 
@@ -52,20 +57,26 @@ export function validateDeclaredPoolName(name: string, path: FieldPath): FieldEr
 }
 
 /** Validates the name of an attribute or capacity: an identifier, which may have a domain. */
-export function validateQualifiedName(name: string, path: FieldPath): FieldError[] {
+export function validateQualifiedName(
+  name: string,
+  path: FieldPath,
+  validateDomain: (domain: string, path: FieldPath) => FieldError[] = validateDriverName,
+): FieldError[] {
   const parts = name.split('/');
   const [first = '', second = ''] = parts;
   if (parts.length === 1) return validateIdentifier(first, path);
   if (parts.length > 2) return [];
   return [
-    ...(first === '' ? [invalid(path, '', 'the domain must not be empty')] : validateDriverName(first, path)),
+    ...(first === '' ? [invalid(path, '', 'the domain must not be empty')] : validateDomain(first, path)),
     ...(second === '' ? [invalid(path, '', 'the name must not be empty')] : validateIdentifier(second, path)),
   ];
 }
 
 /** Validates the name of an attribute in a constraint, which needs its domain. */
 export function validateFullyQualifiedName(name: string, path: FieldPath): FieldError[] {
-  const errors = validateQualifiedName(name, path);
+  const errors = validateQualifiedName(name, path, (domain, at) =>
+    isDns1123Subdomain(domain.toLowerCase()).map((message) => invalid(at, domain, `prefix: ${message}`)),
+  );
   if (!name.includes('/')) {
     errors.push(invalid(path, name, 'a fully qualified name must be a domain and a name separated by a slash'));
   }

@@ -1,4 +1,11 @@
-import { type FieldError, FieldPath, forbidden, invalid, notSupported } from '../../../base/machinery/field-error.js';
+import {
+  type FieldError,
+  FieldPath,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+} from '../../../base/machinery/field-error.js';
 import type { PriorityClass } from '../../../objects/apis/scheduling/v1/priority-class.types.js';
 
 /** Classes that only the system makes, with the values they must have. */
@@ -26,7 +33,8 @@ export function validatePriorityClass(object: PriorityClass): FieldError[] {
     errors.push(forbidden(FieldPath.of('value'), detail));
   }
   const policy = object.preemptionPolicy;
-  if (policy !== undefined && !preemptionPolicies.includes(policy)) {
+  if (policy === '') errors.push(required(FieldPath.of('preemptionPolicy')));
+  else if (policy !== undefined && !preemptionPolicies.includes(policy)) {
     errors.push(notSupported(FieldPath.of('preemptionPolicy'), policy, preemptionPolicies));
   }
   return errors;

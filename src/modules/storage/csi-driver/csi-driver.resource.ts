@@ -49,6 +49,9 @@ const columns: readonly TableColumn<CSIDriver>[] = [
   ageColumn,
 ];
 
+const unsetWarning =
+  'spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes';
+
 /** `csidrivers`: storage drivers and what they need. */
 export function csiDriverResource(names: VendorNames): ResourceDefinition {
   return defineResource<CSIDriver>({
@@ -65,6 +68,8 @@ export function csiDriverResource(names: VendorNames): ResourceDefinition {
       applyDefaults: applyCsiDriverDefaults,
       validate: (_context, object) => validateCsiDriver(object),
       validateUpdate: (_context, object, old) => validateCsiDriverUpdate(object, old),
+      warnings: (_context, { spec }) =>
+        (spec.tokenRequests ?? []).length > 0 && spec.serviceAccountTokenInSecrets === undefined ? [unsetWarning] : [],
     },
     columns,
   });

@@ -70,7 +70,7 @@ function validateSpec(spec: CSIDriverSpec): FieldError[] {
     errors.push(invalid(specPath.child('nodeAllocatableUpdatePeriodSeconds'), period, detail));
   }
   if (spec.serviceAccountTokenInSecrets !== undefined && (spec.tokenRequests ?? []).length === 0) {
-    const detail = 'may not be set without `tokenRequests`';
+    const detail = 'serviceAccountTokenInSecrets is set but no tokenRequests are specified';
     errors.push(invalid(specPath.child('serviceAccountTokenInSecrets'), spec.serviceAccountTokenInSecrets, detail));
   }
   return errors;

@@ -13,7 +13,7 @@ import {
 } from '../../../objects/registry/resource-definition.js';
 
 const driversPath = FieldPath.of('spec', 'drivers');
-const maxNodeIdLength = 192;
+const maxNodeIdLength = 256;
 
 const columns: readonly TableColumn<CSINode>[] = [
   nameColumn,
@@ -93,6 +93,6 @@ function validateTopologyKeys(keys: readonly string[], path: FieldPath, errors: 
     if (key === '') errors.push(required(path));
     if (seen.has(key)) errors.push(duplicate(path, key));
     seen.add(key);
-    for (const m of isQualifiedName(key)) errors.push(invalid(path, keys, m));
+    for (const m of isQualifiedName(key)) errors.push(invalid(path, key, m));
   }
 }

@@ -31,14 +31,13 @@ export function csiStorageCapacityResource(names: VendorNames): ResourceDefiniti
 
 /** Validates a new CSIStorageCapacity. */
 function validateCsiStorageCapacity(object: CSIStorageCapacity): FieldError[] {
-  const { storageClassName, nodeTopology, capacity, maximumVolumeSize } = object;
+  const { storageClassName, nodeTopology, capacity } = object;
   const errors: FieldError[] = [];
   for (const m of isDns1123Subdomain(storageClassName)) {
     errors.push(invalid(FieldPath.of('storageClassName'), storageClassName, m));
   }
   errors.push(...validateLabelSelector(nodeTopology, FieldPath.of('nodeTopology')));
   validateSize(capacity, FieldPath.of('capacity'), errors);
-  validateSize(maximumVolumeSize, FieldPath.of('maximumVolumeSize'), errors);
   return errors;
 }
 

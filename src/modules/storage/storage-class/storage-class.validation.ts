@@ -56,7 +56,8 @@ export function validateStorageClassUpdate(object: StorageClass, old: StorageCla
 
 function validateProvisioner(provisioner: string, path: FieldPath, errors: FieldError[]): void {
   if (provisioner !== '')
-    for (const m of isQualifiedName(provisioner.toLowerCase())) errors.push(invalid(path, provisioner, m));
+    for (const m of isQualifiedName(provisioner.toLowerCase()))
+      errors.push(invalid(path, provisioner.toLowerCase(), m));
 }
 
 const maxParameterCount = 512;

@@ -7,8 +7,9 @@ import {
   notSupported,
   required,
   tooLong,
+  tooLongText,
 } from '../../../base/machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../base/machinery/names.js';
+import { isAnyCaseDns1123Subdomain, isDns1123Subdomain } from '../../../base/machinery/names.js';
 import { validateCsiDriverName } from '../../../objects/apis/storage/v1/validation/csi-driver-name.validation.js';
 import type {
   VolumeAttachment,
@@ -28,7 +29,7 @@ export function validateVolumeAttachment({ spec }: VolumeAttachment): FieldError
   const errors: FieldError[] = [];
   validateSource(spec.source, errors);
   for (const m of isDns1123Subdomain(spec.nodeName)) errors.push(invalid(specPath.child('nodeName'), spec.nodeName, m));
-  if (spec.attacher !== '') errors.push(...validateCsiDriverName(spec.attacher, specPath.child('attacher')));
+  if (spec.attacher !== '') validateAttacher(spec.attacher, specPath.child('attacher'), errors);
   const { persistentVolumeName } = spec.source;
   if (persistentVolumeName !== undefined) {
     for (const m of isDns1123Subdomain(persistentVolumeName)) {
@@ -37,6 +38,13 @@ export function validateVolumeAttachment({ spec }: VolumeAttachment): FieldError
   }
   if (spec.attacher === '') errors.push(required(specPath.child('attacher')));
   return errors;
+}
+
+const maxAttacherLength = 63;
+
+function validateAttacher(attacher: string, path: FieldPath, errors: FieldError[]): void {
+  for (const message of isAnyCaseDns1123Subdomain(attacher)) errors.push(invalid(path, attacher, message));
+  if (attacher.length > maxAttacherLength) errors.push(tooLongText(path, maxAttacherLength));
 }
 
 /** Validates a changed VolumeAttachment: its spec never changes. */

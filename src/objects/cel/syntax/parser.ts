@@ -76,8 +76,12 @@ class Parser {
 
   parse(): Expression {
     const expression = this.expression();
-    if (this.token.kind !== 'end')
-      this.fail(this.token.at, `Syntax error: extraneous input ${this.shown()} expecting <EOF>`);
+    if (this.token.kind !== 'end') {
+      // A single token too many is called so; before several, parsers of this language report the first one.
+      const isLast = this.tokens[this.position + 1]?.kind === 'end';
+      const fault = isLast ? 'extraneous' : 'mismatched';
+      this.fail(this.token.at, `Syntax error: ${fault} input ${this.shown()} expecting <EOF>`);
+    }
     return expression;
   }
 

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { decodeCbor } from '../../../base/machinery/cbor/index.js';
+import { formatGoValue } from '../../../base/machinery/go-format.js';
 import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import { parseExactJson } from '../../../base/machinery/json/exact-numbers.js';
 import { NestingError } from '../../../base/machinery/json/nesting.js';
@@ -78,18 +79,39 @@ export function parseBody(body: Buffer, format: PlainFormat, duplicates?: Duplic
     if (duplicates !== undefined && countKeys(value) !== keys) duplicates.paths.push(...findDuplicateKeys(text));
     return value;
   } catch (cause) {
-    throw new SyntaxError(`json parse error: ${jsonErrorText(cause, text.length)}`, { cause });
+    throw new SyntaxError(`json parse error: ${jsonErrorText(cause, text)}`, { cause });
   }
 }
 
-function jsonErrorText(error: unknown, length: number): string {
+/** Where a wrong character was found, by the beginning of the engine's message. */
+const jsonFaults: readonly (readonly [message: string, place: string])[] = [
+  ['Unexpected non-whitespace character after JSON', 'after top-level value'],
+  ['Expected property name', 'looking for beginning of object key string'],
+  ['Expected double-quoted property name', 'looking for beginning of object key string'],
+  ["Expected ',' or '}' after property value", 'after object key:value pair'],
+  ["Expected ':' after property name", 'after object key'],
+  ["Expected ',' or ']' after array element", 'after array element'],
+  ['Bad control character in string literal', 'in string literal'],
+  ['Bad escaped character', 'in string escape code'],
+  ['Unexpected token', 'looking for beginning of value'],
+];
+
+function jsonErrorText(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof NestingError) return message;
-  // V8 quotes parts of the body in its messages, so pass on only the kind of fault.
+  // V8 quotes parts of the body in its messages, so pass on only the kind of fault and one character.
   const position = /at position (\d+)/.exec(message)?.[1];
-  const endsEarly = message.startsWith('Unexpected end of JSON input') || Number(position) >= length;
+  const endsEarly = message.startsWith('Unexpected end of JSON input') || Number(position) >= text.length;
   if (endsEarly) return 'unexpected end of JSON input';
-  return position === undefined ? 'invalid JSON' : `invalid character at position ${position}`;
+  if (position === undefined) return 'invalid JSON';
+  const character = String.fromCodePoint(text.codePointAt(Number(position)) ?? 0);
+  const place = jsonFaults.find(([start]) => message.startsWith(start))?.[1] ?? `at position ${position}`;
+  return `invalid character ${quotedCharacter(character)} ${place}`;
+}
+
+function quotedCharacter(character: string): string {
+  if (character === "'") return "'\\''";
+  return character === '"' ? `'"'` : `'${formatGoValue(character).slice(1, -1)}'`;
 }
 
 /**

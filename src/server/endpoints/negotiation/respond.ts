@@ -155,7 +155,14 @@ const exactNumberTag: ScalarTag = {
   stringify: ({ value }) => String(value),
 };
 
-const yamlOptions = { lineWidth: 0, customTags: (tags: Tags) => [...tags, exactNumberTag] };
+/** Members are sorted, and texts that readers of older YAML would take for other values are quoted. */
+const yamlOptions = {
+  lineWidth: 0,
+  schema: 'yaml-1.1',
+  sortMapEntries: true,
+  indentSeq: false,
+  customTags: (tags: Tags) => [...tags, exactNumberTag],
+};
 
 /** Encodes a plain value in the accepted form. */
 export function encodeValue(value: unknown, accepted: AcceptedType, type: KindType, pretty: boolean): Buffer {

@@ -77,6 +77,19 @@ const scalarNames: Readonly<Record<string, string>> = {
   double: 'float64',
 };
 
+/** The part of a path behind a key of a map; empty if the path ends with the key. */
+function restBehindKey(value: SchemaType, path: string): string {
+  const resolved = resolveType(value);
+  if (resolved.type === 'list') return /\[\d+\][^\]]*$/.exec(path)?.[0] ?? '';
+  if (resolved.type !== 'struct') return '';
+  const fields = jsonFields(resolved);
+  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+    const rest = path.slice(dot + 1);
+    if (fields.has(/^[^.[]+/.exec(rest)?.[0] ?? '')) return rest;
+  }
+  return '';
+}
+
 function placeOf(kind: KindType, path: string): Place | undefined {
   let type: SchemaType = kind;
   let struct: StructType = kind;
@@ -97,10 +110,10 @@ function placeOf(kind: KindType, path: string): Place | undefined {
       if (index === undefined) return undefined;
       type = resolved.element;
       rest = rest.slice(index.length);
-    } else if (resolved.type === 'map' && ['scalar', 'enum'].includes(resolveType(resolved.value).type)) {
-      // Keys of maps may contain dots.
+    } else if (resolved.type === 'map') {
+      // Keys of maps may contain dots, so a field behind one is found only if it is one of the struct in the map.
       type = resolved.value;
-      rest = '';
+      rest = restBehindKey(type, rest);
     } else return undefined;
   }
   return names.length === 0 ? undefined : { type, struct, names };

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import type { GroupVersionKind } from '../../../base/machinery/group-version.js';
+import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import type { KindType } from '../../../base/machinery/schema/index.js';
 import { conflictError, modifiedMessage, notFoundError } from '../../../base/machinery/status-error.js';
@@ -115,7 +115,27 @@ export class WritePipeline {
   decodePatched(patched: unknown, origin?: PatchOrigin): ApiObject {
     const { context } = this.request;
     const { fieldValidation } = this.options;
+    if (origin !== undefined) this.checkAsOtherKind(patched, origin);
     return this.completed(decodePatched(context, this.type, this.kind, patched, fieldValidation, origin));
+  }
+
+  /** A patch that changes the kind is refused; when its values do not even fit the other kind, for that reason. */
+  private checkAsOtherKind(patched: unknown, origin: PatchOrigin): void {
+    const { context, services } = this.request;
+    const { group, version } = this.kind;
+    const { apiVersion, kind } = (patched ?? {}) as Partial<ApiObject>;
+    if (typeof kind !== 'string' || kind === this.kind.kind || apiVersion !== formatApiVersion(this.kind)) return;
+    const other = services.registry.findKind(group, version, kind);
+    if (other !== undefined) {
+      decodePatched(
+        context,
+        other.served.type,
+        { group, version, kind },
+        patched,
+        this.options.fieldValidation,
+        origin,
+      );
+    }
   }
 
   /**

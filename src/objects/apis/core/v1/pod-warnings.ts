@@ -163,7 +163,12 @@ export function volumeKindWarnings(source: object, path: string): string[] {
 function volumeWarnings(volume: Volume, path: string): string[] {
   const template = volume.ephemeral?.volumeClaimTemplate;
   const at = `${path}.ephemeral.volumeClaimTemplate.spec.resources.requests[storage]`;
-  return [...volumeKindWarnings(volume, path), ...fractionalBytes(template?.spec.resources?.requests?.storage, at)];
+  const empty = (volume.projected?.sources ?? []).filter((source) => Object.keys(source).length === 0);
+  return [
+    ...volumeKindWarnings(volume, path),
+    ...empty.map(() => `volume ${JSON.stringify(volume.name)} (Projected) has no sources provided`),
+    ...fractionalBytes(template?.spec.resources?.requests?.storage, at),
+  ];
 }
 
 function duplicateWarnings(spec: PodSpec, path: string): string[] {

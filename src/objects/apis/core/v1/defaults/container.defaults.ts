@@ -42,6 +42,7 @@ function applyHandlerDefaults(handler: Pick<LifecycleHandler, 'httpGet'> | undef
   httpGet.scheme ||= 'HTTP';
 }
 
+const longestImageName = 255;
 const imageCharacters = /^[A-Za-z0-9._\-/:@+[\]]+$/;
 
 /**
@@ -56,7 +57,7 @@ export function imageTag(image: string): string {
   const colon = named.lastIndexOf(':');
   const tag = colon > slash ? named.slice(colon + 1) : '';
   const name = colon > slash ? named.slice(0, colon) : named;
-  if (!isImageName(name)) return '';
+  if (name.length > longestImageName || !isImageName(name)) return '';
   if (colon > slash && !/^\w[\w.-]{0,127}$/.test(tag)) return '';
   return tag === '' && at < 0 ? 'latest' : tag;
 }

@@ -5,11 +5,10 @@ import {
   notSupported,
   required,
 } from '../../../../../base/machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../../../base/machinery/names.js';
+import { isDns1123Subdomain, isQualifiedName } from '../../../../../base/machinery/names.js';
 import { validateSignerName } from '../../../certificates/v1/validation/signer-name.validation.js';
 import { validateLabelSelector } from '../../../meta/v1/validation/label-selector.validation.js';
 import type { ClusterTrustBundleProjection, PodCertificateProjection } from '../volume.types.js';
-import { checkText } from './common.validation.js';
 import { checkFilePath } from './file-path.validation.js';
 
 const keyTypes: readonly string[] = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'];
@@ -28,14 +27,16 @@ export function validateBundleProjection(
   } else if (name !== undefined) {
     if (name === '') errors.push(required(path.child('name'), 'must be a valid object name'));
     // The name of a signer's bundle begins with the signer and a colon.
-    else checkText(name.slice(name.lastIndexOf(':') + 1), isDns1123Subdomain, path.child('name'), errors);
+    for (const message of isDns1123Subdomain(name.slice(name.lastIndexOf(':') + 1))) {
+      errors.push(invalid(path.child('name'), name, `not a valid clustertrustbundlename: ${message}`));
+    }
     if (labelSelector !== undefined) {
       const detail = 'labelSelector must be unset if name is specified';
       errors.push(invalid(path.child('labelSelector'), labelSelector, detail));
     }
   } else if (signerName !== undefined) {
     if (signerName === '') errors.push(required(path.child('signerName'), 'must be a valid signer name'));
-    else errors.push(...validateSignerName(signerName, path.child('signerName')));
+    errors.push(...validateSignerName(signerName, path.child('signerName')));
     errors.push(...validateLabelSelector(labelSelector, path.child('labelSelector')));
   } else errors.push(required(path, 'either name or signerName must be specified'));
   if (bundle.path === '') errors.push(required(path.child('path')));
@@ -50,6 +51,14 @@ export function validateCertificateProjection(
 ): void {
   const { signerName = '', keyType = '', maxExpirationSeconds: seconds } = certificate;
   errors.push(...validateSignerName(signerName, path.child('signerName')));
+  for (const key of Object.keys(certificate.userAnnotations ?? {})) {
+    const at = path.child('userAnnotations');
+    const problems = isQualifiedName(key.toLowerCase());
+    for (const message of problems) errors.push(invalid(at, key, message));
+    if (problems.length === 0 && !key.includes('/')) {
+      errors.push(invalid(at, key, 'must be a domain-prefixed key (such as "acme.io/foo")'));
+    }
+  }
   if (!keyTypes.includes(keyType)) errors.push(notSupported(path.child('keyType'), keyType, keyTypes));
   if (seconds !== undefined) {
     const at = path.child('maxExpirationSeconds');

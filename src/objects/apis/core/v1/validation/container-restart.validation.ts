@@ -12,14 +12,20 @@ import { checkOneOf } from './common.validation.js';
 const maxRules = 20;
 const maxExitCodes = 255;
 
-/** Validates the restart policy of a container, and the rules that make exceptions from it. */
-export function validateContainerRestarts(container: Container, path: FieldPath, errors: FieldError[]): void {
+/** Validates the restart policy of a container, which its restart rules need. */
+export function validateRestartPolicy(container: Container, path: FieldPath, errors: FieldError[]): void {
   const { restartPolicy, restartPolicyRules = [] } = container;
   if (restartPolicy !== undefined) {
     checkOneOf(restartPolicy, ['Always', 'Never', 'OnFailure'], path.child('restartPolicy'), errors);
   } else if (restartPolicyRules.length > 0) {
     errors.push(required(path.child('restartPolicy'), 'must specify restartPolicy when restart rules are used'));
   }
+}
+
+/** Validates the restart policy of a container, and the rules that make exceptions from it. */
+export function validateContainerRestarts(container: Container, path: FieldPath, errors: FieldError[]): void {
+  validateRestartPolicy(container, path, errors);
+  const { restartPolicyRules = [] } = container;
   const rulesPath = path.child('restartPolicyRules');
   if (restartPolicyRules.length > maxRules) errors.push(tooMany(rulesPath, restartPolicyRules.length, maxRules));
   restartPolicyRules.forEach(({ action, exitCodes }, i) => {

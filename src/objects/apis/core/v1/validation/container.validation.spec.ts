@@ -140,20 +140,28 @@ const cases: readonly PodCase[] = [
     'init containers',
     {
       initContainers: [
-        { name: 'c', image: 'i' },
+        {
+          name: 'c',
+          image: 'i',
+          ports: [
+            { containerPort: 1, hostPort: 5 },
+            { containerPort: 2, hostPort: 5 },
+          ],
+        },
         {
           name: '',
           image: '',
-          livenessProbe: { exec: { command: ['a'] } },
+          livenessProbe: { exec: { command: [] } },
           readinessProbe: { exec: { command: ['a'] } },
           lifecycle: { preStop: { exec: { command: ['x'] } } },
         },
       ],
     },
     [
+      'FieldValueDuplicate | spec.initContainers[0].name | Duplicate value: "c"',
+      'FieldValueDuplicate | spec.initContainers[0].ports[1].hostPort | Duplicate value: "TCP//5"',
       'FieldValueRequired | spec.initContainers[1].name | Required value',
       'FieldValueRequired | spec.initContainers[1].image | Required value',
-      'FieldValueDuplicate | spec.initContainers[0].name | Duplicate value: "c"',
       'FieldValueForbidden | spec.initContainers[1].lifecycle | Forbidden: may not be set for init containers without restartPolicy=Always',
       'FieldValueForbidden | spec.initContainers[1].livenessProbe | Forbidden: may not be set for init containers without restartPolicy=Always',
       'FieldValueForbidden | spec.initContainers[1].readinessProbe | Forbidden: may not be set for init containers without restartPolicy=Always',

@@ -11,7 +11,11 @@ import {
 import { isDns1123Label, isPortName, isPortNumber } from '../../../../../base/machinery/names.js';
 import type { Container, ContainerPort, EphemeralContainer } from '../container.types.js';
 import { checkOneOf, checkText, type PodValidationOptions } from './common.validation.js';
-import { validateContainerRestarts, validateResizePolicy } from './container-restart.validation.js';
+import {
+  validateContainerRestarts,
+  validateResizePolicy,
+  validateRestartPolicy,
+} from './container-restart.validation.js';
 import { validateEnv, validateEnvFrom } from './environment.validation.js';
 import { validateLifecycle, validateProbe } from './probe.validation.js';
 import { validateResourceRequirements } from './resources.validation.js';
@@ -47,6 +51,7 @@ export function validateContainers(
   const names = new Set<string>();
   containers.forEach((container, i) => {
     validateContainer(container, names, volumes, path.index(i), options, errors);
+    validateContainerRestarts(container, path.index(i), errors);
     validateLife(container, graceSeconds, path.index(i), errors);
   });
   checkHostPortConflicts(containers, path, errors);
@@ -61,13 +66,20 @@ export function validateInitContainers(
   options: ContainerOptions,
   errors: FieldError[],
 ): void {
-  if (containers.length === 0) return;
-  validateContainers(containers, volumes, path, options, errors);
   const otherNames = new Set(others.map((c) => c.name));
+  const names = new Set<string>();
   containers.forEach((container, i) => {
     const at = path.index(i);
+    validateContainer(container, names, volumes, at, options, errors);
+    validateRestartPolicy(container, at, errors);
     if (otherNames.has(container.name)) errors.push(duplicate(at.child('name'), container.name));
-    if (container.restartPolicy === 'Always') return;
+    if (container.restartPolicy === 'Always') {
+      validateLife(container, options.graceSeconds, at, errors);
+      return;
+    }
+    // Init containers run one after the other, so only ports of the same one conflict. Like the reference, errors name
+    // the first container.
+    checkHostPortConflicts([container], path, errors);
     for (const field of ['lifecycle', 'livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
       if (container[field] === undefined) continue;
       errors.push(forbidden(at.child(field), 'may not be set for init containers without restartPolicy=Always'));
@@ -168,9 +180,8 @@ function validateClaimsOf(
   });
 }
 
-/** Validates fields that only a pod's regular containers have: hooks, probes and restarts. */
+/** Validates fields that only containers which keep running have: hooks and probes. */
 function validateLife(container: Container, graceSeconds: number, path: FieldPath, errors: FieldError[]): void {
-  validateContainerRestarts(container, path, errors);
   validateLifecycle(container.lifecycle, graceSeconds, path.child('lifecycle'), errors);
   validateProbe(container.livenessProbe, path.child('livenessProbe'), true, errors);
   validateProbe(container.readinessProbe, path.child('readinessProbe'), false, errors);

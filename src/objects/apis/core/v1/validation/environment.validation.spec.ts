@@ -59,7 +59,7 @@ const cases: readonly PodCase[] = [
     },
     [
       'FieldValueRequired | spec.containers[0].env[0].name | Required value',
-      'FieldValueInvalid | spec.containers[0].env[1].valueFrom | Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`',
+      'FieldValueInvalid | spec.containers[0].env[1].valueFrom | Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
       'FieldValueInvalid | spec.containers[0].env[2].valueFrom | Invalid value: "": may not be specified when `value` is not empty',
       'FieldValueNotSupported | spec.containers[0].env[3].valueFrom.fieldRef.fieldPath | Unsupported value: "metadata.labels": supported values: "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"',
       'FieldValueInvalid | spec.containers[0].env[4].valueFrom.fieldRef.fieldPath | Invalid value: "metadata.name": error converting fieldPath: unsupported pod version: v2',

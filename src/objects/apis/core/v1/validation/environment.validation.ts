@@ -8,6 +8,7 @@ import {
 } from '../../../../../base/machinery/field-error.js';
 import {
   isConfigMapKey,
+  isDns1123Label,
   isDns1123Subdomain,
   isEnvVarName,
   isQualifiedName,
@@ -69,7 +70,7 @@ export function validateEnv(env: readonly EnvVar[], volumes: VolumeMap, path: Fi
     if (variable.valueFrom !== undefined) {
       validateSource(variable.valueFrom, variable.value ?? '', at.child('valueFrom'), errors);
       const { fileKeyRef } = variable.valueFrom;
-      if (fileKeyRef !== undefined && fileKeyRef.volumeName !== '') {
+      if (fileKeyRef !== undefined) {
         checkFileVolume(fileKeyRef.volumeName, volumes, at.child('valueFrom').child('fileKeyRef'), errors);
       }
     }
@@ -109,11 +110,13 @@ function validateSource(source: EnvVarSource, value: string, path: FieldPath, er
     if (key === '') errors.push(required(at.child('key')));
     else checkText(key, isEnvVarName, at.child('key'), errors);
     if (volumeName === '') errors.push(required(at.child('volumeName')));
+    else checkText(volumeName, isDns1123Label, at.child('volumeName'), errors);
     if (file === '') errors.push(required(at.child('path')));
     else checkNoBacksteps(file, at.child('path'), errors);
   }
   if (count === 0) {
-    const detail = 'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`';
+    const detail =
+      'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
     errors.push(invalid(path, '', detail));
   } else if (value !== '') {
     errors.push(invalid(path, '', 'may not be specified when `value` is not empty'));

@@ -1,4 +1,10 @@
-import { type FieldError, type FieldPath, forbidden, required } from '../../../../../base/machinery/field-error.js';
+import {
+  type FieldError,
+  type FieldPath,
+  forbidden,
+  invalid,
+  required,
+} from '../../../../../base/machinery/field-error.js';
 import type { Container } from '../container.types.js';
 import type { PodSpec } from '../pod-spec.types.js';
 import { checkOneOf } from './common.validation.js';
@@ -82,6 +88,33 @@ export function validateHostUsers(spec: PodSpec, path: FieldPath, errors: FieldE
   if (spec.hostIPC === true) refuse(path.child('HostIPC'));
   for (const [container, at] of containersOf(spec, path)) {
     if ((container.volumeDevices ?? []).length > 0) refuse(at.child('volumeDevices'));
+  }
+}
+
+/**
+ * Validates containers that are processes of a Windows node: in one pod, either all containers are or none is, and the
+ * pod then shares the network of the node.
+ */
+export function validateHostProcess(spec: PodSpec, path: FieldPath, errors: FieldError[]): void {
+  const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
+  const containers = containersOf(spec, path);
+  let count = 0;
+  for (const [container, at] of containers) {
+    const own = container.securityContext?.windowsOptions?.hostProcess;
+    if (ofPod !== undefined && own !== undefined && ofPod !== own) {
+      const detail = `pod hostProcess value must be identical if both are specified, was ${ofPod}`;
+      errors.push(invalid(at.child('securityContext').child('windowsOptions').child('hostProcess'), own, detail));
+    }
+    if (own ?? ofPod) count++;
+  }
+  if (count === 0) return;
+  if (count < containers.length) {
+    const detail = 'If pod contains any hostProcess containers then all containers must be HostProcess containers';
+    errors.push(invalid(path, '', detail));
+  }
+  if (spec.hostNetwork !== true) {
+    const detail = 'hostNetwork must be true if pod contains any hostProcess containers';
+    errors.push(invalid(path.child('hostNetwork'), false, detail));
   }
 }
 

@@ -5,7 +5,9 @@ import {
   invalid,
   notFound,
   notSupported,
+  required,
 } from '../../../../../base/machinery/field-error.js';
+import { isQualifiedName } from '../../../../../base/machinery/names.js';
 import { compareQuantities } from '../../../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../../../base/machinery/vendor.js';
 import { isPodLevelResource, limitsOfContainers, requestsOfContainers } from '../pod-level-resources.js';
@@ -27,12 +29,17 @@ export function validatePodResources(spec: PodSpec, path: FieldPath, names: Vend
   for (const [field, list] of Object.entries({ limits, requests })) {
     for (const name of Object.keys(list)) {
       if (isPodLevelResource(name) || !/^ephemeral-storage$|[/]/.test(name)) continue;
+      if (isQualifiedName(name).length > 0) continue;
       errors.push(notSupported(path.child(field).key(name), name, ['cpu', 'hugepages-', 'memory']));
     }
   }
   const known = (spec.resourceClaims ?? []).map(({ name }) => name);
   claims.forEach(({ name }, i) => {
     if (known.includes(name)) return;
+    if (name === '') {
+      errors.push(required(path.child('claims').index(i)));
+      return;
+    }
     const choice = known.length === 0 ? ' which is empty' : `: ${known.join(', ')}`;
     errors.push(
       notFound(path.child('claims').index(i), name, `must be one of the names in pod.spec.resourceClaims${choice}`),

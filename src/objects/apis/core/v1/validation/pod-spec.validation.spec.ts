@@ -5,6 +5,7 @@ import {
   type PodCase,
   qualifiedRule,
   subdomainRule,
+  underscoreRule,
   valueRule,
 } from '../../../../../../test/support/pod-rules.js';
 
@@ -22,7 +23,7 @@ const cases: readonly PodCase[] = [
     [
       'FieldValueInvalid | spec.dnsConfig.nameservers | Invalid value: ["a","1.2.3.4","2.2.2.2","3.3.3.3"]: must not have more than 3 nameservers',
       'FieldValueInvalid | spec.dnsConfig.nameservers[0] | Invalid value: "a": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
-      `FieldValueInvalid | spec.dnsConfig.searches[1] | Invalid value: "UPPER": ${subdomainRule}`,
+      `FieldValueInvalid | spec.dnsConfig.searches[1] | Invalid value: "UPPER": ${underscoreRule}`,
       'FieldValueRequired | spec.dnsConfig.options[0] | Required value: must not be empty',
     ],
   ],
@@ -41,6 +42,32 @@ const cases: readonly PodCase[] = [
       'FieldValueInvalid | spec.activeDeadlineSeconds | Invalid value: -1: must be between 1 and 2147483647, inclusive',
       `FieldValueInvalid | spec.hostname | Invalid value: "a.b": must not contain dots`,
       `FieldValueInvalid | spec.subdomain | Invalid value: "a.b": must not contain dots`,
+    ],
+  ],
+  [
+    'names of claims',
+    { resourceClaims: [{ name: 'a', resourceClaimName: 'A_' }, { name: 'b' }] },
+    [
+      `FieldValueInvalid | spec.resourceClaims[0].resourceClaimName | Invalid value: "A_": ${subdomainRule}`,
+      'FieldValueInvalid | spec.resourceClaims[1] | Invalid value: {"name":"b"}: must specify one of: `resourceClaimName`, `resourceClaimTemplateName`',
+    ],
+  ],
+  [
+    'processes of Windows nodes',
+    {
+      securityContext: { windowsOptions: { hostProcess: true, runAsUserName: 'a?b\\c:' } },
+      containers: [
+        { name: 'c', image: 'i', securityContext: { windowsOptions: { hostProcess: false } } },
+        { name: 'd', image: 'i', securityContext: { windowsOptions: { runAsUserName: 'dom\\.. ' } } },
+      ],
+    },
+    [
+      'FieldValueInvalid | spec.containers[1].securityContext.windowsOptions.runAsUserName | Invalid value: "dom\\\\.. ": runAsUserName\'s User cannot contain only periods or spaces',
+      'FieldValueInvalid | spec.securityContext.windowsOptions.runAsUserName | Invalid value: "a?b\\\\c:": runAsUserName\'s Domain doesn\'t match the NetBios nor the DNS format',
+      'FieldValueInvalid | spec.securityContext.windowsOptions.runAsUserName | Invalid value: "a?b\\\\c:": runAsUserName\'s User cannot contain the following characters: "/\\:;|=,+*?<>@[]',
+      'FieldValueInvalid | spec.containers[0].securityContext.windowsOptions.hostProcess | Invalid value: false: pod hostProcess value must be identical if both are specified, was true',
+      'FieldValueInvalid | spec | Invalid value: "": If pod contains any hostProcess containers then all containers must be HostProcess containers',
+      'FieldValueInvalid | spec.hostNetwork | Invalid value: false: hostNetwork must be true if pod contains any hostProcess containers',
     ],
   ],
   [

@@ -9,7 +9,12 @@ import {
   tooLong,
 } from '../../../../../base/machinery/field-error.js';
 import { validateLabels } from '../../../../../base/machinery/label-rules.js';
-import { isDns1123Label, isDns1123Subdomain, isQualifiedName } from '../../../../../base/machinery/names.js';
+import {
+  isDns1123Label,
+  isDns1123Subdomain,
+  isDns1123SubdomainWithUnderscore,
+  isQualifiedName,
+} from '../../../../../base/machinery/names.js';
 import type { HostAlias, PodDNSConfig, PodResourceClaim, PodSchedulingGate, PodSpec } from '../pod-spec.types.js';
 import { checkOneOf, checkRange, checkText, type PodValidationOptions } from './common.validation.js';
 import {
@@ -19,7 +24,7 @@ import {
   validateInitContainers,
 } from './container.validation.js';
 import { validateIp } from './ip-address.validation.js';
-import { validatePodOs } from './pod-os.validation.js';
+import { validateHostProcess, validatePodOs } from './pod-os.validation.js';
 import { validatePodResources } from './pod-resources.validation.js';
 import { validateResourceRequirements } from './resources.validation.js';
 import { validateAffinity, validateTolerations, validateTopologySpread } from './scheduling.validation.js';
@@ -75,6 +80,7 @@ export function validatePodSpec(spec: PodSpec, path: FieldPath, options: PodVali
   if (spec.hostAliases !== undefined) validateHostAliases(spec.hostAliases, path.child('hostAliases'), errors);
   validateScheduling(spec, path, options, errors);
   validatePodOs(spec, path, errors);
+  validateHostProcess(spec, path, errors);
   return errors;
 }
 
@@ -107,8 +113,8 @@ function validateHostnameOverride(spec: PodSpec, path: FieldPath, errors: FieldE
     errors.push(forbidden(path, 'may not be specified when setHostnameAsFQDN is true'));
   }
   if (spec.hostNetwork === true) errors.push(forbidden(path, 'may not be specified when hostNetwork is true'));
-  checkText(name, isDns1123Subdomain, path, errors);
   if (name.length > maxHostnameLength) errors.push(tooLong(path, maxHostnameLength));
+  checkText(name, isDns1123Subdomain, path, errors);
 }
 
 function validateScheduling(spec: PodSpec, path: FieldPath, options: PodValidationOptions, errors: FieldError[]): void {
@@ -170,10 +176,7 @@ function validateSearches(searches: readonly string[], path: FieldPath, errors: 
   searches.forEach((search, i) => {
     if (search === '.') return;
     const name = search.endsWith('.') ? search.slice(0, -1) : search;
-    // Search paths, unlike names of objects, may contain underscores.
-    for (const message of isDns1123Subdomain(name.replaceAll('_', 'a'))) {
-      errors.push(invalid(path.index(i), search, message));
-    }
+    for (const message of isDns1123SubdomainWithUnderscore(name)) errors.push(invalid(path.index(i), search, message));
   });
 }
 
@@ -209,6 +212,10 @@ function validateClaims(claims: readonly PodResourceClaim[], path: FieldPath, er
     if (given.length === 0) errors.push(invalid(at, claim, `must specify one of: ${name}, ${template}`));
     else if (given.length > 1)
       errors.push(invalid(at, claim, `at most one of ${name} or ${template} may be specified`));
+    for (const field of ['resourceClaimName', 'resourceClaimTemplateName'] as const) {
+      const value = claim[field];
+      if (value !== undefined) checkText(value, isDns1123Subdomain, at.child(field), errors);
+    }
   });
 }
 

@@ -54,13 +54,30 @@ function checkWeight(weight: number, path: FieldPath, errors: FieldError[]): voi
   if (weight < 1 || weight > 100) errors.push(invalid(path.child('weight'), weight, 'must be in the range 1-100'));
 }
 
-/** Validates a node selector: at least one term, each with valid requirements. */
-export function validateNodeSelector(selector: NodeSelector, path: FieldPath, errors: FieldError[]): void {
+/**
+ * Validates a node selector: at least one term, each with valid requirements. `checksValues`: whether their values must
+ * be valid values of labels.
+ */
+export function validateNodeSelector(
+  selector: NodeSelector,
+  path: FieldPath,
+  errors: FieldError[],
+  checksValues = true,
+): void {
   const terms = selector.nodeSelectorTerms ?? [];
   const at = path.child('nodeSelectorTerms');
   if (terms.length === 0) errors.push(required(at, 'must have at least one node selector term'));
   terms.forEach((term, i) => {
     validateNodeSelectorTerm(term, at.index(i), errors);
+    if (checksValues) checkRequirementValues(term, at.index(i), errors);
+  });
+}
+
+function checkRequirementValues(term: NodeSelectorTerm, path: FieldPath, errors: FieldError[]): void {
+  term.matchExpressions?.forEach(({ values }, i) => {
+    values?.forEach((value, j) => {
+      checkText(value, isValidLabelValue, path.child('matchExpressions').index(i).child('values').index(j), errors);
+    });
   });
 }
 
@@ -225,8 +242,8 @@ export function validateTopologySpread(
 
 function checkMinDomains(count: number, action: string, path: FieldPath, errors: FieldError[]): void {
   if (count <= 0) errors.push(invalid(path, count, 'must be greater than zero'));
-  if (action === 'ScheduleAnyway') {
-    const detail = 'can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway';
+  if (action !== 'DoNotSchedule') {
+    const detail = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`;
     errors.push(invalid(path, count, detail));
   }
 }

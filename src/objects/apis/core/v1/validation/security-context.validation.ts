@@ -138,7 +138,9 @@ function validateAppArmor(profile: AppArmorProfile | undefined, path: FieldPath,
     return;
   }
   checkProfileType(profile.type, 'type is required when appArmorProfile is set', path.child('type'), errors);
-  if (name !== undefined) errors.push(invalid(at, name, 'can only be set when AppArmor type is Localhost'));
+  if (name !== undefined && profileTypes.includes(profile.type)) {
+    errors.push(invalid(at, name, 'can only be set when AppArmor type is Localhost'));
+  }
 }
 
 function checkProfileType(type: string, requiredDetail: string, path: FieldPath, errors: FieldError[]): void {
@@ -173,5 +175,38 @@ function validateWindowsOptions(
     errors.push(invalid(at, runAsUserName, 'runAsUserName cannot contain control characters'));
   } else if (runAsUserName.split('\\').length > 2) {
     errors.push(invalid(at, runAsUserName, 'runAsUserName cannot contain more than one backslash'));
+  } else {
+    for (const rule of brokenWindowsNameRules(runAsUserName)) {
+      errors.push(invalid(at, runAsUserName, `runAsUserName's ${rule}`));
+    }
   }
+}
+
+const maxWindowsDomainLength = 256;
+const maxWindowsUserLength = 104;
+const netBiosName = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/;
+const windowsDnsName = /^[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?$/;
+
+/** The rules that a user name of Windows breaks, which may begin with a domain and a backslash. */
+function brokenWindowsNameRules(name: string): string[] {
+  const rules: string[] = [];
+  const [first = '', second] = name.split('\\');
+  const user = second ?? first;
+  if (second !== undefined) {
+    if (first.length >= maxWindowsDomainLength) {
+      rules.push(`Domain length must be under ${maxWindowsDomainLength} characters`);
+    }
+    if (!netBiosName.test(first) && !windowsDnsName.test(first)) {
+      rules.push("Domain doesn't match the NetBios nor the DNS format");
+    }
+  }
+  if (user === '') rules.push('User cannot be empty');
+  else if (user.length > maxWindowsUserLength) {
+    rules.push(`User length must not be longer than ${maxWindowsUserLength} characters`);
+  }
+  if (/["/\\:;|=,+*?<>@[\]]/.test(user)) {
+    rules.push('User cannot contain the following characters: "/\\:;|=,+*?<>@[]');
+  }
+  if (/^[. ]+$/.test(user)) rules.push('User cannot contain only periods or spaces');
+  return rules;
 }

@@ -5,9 +5,16 @@ import {
   notSupported,
   required,
 } from '../../../../../base/machinery/field-error.js';
-import { isDns1123Subdomain } from '../../../../../base/machinery/names.js';
+import { isDns1123Label, isDns1123Subdomain } from '../../../../../base/machinery/names.js';
+import { validateCsiDriverName } from '../../../storage/v1/validation/csi-driver-name.validation.js';
 import type { Volume } from '../volume.types.js';
-import type { AzureDiskVolumeSource, FCVolumeSource, ISCSIVolumeSource } from '../volume-source.types.js';
+import type {
+  AzureDiskVolumeSource,
+  FCVolumeSource,
+  ISCSIVolumeSource,
+  QuobyteVolumeSource,
+  StorageOSVolumeSource,
+} from '../volume-source.types.js';
 import { checkLocalDescendingPath, checkNoBacksteps, checkOneOf, checkRange, checkText } from './common.validation.js';
 
 const hostPathTypes: readonly string[] = [
@@ -41,8 +48,11 @@ const requiredFields: Readonly<Record<string, readonly string[]>> = {
   scaleIO: ['gateway', 'system', 'volumeName'],
 };
 
-/** Validates a volume of the node or of a storage system. `path` is the path of the source. */
-export function validateStorageVolume(volume: Volume, path: FieldPath, errors: FieldError[]): void {
+/**
+ * Validates a volume of the node or of a storage system. `path` is the path of the source. `isOfPod`: whether a pod names
+ * the storage itself; a PersistentVolume has other rules for references and names.
+ */
+export function validateStorageVolume(volume: Volume, path: FieldPath, errors: FieldError[], isOfPod = true): void {
   for (const [source, fields] of Object.entries(requiredFields)) {
     const value = volume[source as keyof Volume] as Readonly<Record<string, unknown>> | undefined;
     if (value === undefined) continue;
@@ -60,22 +70,45 @@ export function validateStorageVolume(volume: Volume, path: FieldPath, errors: F
   if (nfs !== undefined && !nfs.path.startsWith('/')) {
     errors.push(invalid(path.child('path'), nfs.path, 'must be an absolute path'));
   }
-  if (quobyte !== undefined) {
-    const detail = 'must be a host:port pair or multiple pairs separated by commas';
-    if (quobyte.registry === '') errors.push(required(path.child('registry'), detail));
-    if (quobyte.volume === '') errors.push(required(path.child('volume')));
+  if (quobyte !== undefined) validateQuobyte(quobyte, path, errors);
+  if (iscsi !== undefined) validateIscsi(iscsi, path, errors, isOfPod);
+  if (isOfPod) {
+    const { cinder, storageos } = volume;
+    if (cinder?.secretRef !== undefined && !cinder.secretRef.name) {
+      errors.push(required(path.child('secretRef').child('name')));
+    }
+    if (storageos !== undefined) validateStorageOs(storageos, path, errors);
   }
-  if (iscsi !== undefined) validateIscsi(iscsi, path, errors);
   if (fc !== undefined) validateFibreChannel(fc, path, errors);
   if (volume.flocker !== undefined) validateFlocker(volume.flocker, path, errors);
   if (csi !== undefined) {
-    if (csi.driver === '') errors.push(required(path.child('driver')));
-    checkText(csi.driver.toLowerCase(), isDns1123Subdomain, path.child('driver'), errors);
-    if (csi.nodePublishSecretRef !== undefined && !csi.nodePublishSecretRef.name) {
-      errors.push(required(path.child('nodePublishSecretRef').child('name')));
+    errors.push(...validateCsiDriverName(csi.driver, path.child('driver')));
+    const secret = csi.nodePublishSecretRef;
+    if (secret !== undefined) {
+      if (!secret.name) errors.push(required(path.child('nodePublishSecretRef').child('name')));
+      // Like the reference, errors about the form of the name are reported at the path of a field that does not exist.
+      else checkText(secret.name, isDns1123Subdomain, path.child('name'), errors);
     }
   }
   if (azureDisk !== undefined) validateAzureDisk(azureDisk, path, errors);
+}
+
+const longestTenant = 64;
+const hostAndPort = /^(?:\[[^\]]*\]|[^[\]:]*):[^:]*$/;
+
+function validateQuobyte(quobyte: QuobyteVolumeSource, path: FieldPath, errors: FieldError[]): void {
+  const { registry, tenant = '', volume } = quobyte;
+  const detail = 'must be a host:port pair or multiple pairs separated by commas';
+  if (registry === '') errors.push(required(path.child('registry'), detail));
+  else if (tenant.length > longestTenant) {
+    const rule = `must be a UUID and may not exceed a length of ${longestTenant} characters`;
+    errors.push(required(path.child('tenant'), rule));
+  } else {
+    for (const pair of registry.split(',')) {
+      if (!hostAndPort.test(pair)) errors.push(invalid(path.child('registry'), registry, detail));
+    }
+  }
+  if (volume === '') errors.push(required(path.child('volume')));
 }
 
 function isEmpty(value: unknown): boolean {
@@ -84,14 +117,29 @@ function isEmpty(value: unknown): boolean {
 
 const iqnPrefixes: readonly string[] = ['iqn', 'eui', 'naa'];
 
-function validateIscsi(iscsi: ISCSIVolumeSource, path: FieldPath, errors: FieldError[]): void {
+function validateIscsi(iscsi: ISCSIVolumeSource, path: FieldPath, errors: FieldError[], isOfPod: boolean): void {
+  const detail = isOfPod ? 'must be valid format starting with iqn, eui, or naa' : 'must be valid format';
   if (iscsi.iqn !== '' && !iqnPrefixes.some((prefix) => iscsi.iqn.startsWith(prefix))) {
-    errors.push(invalid(path.child('iqn'), iscsi.iqn, 'must be valid format starting with iqn, eui, or naa'));
+    errors.push(invalid(path.child('iqn'), iscsi.iqn, detail));
+  }
+  const initiator = iscsi.initiatorName;
+  if (initiator !== undefined && !iqnPrefixes.some((prefix) => initiator.startsWith(`${prefix}.`))) {
+    errors.push(invalid(path.child('initiatorname'), initiator, detail));
+  }
+  if (!isOfPod && iscsi.secretRef !== undefined && !iscsi.secretRef.name) {
+    errors.push(required(path.child('secretRef').child('name')));
   }
   checkRange(iscsi.lun, 0, 255, path.child('lun'), errors);
   if ((iscsi.chapAuthDiscovery || iscsi.chapAuthSession) && iscsi.secretRef === undefined) {
     errors.push(required(path.child('secretRef')));
   }
+}
+
+function validateStorageOs(storageos: StorageOSVolumeSource, path: FieldPath, errors: FieldError[]): void {
+  const { volumeName, volumeNamespace, secretRef } = storageos;
+  if (volumeName) checkText(volumeName, isDns1123Label, path.child('volumeName'), errors);
+  if (volumeNamespace) checkText(volumeNamespace, isDns1123Label, path.child('volumeNamespace'), errors);
+  if (secretRef !== undefined && !secretRef.name) errors.push(required(path.child('secretRef').child('name')));
 }
 
 function validateFibreChannel(fc: FCVolumeSource, path: FieldPath, errors: FieldError[]): void {

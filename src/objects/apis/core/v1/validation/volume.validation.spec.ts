@@ -165,7 +165,6 @@ const cases: readonly PodCase[] = [
       'FieldValueRequired | spec.volumes[5].scaleIO.system | Required value',
       'FieldValueRequired | spec.volumes[5].scaleIO.volumeName | Required value',
       'FieldValueRequired | spec.volumes[6].csi.driver | Required value',
-      `FieldValueInvalid | spec.volumes[6].csi.driver | Invalid value: "": ${subdomainRule}`,
       `FieldValueInvalid | spec.volumes[7].csi.driver | Invalid value: "a b": ${subdomainRule}`,
       'FieldValueRequired | spec.volumes[7].csi.nodePublishSecretRef.name | Required value',
       'FieldValueRequired | spec.volumes[8].hostPath.path | Required value',

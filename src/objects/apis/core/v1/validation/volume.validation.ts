@@ -17,6 +17,7 @@ import type {
   VolumeSource,
 } from '../volume.types.js';
 import { validateBundleProjection, validateCertificateProjection } from './certificate-projection.validation.js';
+import { validatePersistentVolumeClaimSpec } from './claim-spec.validation.js';
 import { checkOneOf, checkText } from './common.validation.js';
 import { validateFieldSelector, validateResourceFieldSelector, volumeFields } from './environment.validation.js';
 import { checkFilePath } from './file-path.validation.js';
@@ -122,15 +123,7 @@ function validatePodVolume(volume: Volume, path: FieldPath, errors: FieldError[]
     const at = path.child('volumeClaimTemplate');
     const claim = ephemeral.volumeClaimTemplate;
     if (claim === undefined) errors.push(required(at));
-    else {
-      const specPath = at.child('spec');
-      if ((claim.spec.accessModes ?? []).length === 0) {
-        errors.push(required(specPath.child('accessModes'), 'at least 1 access mode is required'));
-      }
-      if (claim.spec.resources.requests?.storage === undefined) {
-        errors.push(required(specPath.child('resources').key('storage')));
-      }
-    }
+    else errors.push(...validatePersistentVolumeClaimSpec(claim.spec, at.child('spec')));
   } else return false;
   return true;
 }

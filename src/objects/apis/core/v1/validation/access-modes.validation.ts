@@ -1,4 +1,4 @@
-import { type FieldError, type FieldPath, forbidden, notSupported } from '../../base/machinery/field-error.js';
+import { type FieldError, type FieldPath, forbidden, notSupported } from '../../../../../base/machinery/field-error.js';
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
