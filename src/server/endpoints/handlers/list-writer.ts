@@ -351,7 +351,7 @@ async function* inTurns<T>(pieces: Iterable<T>): AsyncGenerator<T> {
   }
 }
 
-function listIdentity(
+export function listIdentity(
   services: EndpointServices,
   resource: ServedResource,
   accepted: AcceptedType,

@@ -14,7 +14,8 @@ import { sendBlocks, sendPieces, sendsStoredText, sendText } from '../negotiatio
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { convertedPages, listQuery, type Page, readPages } from './list-pages.js';
-import { isWrittenWhole, listKind, listWriter } from './list-writer.js';
+import { isWrittenWhole, listWriter } from './list-writer.js';
+import { sendPackedJson, sendPackedProtobuf, storedListHead, wantsPackedList } from './packed-list.js';
 
 /** Lists with fewer characters are joined and sent as one string. */
 const shortCharacters = 64 * 1024;
@@ -37,7 +38,19 @@ export async function handleList(request: ResourceRequest): Promise<void> {
   const pages = isRemote && !selection.isOfConverted ? convertedPages(request, stored) : stored;
   const first = (await pages.next()).value as Page;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
-  if (sendsStoredText(accepted, resource, pretty)) {
+  const isStored = sendsStoredText(accepted, resource, pretty);
+  if (isStored && wantsPackedList(request, first)) {
+    await sendPackedJson(request, first, pages);
+    return;
+  }
+  if (accepted.mediaType === 'protobuf' && accepted.as === undefined && wantsPackedList(request, first)) {
+    const all = [first];
+    for await (const page of pages) all.push(page);
+    if (await sendPackedProtobuf(request, accepted, all)) return;
+    await sendTransformedList(request, first, all.slice(1), accepted);
+    return;
+  }
+  if (isStored) {
     await sendStoredList(request, first, pages);
     return;
   }
@@ -50,7 +63,7 @@ export async function handleList(request: ResourceRequest): Promise<void> {
  */
 async function sendStoredList(request: ResourceRequest, first: Page, others: AsyncGenerator<Page>): Promise<void> {
   const { resource } = request;
-  const head = `{"kind":${JSON.stringify(listKind(resource))},"apiVersion":${JSON.stringify(resource.apiVersion)}`;
+  const head = storedListHead(resource);
   const form = storedForm(resource);
   const { metadata } = first;
   const characters = first.items.reduce((sum, { json }) => sum + json.length, 0);
@@ -134,7 +147,7 @@ function noted({ audit }: RequestContext, pieces: AsyncGenerator<Buffer>): Async
 async function sendTransformedList(
   request: ResourceRequest,
   first: Page,
-  others: AsyncGenerator<Page>,
+  others: AsyncIterable<Page> | Iterable<Page>,
   accepted: AcceptedType,
 ): Promise<void> {
   const { context } = request;

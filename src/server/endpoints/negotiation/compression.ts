@@ -14,7 +14,7 @@ import { answerBlocks } from './answer-blocks.js';
 export const compressionThresholdBytes = 128 * 1024;
 
 /** The fastest level: it already shrinks objects to a tenth, and slower levels gain little. */
-const gzipOptions = { level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 } as const;
+export const gzipOptions = { level: constants.Z_BEST_SPEED, chunkSize: 64 * 1024 } as const;
 
 const gzipAsync = promisify(gzip);
 

@@ -64,12 +64,22 @@ export class ProtobufList {
 
   /** The body in pieces, in order. */
   *finish(identity: Required<TypedValue>, listMeta: StructType, metadata: unknown): Generator<Uint8Array> {
-    const { encodeProtobuf, encodeEnvelopeHead } = protobufCodec();
-    const message = encodeProtobuf(metadataHolder(listMeta), { metadata });
-    yield encodeEnvelopeHead(identity.apiVersion, identity.kind, this.items.length + message.length);
-    yield message;
+    yield* protobufListHead(identity, listMeta, metadata, this.items.length);
     yield* this.items.pieces();
   }
+}
+
+/** What comes before the items of a list whose items have this many bytes. */
+export function* protobufListHead(
+  { apiVersion, kind }: Required<TypedValue>,
+  listMeta: StructType,
+  metadata: unknown,
+  itemBytes: number,
+): Generator<Uint8Array> {
+  const { encodeProtobuf, encodeEnvelopeHead } = protobufCodec();
+  const message = encodeProtobuf(metadataHolder(listMeta), { metadata });
+  yield encodeEnvelopeHead(apiVersion, kind, itemBytes + message.length);
+  yield message;
 }
 
 const metadataHolders = new WeakMap<StructType, KindType>();

@@ -220,7 +220,7 @@ function sendLong({ context, reply }: Recipient, code: number, contentType: stri
   if (reply.sent) return;
   const isCompressed = code === 200 && wantsGzip(reply);
   const headers = takeOver(context, reply, contentType);
-  addVary(headers);
+  withVary(headers);
   if (!isCompressed) {
     headers['content-length'] = Buffer.byteLength(body);
     reply.raw.writeHead(code, headers);
@@ -255,7 +255,7 @@ export function sendBlocks(to: Recipient, code: number, contentType: string, pie
     return;
   }
   const headers = takeOver(context, reply, contentType);
-  if (length > compressionThresholdBytes) addVary(headers);
+  if (length > compressionThresholdBytes) withVary(headers);
   headers['content-length'] = length;
   reply.raw.writeHead(code, headers);
   if (reply.request.method === 'HEAD') {
@@ -312,7 +312,7 @@ export async function sendPieces(
     if (reply.sent) return;
     const isCompressed = code === 200 && wantsGzip(reply);
     const headers = takeOver(context, reply, contentType);
-    addVary(headers);
+    withVary(headers);
     if (isCompressed) headers['content-encoding'] = 'gzip';
     reply.raw.writeHead(code, headers);
     if (reply.request.method === 'HEAD') {
@@ -356,7 +356,7 @@ export function takeOver(context: RequestContext, reply: FastifyReply, contentTy
 }
 
 /** Adds a `Vary` header even to uncompressed responses, if other clients get the response compressed. */
-function addVary(headers: OutgoingHttpHeaders): void {
+export function withVary(headers: OutgoingHttpHeaders): void {
   headers.vary = headers.vary === undefined ? 'Accept-Encoding' : `${String(headers.vary)}, Accept-Encoding`;
 }
 

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inflateRawSync } from 'node:zlib';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import { FormBlocks } from '../../../storage/cacher/form-blocks.js';
+import type { StoredObject } from '../../../storage/storage.interface.js';
+import type { PackedBytes } from './gzip-pieces.js';
+import { keptRun, packRun, type Run, runsOf } from './packed-runs.js';
+
+// Only its identity matters here.
+const resource = {} as ServedResource;
+
+const object = (i: number, version = BigInt(i + 1), length = 1_000): StoredObject => ({
+  key: { resource: 'pods', namespace: 'default', name: `pod-${String(i).padStart(5, '0')}` },
+  uid: `uid-${i}`,
+  resourceVersion: version,
+  json: JSON.stringify({ i, version: String(version), text: 'x'.repeat(length) }),
+});
+const encode = (run: Run) => Buffer.from(run.map(({ json }) => json).join(','));
+const plain = ({ blocks: { source, start, end } }: PackedBytes) =>
+  // The blocks do not end the stream.
+  inflateRawSync(Buffer.concat([source.subarray(start, end), Buffer.from([3, 0])])).toString();
+
+function cacheOf(limit: number): FormBlocks {
+  return new FormBlocks(() => limit);
+}
+
+describe('runs of a list', () => {
+  const items = Array.from({ length: 3_000 }, (_, i) => object(i));
+
+  it('contain every object once, in order, and are bounded', () => {
+    for (const list of [items, items.slice(0, 1), [], [object(0, 1n, 500_000), object(1, 2n, 500_000)]]) {
+      const runs = [...runsOf(list)];
+      assert.deepEqual(runs.flat(), list);
+      for (const run of runs) {
+        assert.ok(run.length >= 1 && run.length <= 128);
+        const characters = run.slice(0, -1).reduce((sum, { json }) => sum + json.length, 0);
+        assert.ok(characters < 192 * 1024);
+      }
+    }
+  });
+
+  it('are the same but for the first, wherever a page begins, and when an object is missing', () => {
+    const whole = new Set([...runsOf(items)].map((run) => run.map(({ uid }) => uid).join()));
+    const others = (list: readonly StoredObject[]) =>
+      [...runsOf(list)].filter((run) => !whole.has(run.map(({ uid }) => uid).join())).length;
+    for (const from of [1, 500, 1_037]) assert.ok(others(items.slice(from)) <= 1);
+    assert.ok(others(items.toSpliced(700, 1)) <= 2);
+  });
+});
+
+describe('compressed runs', () => {
+  const run = Array.from({ length: 20 }, (_, i) => object(i));
+
+  it('are found again for the same states only', async () => {
+    const kept = cacheOf(64 * 1024 * 1024);
+    assert.equal(keptRun(resource, 'json', run, kept), undefined);
+    const packed = await packRun(resource, 'json', run, kept, encode);
+    assert.ok(plain(packed) === encode(run).toString());
+    const found = keptRun(resource, 'json', run, kept);
+    assert.ok(found !== undefined);
+    assert.ok(plain(found) === plain(packed));
+    assert.deepEqual({ ...found, blocks: 0 }, { ...packed, blocks: 0 });
+    for (const other of [
+      run.toSpliced(7, 1, object(7, 99n)),
+      run.toSpliced(19, 1, object(19, 99n)),
+      // The first object is recognized by its identity, not its version.
+      run.toSpliced(0, 1, object(0)),
+      run.slice(0, -1),
+      run.slice(1),
+      [...run, object(20)],
+    ]) {
+      assert.equal(keptRun(resource, 'json', other, kept), undefined);
+    }
+    assert.equal(keptRun(resource, 'protobuf', run, kept), undefined);
+    assert.equal(keptRun({} as ServedResource, 'json', run, kept), undefined);
+  });
+
+  it('that begin with the same object are mostly kept beside each other', async () => {
+    const kept = cacheOf(64 * 1024 * 1024);
+    const runs = [3, 5, 8, 13].map((end) => [run[0] as StoredObject, ...run.slice(2, end)]);
+    for (const one of runs) await packRun(resource, 'json', one, kept, encode);
+    let count = 0;
+    for (const one of runs) {
+      const found = keptRun(resource, 'json', one, kept);
+      if (found === undefined) continue;
+      assert.ok(plain(found) === encode(one).toString());
+      count += 1;
+    }
+    assert.ok(count >= 2, String(count));
+  });
+
+  it('are made although there is no room for them, or no cache', async () => {
+    for (const kept of [cacheOf(0), undefined]) {
+      const packed = await packRun(resource, 'json', run, kept, encode);
+      assert.ok(plain(packed) === encode(run).toString());
+      assert.equal(keptRun(resource, 'json', run, kept), undefined);
+    }
+  });
+
+  it('of objects that went out of the cache are made again', async () => {
+    const kept = cacheOf(64 * 1024 * 1024);
+    await packRun(resource, 'json', run, kept, encode);
+    kept.drop();
+    assert.equal(keptRun(resource, 'json', run, kept), undefined);
+  });
+});
