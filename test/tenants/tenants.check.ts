@@ -17,6 +17,7 @@ import { tableOf } from './table.js';
  *   --variant dev      one process of `plinth dev` in place of two servers and two processes of loops
  *   --reference DIR    the same attacks also against the reference, from its binaries; `--variant none` for it alone
  *   --fresh            each attack meets a new control plane, so that what is stored by one does not burden the next
+ *   --brief            ends after the attacks, without the restart and the removal of what they stored
  *   --attackers N      processes that attack at one time (default 1)
  */
 const { values: flags } = parseArgs({
@@ -28,6 +29,7 @@ const { values: flags } = parseArgs({
     variant: { type: 'string', default: 'serve' },
     reference: { type: 'string' },
     fresh: { type: 'boolean', default: false },
+    brief: { type: 'boolean', default: false },
     attackers: { type: 'string', default: '1' },
     nodes: { type: 'string', default: '4' },
   },
@@ -55,7 +57,7 @@ async function day(start: () => Promise<Plane>, attacks: readonly Attack[], time
       log(`${plane.name}: ${attack.name}: ${attack.about}`);
       rows.push(await malice.suffer(attack));
     }
-    rows.push(await malice.restart(), await malice.removal());
+    if (!flags.brief) rows.push(await malice.restart(), await malice.removal());
   } finally {
     await malice?.end();
     await plane.stop();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Random } from '../../../test/support/random.js';
-import { exactFieldValue, parseFieldSelector } from './field-selector.js';
+import { exactFieldValue, fieldSelectorBytes, parseFieldSelector } from './field-selector.js';
 
 describe('parseFieldSelector', () => {
   it('keeps equal requirements once, and refuses more different ones than anybody needs', () => {
@@ -61,6 +61,14 @@ describe('parseFieldSelector', () => {
     assert.equal(parseFieldSelector('metadata.name=n2,metadata.name=n1').requiresExact('metadata.name'), 'n1');
     const many = Array.from({ length: 20 }, (_, i) => `f${i}=x`).join();
     assert.equal(parseFieldSelector(`metadata.name=b,${many},metadata.name=a`).requiresExact('metadata.name'), 'a');
+  });
+
+  it('estimates the memory of a selector from its text, on the high side', () => {
+    const one = fieldSelectorBytes('metadata.name=a');
+    assert.ok(one > 0);
+    assert.equal(fieldSelectorBytes(''), 0);
+    assert.equal(fieldSelectorBytes(terms(500)), 500 * one);
+    assert.equal(fieldSelectorBytes(','.repeat(50_000)), 1_000 * one, 'more requirements are refused');
   });
 
   const exact: [string, string | undefined][] = [

@@ -118,9 +118,15 @@ function requirementsOf(text: string): readonly FieldRequirement[] {
   return [...requirements.values()];
 }
 
-/** The memory of a selector while it is in use, without its text, in bytes; an estimate on the high side. */
-export function fieldSelectorBytes({ requirements }: Pick<FieldSelector, 'requirements'>): number {
-  return requirements.length * requirementBytes;
+/**
+ * The memory of a selector while it is in use, without its text, in bytes; an estimate on the high side. Known from the
+ * text, so that a selector that nobody has memory for is not parsed.
+ */
+export function fieldSelectorBytes(text: string): number {
+  if (text === '') return 0;
+  let count = 1;
+  for (let at = text.indexOf(','); at >= 0; at = text.indexOf(',', at + 1)) count++;
+  return Math.min(count, mostRequirements) * requirementBytes;
 }
 
 /** Estimated memory of a requirement: the object with its two substrings, its list slot and its map entry. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as round } from 'node:timers/promises';
-import { PiecesInTurn, turnFor } from './pieces-in-turn.js';
+import { PiecesInTurn, selectorTurn, turnFor } from './pieces-in-turn.js';
 
 for (const [what, pieceMs, most] of [
   ['long pieces: one in each round', 5, 1],
@@ -68,4 +68,23 @@ it('gives turns to long texts only', async () => {
   }
   await Promise.all(begun);
   assert.equal(new Set(rounds).size, 3, `each in a round of its own: ${rounds}`);
+});
+
+it('gives turns to requests with long selectors, of labels or of fields', async () => {
+  const user = { name: 'u', uid: '', groups: [], extra: {} };
+  const turn = (query: Record<string, string>) => selectorTurn({ user, query: new URLSearchParams(query) });
+  assert.equal(turn({}), undefined);
+  assert.equal(turn({ labelSelector: 'a'.repeat(2_000), fieldSelector: 'b'.repeat(2_000) }), undefined);
+  const order: string[] = [];
+  const work = async (name: string, query: Record<string, string>) => {
+    await turn(query);
+    const until = performance.now() + 2;
+    while (performance.now() < until);
+    order.push(name);
+  };
+  const [first, second] = [{ labelSelector: 'a'.repeat(5_000) }, { fieldSelector: 'b'.repeat(5_000) }];
+  const all = Promise.all([work('first', first), work('second', second)]);
+  while (order.length === 0) await round();
+  assert.deepEqual(order, ['first'], 'each in a round of its own');
+  await all;
 });

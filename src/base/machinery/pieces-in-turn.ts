@@ -64,3 +64,12 @@ export const longPieces = new PiecesInTurn();
 export function turnFor({ user }: Pick<RequestContext, 'user'>, characters: number): Promise<void> | undefined {
   return characters <= largeBytes ? undefined : longPieces.turn(tenantOf(user?.name ?? ''));
 }
+
+/** Parsing a selector of this many characters takes a tenth of a millisecond. */
+const longSelector = 4 * 1024;
+
+/** Like {@link turnFor}, for the selectors of a request, whose parsing takes longer than work on other text. */
+export function selectorTurn({ user, query }: Pick<RequestContext, 'user' | 'query'>): Promise<void> | undefined {
+  const characters = (query.get('labelSelector')?.length ?? 0) + (query.get('fieldSelector')?.length ?? 0);
+  return characters <= longSelector ? undefined : longPieces.turn(tenantOf(user?.name ?? ''));
+}

@@ -1,4 +1,5 @@
 import { throwIfLarge } from '../../../base/machinery/large-work.js';
+import { selectorTurn } from '../../../base/machinery/pieces-in-turn.js';
 import { invalidError, type Status, StatusError, timeoutError } from '../../../base/machinery/status-error.js';
 import { collectionFaults } from '../../../objects/registry/metadata/checked-delete-options.js';
 import { parseSelection, strictSelection } from '../../../objects/registry/store/selection.js';
@@ -24,6 +25,8 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const { services, context, resource } = request;
   const accepted = negotiateList(request);
   checkForm(context, accepted);
+  const turn = selectorTurn(context);
+  if (turn !== undefined) await turn;
   const selection = strictSelection(resource, parseSelection(resource, context.query));
   const list = parseListOptions(context, services, listQuery(request));
   const options = await readOptions(request);

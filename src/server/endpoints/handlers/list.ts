@@ -1,5 +1,5 @@
 import { largeLimits, throwIfLarge, throwIfLong } from '../../../base/machinery/large-work.js';
-import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
+import { longPieces, selectorTurn } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { tenantOf } from '../../../base/machinery/tenant-of.js';
 import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
@@ -31,6 +31,8 @@ const transformedAtOnce = 128 * 1024;
 export async function handleList(request: ResourceRequest): Promise<void> {
   const { services, context, resource } = request;
   const accepted = negotiateList(request);
+  const turn = selectorTurn(context);
+  if (turn !== undefined) await turn;
   const selection = parseSelection(resource, context.query);
   const options = parseListOptions(context, services, listQuery(request));
   const stored = readPages(request, selection, options);

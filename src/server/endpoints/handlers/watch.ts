@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fieldSelectorBytes } from '../../../base/machinery/field-selector.js';
 import { selectorBytes } from '../../../base/machinery/label-selector.js';
-import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
+import { longPieces, selectorTurn } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { badRequestError, StatusError } from '../../../base/machinery/status-error.js';
 import { tenantOf } from '../../../base/machinery/tenant-of.js';
@@ -68,12 +68,15 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const options = parseWatchOptions(services, context);
   const startedAt = performance.now();
   const endsAt = startedAt + options.timeoutMs;
+  context.lasting?.add(fieldSelectorBytes(context.query.get('fieldSelector') ?? ''));
+  const turn = selectorTurn(context);
+  if (turn !== undefined) await turn;
   const parsed = parseSelection(resource, context.query);
   const selection = request.name === '' ? parsed : withName(parsed, request.name);
   const name = request.name !== '' ? request.name : selection.name;
   const namespace = request.namespace === '' ? undefined : request.namespace;
   const include = accepted.as === 'Table' ? includeObjectOf(context.query) : 'Metadata';
-  context.lasting?.add(selectorBytes(parsed.labels) + fieldSelectorBytes(parsed.fields));
+  context.lasting?.add(selectorBytes(parsed.labels));
   const encoder = new WatchEncoder(services, resource, parsed, selectionKey(context.query), accepted, include);
 
   const open = (): WatchStream =>
