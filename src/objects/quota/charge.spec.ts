@@ -8,6 +8,7 @@ import { charged, draftOf, judge, type QuotaDraft, take } from './charge.js';
 import { type LimitedResource, uncoveredReason } from './limited-resources.js';
 import { podUsage } from './pod-usage.js';
 import { correctedStatus, isOnlyCharged } from './recount.js';
+import type { UsageEvaluator } from './usage-evaluator.js';
 
 type Quota = ResourceQuota & ApiObject;
 const evaluator = podUsage(testNames);
@@ -121,6 +122,27 @@ describe('charges of quotas', () => {
     ]);
     const unknown = quota({ pods: '1' }, {});
     assert.deepEqual(run(draftOf(unknown), change(bare)).reasons, ['status unknown for quota: q, resources: pods']);
+  });
+
+  it('measure an object once, and the names of a quota once, however many quotas count it', () => {
+    const calls = { usage: 0, measures: 0 };
+    const counting: UsageEvaluator = {
+      ...evaluator,
+      usage: (...args) => {
+        calls.usage++;
+        return evaluator.usage(...args);
+      },
+      measures: (name) => {
+        calls.measures++;
+        return evaluator.measures(name);
+      },
+    };
+    const drafts = Array.from({ length: 50 }, () => draftOf(quota({ pods: '9', cpu: '9' }, { pods: '0', cpu: '0' })));
+    for (let i = 0; i < 3; i++) {
+      const judged = judge({ ...change(pod('1')), evaluator: counting }, drafts);
+      assert.equal(judged.kind === 'fits' && judged.charges.length, 50);
+    }
+    assert.deepEqual(calls, { usage: 3, measures: 100 });
   });
 
   it('treat names of the language as names', () => {

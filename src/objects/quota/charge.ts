@@ -62,8 +62,9 @@ export function judge(change: UsageChange, drafts: readonly QuotaDraft[]): Judge
     if (reason !== undefined) return { kind: 'refused', reason };
   }
   const charges: Charge[] = [];
+  const usage = counting.length === 0 ? none : evaluator.usage(object, change.now);
   for (const draft of counting) {
-    const amounts = chargeTo(change, draft.quota);
+    const amounts = chargeTo(change, draft.quota, usage);
     if (amounts.size === 0) continue;
     const reason = excess(draft, amounts);
     if (reason !== undefined) return { kind: 'refused', reason };
@@ -87,10 +88,20 @@ export function charged({ quota, used }: QuotaDraft): (ResourceQuota & ApiObject
   return { ...quota, status: { ...quota.status, used: Object.fromEntries(all) } };
 }
 
-/** The names of resources in the quota that objects of this kind can use. */
-export function measuredNames({ spec, status }: ResourceQuota, evaluator: UsageEvaluator): string[] {
-  const names = new Set([...Object.keys(spec.hard ?? {}), ...Object.keys(status.hard ?? {})]);
-  return [...names].filter((name) => evaluator.measures(name));
+const none: Amounts = new Map();
+/** The names that were found for a quota, by evaluator: they are needed several times for each write of a batch. */
+const measured = new WeakMap<ResourceQuota, Map<UsageEvaluator, readonly string[]>>();
+
+/** The names of resources in the quota that objects of this kind can use. The quota must not change later. */
+export function measuredNames(quota: ResourceQuota, evaluator: UsageEvaluator): readonly string[] {
+  const known = measured.get(quota) ?? new Map<UsageEvaluator, readonly string[]>();
+  const found = known.get(evaluator);
+  if (found !== undefined) return found;
+  const { spec, status } = quota;
+  const all = new Set([...Object.keys(spec.hard ?? {}), ...Object.keys(status.hard ?? {})]);
+  const names = [...all].filter((name) => evaluator.measures(name));
+  measured.set(quota, known.set(evaluator, names));
+  return names;
 }
 
 /** The resource names that the quota limits: those whose usage has been counted. */
@@ -114,8 +125,8 @@ function unspecified(
   return `status unknown for quota: ${quota.metadata.name}, resources: ${unknown.join(',')}`;
 }
 
-function chargeTo({ evaluator, object, old, now }: UsageChange, quota: ResourceQuota): Amounts {
-  const usage = evaluator.usage(object, now);
+/** @param usage of the object */
+function chargeTo({ evaluator, old, now }: UsageChange, quota: ResourceQuota, usage: Amounts): Amounts {
   const before = old !== undefined && countsObject(quota.spec, evaluator, old) ? evaluator.usage(old, now) : undefined;
   const amounts = new Map<string, Quantity>();
   for (const name of measuredNames(quota, evaluator)) {

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { StatusError } from '../../base/machinery/status-error.js';
+import { Turn } from '../../base/machinery/turns.js';
 import {
   mostTiedWrites,
   type Storage,
@@ -82,9 +83,9 @@ export class QuotaLedger {
   /** Throws the refusal of a write that would exceed a quota now. Charges nothing. */
   async check(request: QuotaRequest): Promise<void> {
     const queueOf = this.queues.get(request.namespace);
-    const judged = judgeRequest(request, this.drafts(await this.recent(request.namespace, queueOf)));
+    const judged = judgeRequest(request, await this.drafts(await this.recent(request.namespace, queueOf)));
     if (judged.kind === 'fits') return;
-    const fresh = judgeRequest(request, this.drafts(await this.read(request.namespace)));
+    const fresh = judgeRequest(request, await this.drafts(await this.read(request.namespace)));
     if (fresh.kind === 'refused') throw request.refusal(fresh.reason);
   }
 
@@ -182,22 +183,24 @@ export class QuotaLedger {
     queue: NamespaceQueue,
     batch: readonly Waiting[],
   ): Promise<Prepared & { readonly writes: readonly Write[] }> {
-    let drafts = this.drafts(await this.recent(namespace, queue));
-    let judged = judgeAll(batch, drafts);
+    let drafts = await this.drafts(await this.recent(namespace, queue));
+    let judged = await judgeAll(batch, drafts);
     if (judged.refused.length > 0) {
       const fresh = await this.read(namespace);
       for (const stored of fresh) queue.known.set(stored.key.name, { version: stored.resourceVersion, stored });
-      drafts = this.drafts(fresh);
-      judged = judgeAll(batch, drafts);
+      drafts = await this.drafts(fresh);
+      judged = await judgeAll(batch, drafts);
     }
     for (const { waiting, reason } of judged.refused) waiting.reject(waiting.request.refusal(reason));
-    const writes = drafts.flatMap(({ stored, draft }) => {
+    const writes: Write[] = [];
+    const turn = new Turn();
+    for (const { stored, draft } of drafts) {
       const object = charged(draft);
-      if (object === undefined) return [];
+      if (object === undefined) continue;
       const { key, uid, resourceVersion: expected, json: previousJson } = stored;
-      const json = encodeForStorage(this.quotas, object);
-      return [{ op: 'update' as const, key, uid, expected, json, previousJson }];
-    });
+      writes.push({ op: 'update', key, uid, expected, json: encodeForStorage(this.quotas, object), previousJson });
+      if (turn.isOver) await turn.next();
+    }
     return { writes, passed: judged.passed, free: judged.free };
   }
 
@@ -220,11 +223,16 @@ export class QuotaLedger {
     return (await this.storage.list({ resource: this.quotas.storageResource, namespace })).items;
   }
 
-  private drafts(quotas: readonly StoredObject[]): readonly StoredDraft[] {
-    return quotas.map((stored) => ({
-      stored,
-      draft: draftOf(parseText(this.quotas, stored.json) as ResourceQuota & ApiObject),
-    }));
+  /** Made in turns with other work: a namespace may have hundreds of quotas. */
+  private async drafts(quotas: readonly StoredObject[]): Promise<readonly StoredDraft[]> {
+    const drafts: StoredDraft[] = [];
+    const turn = new Turn();
+    for (const stored of quotas) {
+      const quota = parseText(this.quotas, stored.json) as ResourceQuota & ApiObject;
+      drafts.push({ stored, draft: draftOf(quota) });
+      if (turn.isOver) await turn.next();
+    }
+    return drafts;
   }
 }
 
@@ -246,11 +254,14 @@ interface Prepared {
   readonly free: readonly Waiting[];
 }
 
-function judgeAll(batch: readonly Waiting[], drafts: readonly StoredDraft[]) {
+/** Judges the writes one after the other, in turns with other work. The drafts must belong to the caller. */
+async function judgeAll(batch: readonly Waiting[], drafts: readonly StoredDraft[]) {
   const passed: Waiting[] = [];
   const free: Waiting[] = [];
   const refused: { readonly waiting: Waiting; readonly reason: string }[] = [];
+  const turn = new Turn();
   for (const waiting of batch) {
+    if (turn.isOver) await turn.next();
     const judged = judgeRequest(waiting.request, drafts);
     if (judged.kind === 'refused') refused.push({ waiting, reason: judged.reason });
     else if (judged.charges.length === 0 || isTaken(waiting, drafts)) free.push(waiting);
