@@ -126,16 +126,7 @@ export class Metrics {
     this.requests = new RequestMetrics(this.registry);
     this.filters = new FilterMetrics(this.registry);
     this.fieldValidation = new FieldValidationMetrics(this.registry);
-    const { inFlight } = this;
-    new Gauge({
-      name: 'apiserver_current_inflight_requests',
-      help: 'Requests in progress, without long-running ones.',
-      labelNames: ['request_kind'],
-      registers,
-      collect() {
-        for (const [request_kind, count] of Object.entries(inFlight)) this.set({ request_kind }, count);
-      },
-    });
+    gaugeInFlight(this.inFlight, registers);
     this.longRunning = new Gauge({
       name: 'apiserver_longrunning_requests',
       help: 'Long-running requests (watches, streams) that are open.',
@@ -333,4 +324,17 @@ export class Metrics {
       }
     }
   }
+}
+
+/** Shows the requests in progress, which the record counts by their kind. */
+function gaugeInFlight(inFlight: Readonly<Record<RequestKind, number>>, registers: Registry[]): void {
+  new Gauge({
+    name: 'apiserver_current_inflight_requests',
+    help: 'Requests in progress, without long-running ones.',
+    labelNames: ['request_kind'],
+    registers,
+    collect() {
+      for (const [request_kind, count] of Object.entries(inFlight)) this.set({ request_kind }, count);
+    },
+  });
 }

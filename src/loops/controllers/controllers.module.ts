@@ -75,6 +75,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     };
   }
 
+  // Nest passes each dependency as a parameter; an object would need a factory with the same list.
   constructor(
     @Inject(ResourceStores) private readonly stores: ResourceStores,
     @Inject(VENDOR_NAMES) private readonly names: VendorNames,

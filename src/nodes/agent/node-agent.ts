@@ -62,6 +62,19 @@ const longestBackOffMs = 300_000;
 const probeAgent = 'kube-probe/1.37';
 const userAgent = 'kube-lifecycle/1.37';
 
+/** What the agent gives to its pods, besides what every part of it has. */
+interface ManagerDependencies {
+  readonly cgroups: Cgroups;
+  readonly cpus: CpuManager | undefined;
+  readonly events: AgentEvents;
+  readonly objects: ApiObjects;
+  readonly tokens: PodTokens;
+  readonly settings: ReturnType<typeof settingsOf>;
+  readonly images: ImagePuller;
+  readonly starter: ContainerStarter;
+  readonly random: () => number;
+}
+
 /** The agent of one node. */
 export class NodeAgent {
   readonly manager: PodManager;
@@ -117,14 +130,13 @@ export class NodeAgent {
     });
     const settings = settingsOf(options, description, cpus);
     const images = new ImagePuller(runtime, objects, timers, options.serializesPulls);
-    const { folders, view } = this;
+    const { folders } = this;
     this.csi = new Csi({
       ...{ api, names, folders, objects, tokens, events, timers, logger, signal },
       nodeName: options.nodeName,
       rootFolder: options.rootFolder,
       node: () => this.reporter.present,
     });
-    const { volumes } = this.csi;
     this.devices = new DeviceManager({
       store: new DeviceStore(`${options.rootFolder}/devices.json`),
       isActive: () => this.manager.activePods,
@@ -140,7 +152,32 @@ export class NodeAgent {
       ...{ devices, runtime, images, objects, settings, folders, timers, userAgent },
       servicesOf: (pod) => this.services.environmentOf(pod),
     });
-    this.manager = new PodManager({
+    this.manager = this.newManager({ cgroups, cpus, events, objects, tokens, settings, images, starter, random });
+    this.reconciler =
+      cpus &&
+      new CpuReconciler({
+        ...{ cpus, runtime, timers, logger },
+        isActive: () => this.manager.activePods,
+        periodMs: options.cpuManager.reconcileMs,
+      });
+    this.reporter = this.newReporter(events);
+    const workerOf = (uid: string) => this.manager.worker(uid);
+    this.mirrors = new MirrorPods({
+      ...{ api, timers, logger, workerOf },
+      prefix: names.labelPrefix,
+      node: () => this.reporter.present,
+    });
+    this.statics = this.newStatics();
+    this.housekeeper = this.newHousekeeper(events);
+  }
+
+  private newManager({ cgroups, cpus, random, ...given }: ManagerDependencies): PodManager {
+    const { runtime, api, logger } = this.parts;
+    const { events, objects, tokens, settings, images, starter } = given;
+    const { folders, view, devices, timers } = this;
+    const { signal } = this.stopping;
+    const { volumes } = this.csi;
+    return new PodManager({
       ...{ view, timers, logger },
       shared: {
         ...{ api, runtime, view, starter, images, folders, settings, cgroups, events },
@@ -193,14 +230,12 @@ export class NodeAgent {
       },
       onRuntime: (error) => this.health.listed(error),
     });
-    this.reconciler =
-      cpus &&
-      new CpuReconciler({
-        ...{ cpus, runtime, timers, logger },
-        isActive: () => this.manager.activePods,
-        periodMs: options.cpuManager.reconcileMs,
-      });
-    this.reporter = new NodeReporter({
+  }
+
+  private newReporter(events: AgentEvents): NodeReporter {
+    const { options, api, names, logger } = this.parts;
+    const { description, timers } = this;
+    return new NodeReporter({
       ...{ api, names, events, timers, logger },
       nodeName: options.nodeName,
       labels: { ...description.labels(names), ...options.labels },
@@ -216,13 +251,12 @@ export class NodeAgent {
       },
       onNode: (node) => this.takeNode(node),
     });
-    const workerOf = (uid: string) => this.manager.worker(uid);
-    this.mirrors = new MirrorPods({
-      ...{ api, timers, logger, workerOf },
-      prefix: names.labelPrefix,
-      node: () => this.reporter.present,
-    });
-    this.statics = new StaticPods({
+  }
+
+  private newStatics(): StaticPods {
+    const { options, names, logger } = this.parts;
+    const { timers } = this;
+    return new StaticPods({
       ...{ timers, logger, names },
       options: options.sources,
       nodeName: options.nodeName,
@@ -234,7 +268,12 @@ export class NodeAgent {
         this.completeSources();
       },
     });
-    this.housekeeper = new Housekeeper({
+  }
+
+  private newHousekeeper(events: AgentEvents): Housekeeper {
+    const { options, runtime, logger } = this.parts;
+    const { description, timers, view } = this;
+    return new Housekeeper({
       ...{ runtime, view, events, timers, logger },
       manager: this.manager,
       nodeName: options.nodeName,

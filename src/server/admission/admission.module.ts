@@ -54,6 +54,7 @@ const admissionChain: FactoryProvider<AdmissionChain> = {
     WEBHOOK_CALL_COUNTER,
     FEATURE_GATES,
   ],
+  // Nest passes what `inject` lists as parameters.
   useFactory: (
     options: AdmissionOptions,
     configuration: AdmissionConfiguration,

@@ -23,6 +23,7 @@ export class AdvertiseModule implements OnApplicationBootstrap, BeforeApplicatio
   private advertiser: Advertiser | undefined;
   private identity: IdentityLease | undefined;
 
+  // Nest passes each dependency as a parameter; an object would need a factory with the same list.
   constructor(
     @Inject(VENDOR_NAMES) private readonly names: VendorNames,
     @Inject(ResourceStores) private readonly stores: ResourceStores,

@@ -44,46 +44,60 @@ import { PublishedIdentity } from './published-identity.js';
         STORAGE,
         { token: AuthenticationOptions, optional: true },
       ],
-      useFactory: buildAggregation,
+      // Nest passes what `inject` lists as parameters.
+      useFactory: (
+        names: VendorNames,
+        listers: SharedListers,
+        admission: AdmissionOptions,
+        options: AggregationOptions,
+        clock: Clock,
+        metrics: Metrics,
+        logger: Logger,
+        storage: Storage,
+        authentication?: AuthenticationOptions,
+      ) => buildAggregation({ names, listers, admission, options, clock, metrics, logger, storage, authentication }),
     },
   ],
   exports: [Aggregation],
 })
 export class AggregationModule {}
 
+interface AggregationDependencies {
+  readonly names: VendorNames;
+  readonly listers: SharedListers;
+  readonly admission: AdmissionOptions;
+  readonly options: AggregationOptions;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly storage: Storage;
+  readonly authentication: AuthenticationOptions | undefined;
+}
+
 /** @throws StartupError when the client certificate can't be used. */
-function buildAggregation(
-  names: VendorNames,
-  listers: SharedListers,
-  { webhookServiceResolver, webhookServiceAddresses, webhookDeniedCidrs }: AdmissionOptions,
-  options: AggregationOptions,
-  clock: Clock,
-  { registry }: Metrics,
-  logger: Logger,
-  storage: Storage,
-  authentication?: AuthenticationOptions,
-): Aggregation {
+function buildAggregation(dependencies: AggregationDependencies): Aggregation {
+  const { names, listers, admission, logger } = dependencies;
   const services = listers.counting(
     { group: groupName('apiregistration', names), resource: 'apiservices' },
     knownApiService,
   );
   const parts = {
     services: sharedServiceResolver(
-      webhookServiceResolver,
-      parseServiceAddresses(webhookServiceAddresses),
+      admission.webhookServiceResolver,
+      parseServiceAddresses(admission.webhookServiceAddresses),
       listers,
       names,
     ),
-    denied: new DeniedAddresses(webhookDeniedCidrs),
-    credentials: proxyCredentials(options, clock),
+    denied: new DeniedAddresses(admission.webhookDeniedCidrs),
+    credentials: proxyCredentials(dependencies.options, dependencies.clock),
     identity: new PublishedIdentity({
-      read: () => publishedNames(storage, names),
-      own: ownNames(authentication),
+      read: () => publishedNames(dependencies.storage, names),
+      own: ownNames(dependencies.authentication),
       onFault: (error) => logger.warn('the names of fields that extension servers read are not at hand', { error }),
     }),
   };
   const index = new ApiServiceIndex(services, new LocalPriorities(names));
-  new AvailabilityMetrics(registry, () => index.remotes());
+  new AvailabilityMetrics(dependencies.metrics.registry, () => index.remotes());
   return new Aggregation(index, parts, logger);
 }
 

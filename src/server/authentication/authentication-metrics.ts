@@ -27,18 +27,13 @@ export class AuthenticationMetrics implements TokenUseCounters, TokenCacheObserv
   private readonly attempts: Counter<'result'>;
   private readonly cache: Counter<'status'>;
   private readonly refused: Counter;
-  private readonly valid: Counter;
-  private readonly stale: Counter;
-  private readonly secret: Counter;
-  private readonly madeByItself: Counter;
-  private readonly madeByHand: Counter;
-  private readonly invalid: Counter;
   private readonly durations: Readonly<Record<AttemptResult, LatencySeries>>;
   private readonly certificates: LatencySeries;
   private readonly users: Counter<'username'>;
   private readonly success: ReturnType<Counter<'result'>['labels']>;
   private readonly other: ReturnType<Counter<'username'>['labels']>;
   private readonly hit: ReturnType<Counter<'status'>['labels']>;
+  private readonly uses: ReturnType<typeof tokenUseCounters>;
   private readonly checks: TokenCheckMetrics;
 
   constructor(registry: Registry) {
@@ -61,31 +56,7 @@ export class AuthenticationMetrics implements TokenUseCounters, TokenCacheObserv
       registers,
     });
     this.checks = new TokenCheckMetrics(registry);
-    const tokenUses = (name: string, help: string) => new Counter({ name, help, registers });
-    this.valid = tokenUses(
-      'serviceaccount_valid_tokens_total',
-      'Uses of service account tokens within the time that was asked for.',
-    );
-    this.stale = tokenUses(
-      'serviceaccount_stale_tokens_total',
-      'Uses of service account tokens that should have been read again before.',
-    );
-    this.secret = tokenUses(
-      'serviceaccount_legacy_tokens_total',
-      'Uses of service account tokens that are kept in secrets.',
-    );
-    this.madeByItself = tokenUses(
-      'serviceaccount_legacy_auto_token_uses_total',
-      'Uses of tokens in secrets that their account lists, as those that were made for it by itself.',
-    );
-    this.madeByHand = tokenUses(
-      'serviceaccount_legacy_manual_token_uses_total',
-      'Uses of tokens in secrets that somebody made.',
-    );
-    this.invalid = tokenUses(
-      'serviceaccount_invalid_legacy_auto_token_uses_total',
-      'Uses of tokens in secrets that were marked invalid.',
-    );
+    this.uses = tokenUseCounters(registers);
     const duration = 'authentication_duration_seconds';
     const durations = new SeriesHistogram(
       { name: duration, help: 'Time that authentication took, by its result.', labelNames: ['result'] },
@@ -151,23 +122,51 @@ export class AuthenticationMetrics implements TokenUseCounters, TokenCacheObserv
   }
 
   validToken(): void {
-    this.valid.inc();
+    this.uses.valid.inc();
   }
 
   staleToken(): void {
-    this.stale.inc();
+    this.uses.stale.inc();
   }
 
   secretToken(): void {
-    this.secret.inc();
+    this.uses.secret.inc();
   }
 
   secretTokenMade(by: 'itself' | 'hand'): void {
-    if (by === 'itself') this.madeByItself.inc();
-    else this.madeByHand.inc();
+    if (by === 'itself') this.uses.madeByItself.inc();
+    else this.uses.madeByHand.inc();
   }
 
   invalidSecretToken(): void {
-    this.invalid.inc();
+    this.uses.invalid.inc();
   }
+}
+
+/** Counters of service account tokens, by what they are and in which state. */
+function tokenUseCounters(registers: Registry[]) {
+  const counter = (name: string, help: string) => new Counter({ name, help, registers });
+  return {
+    valid: counter(
+      'serviceaccount_valid_tokens_total',
+      'Uses of service account tokens within the time that was asked for.',
+    ),
+    stale: counter(
+      'serviceaccount_stale_tokens_total',
+      'Uses of service account tokens that should have been read again before.',
+    ),
+    secret: counter('serviceaccount_legacy_tokens_total', 'Uses of service account tokens that are kept in secrets.'),
+    madeByItself: counter(
+      'serviceaccount_legacy_auto_token_uses_total',
+      'Uses of tokens in secrets that their account lists, as those that were made for it by itself.',
+    ),
+    madeByHand: counter(
+      'serviceaccount_legacy_manual_token_uses_total',
+      'Uses of tokens in secrets that somebody made.',
+    ),
+    invalid: counter(
+      'serviceaccount_invalid_legacy_auto_token_uses_total',
+      'Uses of tokens in secrets that were marked invalid.',
+    ),
+  };
 }

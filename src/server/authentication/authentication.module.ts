@@ -39,6 +39,7 @@ import { TlsFiles } from './x509/tls-files.js';
         Logger,
         ResourceStores,
       ],
+      // Nest passes what `inject` lists as parameters.
       useFactory: (
         options: AuthenticationOptions,
         { bindAddress, securePort, tlsPrivateKeyFile }: ServerOptions['secureServing'],

@@ -123,12 +123,7 @@ export function buildAuthentication(
     metrics: dependencies.metrics,
   });
   const methods = certificateMethods(options, tls, now, metrics, revocations);
-  const attempts = new FailedAttempts({
-    perSecond: options.maxFailedBootstrapTokensPerAddress,
-    elapsed: systemTimers.elapsed,
-    onRefused: () => metrics.refusedAttempt(),
-  });
-  methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now, attempts));
+  methods.push(new BearerTokenAuthenticator(tokens, apiAudiences, now, failedAttempts(options, metrics)));
   const running = new AbortController();
   const background = [accounts.files, oidc, configured, revocations, certificates];
   const informers = buildInformers(dependencies, tokens);
@@ -154,6 +149,14 @@ export function buildAuthentication(
       await Promise.all(informers.map((informer) => informer.stopped()));
     },
   };
+}
+
+function failedAttempts(options: AuthenticationOptions, metrics: AuthenticationMetrics): FailedAttempts {
+  return new FailedAttempts({
+    perSecond: options.maxFailedBootstrapTokensPerAddress,
+    elapsed: systemTimers.elapsed,
+    onRefused: () => metrics.refusedAttempt(),
+  });
 }
 
 function certificateMethods(

@@ -32,6 +32,7 @@ import { AUTHORIZATION, type Authorization, buildAuthorization } from './build-a
         // A controller process does not serve requests.
         { token: SecureServingOptions, optional: true },
       ],
+      // Nest passes what `inject` lists as parameters.
       useFactory: (
         options: AuthorizationOptions,
         storage: Storage,

@@ -26,6 +26,7 @@ export class ClusterBootstrap implements OnApplicationBootstrap, OnApplicationSh
   private policy: Promise<void> | undefined;
   private readonly keeper: SystemObjectsKeeper;
 
+  // Nest passes each dependency as a parameter; an object would need a factory with the same list.
   constructor(
     @Inject(VENDOR_NAMES) private readonly names: VendorNames,
     @Inject(ResourceStores) private readonly stores: ResourceStores,

@@ -97,6 +97,7 @@ const ENDPOINT_DEPENDENCIES = Symbol('EndpointDependencies');
         FEATURE_GATES,
         ENDPOINT_DEPENDENCIES,
       ],
+      // Nest passes what `inject` lists as parameters.
       useFactory: (
         stores: ResourceStores,
         names: VendorNames,
@@ -165,6 +166,7 @@ const ENDPOINT_DEPENDENCIES = Symbol('EndpointDependencies');
     {
       provide: HEALTH_CHECKS,
       inject: [STORAGE, ServingState, ApiOptions, AUTHORIZATION, EncryptionAtRest, SharedListers, Metrics],
+      // Nest passes what `inject` lists as parameters.
       useFactory: (
         storage: Storage,
         state: ServingState,

@@ -56,6 +56,7 @@ export class HttpListener
   private readonly clients: ClientLimits;
   private requests: RequestsUnderWay | undefined;
 
+  // Nest passes each dependency as a parameter; an object would need a factory with the same list.
   constructor(
     @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
     @Inject(ServingState) private readonly state: ServingState,

@@ -44,6 +44,7 @@ const largeRequests: FactoryProvider<OpenLargeRequests> = {
     Metrics,
     TRACING,
   ],
+  // Nest passes what `inject` lists as parameters.
   useFactory:
     (
       { deleteCollectionWorkers, garbageCollector }: ApiOptions,

@@ -158,21 +158,43 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (isLate) throw new Error(`process ${child.pid} did not end within ${stopMs} ms of ${signal}`);
 }
 
+/** What a test cluster consists of when its first server starts. */
+interface ClusterResources {
+  readonly directory: string;
+  readonly postgres: TestPostgres;
+  readonly databaseUrl: string;
+  readonly pki: Pki;
+  readonly flags: readonly string[];
+  readonly route: Route;
+  /** The program of the servers. */
+  readonly mainFile: string;
+  readonly nodeFlags: readonly string[];
+}
+
 /** A real database and real serving processes over it, with certificates, tokens and kubeconfigs. */
 export class TestCluster {
   readonly servers: TestServer[] = [];
   private readonly children: ChildProcess[] = [];
 
-  private constructor(
-    readonly directory: string,
-    readonly postgres: TestPostgres,
-    readonly databaseUrl: string,
-    readonly pki: Pki,
-    private readonly flags: readonly string[],
-    private readonly route: Route,
-    private mainFile: string,
-    private readonly nodeFlags: readonly string[],
-  ) {}
+  readonly directory: string;
+  readonly postgres: TestPostgres;
+  readonly databaseUrl: string;
+  readonly pki: Pki;
+  private readonly flags: readonly string[];
+  private readonly route: Route;
+  private readonly nodeFlags: readonly string[];
+  private mainFile: string;
+
+  private constructor(resources: ClusterResources) {
+    this.directory = resources.directory;
+    this.postgres = resources.postgres;
+    this.databaseUrl = resources.databaseUrl;
+    this.pki = resources.pki;
+    this.flags = resources.flags;
+    this.route = resources.route;
+    this.nodeFlags = resources.nodeFlags;
+    this.mainFile = resources.mainFile;
+  }
 
   static async start(options: TestClusterOptions = {}): Promise<TestCluster> {
     const directory = mkdtempSync(join(tmpdir(), 'plinth-e2e-'));
@@ -196,16 +218,16 @@ export class TestCluster {
       const direct = (server: TestPostgres, url: string) => pooledRoute(options.pooler ?? poolerMode(), server, url);
       route = await (options.route ?? direct)(postgres, databaseUrl);
       const hasAccounts = options.accounts ?? options.controllers ?? options.mainFile !== undefined;
-      const made = new TestCluster(
+      const made = new TestCluster({
         directory,
         postgres,
         databaseUrl,
         pki,
-        [...(hasAccounts ? [] : ['--disable-admission-plugins=ServiceAccount']), ...(options.flags ?? [])],
         route,
-        options.mainFile ?? ownMainFile,
-        options.nodeFlags ?? [],
-      );
+        flags: [...(hasAccounts ? [] : ['--disable-admission-plugins=ServiceAccount']), ...(options.flags ?? [])],
+        mainFile: options.mainFile ?? ownMainFile,
+        nodeFlags: options.nodeFlags ?? [],
+      });
       cluster = made;
       await Promise.all(Array.from({ length: options.servers ?? 2 }, () => made.addServer()));
       if (options.controllers === true) {

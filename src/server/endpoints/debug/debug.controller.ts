@@ -60,6 +60,7 @@ interface CacheState {
  */
 @Controller()
 export class DebugController {
+  // Nest passes each dependency as a parameter; an object would need a factory with the same list.
   constructor(
     @Inject(PROCESS_INFO) private readonly info: ProcessInfo,
     @Inject(DebuggingOptions) private readonly debugging: DebuggingOptions,

@@ -26,8 +26,8 @@ import {
   withNodeAgents,
   withTokenKey,
 } from '../own-server.js';
-import { ensureNodePki } from '../pki/node-pki.js';
-import { ensurePki } from '../pki/pki.js';
+import { ensureNodePki, type NodePki } from '../pki/node-pki.js';
+import { ensurePki, type Pki } from '../pki/pki.js';
 import { isLoopback, publishedServers } from '../published-servers.js';
 import { startServing } from '../serving.js';
 import { migrateDatabase } from './migrate.command.js';
@@ -140,28 +140,15 @@ async function start(
     names: reached === undefined ? [] : [reached],
     clock: systemClock,
   });
-  let { databaseUrl } = parsed.storage;
-  const isOurs = databaseUrl === undefined;
-  if (databaseUrl === undefined) {
-    context.print('Starting PostgreSQL');
-    databaseUrl = await startOwnPostgres(directory, parsed.dev.postgresPort, logger, started);
-    await reportOrphans(logger);
-  }
+  const databaseUrl = parsed.storage.databaseUrl ?? (await ownDatabaseUrl(directory, parsed, context, logger, started));
   if (context.signals.signal.aborted) return;
   context.print('Preparing the database and the server');
   await migrateDatabase(databaseUrl, logger);
 
-  const { dev, ...serverFlags } = parsed;
+  const { dev } = parsed;
   const { simulatedNodes } = dev;
   const nodePki = simulatedNodes > 0 ? await ensureNodePki(pkiDirectory, systemClock, simulatedNodes) : undefined;
-  const options = withNodeAgents(
-    await withTokenKey(
-      completeOptions(serverFlags, given, { pki, databaseUrl, simulatedNodes: dev.node ? 1 : simulatedNodes }),
-      pkiDirectory,
-    ),
-    given,
-    { pki, nodePki },
-  );
+  const options = await devServerOptions(parsed, given, { pki, nodePki, pkiDirectory, databaseUrl });
   const kubeconfig = join(directory, kubeconfigName);
   const authority = await authorityOf(options, given, pki);
   await keepFile(new OwnFiles(directory), kubeconfigName, kubeconfigText(options, authority, pki), logger);
@@ -185,27 +172,73 @@ async function start(
     started.push(await startDevNodes(options, { count: simulatedNodes, authority, pki, nodePki, logger }));
   }
   if (dev.node) {
-    context.print('Starting the node: containerd, agent, proxy and name server');
-    const { startDevNode } = await import('../dev-node/dev-node.js');
-    const { pluginFolder, thisMachine } = await import('../dev-node/node-needs.js');
-    const node = await startDevNode({
-      ...{ options, directory, pkiDirectory, authority, pki, logger, started, signal: context.signals.signal },
-      clusterCidrs: parsed.nodeIpam.clusterCidr,
+    await startNode(parsed, context, {
+      ...{ options, directory, pkiDirectory, authority, pki, logger, started },
       address: reached ?? bindAddress,
-      pluginFolder: pluginFolder(thisMachine()) ?? '',
-      pauseImage: dev.podInfraContainerImage,
     });
-    await Promise.race([node.ready, aborted(context.signals.signal)]);
-    context.print(
-      `The node ${node.name} runs pods in containers of ${node.endpoint}; it asks ${node.nameServer} for names`,
-    );
   }
-  const { startDevConsole } = await import('../dev-console.js');
-  const hasViews = isOurs && parsed.storage.sqlProjection !== 'off' && parsed.dev.consolePort !== 0;
-  const consoleUrl = hasViews ? await consoleDatabaseUrl(databaseUrl) : undefined;
-  const console = await startDevConsole(kubeconfig, parsed.dev.consolePort, logger, consoleUrl);
+  const console = await startConsole(parsed, kubeconfig, databaseUrl, logger);
   if (console !== undefined) started.push(console);
   announce(context, server.url, kubeconfig, console?.url);
+}
+
+async function devServerOptions(
+  { dev, ...serverFlags }: Parsed,
+  given: ReadonlySet<string>,
+  made: {
+    readonly pki: Pki;
+    readonly nodePki: NodePki | undefined;
+    readonly pkiDirectory: string;
+    readonly databaseUrl: string;
+  },
+): Promise<ServerOptions> {
+  const { pki, nodePki, pkiDirectory, databaseUrl } = made;
+  const simulatedNodes = dev.node ? 1 : dev.simulatedNodes;
+  const completed = completeOptions(serverFlags, given, { pki, databaseUrl, simulatedNodes });
+  return withNodeAgents(await withTokenKey(completed, pkiDirectory), given, { pki, nodePki });
+}
+
+/** Starts the embedded PostgreSQL. @returns the URL of its database */
+async function ownDatabaseUrl(
+  directory: string,
+  { dev }: Parsed,
+  context: CommandContext,
+  logger: Logger,
+  started: Running[],
+): Promise<string> {
+  context.print('Starting PostgreSQL');
+  const url = await startOwnPostgres(directory, dev.postgresPort, logger, started);
+  await reportOrphans(logger);
+  return url;
+}
+
+type NodeDependencies = Parameters<typeof import('../dev-node/dev-node.js').startDevNode>[0];
+
+/** Starts a node on this machine, and waits until it is ready or the program stops. */
+async function startNode(
+  { dev, nodeIpam }: Parsed,
+  { print, signals: { signal } }: CommandContext,
+  dependencies: Omit<NodeDependencies, 'signal' | 'clusterCidrs' | 'pluginFolder' | 'pauseImage'>,
+): Promise<void> {
+  print('Starting the node: containerd, agent, proxy and name server');
+  const { startDevNode } = await import('../dev-node/dev-node.js');
+  const { pluginFolder, thisMachine } = await import('../dev-node/node-needs.js');
+  const node = await startDevNode({
+    ...dependencies,
+    signal,
+    clusterCidrs: nodeIpam.clusterCidr,
+    pluginFolder: pluginFolder(thisMachine()) ?? '',
+    pauseImage: dev.podInfraContainerImage,
+  });
+  await Promise.race([node.ready, aborted(signal)]);
+  print(`The node ${node.name} runs pods in containers of ${node.endpoint}; it asks ${node.nameServer} for names`);
+}
+
+async function startConsole({ dev, storage }: Parsed, kubeconfig: string, databaseUrl: string, logger: Logger) {
+  const { startDevConsole } = await import('../dev-console.js');
+  const hasViews = storage.databaseUrl === undefined && storage.sqlProjection !== 'off' && dev.consolePort !== 0;
+  const consoleUrl = hasViews ? await consoleDatabaseUrl(databaseUrl) : undefined;
+  return startDevConsole(kubeconfig, dev.consolePort, logger, consoleUrl);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

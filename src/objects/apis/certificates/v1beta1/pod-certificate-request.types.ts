@@ -1,45 +1,22 @@
-import {
-  always,
-  bytes,
-  type Infer,
-  int32,
-  kind,
-  list,
-  map,
-  mergedBy,
-  optional,
-  pointer,
-  required,
-  string,
-  struct,
-  time,
-} from '../../../../base/machinery/schema/index.js';
-import { condition } from '../../meta/v1/condition.types.js';
+import { always, bytes, type Infer, kind, required, struct } from '../../../../base/machinery/schema/index.js';
 import { listKind } from '../../meta/v1/list-kind.types.js';
 import { objectMeta } from '../../meta/v1/object-meta.types.js';
+import {
+  podCertificateRequestContentFields,
+  podCertificateRequestStatusFields,
+  podCertificateRequestTargetFields,
+} from '../v1/pod-certificate-request.types.js';
 
 export const podCertificateRequestSpec = struct('certificates.v1beta1.PodCertificateRequestSpec', {
-  signerName: required(1, string),
-  podName: required(2, string),
-  podUID: required(3, string),
-  serviceAccountName: required(4, string),
-  serviceAccountUID: required(5, string),
-  nodeName: required(6, string),
-  nodeUID: required(7, string),
-  maxExpirationSeconds: pointer(8, int32, { default: 86400 }),
+  ...podCertificateRequestTargetFields,
   pkixPublicKey: always(9, bytes),
   proofOfPossession: always(10, bytes),
-  stubPKCS10Request: required(12, bytes),
-  unverifiedUserAnnotations: optional(11, map(string)),
+  ...podCertificateRequestContentFields,
 });
 export type PodCertificateRequestSpec = Infer<typeof podCertificateRequestSpec>;
 
 export const podCertificateRequestStatus = struct('certificates.v1beta1.PodCertificateRequestStatus', {
-  conditions: optional(1, list(condition), { ...mergedBy('type'), doc: 'Aspects of the state, each with its reason.' }),
-  certificateChain: optional(2, string),
-  notBefore: pointer(4, time),
-  beginRefreshAt: pointer(5, time),
-  notAfter: pointer(6, time),
+  ...podCertificateRequestStatusFields,
 });
 export type PodCertificateRequestStatus = Infer<typeof podCertificateRequestStatus>;
 
