@@ -15,7 +15,7 @@ import {
   unpublishRequest,
   unstageRequest,
 } from '../../src/nodes/agent/csi/csi-messages.js';
-import { nothing, pluginInfo, registrationStatus } from '../../src/nodes/agent/csi/plugin-messages.js';
+import { emptyMessage, pluginInfo, registrationStatus } from '../../src/nodes/agent/csi/plugin-messages.js';
 import type { WireMessage } from '../../src/nodes/agent/grpc/wire.js';
 
 const run = promisify(execFile);
@@ -62,40 +62,40 @@ export class TestCsiDriver {
   private async listen(): Promise<void> {
     const { server } = this;
     this.serve('pluginregistration.Registration', {
-      GetInfo: method(nothing, pluginInfo, async () => ({
+      GetInfo: method(emptyMessage, pluginInfo, async () => ({
         type: 'CSIPlugin',
         name: this.name,
         endpoint: this.socket,
         supportedVersions: ['1.0.0'],
       })),
-      NotifyRegistrationStatus: method(registrationStatus, nothing, async (status) => {
+      NotifyRegistrationStatus: method(registrationStatus, emptyMessage, async (status) => {
         this.registered = status;
         return {};
       }),
     });
     this.serve('csi.v1.Node', {
-      NodeGetInfo: method(nothing, infoResponse, async () => ({
+      NodeGetInfo: method(emptyMessage, infoResponse, async () => ({
         nodeId: `${this.name}-node`,
         maxVolumesPerNode: this.mostVolumes,
         accessibleTopology: { segments: { 'test.example/place': 'here' } },
       })),
-      NodeGetCapabilities: method(nothing, capabilitiesResponse, async () => ({
+      NodeGetCapabilities: method(emptyMessage, capabilitiesResponse, async () => ({
         capabilities: capabilities.map((type) => ({ rpc: { type } })),
       })),
       NodeStageVolume: this.node(
         'NodeStageVolume',
         stageRequest,
-        nothing,
+        emptyMessage,
         async ({ volumeId, stagingTargetPath, volumeCapability }) => {
           if (volumeCapability?.block === undefined) await this.bind(await this.dataOf(volumeId), stagingTargetPath);
           return {};
         },
       ),
-      NodeUnstageVolume: this.node('NodeUnstageVolume', unstageRequest, nothing, async ({ stagingTargetPath }) => {
+      NodeUnstageVolume: this.node('NodeUnstageVolume', unstageRequest, emptyMessage, async ({ stagingTargetPath }) => {
         await run('umount', [stagingTargetPath]).catch(() => undefined);
         return {};
       }),
-      NodePublishVolume: this.node('NodePublishVolume', publishRequest, nothing, async (request) => {
+      NodePublishVolume: this.node('NodePublishVolume', publishRequest, emptyMessage, async (request) => {
         const { volumeId, targetPath, stagingTargetPath, volumeCapability } = request;
         if (volumeCapability?.block !== undefined) {
           await fs.writeFile(targetPath, '');
@@ -106,7 +106,7 @@ export class TestCsiDriver {
         await this.bind(stagingTargetPath === '' ? await this.dataOf(volumeId) : stagingTargetPath, targetPath);
         return {};
       }),
-      NodeUnpublishVolume: this.node('NodeUnpublishVolume', unpublishRequest, nothing, async ({ targetPath }) => {
+      NodeUnpublishVolume: this.node('NodeUnpublishVolume', unpublishRequest, emptyMessage, async ({ targetPath }) => {
         await run('umount', [targetPath]).catch(() => undefined);
         await fs.rm(targetPath, { force: true, recursive: true });
         return {};

@@ -1,7 +1,7 @@
 import type {
   DeploymentCondition,
   StoredDeployment,
-  StoredSet,
+  StoredReplicaSet,
 } from '../../src/loops/controllers/deployment/deployment-annotations.js';
 import { LoopScene } from './loop-scene.js';
 import { Place } from './place.js';
@@ -23,7 +23,7 @@ export class WebDeployment {
     return conditions.find((entry) => entry.type === type);
   }
 
-  static imageOf({ spec }: StoredSet): string {
+  static imageOf({ spec }: StoredReplicaSet): string {
     return spec.template.spec.containers?.[0]?.image ?? '';
   }
 
@@ -75,9 +75,9 @@ export class WebDeployment {
   }
 
   /** Waits until the replica sets have these sizes by image. */
-  sizes(expected: Readonly<Record<string, number>>): Promise<Record<string, StoredSet>> {
+  sizes(expected: Readonly<Record<string, number>>): Promise<Record<string, StoredReplicaSet>> {
     const text = JSON.stringify(expected);
-    return this.place.until<StoredSet, Record<string, StoredSet>>(sets, `sizes ${text}`, (all) => {
+    return this.place.until<StoredReplicaSet, Record<string, StoredReplicaSet>>(sets, `sizes ${text}`, (all) => {
       const actual = Object.fromEntries(all.map((set) => [WebDeployment.imageOf(set), set.spec.replicas ?? 0]));
       const byName = (a: [string, number], b: [string, number]) => (a[0] < b[0] ? -1 : 1);
       const sorted = Object.fromEntries(Object.entries(actual).sort(byName));

@@ -2,7 +2,7 @@ import { environment } from '../config/environment.js';
 import { DatabaseUrlError } from './database-url-error.js';
 import { databaseUrlText } from './database-url-text.js';
 import { type PasswordSource, takePasswordSource } from './password-source.js';
-import { type TlsSettings, tlsSettings } from './tls-settings.js';
+import { databaseTlsSettings, type TlsSettings } from './tls-settings.js';
 
 /** One target that a connection URL names, and how to connect to it. */
 export interface DatabaseTarget {
@@ -40,7 +40,7 @@ export function databaseTargets(given: string, variables = environment): readonl
   const password = takePasswordSource(parameters, variables);
   // A unix socket is out of reach of attackers on the network, so variables that protect connections do not concern it.
   const hosts = (parameters.get('host') ?? '').split(',');
-  const tls = tlsSettings(parameters, hosts.every((host) => host.startsWith('/')) ? {} : variables);
+  const tls = databaseTlsSettings(parameters, hosts.every((host) => host.startsWith('/')) ? {} : variables);
   // Unchanged parts keep their spelling.
   const rest = parameters.size === parametersOf(url).size ? url : withParameters(url, parameters);
   return singleHosts(rest).map((connectionString, index) => ({

@@ -85,7 +85,7 @@ const refused: readonly (readonly [name: string, variable: string | undefined, h
  *
  * @throws DatabaseUrlError for unknown values, and for parameters that can't be followed.
  */
-export function tlsSettings(parameters: URLSearchParams, environment: Environment): TlsSettings {
+export function databaseTlsSettings(parameters: URLSearchParams, environment: Environment): TlsSettings {
   const values = takeValues(parameters, environment);
   if (values.sslmode !== undefined && !modes.has(values.sslmode)) throw mustBe('sslmode', [...modes]);
   const mode = modeOf(values);

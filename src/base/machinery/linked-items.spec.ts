@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { describe, it } from 'node:test';
-import { LinkedItems, type Place } from './linked-items.js';
+import { LinkedItems, type ListPlace } from './linked-items.js';
 
 describe('LinkedItems', () => {
   it('keeps the order of those that are left', () => {
     const items = new LinkedItems<number>();
     const places = [1, 2, 3, 4, 5].map((item) => items.add(item));
-    for (const at of [0, 2, 4]) items.remove(places[at] as Place<number>);
+    for (const at of [0, 2, 4]) items.remove(places[at] as ListPlace<number>);
     assert.deepEqual([...items], [2, 4]);
     items.add(6);
     assert.deepEqual([...items], [2, 4, 6]);
@@ -37,7 +37,7 @@ describe('LinkedItems', () => {
 
   it('lets what has come and gone be collected with the young objects', async () => {
     const items = new LinkedItems<unknown>();
-    const places: Place<unknown>[] = [];
+    const places: ListPlace<unknown>[] = [];
     let full = 0;
     const observer = new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as (PerformanceEntry & { detail: { kind: number } })[]) {
@@ -49,7 +49,7 @@ describe('LinkedItems', () => {
     // collections.
     for (let i = 0; i < 100_000; i++) {
       places.push(items.add({ values: new Array(500).fill(i) }));
-      if (places.length > 64) items.remove(places.shift() as Place<unknown>);
+      if (places.length > 64) items.remove(places.shift() as ListPlace<unknown>);
       if (i % 1000 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     observer.disconnect();

@@ -1,10 +1,10 @@
 /** A handle on an item in {@link LinkedItems}, for removing it. */
-export interface Place<T> {
+export interface ListPlace<T> {
   /** Undefined once removed. */
   readonly item: T | undefined;
 }
 
-class Link<T> implements Place<T> {
+class Link<T> implements ListPlace<T> {
   item: T | undefined = undefined;
   previous: Link<T> = this;
   next: Link<T> = this;
@@ -27,12 +27,12 @@ export class LinkedItems<T> implements Iterable<T> {
   }
 
   /** The handle of the oldest item. */
-  get first(): Place<T> | undefined {
+  get first(): ListPlace<T> | undefined {
     return this.count === 0 ? undefined : this.end.next;
   }
 
   /** Adds an item after all others. */
-  add(item: T): Place<T> {
+  add(item: T): ListPlace<T> {
     const link = new Link<T>();
     link.item = item;
     link.previous = this.end.previous;
@@ -44,7 +44,7 @@ export class LinkedItems<T> implements Iterable<T> {
   }
 
   /** Removes an item of this list. Further calls do nothing. */
-  remove(place: Place<T>): void {
+  remove(place: ListPlace<T>): void {
     const link = place as Link<T>;
     if (link.next === link) return;
     link.previous.next = link.next;

@@ -1,5 +1,5 @@
 /** The most concurrent calls, and the most calls that wait for a seat. */
-export interface SeatLimits {
+export interface CallSeatLimits {
   readonly calls: number;
   readonly waiting: number;
 }
@@ -12,7 +12,7 @@ export class CallSeats {
   private taken = 0;
   private readonly waiting = new Set<() => void>();
 
-  constructor(private readonly limits: SeatLimits) {}
+  constructor(private readonly limits: CallSeatLimits) {}
 
   /**
    * Runs a call when a seat is free. Returns undefined if too many calls wait already; throws the signal's reason if it

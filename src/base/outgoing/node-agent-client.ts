@@ -57,7 +57,7 @@ export class NodeAgentClient {
    * @throws NodeAgentFault; the reason of the signal when it is aborted
    */
   async get(target: Target, path: string, skipVerify: boolean, signal: AbortSignal): Promise<IncomingMessage> {
-    const headers = { 'user-agent': 'plinth', host: authorityOf(target) };
+    const headers = { 'user-agent': 'plinth', host: hostAndPort(target) };
     const headLimitMs = this.settings.timeoutMs;
     const { response } = await this.ask(target, { method: 'GET', path, headers, signal, headLimitMs, skipVerify });
     return response;
@@ -108,6 +108,6 @@ export class NodeAgentClient {
 }
 
 /** Host and port in the form of a URL. */
-export function authorityOf({ host, port }: Target): string {
+export function hostAndPort({ host, port }: Target): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -20,14 +20,14 @@ export class QuietCollection {
   private lookedAtMs: number;
   private collectedAtMs: number;
 
-  constructor(private readonly parts: QuietCollectionParts) {
-    this.lookedAtMs = parts.usedMs();
+  constructor(private readonly dependencies: QuietCollectionParts) {
+    this.lookedAtMs = dependencies.usedMs();
     this.collectedAtMs = 0;
   }
 
   /** Looks at what the process has used since the last look, {@link lookMs} ago. Returns whether it collected. */
   look(): boolean {
-    const { collect, usedMs } = this.parts;
+    const { collect, usedMs } = this.dependencies;
     const now = usedMs();
     const used = now - this.lookedAtMs;
     this.lookedAtMs = now;

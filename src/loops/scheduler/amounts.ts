@@ -7,7 +7,7 @@ import { podTotals } from '../../objects/quota/pod-resources.js';
  * Amounts of resources as plain numbers, for quick sums and comparisons: exact below 2^53, that is for 8 PiB of memory.
  * `others` has the extended resources and huge pages.
  */
-export interface Amounts {
+export interface SchedulerAmounts {
   readonly milliCpu: number;
   readonly memory: number;
   readonly ephemeralStorage: number;
@@ -15,14 +15,14 @@ export interface Amounts {
 }
 
 /** Amounts that can be changed in place. */
-export class AmountSums implements Amounts {
+export class AmountSums implements SchedulerAmounts {
   milliCpu = 0;
   memory = 0;
   ephemeralStorage = 0;
   readonly others = new Map<string, number>();
 
   /** Adds amounts, or subtracts them with `by` -1. */
-  add({ milliCpu, memory, ephemeralStorage, others }: Amounts, by: 1 | -1 = 1): void {
+  add({ milliCpu, memory, ephemeralStorage, others }: SchedulerAmounts, by: 1 | -1 = 1): void {
     this.milliCpu += by * milliCpu;
     this.memory += by * memory;
     this.ephemeralStorage += by * ephemeralStorage;
@@ -39,16 +39,20 @@ export class AmountSums implements Amounts {
 const noOthers: ReadonlyMap<string, number> = new Map();
 
 /** The amounts of a node's list of resources; `pods` is left out. */
-export function amountsOfList(list: ResourceList | undefined): Amounts {
+export function amountsOfList(list: ResourceList | undefined): SchedulerAmounts {
   return amountsOf(Object.entries(list ?? {}), quantityMilliValue, quantityValue);
 }
 
 /** What a pod needs on its node (specification of the field: init containers, sidecars, pod level and overhead count). */
-export function podRequests(spec: PodSpec): Amounts {
+export function podRequests(spec: PodSpec): SchedulerAmounts {
   return amountsOf(podTotals(spec, 'requests'), quantityMilliValue, quantityValue);
 }
 
-function amountsOf<Q>(entries: Iterable<[string, Q]>, milli: (q: Q) => number, whole: (q: Q) => number): Amounts {
+function amountsOf<Q>(
+  entries: Iterable<[string, Q]>,
+  milli: (q: Q) => number,
+  whole: (q: Q) => number,
+): SchedulerAmounts {
   let milliCpu = 0;
   let memory = 0;
   let ephemeralStorage = 0;
@@ -69,7 +73,10 @@ function amountsOf<Q>(entries: Iterable<[string, Q]>, milli: (q: Q) => number, w
 const assumedRequests = { cpu: '100m', memory: '209715200' };
 
 /** {@link podRequests} for scoring, where every container counts as using something. */
-export function scoredRequests(spec: PodSpec, requests: Amounts): Pick<Amounts, 'milliCpu' | 'memory'> {
+export function scoredRequests(
+  spec: PodSpec,
+  requests: SchedulerAmounts,
+): Pick<SchedulerAmounts, 'milliCpu' | 'memory'> {
   if (spec.resources?.requests !== undefined) return requests;
   const withAssumed = <C extends { resources?: { requests?: ResourceList } }>(container: C): C => ({
     ...container,

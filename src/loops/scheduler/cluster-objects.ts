@@ -8,7 +8,7 @@ import type { DeviceObjects } from './devices/device-objects.js';
 import type { PodInfo } from './pod-info.js';
 
 /** The pods that belong together with a pod: the replicas of a workload or behind a service. */
-export interface PodGroup {
+export interface PodGroupInfo {
   readonly selector: LabelSelector;
   /** A string that is the same for equal selectors. */
   readonly text: string;
@@ -18,7 +18,7 @@ export interface PodGroup {
 export interface ClusterObjects {
   readonly namespaceLabels?: NamespaceLabels;
   /** The group that a pod without constraints of its own is spread with. */
-  readonly groupOf?: (pod: PodInfo) => PodGroup | undefined;
+  readonly groupOf?: (pod: PodInfo) => PodGroupInfo | undefined;
   readonly claim?: (namespace: string, name: string) => (PersistentVolumeClaim & ApiObject) | undefined;
   readonly volume?: (name: string) => (PersistentVolume & ApiObject) | undefined;
   /** All volumes of a storage class ('' for none). */

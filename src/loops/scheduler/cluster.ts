@@ -9,7 +9,7 @@ import type { PodInfo } from './pod-info.js';
 const unknownLabels: NamespaceLabels = () => undefined;
 
 /** The state that decisions about placing a pod read. */
-export interface ClusterView {
+export interface SchedulingView {
   /** The nodes that exist, those of different zones in turn. */
   readonly nodes: readonly NodeInfo[];
   /** How the pods are spread over the nodes. */
@@ -34,7 +34,7 @@ export interface ClusterView {
  * The known nodes and the pods on them: those that informers show, and pods that were just bound. Updated pod by pod
  * and node by node; no decision recomputes it.
  */
-export class Cluster implements ClusterView {
+export class Cluster implements SchedulingView {
   private readonly infos = new Map<string, NodeInfo>();
   private readonly places = new Map<string, NodeInfo>();
   private readonly images = new Map<string, number>();

@@ -1,4 +1,4 @@
-import type { ClusterView } from './cluster.js';
+import type { SchedulingView } from './cluster.js';
 import type { NodeInfo } from './node-info.js';
 import type { PodInfo } from './pod-info.js';
 
@@ -20,7 +20,7 @@ export type FilterName =
   | 'PlacingLimits';
 
 /** Why a pod can't be placed. */
-export interface Refusal {
+export interface FilterRefusal {
   readonly filter: FilterName;
   readonly reasons: readonly string[];
   /** Whether removing other pods from the node can't help. */
@@ -30,7 +30,7 @@ export interface Refusal {
 /** A filter prepared for one pod. */
 export interface NodeFilter {
   /** Why the pod can't be on the node; undefined: it can. */
-  check(node: NodeInfo): Refusal | undefined;
+  check(node: NodeInfo): FilterRefusal | undefined;
   /**
    * Counts a pod as being on a node (`by` 1) or as removed from it (-1). Omitted by filters that read only the node
    * itself, which the caller changes.
@@ -42,17 +42,17 @@ export interface NodeFilter {
 
 /** A refusal of all nodes, for a reason that lies in the pod itself. */
 export interface PodRefusal {
-  readonly refusal: Refusal;
+  readonly refusal: FilterRefusal;
 }
 
 /** A demand on the nodes that a pod can be placed on. A pure function of the cluster. */
 export interface Filter {
   readonly name: FilterName;
   /** Returns undefined when the pod has no demand for this filter to check. */
-  prepare(pod: PodInfo, cluster: ClusterView): NodeFilter | PodRefusal | undefined;
+  prepare(pod: PodInfo, cluster: SchedulingView): NodeFilter | PodRefusal | undefined;
 }
 
 /** A refusal with a single reason. */
-export function refusal(filter: FilterName, reason: string, isFinal: boolean): Refusal {
+export function refusal(filter: FilterName, reason: string, isFinal: boolean): FilterRefusal {
   return Object.freeze({ filter, reasons: Object.freeze([reason]), isFinal });
 }

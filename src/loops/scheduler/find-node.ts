@@ -1,5 +1,5 @@
-import type { ClusterView } from './cluster.js';
-import type { FilterName, NodeFilter, Refusal } from './filter.js';
+import type { SchedulingView } from './cluster.js';
+import type { FilterName, FilterRefusal, NodeFilter } from './filter.js';
 import { filters as allFilters } from './filters/index.js';
 import type { NodeInfo } from './node-info.js';
 import type { PodInfo } from './pod-info.js';
@@ -10,9 +10,9 @@ export interface NoNode {
   readonly kind: 'none';
   readonly nodes: number;
   /** The reason of every node by its name; those left out have `elsewhere` as reason. */
-  readonly refusals: ReadonlyMap<string, Refusal>;
+  readonly refusals: ReadonlyMap<string, FilterRefusal>;
   /** A reason that lies in the pod itself, for all nodes. */
-  readonly ofPod?: Refusal | undefined;
+  readonly ofPod?: FilterRefusal | undefined;
   /** The filters that refused. */
   readonly by: ReadonlySet<FilterName>;
 }
@@ -50,13 +50,13 @@ export function enoughNodes(nodes: number): number {
 /** The prepared filters of a pod, or why running them is useless. */
 export interface Demands {
   readonly filters: readonly NodeFilter[];
-  readonly refusal: Refusal | undefined;
+  readonly refusal: FilterRefusal | undefined;
   /** The only nodes that need checking; undefined: all. */
   readonly only: ReadonlySet<string> | undefined;
 }
 
 /** Prepares all filters for a pod. */
-export function demandsOf(pod: PodInfo, cluster: ClusterView, filters = allFilters): Demands {
+export function demandsOf(pod: PodInfo, cluster: SchedulingView, filters = allFilters): Demands {
   const ready: NodeFilter[] = [];
   let only: ReadonlySet<string> | undefined;
   for (const filter of filters) {
@@ -73,7 +73,7 @@ export function demandsOf(pod: PodInfo, cluster: ClusterView, filters = allFilte
 }
 
 /** The first refusal of a node in its present state. */
-export function refusalOf(demands: readonly NodeFilter[], node: NodeInfo): Refusal | undefined {
+export function refusalOf(demands: readonly NodeFilter[], node: NodeInfo): FilterRefusal | undefined {
   for (const demand of demands) {
     const found = demand.check(node);
     if (found !== undefined) return found;
@@ -89,8 +89,8 @@ export function refusalBesideNominated(
   demands: readonly NodeFilter[],
   pod: PodInfo,
   node: NodeInfo,
-  cluster: ClusterView,
-): Refusal | undefined {
+  cluster: SchedulingView,
+): FilterRefusal | undefined {
   const expected: PodInfo[] = [];
   for (const other of cluster.nominated(node.name)) {
     if (other.priority >= pod.priority && other.uid !== pod.uid && !node.pods.has(other.uid)) expected.push(other);
@@ -109,14 +109,14 @@ export function refusalBesideNominated(
 }
 
 /** Finds the best node for a pod. Changes nothing. */
-export function findNode(pod: PodInfo, cluster: ClusterView, options: FindOptions): FoundNode | NoNode {
+export function findNode(pod: PodInfo, cluster: SchedulingView, options: FindOptions): FoundNode | NoNode {
   const { nodes } = cluster;
   const demands = demandsOf(pod, cluster);
   if (demands.refusal !== undefined) {
     const { refusal } = demands;
     return { kind: 'none', nodes: nodes.length, refusals: new Map(), ofPod: refusal, by: new Set([refusal.filter]) };
   }
-  const refusals = new Map<string, Refusal>();
+  const refusals = new Map<string, FilterRefusal>();
   const by = new Set<FilterName>();
   const feasible: NodeInfo[] = [];
   let seen = 0;
@@ -156,7 +156,7 @@ export function findNode(pod: PodInfo, cluster: ClusterView, options: FindOption
   return { kind: 'found', node: best.name, seen, feasible: feasible.length };
 }
 
-function bestOf(pod: PodInfo, nodes: readonly NodeInfo[], cluster: ClusterView, random: () => number): NodeInfo {
+function bestOf(pod: PodInfo, nodes: readonly NodeInfo[], cluster: SchedulingView, random: () => number): NodeInfo {
   const sums = totalScores(pod, nodes, cluster);
   let best = 0;
   let ties = 1;
@@ -177,7 +177,7 @@ function bestOf(pod: PodInfo, nodes: readonly NodeInfo[], cluster: ClusterView, 
 export function totalScores(
   pod: PodInfo,
   nodes: readonly NodeInfo[],
-  cluster: ClusterView,
+  cluster: SchedulingView,
   scores = allScores,
 ): readonly number[] {
   const sums = new Array<number>(nodes.length).fill(0);

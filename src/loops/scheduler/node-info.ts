@@ -3,7 +3,7 @@ import type { Labels } from '../../base/machinery/label-selector.js';
 import { quantityValue } from '../../base/machinery/values/quantity.js';
 import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
 import type { Node } from '../../objects/apis/core/v1/node.types.js';
-import { AmountSums, type Amounts, amountsOfList } from './amounts.js';
+import { AmountSums, amountsOfList, type SchedulerAmounts } from './amounts.js';
 import { HostPorts } from './host-ports.js';
 import type { SelectableNode } from './node-selection.js';
 import type { PodInfo } from './pod-info.js';
@@ -19,7 +19,7 @@ export class NodeInfo implements SelectableNode {
   labels: Labels = noLabels;
   taints: readonly Taint[] = noTaints;
   isUnschedulable = false;
-  allocatable: Amounts = nothing;
+  allocatable: SchedulerAmounts = nothing;
   mostPods = 0;
   /** Sizes in bytes of the images on the node, by each of their names. */
   images: ReadonlyMap<string, number> = new Map();

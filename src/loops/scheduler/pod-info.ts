@@ -3,7 +3,7 @@ import type { Labels } from '../../base/machinery/label-selector.js';
 import type { Toleration } from '../../objects/apis/core/v1/affinity.types.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import type { AffinityTerm, LabelledPod } from './affinity-terms.js';
-import { type Amounts, podRequests, scoredRequests } from './amounts.js';
+import { podRequests, type SchedulerAmounts, scoredRequests } from './amounts.js';
 import type { NodeTest } from './node-selection.js';
 import { mostKeptSize } from './placing-limits.js';
 import { demandsSize, noDemands, type PodDemands, podDemands } from './pod-demands.js';
@@ -32,9 +32,9 @@ export class PodInfo implements LabelledPod {
   readonly namespace: string;
   readonly name: string;
   readonly priority: number;
-  readonly requests: Amounts;
+  readonly requests: SchedulerAmounts;
   /** The requests used for scores. */
-  readonly scored: Pick<Amounts, 'milliCpu' | 'memory'>;
+  readonly scored: Pick<SchedulerAmounts, 'milliCpu' | 'memory'>;
   readonly ports: readonly HostPort[];
   /** The claims that the pod's volumes use. */
   readonly claims: readonly UsedClaim[];

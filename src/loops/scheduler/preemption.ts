@@ -3,7 +3,7 @@ import { compareText } from '../../base/machinery/compare-text.js';
 import type { LabelSelector } from '../../base/machinery/label-selector.js';
 import type { PodDisruptionBudget } from '../../objects/apis/policy/v1/pod-disruption-budget.types.js';
 import { selectorFrom } from './affinity-terms.js';
-import type { ClusterView } from './cluster.js';
+import type { SchedulingView } from './cluster.js';
 import type { NodeFilter } from './filter.js';
 import { demandsOf, type NoNode, refusalBesideNominated } from './find-node.js';
 import { availability } from './fit-message.js';
@@ -53,7 +53,7 @@ interface Candidate {
  */
 export function selectVictims(
   pod: PodInfo,
-  cluster: ClusterView,
+  cluster: SchedulingView,
   refused: NoNode,
   options: PreemptionOptions,
 ): Preemption | NoPreemption {
@@ -70,7 +70,7 @@ export function selectVictims(
   return { kind: 'room', node: node.name, victims };
 }
 
-function ineligibility(pod: PodInfo, cluster: ClusterView, { refusals }: NoNode): NoPreemption | undefined {
+function ineligibility(pod: PodInfo, cluster: SchedulingView, { refusals }: NoNode): NoPreemption | undefined {
   if (pod.pod.spec.preemptionPolicy === 'Never') {
     return { kind: 'none', message: 'not eligible due to preemptionPolicy=Never.', isWaiting: false };
   }
@@ -87,7 +87,7 @@ function ineligibility(pod: PodInfo, cluster: ClusterView, { refusals }: NoNode)
 function candidatesAmong(
   pod: PodInfo,
   possible: readonly NodeInfo[],
-  cluster: ClusterView,
+  cluster: SchedulingView,
   { budgets, random }: PreemptionOptions,
   count: (reason: string, times?: number) => void,
 ): readonly Candidate[] {
@@ -115,7 +115,7 @@ function victimsOn(
   pod: PodInfo,
   node: NodeInfo,
   filters: readonly NodeFilter[],
-  cluster: ClusterView,
+  cluster: SchedulingView,
   isViolation: (pods: readonly PodInfo[]) => ReadonlySet<PodInfo>,
 ): Candidate | { readonly reasons: readonly string[] } {
   const lesser = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);

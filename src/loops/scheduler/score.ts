@@ -1,4 +1,4 @@
-import type { ClusterView } from './cluster.js';
+import type { SchedulingView } from './cluster.js';
 import type { NodeInfo } from './node-info.js';
 import type { PodInfo } from './pod-info.js';
 
@@ -13,7 +13,7 @@ export interface Score {
   /**
    * Scores from 0 to {@link mostScore} for each of the nodes; undefined when the pod has no preference of this kind.
    */
-  of(pod: PodInfo, nodes: readonly NodeInfo[], cluster: ClusterView): readonly number[] | undefined;
+  of(pod: PodInfo, nodes: readonly NodeInfo[], cluster: SchedulingView): readonly number[] | undefined;
 }
 
 /** Stretches whole numbers so that the largest becomes the best score, or the worst one with `isReverse`. */

@@ -1,7 +1,7 @@
 import type { LabelSelector } from '../../base/machinery/label-selector.js';
 import type { TopologySpreadConstraint } from '../../objects/apis/core/v1/affinity.types.js';
 import { narrowedSelector } from './affinity-terms.js';
-import type { ClusterView } from './cluster.js';
+import type { SchedulingView } from './cluster.js';
 import type { NodeInfo } from './node-info.js';
 import type { NodeCounts } from './pod-counts.js';
 import type { PodInfo } from './pod-info.js';
@@ -57,6 +57,6 @@ export function countsFor(
 }
 
 /** The numbers of counted pods by node. */
-export function countedPods(constraint: SpreadConstraint, pod: PodInfo, { counts }: ClusterView): NodeCounts {
+export function countedPods(constraint: SpreadConstraint, pod: PodInfo, { counts }: SchedulingView): NodeCounts {
   return counts.of(`spread ${pod.namespace} ${constraint.text}`, (other) => countsFor(constraint, pod, other));
 }

@@ -21,7 +21,7 @@ export function validateOwnSelector(
 }
 
 /** Whether a selector can be used at all; reports an unusable one. A missing selector is usable: it selects nothing. */
-export function checkUsable(
+export function checkSelectorUsable(
   selector: LabelSelector | null,
   detail: string,
   path: FieldPath,

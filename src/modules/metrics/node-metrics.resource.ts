@@ -6,7 +6,7 @@ import { type NodeMetrics, nodeMetrics } from '../../objects/apis/metrics/v1beta
 import { nameColumn } from '../../objects/registry/definition/default-columns.js';
 import { defineComputedResource, type ResourceDefinition } from '../../objects/registry/resource-definition.js';
 import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
-import { readPages } from './read-pages.js';
+import { readMetricPages } from './read-pages.js';
 import { measuredAt, usageQuantities } from './usage-values.js';
 
 /** `nodes.metrics`: CPU and memory in use on the nodes whose agents answer. */
@@ -32,7 +32,7 @@ export function nodeMetricsResource(
     compute: async ({ name, wants, signal }) => {
       if (measure === undefined) throw serviceUnavailableError('this process does not reach nodes');
       const nodes: ApiObject[] = [];
-      for await (const page of readPages(stores.named('', 'nodes'), undefined)) {
+      for await (const page of readMetricPages(stores.named('', 'nodes'), undefined)) {
         nodes.push(...page.filter((node) => (name === undefined || node.metadata.name === name) && wants(node)));
       }
       const measured = await measure.of(nodes as readonly (ApiObject & MeasurableNode)[], signal);

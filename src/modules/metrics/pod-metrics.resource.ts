@@ -15,7 +15,7 @@ import { nameColumn } from '../../objects/registry/definition/default-columns.js
 import { defineComputedResource, type ResourceDefinition } from '../../objects/registry/resource-definition.js';
 import { parseStored } from '../../objects/registry/store/object-codec.js';
 import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
-import { readPages } from './read-pages.js';
+import { readMetricPages } from './read-pages.js';
 import { measuredAt, usageQuantities } from './usage-values.js';
 
 /** The fields of a running pod from which its metrics are made. */
@@ -53,7 +53,7 @@ export function podMetricsResource(
     compute: async ({ namespace, name, wants, signal }) => {
       if (measure === undefined) throw serviceUnavailableError('this process does not reach nodes');
       const pods: RunningPod[] = [];
-      for await (const page of readPages(stores.named('', 'pods'), namespace)) {
+      for await (const page of readMetricPages(stores.named('', 'pods'), namespace)) {
         for (const pod of page) {
           if ((name === undefined || pod.metadata.name === name) && wants(pod)) pods.push(...runningPod(pod));
         }
@@ -84,7 +84,7 @@ async function nodesOf(stores: ResourceStores, wanted: ReadonlySet<string>): Pro
   const store = stores.named('', 'nodes');
   const found: MeasurableNode[] = [];
   if (wanted.size > fewNodes) {
-    for await (const page of readPages(store, undefined)) {
+    for await (const page of readMetricPages(store, undefined)) {
       found.push(...(page.filter(({ metadata }) => wanted.has(metadata.name ?? '')) as MeasurableNode[]));
     }
     return found;

@@ -11,7 +11,10 @@ const pageBytes = 4 * 1024 * 1024;
  * All objects of a namespace, or of all namespaces, page by page, as of the newest state that is available without
  * waiting.
  */
-export async function* readPages(store: Store, namespace: string | undefined): AsyncGenerator<readonly ApiObject[]> {
+export async function* readMetricPages(
+  store: Store,
+  namespace: string | undefined,
+): AsyncGenerator<readonly ApiObject[]> {
   let after: { namespace: string; name: string } | undefined;
   for (;;) {
     const page = await store.list({ namespace, limit: pageSize, pageBytes, after, notOlderThan: 0n });

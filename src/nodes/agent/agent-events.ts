@@ -39,7 +39,7 @@ export class AgentEvents implements EventSink {
   private made = 0;
 
   constructor(
-    private readonly parts: {
+    private readonly dependencies: {
       readonly api: ApiUser;
       readonly component: string;
       readonly node: string;
@@ -49,7 +49,7 @@ export class AgentEvents implements EventSink {
       readonly signal: AbortSignal;
     },
   ) {
-    this.rate = new RateLimiter(parts.perSecond, parts.burst, parts.timers);
+    this.rate = new RateLimiter(dependencies.perSecond, dependencies.burst, dependencies.timers);
   }
 
   record(target: EventTarget, type: EventType, reason: string, message: string): void {
@@ -64,7 +64,7 @@ export class AgentEvents implements EventSink {
     { resourceVersion, fieldPath, ...object }: EventTarget,
     content: { readonly type: EventType; readonly reason: string; readonly message: string },
   ): Promise<void> {
-    const { api, component, node, timers, signal } = this.parts;
+    const { api, component, node, timers, signal } = this.dependencies;
     const now = timers.now();
     const time = formatTime(now);
     const known = this.written.get(key);

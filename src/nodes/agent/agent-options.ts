@@ -42,13 +42,13 @@ export interface AgentOptions {
   readonly thresholds: readonly Threshold[];
   readonly sources: StaticPodOptions;
   /** Undefined: the agent has no server. */
-  readonly server: AgentServerOptions | undefined;
+  readonly server: AgentServerSettings | undefined;
   /** Where the agent serves its health; undefined: nowhere. */
   readonly healthz: { readonly address: string; readonly port: number } | undefined;
   readonly housekeeping: HousekeepingOptions;
 }
 
-export interface AgentServerOptions {
+export interface AgentServerSettings {
   readonly address: string;
   readonly certificates: ServerCertificates;
   readonly authentication: AuthenticationSettings;

@@ -9,7 +9,7 @@ import type { Secret } from '../../objects/apis/core/v1/secret.types.js';
 import type { Volume } from '../../objects/apis/core/v1/volume.types.js';
 import type { CSIDriver } from '../../objects/apis/storage/v1/csi-driver.types.js';
 import { ApiError, type ApiUser } from '../connection/api-connection.js';
-import type { ObjectReader } from './containers/environment.js';
+import type { EnvironmentReader } from './containers/environment.js';
 import type { ResolvedClaim } from './volumes/pod-volumes.js';
 import { type TrustBundleSource, VolumePending, VolumeProblem } from './volumes/volume-sources.js';
 
@@ -24,7 +24,7 @@ interface Kept {
 }
 
 /** Reads the API objects that pods refer to. */
-export class ApiObjects implements ObjectReader {
+export class ApiObjects implements EnvironmentReader {
   private readonly kept = new Map<string, Kept>();
   private readonly last = new Map<string, { readonly at: number; readonly object: unknown }>();
 

@@ -100,12 +100,12 @@ export class NodeAgent {
   private isListed = false;
 
   private constructor(
-    private readonly parts: AgentDependencies,
+    private readonly dependencies: AgentDependencies,
     cgroups: Cgroups,
     description: NodeDescription,
     cpus: CpuManager | undefined,
   ) {
-    const { options, runtime, api, names, logger, timers = systemTimers, random = Math.random } = parts;
+    const { options, runtime, api, names, logger, timers = systemTimers, random = Math.random } = dependencies;
     const { signal } = this.stopping;
     this.timers = timers;
     this.description = description;
@@ -172,7 +172,7 @@ export class NodeAgent {
   }
 
   private newManager({ cgroups, cpus, random, ...given }: ManagerDependencies): PodManager {
-    const { runtime, api, logger } = this.parts;
+    const { runtime, api, logger } = this.dependencies;
     const { events, objects, tokens, settings, images, starter } = given;
     const { folders, view, devices, timers } = this;
     const { signal } = this.stopping;
@@ -233,7 +233,7 @@ export class NodeAgent {
   }
 
   private newReporter(events: AgentEvents): NodeReporter {
-    const { options, api, names, logger } = this.parts;
+    const { options, api, names, logger } = this.dependencies;
     const { description, timers } = this;
     return new NodeReporter({
       ...{ api, names, events, timers, logger },
@@ -254,7 +254,7 @@ export class NodeAgent {
   }
 
   private newStatics(): StaticPods {
-    const { options, names, logger } = this.parts;
+    const { options, names, logger } = this.dependencies;
     const { timers } = this;
     return new StaticPods({
       ...{ timers, logger, names },
@@ -271,7 +271,7 @@ export class NodeAgent {
   }
 
   private newHousekeeper(events: AgentEvents): Housekeeper {
-    const { options, runtime, logger } = this.parts;
+    const { options, runtime, logger } = this.dependencies;
     const { description, timers, view } = this;
     return new Housekeeper({
       ...{ runtime, view, events, timers, logger },
@@ -296,14 +296,14 @@ export class NodeAgent {
   }
 
   /** Prepares folders and cgroups. Does not wait for the runtime or the API. */
-  static async create(parts: AgentDependencies): Promise<NodeAgent> {
-    const { options } = parts;
+  static async create(dependencies: AgentDependencies): Promise<NodeAgent> {
+    const { options } = dependencies;
     await fs.mkdir(options.rootFolder, { recursive: true, mode: 0o750 });
     await fs.mkdir(options.logFolder, { recursive: true, mode: 0o755 });
     const cgroups = await Cgroups.find();
     await cgroups.prepare(podsCgroup(options));
     const description = await NodeDescription.read(options);
-    return new NodeAgent(parts, cgroups, description, await openCpuManager(parts));
+    return new NodeAgent(dependencies, cgroups, description, await openCpuManager(dependencies));
   }
 
   /**
@@ -332,7 +332,7 @@ export class NodeAgent {
   }
 
   private startServers(): Promise<AgentServers> {
-    const { options, api, names, runtime, logger } = this.parts;
+    const { options, api, names, runtime, logger } = this.dependencies;
     const { timers, manager, view, probeCounts } = this;
     return AgentServers.start(options, api, names, {
       ...{ runtime, manager, view, timers, logger, probeCounts },
@@ -374,7 +374,7 @@ export class NodeAgent {
   }
 
   private followPods(signal: AbortSignal): Promise<void> {
-    const { api, logger, options, random = Math.random } = this.parts;
+    const { api, logger, options, random = Math.random } = this.dependencies;
     const { manager, mirrors, timers } = this;
     const onListed = () => {
       this.isListed = true;

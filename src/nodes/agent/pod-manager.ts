@@ -47,8 +47,8 @@ export class PodManager {
   private readonly removed: RemovedPods;
   private lookedAt: number;
 
-  constructor(private readonly parts: ManagerDependencies) {
-    const { timers, shared } = parts;
+  constructor(private readonly dependencies: ManagerDependencies) {
+    const { timers, shared } = dependencies;
     this.lookedAt = timers.elapsed();
     this.removed = new RemovedPods(shared.cgroups, shared.settings.podsCgroup, timers);
   }
@@ -101,29 +101,29 @@ export class PodManager {
   }
 
   private make(pod: Pod, isStatic: boolean): PodWorker {
-    const { shared } = this.parts;
-    const parts: WorkerDependencies = {
+    const { shared } = this.dependencies;
+    const dependencies: WorkerDependencies = {
       ...shared,
       onDone: (uid) => this.done(uid),
-      onMirrorGone: this.parts.onMirrorGone,
+      onMirrorGone: this.dependencies.onMirrorGone,
       checkAllocation: (wanted) => this.capacityFor(wanted),
       onResized: () => this.retryResizes(),
     };
-    const worker = new PodWorker(parts, pod, isStatic);
+    const worker = new PodWorker(dependencies, pod, isStatic);
     this.workers.set(podUid(pod), worker);
     return worker;
   }
 
   private begin(worker: PodWorker): void {
-    const { logger } = this.parts;
+    const { logger } = this.dependencies;
     const pod = podKey(worker.declaration);
-    worker.run().catch((error: unknown) => logger.error('a pod is no longer looked after', { pod, error }));
+    worker.run().catch((error: unknown) => logger.error('the work on a pod ended with an error', { pod, error }));
   }
 
   private done(uid: string): void {
     this.workers.delete(uid);
     this.removed.add(uid);
-    this.parts.onDone(uid);
+    this.dependencies.onDone(uid);
     this.retryResizes();
     for (const [key, pod] of this.waiting) {
       if (this.find(pod.metadata.namespace ?? '', pod.metadata.name ?? '') !== undefined) continue;
@@ -138,9 +138,9 @@ export class PodManager {
     if (metadata.deletionTimestamp || worker.isEnding) return;
     const pod = worker.declaration;
     // Whole processors come first, as with upstream's agent: who asks for them learns that they are missing.
-    const problem = this.parts.allocateCpus(pod) ?? (status?.startTime ? undefined : this.problemOf(pod));
+    const problem = this.dependencies.allocateCpus(pod) ?? (status?.startTime ? undefined : this.problemOf(pod));
     if (problem === undefined) return;
-    this.parts.shared.events.record(
+    this.dependencies.shared.events.record(
       {
         kind: 'Pod',
         namespace: metadata.namespace ?? '',
@@ -156,9 +156,9 @@ export class PodManager {
   }
 
   private problemOf(pod: Pod): PodEnd | undefined {
-    const node = this.parts.node();
+    const node = this.dependencies.node();
     if (node === undefined) return undefined;
-    return this.parts.refusal(pod) ?? admissionProblem(pod, this.othersThan(podUid(pod)), node);
+    return this.dependencies.refusal(pod) ?? admissionProblem(pod, this.othersThan(podUid(pod)), node);
   }
 
   /** The other pods of the node, as admission counts them. */
@@ -169,9 +169,9 @@ export class PodManager {
   }
 
   private capacityFor(pod: Pod): CapacityVerdict {
-    const node = this.parts.node();
+    const node = this.dependencies.node();
     if (node === undefined || !this.isComplete) return 'unknown';
-    const { cpus } = this.parts.shared.settings;
+    const { cpus } = this.dependencies.shared.settings;
     if (cpus !== undefined && podQosClass(pod.spec) === 'Guaranteed') {
       const problem = 'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"';
       return { problem, isForEver: true };
@@ -202,27 +202,27 @@ export class PodManager {
 
   /** How long ago the runtime was last listed, in milliseconds. */
   get lookedAtMs(): number {
-    return this.parts.timers.elapsed() - this.lookedAt;
+    return this.dependencies.timers.elapsed() - this.lookedAt;
   }
 
   /** Lists the runtime again and again. */
   async run(signal: AbortSignal): Promise<void> {
-    const { view, timers } = this.parts;
+    const { view, timers } = this.dependencies;
     while (!signal.aborted) {
       try {
         for (const uid of await view.relist()) this.workers.get(uid)?.changed();
         this.lookedAt = timers.elapsed();
-        this.parts.onRuntime(undefined);
+        this.dependencies.onRuntime(undefined);
         if (this.isComplete) await this.endOrphans();
       } catch (error) {
-        this.parts.onRuntime(error);
+        this.dependencies.onRuntime(error);
       }
       await timers.wait(relistMs, signal);
     }
   }
 
   private async endOrphans(): Promise<void> {
-    const { view, shared } = this.parts;
+    const { view, shared } = this.dependencies;
     const known = new Map(view.pods().map((pod) => [pod.uid, pod]));
     for (const uid of [...(await shared.folders.uids()), ...(await this.removed.comeBack())]) {
       if (!known.has(uid)) known.set(uid, { uid, namespace: '', name: '' });

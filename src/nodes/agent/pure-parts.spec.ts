@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { decode } from '../../base/machinery/schema/index.js';
-import { vendorNames } from '../../base/machinery/vendor.js';
 import { pod as podType } from '../../objects/apis/core/v1/pod.types.js';
 import { weightOf } from './containers/cgroups.js';
 import { expand } from './containers/expand.js';
@@ -25,10 +24,8 @@ import { admissionProblem } from './pods/pod-admission.js';
 import { podPhase } from './pods/pod-phase.js';
 import { ProbeState } from './probes/probe-state.js';
 import { RuntimeHealth } from './runtime-health.js';
-import { subresourcesOf } from './server/agent-authorization.js';
+import { agentSubresourcesOf } from './server/agent-authorization.js';
 import { readLog } from './server/log-reader.js';
-import { ManifestError } from './sources/manifest-error.js';
-import { readManifest } from './sources/static-pod.js';
 
 const uid = '0b0e1f9e-0000-4000-8000-000000000001';
 
@@ -381,116 +378,13 @@ describe('images', () => {
   });
 });
 
-describe('manifests of static pods', () => {
-  const context = {
-    nodeName: 'n1',
-    source: 'file' as const,
-    origin: '/x',
-    names: vendorNames('k8s.io', 'kubernetes'),
-    seen: 't',
-  };
-  const yaml = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n';
-
-  it('become pods of the node, the same text the same one', () => {
-    const [pod, other] = readManifest(`${yaml}---\n${yaml.replace('name: a', 'name: b')}`, context);
-    assert.deepEqual([pod?.metadata.name, pod?.metadata.namespace, other?.metadata.name], ['a-n1', 'default', 'b-n1']);
-    assert.equal(pod?.spec.restartPolicy, 'Always');
-    assert.equal(pod?.metadata.annotations?.['kubernetes.io/config.hash'], pod?.metadata.uid);
-    assert.equal(readManifest(yaml, context)[0]?.metadata.uid, pod?.metadata.uid);
-    assert.notEqual(readManifest(yaml.replace('image: i', 'image: j'), context)[0]?.metadata.uid, pod?.metadata.uid);
-  });
-
-  it('are refused with a reason in one line when they are wrong', () => {
-    for (const text of [
-      '{',
-      'kind: Service\napiVersion: v1\n',
-      yaml.replace('containers', 'container'),
-      yaml.replace('name: a', 'name: ../a'),
-      yaml.replace('{name: a}', '{name: a, uid: ../../x}'),
-      // This uid can't be the name of a folder.
-      ...['-x', 'x-', '_', '-'].map((bad) => yaml.replace('{name: a}', `{name: a, uid: "${bad}"}`)),
-      yaml.replace('image: i', 'image: ""'),
-    ]) {
-      assert.throws(
-        () => readManifest(text, context),
-        (error) => error instanceof ManifestError && !error.message.includes('\n'),
-        text,
-      );
-    }
-  });
-});
-
-describe('a manifest of a pod without the API', () => {
-  const context = { nodeName: 'n1', source: 'file' as const, origin: '/x', names: vendorNames('k8s.io'), seen: 't' };
-  const refused = (spec: object) => {
-    const containers = [{ name: 'c', image: 'i' }];
-    const text = JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'a' },
-      spec: { containers, ...spec },
-    });
-    try {
-      readManifest(text, context);
-    } catch (error) {
-      assert.ok(error instanceof ManifestError, String(error));
-      return error.message;
-    }
-    return undefined;
-  };
-  const projected = (source: object) => ({ volumes: [{ name: 'v', projected: { sources: [source] } }] });
-  const withEnv = (env: object) => ({ containers: [{ name: 'c', image: 'i', ...env }] });
-
-  it('may not refer to objects of the API', () => {
-    for (const [spec, what] of [
-      [{ serviceAccountName: 'boss' }, 'serviceaccounts'],
-      [{ imagePullSecrets: [{ name: 's' }] }, 'secrets'],
-      [withEnv({ envFrom: [{ secretRef: { name: 's' } }] }), 'secrets'],
-      [withEnv({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }), 'secrets'],
-      [withEnv({ envFrom: [{ configMapRef: { name: 's' } }] }), 'configmaps'],
-      [withEnv({ env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 's', key: 'k' } } }] }), 'configmaps'],
-      [{ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, 'secrets'],
-      [{ volumes: [{ name: 'v', configMap: { name: 's' } }] }, 'configmaps'],
-      [{ volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 's' } }] }, 'persistentvolumeclaims'],
-      [
-        {
-          volumes: [
-            {
-              name: 'v',
-              ephemeral: {
-                volumeClaimTemplate: {
-                  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-                },
-              },
-            },
-          ],
-        },
-        'persistentvolumeclaims (via ephemeral volumes)',
-      ],
-      [{ volumes: [{ name: 'v', csi: { driver: 'd.example.com' } }] }, 'csidrivers (via CSI volumes)'],
-      [projected({ secret: { name: 's' } }), 'secrets'],
-      [projected({ configMap: { name: 's' } }), 'configmaps'],
-      [projected({ serviceAccountToken: { path: 't' } }), 'serviceaccounts (via projected volumes)'],
-      [projected({ clusterTrustBundle: { name: 's', path: 't' } }), 'clustertrustbundles'],
-    ] as const) {
-      assert.equal(refused(spec), `static pods may not reference ${what}`, JSON.stringify(spec));
-    }
-    for (const spec of [
-      { volumes: [{ name: 'v', emptyDir: {} }] },
-      { volumes: [{ name: 'v', hostPath: { path: '/x' } }] },
-      projected({ downwardAPI: { items: [{ path: 'n', fieldRef: { fieldPath: 'metadata.name' } }] } }),
-    ])
-      assert.equal(refused(spec), undefined, JSON.stringify(spec));
-  });
-});
-
 describe('rights of paths', () => {
   it('are those of the parts of a node, and of proxy for all else', () => {
-    assert.deepEqual(subresourcesOf('/metrics/resource'), ['metrics']);
-    assert.deepEqual(subresourcesOf('/stats/summary'), ['stats']);
-    assert.deepEqual(subresourcesOf('/pods'), ['pods', 'proxy']);
+    assert.deepEqual(agentSubresourcesOf('/metrics/resource'), ['metrics']);
+    assert.deepEqual(agentSubresourcesOf('/stats/summary'), ['stats']);
+    assert.deepEqual(agentSubresourcesOf('/pods'), ['pods', 'proxy']);
     for (const path of ['/exec/a/b/c', '/containerLogs/a/b/c', '/podsx', '/metricsx', '/'])
-      assert.deepEqual(subresourcesOf(path), ['proxy'], path);
+      assert.deepEqual(agentSubresourcesOf(path), ['proxy'], path);
   });
 });
 

@@ -18,7 +18,7 @@ export class ServiceWatch {
   private isListed = false;
 
   constructor(
-    private readonly parts: {
+    private readonly dependencies: {
       readonly api: ApiUser;
       readonly timers: Timers;
       readonly random: () => number;
@@ -29,7 +29,7 @@ export class ServiceWatch {
   async run(signal: AbortSignal): Promise<void> {
     await watchObjects<Service & ApiObject>(
       {
-        ...this.parts,
+        ...this.dependencies,
         path: '/api/v1/services',
         known: () => this.services.keys(),
         onObject: (service) => this.services.set(service.metadata.uid ?? '', service),

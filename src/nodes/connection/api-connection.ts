@@ -62,7 +62,7 @@ const mostUrgent = 32;
 const mostMinor = 16;
 const mostMinorWaiting = 1000;
 
-export interface ConnectionSettings {
+export interface ApiConnectionSettings {
   /** Requests under way at a time that are neither urgent nor minor. */
   readonly atOnce?: number;
   /** Name of this program in the field `User-Agent`. */
@@ -89,7 +89,7 @@ export class ApiConnection {
 
   constructor(
     private readonly access: ApiAccess,
-    private readonly settings: ConnectionSettings = {},
+    private readonly settings: ApiConnectionSettings = {},
   ) {
     this.tls = access.tls;
     this.connections = new Http2Connections(access.server, this.tls);

@@ -88,12 +88,12 @@ export class DnsPublication {
     );
     if (present === undefined) await api.send('POST', services, { body: this.service(), signal });
     else if (Object.keys(present.spec?.selector ?? {}).length > 0) {
-      logger.warn('the service for names leads to pods: this name server is not published', {
+      logger.warn('the service kube-dns selects pods: this name server is not published', {
         service: dnsServiceName,
       });
       return false;
     } else if (present.spec?.clusterIP !== serviceAddress) {
-      logger.warn('the service for names has another address', {
+      logger.warn('the service kube-dns has another address', {
         wanted: serviceAddress,
         has: present.spec?.clusterIP,
       });

@@ -11,7 +11,7 @@ import { DnsServer, type DnsServerOptions } from './dns-server.js';
 import { withLength } from './forward/exchange.js';
 import { Forwarder } from './forward/forwarder.js';
 import { QueryHandler } from './server/query-handler.js';
-import { sampleCluster, serviceObject, sliceObject } from './testing/sample-cluster.js';
+import { sampleDnsCluster, serviceObject, sliceObject } from './testing/sample-cluster.js';
 
 interface Decoded {
   readonly id: number;
@@ -111,7 +111,7 @@ function answerTo(message: Buffer, answers: readonly object[], more: object = {}
 describe('the name server', () => {
   const upstream = new Upstream();
   const metrics = new DnsMetrics();
-  const names = sampleCluster();
+  const names = sampleDnsCluster();
   const servers: DnsServer[] = [];
   let isReady = true;
   let upstreamPort: number;

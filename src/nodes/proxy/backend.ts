@@ -1,5 +1,5 @@
 /** Makes the kernel or sockets forward packets of services. Calls of `sync` and `check` never overlap. */
-export interface Backend {
+export interface ProxyBackend {
   /** A service or its endpoints have changed. */
   changed(service: string): void;
   /** Something that all rules depend on has changed: the proxy's own node, or ranges of addresses. */

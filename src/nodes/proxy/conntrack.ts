@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { canonicalAddress } from '../../base/config/network.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ForwardedPort } from './cluster-view.js';
-import { runProgram } from './nftables/run-program.js';
+import { runTool } from './nftables/run-program.js';
 import type { Family } from './rules/family.js';
 
 export interface TrackedFlow {
@@ -81,13 +81,11 @@ export class Conntrack {
   async forgetStale(family: Family, frontends: Frontends): Promise<number> {
     if (frontends.size === 0 || this.hasWarned) return 0;
     const flags = ['-p', 'udp', '-f', family === 'IPv4' ? 'ipv4' : 'ipv6'];
-    const { code, output, errors } = await runProgram('conntrack', ['-L', ...flags]);
+    const { code, output, errors } = await runTool('conntrack', ['-L', ...flags]);
     if (code !== 0) {
       if (code === undefined) {
         this.hasWarned = true;
-        this.logger.warn(
-          'there is no program conntrack: flows of UDP go on to endpoints that are gone until they rest',
-        );
+        this.logger.warn('the program conntrack is missing: UDP flows to removed endpoints go on until they are idle');
       } else this.logger.warn('tracked flows could not be listed', { error: errors.trim() });
       return 0;
     }
@@ -105,7 +103,7 @@ export class Conntrack {
         ].concat('--reply-port-src', `${flow.targetPort}`),
       ]),
     );
-    for (const group of groups.values()) await runProgram('conntrack', ['-D', ...flags, ...group]);
+    for (const group of groups.values()) await runTool('conntrack', ['-D', ...flags, ...group]);
     return stale.length;
   }
 }

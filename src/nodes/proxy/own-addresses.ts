@@ -12,7 +12,7 @@ function isOf(family: Family, address: string): boolean {
 }
 
 /** The node's first address of the family, an internal one if there is any. */
-export function nodeAddress(node: Node | undefined, family: Family): string | undefined {
+export function ownNodeAddress(node: Node | undefined, family: Family): string | undefined {
   const own = (node?.status?.addresses ?? []).filter(({ address }) => isOf(family, address));
   const found = own.find(({ type }) => type === 'InternalIP') ?? own.find(({ type }) => type === 'ExternalIP');
   return found === undefined ? undefined : canonicalAddress(found.address);
@@ -29,7 +29,7 @@ export function nodePortAddresses(
   node: Node | undefined,
 ): readonly string[] | undefined {
   if (wanted.includes('primary')) {
-    const address = nodeAddress(node, family);
+    const address = ownNodeAddress(node, family);
     return address === undefined ? [] : [address];
   }
   const ranges = wanted.flatMap((text) => {

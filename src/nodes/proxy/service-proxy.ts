@@ -9,7 +9,7 @@ import type { EndpointSlice } from '../../objects/apis/discovery/v1/endpoint-sli
 import type { ServiceCIDR } from '../../objects/apis/networking/v1/service-cidr.types.js';
 import type { ApiUser } from '../connection/api-connection.js';
 import { type ObjectWatchDependencies, watchObjects } from '../connection/object-watch.js';
-import type { Backend } from './backend.js';
+import type { ProxyBackend } from './backend.js';
 import { ClusterView } from './cluster-view.js';
 import type { ProxyHealth } from './health/proxy-health.js';
 import { ServiceHealth } from './health/service-health.js';
@@ -38,13 +38,13 @@ export interface ServiceProxyDependencies {
   readonly health: ProxyHealth;
   readonly timers: Timers;
   readonly logger: Logger;
-  readonly backend: (source: ProxySource) => Backend;
+  readonly backend: (source: ProxySource) => ProxyBackend;
 }
 
 /** The proxy of a node: watches services and endpoints, and keeps a backend up to date. */
 export class ServiceProxy {
   private readonly view: ClusterView;
-  private readonly backend: Backend;
+  private readonly backend: ProxyBackend;
   private readonly loop: SyncLoop;
   private readonly checks: ServiceHealth;
   private readonly nodes = new Map<string, Node>();

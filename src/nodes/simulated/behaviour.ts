@@ -53,7 +53,7 @@ export interface ReadContainer {
 }
 
 /** The purpose of a container. A sidecar is an init container that keeps running. */
-export type Role = 'init' | 'sidecar' | 'app' | 'ephemeral';
+export type SimulatedRole = 'init' | 'sidecar' | 'app' | 'ephemeral';
 
 /** Containers that are expected to end by themselves run for this long. */
 const taskMs = 1000;
@@ -70,7 +70,7 @@ const badImage = /(^|\/)bad(:|@|$)/;
 export function behaviourOf(
   annotations: Readonly<Record<string, string>>,
   container: ReadContainer,
-  role: Role,
+  role: SimulatedRole,
   endsBySelf: boolean,
 ): Behaviour {
   const own = (name: string) => annotations[`${behaviourPrefix}${name}.${container.name}`];

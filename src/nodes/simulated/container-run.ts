@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { formatFlagDuration } from '../../base/config/flag-duration.js';
 import { formatTime } from '../../base/machinery/clock.js';
 import type { ContainerState, ContainerStatus } from '../../objects/apis/core/v1/container-status.types.js';
-import type { Behaviour, Role } from './behaviour.js';
+import type { Behaviour, SimulatedRole } from './behaviour.js';
 
 /** The parts of a container that the simulation needs. */
 export interface ContainerPlan {
   readonly name: string;
   readonly image: string;
-  readonly role: Role;
+  readonly role: SimulatedRole;
   /** When the container is started again after a run: always, after failures, or never. */
   readonly restarts: 'Always' | 'OnFailure' | 'Never';
   readonly behaviour: Behaviour;

@@ -41,7 +41,7 @@ export function nodeObject(profile: NodeProfile, names: VendorNames, now: number
       },
     },
     spec: { providerID: `simulated://${profile.zone}/${profile.name}` },
-    status: nodeStatus(profile, now, new Map()),
+    status: simulatedNodeStatus(profile, now, new Map()),
   } as unknown as Node;
 }
 
@@ -54,7 +54,7 @@ export function attachAnnotation({ labelPrefix }: VendorNames): Record<string, s
 export type NodeConditionTimes = ReadonlyMap<string, string>;
 
 /** The status of a healthy node. */
-export function nodeStatus(profile: NodeProfile, now: number, since: NodeConditionTimes) {
+export function simulatedNodeStatus(profile: NodeProfile, now: number, since: NodeConditionTimes) {
   const time = formatTime(now);
   const condition = (type: string, status: 'True' | 'False', reason: string, message: string) =>
     ({

@@ -4,7 +4,7 @@ import { type BackOff, type ContainerEvent, type ContainerPlan, ContainerRun } f
 import { type Conditions, describePod } from './pod-conditions.js';
 import type { PodPlan } from './pod-plan.js';
 import { type CapacityCheck, PodResizing } from './pod-resizing.js';
-import type { PodEnd, PodState } from './pod-state.js';
+import type { PodState, SimulatedPodEnd } from './pod-state.js';
 
 export interface MachineDependencies {
   readonly backOff: BackOff;
@@ -29,7 +29,7 @@ export class PodMachine implements PodState {
   isInitialized = false;
   hasFailedInit = false;
   isStopping = false;
-  end: PodEnd | undefined;
+  end: SimulatedPodEnd | undefined;
   /** Whether the pod's volumes are not available yet: no container begins. */
   isHeld = false;
   private stopped = false;
@@ -94,7 +94,7 @@ export class PodMachine implements PodState {
   }
 
   /** Asks all containers to end. */
-  stop(now: number, graceMs: number, end?: PodEnd): void {
+  stop(now: number, graceMs: number, end?: SimulatedPodEnd): void {
     if (this.isStopping) return;
     this.end = end;
     this.isStopping = true;

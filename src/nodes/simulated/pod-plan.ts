@@ -1,5 +1,5 @@
 import type { Pod, PodCondition } from '../../objects/apis/core/v1/pod.types.js';
-import { behaviourOf, type ReadContainer, type Role, resizeMsOf } from './behaviour.js';
+import { behaviourOf, type ReadContainer, resizeMsOf, type SimulatedRole } from './behaviour.js';
 import type { ContainerPlan } from './container-run.js';
 import { type PodSizes, sizesOf } from './pod-sizes.js';
 
@@ -38,7 +38,7 @@ export function planOf(pod: Pod): PodPlan {
   const annotations = metadata.annotations ?? {};
   const restartPolicy = readPolicy(spec.restartPolicy, 'Always');
   const conditions = status?.conditions ?? [];
-  const plan = (container: ReadContainer, role: Role): ContainerPlan => ({
+  const plan = (container: ReadContainer, role: SimulatedRole): ContainerPlan => ({
     name: container.name,
     image: container.image ?? '',
     role,
@@ -80,7 +80,7 @@ function scheduledAt(conditions: readonly PodCondition[]): number | undefined {
 
 type Policy = ContainerPlan['restarts'];
 
-function restartsOf({ restartPolicy }: ReadContainer, role: Role, ofPod: Policy): Policy {
+function restartsOf({ restartPolicy }: ReadContainer, role: SimulatedRole, ofPod: Policy): Policy {
   if (role === 'sidecar') return 'Always';
   if (role === 'ephemeral') return 'Never';
   // An init container that failed is run again unless the pod forbids it; one that succeeded never is.

@@ -2,7 +2,7 @@ import { ContainerRun } from './container-run.js';
 import type { PodPlan } from './pod-plan.js';
 
 /** Why a pod ended, apart from its containers. */
-export interface PodEnd {
+export interface SimulatedPodEnd {
   readonly reason: string;
   readonly message: string;
 }
@@ -15,5 +15,5 @@ export interface PodState {
   readonly isInitialized: boolean;
   readonly hasFailedInit: boolean;
   readonly isStopping: boolean;
-  readonly end: PodEnd | undefined;
+  readonly end: SimulatedPodEnd | undefined;
 }

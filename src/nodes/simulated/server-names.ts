@@ -31,9 +31,12 @@ export async function namesOfServer(
       });
     } catch (error) {
       if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-        logger.warn('the names of the server are not known: --compat kubernetes is for one with those of Kubernetes', {
-          error: errorText(error),
-        });
+        logger.warn(
+          'could not read the names that the server uses: set --compat kubernetes for a server with the names of Kubernetes',
+          {
+            error: errorText(error),
+          },
+        );
         return undefined;
       }
       if (!signal.aborted) logger.warn('the server does not answer yet', { error: errorText(error) });

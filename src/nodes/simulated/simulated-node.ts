@@ -16,7 +16,7 @@ import {
   extendedResources,
   type NodeProfile,
   nodeObject,
-  nodeStatus,
+  simulatedNodeStatus,
 } from './node-object.js';
 import { NodeVolumes } from './node-volumes.js';
 import { PodAddresses } from './pod-addresses.js';
@@ -169,13 +169,13 @@ export class SimulatedNode {
       const live = this.knows(await api.send<Node>('GET', `${path}?resourceVersion=0`, { rank: 'urgent', signal }));
       const times = conditionTimes(live);
       const now = timers.elapsed();
-      const { conditions } = nodeStatus(profile, 0, times);
+      const { conditions } = simulatedNodeStatus(profile, 0, times);
       const extended = extendedResources(live, profile);
       const volumesInUse = this.volumes.mounted;
       const isReported = JSON.stringify([...(live.status?.volumesInUse ?? [])].sort()) === JSON.stringify(volumesInUse);
       const isCurrent = times.size === conditions.length && extended === undefined && isReported;
       if (this.reportedAt !== undefined && now < this.reportedAt + statusMs && isCurrent) return;
-      const status = nodeStatus(profile, timers.now(), times);
+      const status = simulatedNodeStatus(profile, timers.now(), times);
       const allocatable = { ...status.allocatable, ...extended };
       const body = { status: { ...status, allocatable, ...(isReported ? {} : { volumesInUse }) } };
       const contentType = 'application/strategic-merge-patch+json';

@@ -10,7 +10,7 @@ import { PodAddresses } from './pod-addresses.js';
 import { PodEvents } from './pod-events.js';
 import { SimulatedNode } from './simulated-node.js';
 
-export interface SimulatedNodesOptions {
+export interface SimulatedNodesSettings {
   readonly access: ApiAccess;
   readonly names: VendorNames;
   readonly logger: Logger;
@@ -63,7 +63,7 @@ const longestBackOffMs = 300_000;
  *
  * @throws the error of a server that can't listen
  */
-export async function startSimulatedNodes(options: SimulatedNodesOptions): Promise<RunningNodes> {
+export async function startSimulatedNodes(options: SimulatedNodesSettings): Promise<RunningNodes> {
   const { count, names, logger, timers = systemTimers, random = Math.random, zones } = options;
   const connection = new ApiConnection(options.access);
   const stop = new AbortController();

@@ -4,7 +4,7 @@ export interface Range {
   readonly max: number;
 }
 
-export const nothing: Range = Object.freeze({ min: 0, max: 0 });
+export const noCost: Range = Object.freeze({ min: 0, max: 0 });
 export const one: Range = Object.freeze({ min: 1, max: 1 });
 export const unbounded: Range = Object.freeze({ min: 0, max: Number.POSITIVE_INFINITY });
 

@@ -48,7 +48,7 @@ export {
   type CelType,
   listOf,
   mapOf,
-  objectOf,
+  objectTypeOf,
   opaque,
   optionalOf,
   sized,

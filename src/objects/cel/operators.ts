@@ -1,7 +1,7 @@
 import type { Budget } from './budget.js';
 import { CelError } from './cel-error.js';
 import type { Evaluation } from './evaluation.js';
-import { compareValues, equals } from './values/equality.js';
+import { compareCelValues, equals } from './values/equality.js';
 import { Span, Timestamp } from './values/time.js';
 import {
   CombiningList,
@@ -106,7 +106,7 @@ function nonzero(value: bigint, message: string): bigint {
 
 function ordering(holds: (order: number) => boolean): BinaryCode {
   return ({ budget }, left, right) => {
-    const order = compareValues(left, right, budget);
+    const order = compareCelValues(left, right, budget);
     if (order === undefined) throw noSuchOverload();
     return holds(order);
   };

@@ -5,7 +5,7 @@ const maxAnnotations = 32;
 const maxAnnotationLength = 10 * 1024;
 
 /** The annotations that were refused. */
-export interface LeftOut {
+export interface OmittedAnnotations {
   readonly count: number;
   /** The first key, shortened, and its fault. */
   readonly key: string;
@@ -21,9 +21,9 @@ export function addForeignAnnotations(
   annotations: Map<string, string>,
   prefix: string,
   wanted: Readonly<Record<string, string>>,
-): LeftOut | undefined {
+): OmittedAnnotations | undefined {
   let seen = 0;
-  let leftOut: LeftOut | undefined;
+  let leftOut: OmittedAnnotations | undefined;
   for (const name in wanted) {
     const key = `${prefix}/${name}`;
     const problem =

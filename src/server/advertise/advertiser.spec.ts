@@ -17,7 +17,7 @@ import { StorageError } from '../../storage/storage-error.js';
 import { advertisedAddress } from './advertised-address.js';
 import type { Advertiser } from './advertiser.js';
 import { type AdvertiserContext, advertiserOf } from './build-advertiser.js';
-import { leaseMs, leaseResource, type ServingAddress } from './serving-leases.js';
+import { leaseMs, type ServingAddress, servingLeaseResource } from './serving-leases.js';
 
 const sliceResource = 'endpointslices.discovery.k8s.io';
 
@@ -113,7 +113,7 @@ describe('the published address of the API', () => {
     await rounds([living], 3);
     assert.deepEqual(await endpoints(), ['192.0.2.7 6443']);
     assert.deepEqual(await slices(), ['kubernetes: IPv4 192.0.2.7 6443']);
-    assert.equal((await storage.list({ resource: leaseResource })).items.length, 1);
+    assert.equal((await storage.list({ resource: servingLeaseResource })).items.length, 1);
   });
 
   it('loses the address of a stopping process at once, even of the last one', async () => {
@@ -130,7 +130,7 @@ describe('the published address of the API', () => {
     await second.withdraw();
     assert.deepEqual(await endpoints(), []);
     assert.deepEqual(await slices(), []);
-    assert.deepEqual((await storage.list({ resource: leaseResource })).items, []);
+    assert.deepEqual((await storage.list({ resource: servingLeaseResource })).items, []);
     assert.deepEqual(reported, []);
   });
 

@@ -6,7 +6,7 @@ import { StorageError } from '../../storage/storage-error.js';
 import type { StorageKey } from '../../storage/storage-key.js';
 
 /** Storage resource of the leases; no API serves it. */
-export const leaseResource = 'serverleases.internal';
+export const servingLeaseResource = 'serverleases.internal';
 
 /** The address at which a process serves the API. */
 export interface ServingAddress {
@@ -70,7 +70,7 @@ export class ServingLeases {
 
   /** All serving addresses, each once. Removes expired leases; `expired` is their count. */
   async survey(): Promise<{ readonly addresses: readonly ServingAddress[]; readonly expired: number }> {
-    const { items } = await this.storage.list({ resource: leaseResource });
+    const { items } = await this.storage.list({ resource: servingLeaseResource });
     const now = this.elapsed();
     const seen = new Map<string, Sight>();
     const addresses = new Map<string, ServingAddress>();
@@ -108,7 +108,7 @@ export class ServingLeases {
 }
 
 function keyOf(name: string): StorageKey {
-  return { resource: leaseResource, namespace: '', name };
+  return { resource: servingLeaseResource, namespace: '', name };
 }
 
 function byFamilyPortAndIp(a: ServingAddress, b: ServingAddress): number {

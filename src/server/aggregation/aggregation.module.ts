@@ -93,7 +93,7 @@ function buildAggregation(dependencies: AggregationDependencies): Aggregation {
     identity: new PublishedIdentity({
       read: () => publishedNames(dependencies.storage, names),
       own: ownNames(dependencies.authentication),
-      onFault: (error) => logger.warn('the names of fields that extension servers read are not at hand', { error }),
+      onFault: (error) => logger.warn('could not read which header names extension servers accept', { error }),
     }),
   };
   const index = new ApiServiceIndex(services, new LocalPriorities(names));

@@ -1,6 +1,6 @@
 import { inTurns } from '../../base/machinery/turns.js';
 import type { ApiServiceIndex } from './api-service-index.js';
-import { Backend, type BackendDependencies } from './backend.js';
+import { type BackendDependencies, ExtensionBackend } from './backend.js';
 import type { IdentityFields } from './identity-fields.js';
 import type { RemoteApi, RemoteApiService } from './known-api-service.js';
 import { RemoteDocument } from './remote-document.js';
@@ -9,7 +9,7 @@ import { type SwaggerParts, swaggerOf } from './swagger-merge.js';
 
 /** The connections to the server of a group version, and the documents that it publishes. */
 export interface KnownBackend {
-  readonly backend: Backend;
+  readonly backend: ExtensionBackend;
   readonly resources: RemoteDocument<readonly RemoteResource[]>;
   readonly swagger: RemoteDocument<SwaggerParts>;
   /** Path and query of the server's OpenAPI 3.0 document; empty if it has none. */
@@ -35,7 +35,7 @@ export class Aggregation {
     return this.dependencies.identity.get();
   }
 
-  backendOf(service: RemoteApiService): Backend {
+  backendOf(service: RemoteApiService): ExtensionBackend {
     return this.of(service).backend;
   }
 
@@ -53,9 +53,9 @@ export class Aggregation {
   }
 
   private make({ name, group, version, remote }: RemoteApiService): KnownBackend {
-    const backend = new Backend(remote, this.dependencies);
+    const backend = new ExtensionBackend(remote, this.dependencies);
     const onFault = (error: unknown) =>
-      this.logger.warn('a document of an extension server is not at hand', { apiService: name, error });
+      this.logger.warn('could not read a document of an extension server', { apiService: name, error });
     const path = `/apis/${group}/${version}`;
     const read = (value: unknown) => readResourceList(value, group, version);
     const readSwagger = (value: unknown) => inTurns(swaggerOf(value, group, version));

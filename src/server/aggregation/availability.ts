@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceFault } from '../../base/outgoing/service-resolver.js';
 import type { APIServiceCondition } from '../../objects/apis/apiregistration/v1/api-service.types.js';
-import { type Backend, BackendFault } from './backend.js';
+import { BackendFault, type ExtensionBackend } from './backend.js';
 import type { RemoteApiService } from './known-api-service.js';
 
 /** Whether a group version can be used, and why. */
@@ -44,7 +44,7 @@ function leaveConnection(response: IncomingMessage): void {
  */
 export async function checkAvailability(
   { group, version, remote }: RemoteApiService,
-  backend: Backend,
+  backend: ExtensionBackend,
   signal: AbortSignal,
 ): Promise<Availability> {
   const path = `/apis/${group}/${version}`;

@@ -55,7 +55,7 @@ const maxAttempts = 3;
 export const backendSeats = { requests: 256, longRunning: 4096 } as const;
 
 /** The extension server behind a service, on kept-alive connections of its own. */
-export class Backend {
+export class ExtensionBackend {
   /** Host header of the backend's requests. */
   readonly host: string;
   private readonly serverName: string;

@@ -1,10 +1,10 @@
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Aggregation } from './aggregation.js';
-import type { Backend } from './backend.js';
+import type { ExtensionBackend } from './backend.js';
 import type { RemoteApiService } from './known-api-service.js';
 import type { RemoteResource } from './remote-resources.js';
-import { parseText, readText } from './remote-text.js';
+import { parseRemoteText, readText } from './remote-text.js';
 
 /** The remaining content of a namespace on extension servers. */
 export interface RemoteContentReport {
@@ -79,7 +79,7 @@ export class RemoteContent {
   /** If a server does not respond, it gets no more requests in this round, since other namespaces are waiting. */
   private async deleteFrom(
     remote: RemoteApiService,
-    backend: Backend,
+    backend: ExtensionBackend,
     resources: readonly RemoteResource[],
     namespace: string,
     report: RemoteContentReport,
@@ -101,7 +101,7 @@ export class RemoteContent {
 
   private async deleteAll(
     { group, version }: RemoteApiService,
-    backend: Backend,
+    backend: ExtensionBackend,
     { resource, verbs }: RemoteResource,
     namespace: string,
     report: RemoteContentReport,
@@ -120,13 +120,18 @@ export class RemoteContent {
     for (const one of finalizers) report.finalizers.set(one, (report.finalizers.get(one) ?? 0) + 1);
   }
 
-  private async list(backend: Backend, path: string, signal: AbortSignal): Promise<Listed> {
+  private async list(backend: ExtensionBackend, path: string, signal: AbortSignal): Promise<Listed> {
     const text = await this.call(backend, 'GET', `${path}?limit=${pageSize}`, signal);
-    return listed(text === '' ? {} : await parseText(text));
+    return listed(text === '' ? {} : await parseRemoteText(text));
   }
 
   /** The body of the response; empty when the server does not find the resource. */
-  private async call(backend: Backend, method: 'GET' | 'DELETE', path: string, signal: AbortSignal): Promise<string> {
+  private async call(
+    backend: ExtensionBackend,
+    method: 'GET' | 'DELETE',
+    path: string,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { response } = await backend.call({
       method,
       path,

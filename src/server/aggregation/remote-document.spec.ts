@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { it } from 'node:test';
-import type { Backend } from './backend.js';
+import type { ExtensionBackend } from './backend.js';
 import { RemoteDocument } from './remote-document.js';
 
 interface Sent {
@@ -22,7 +22,7 @@ function documentOf(answers: Sent[]) {
       return Promise.resolve({ kind: 'response', response });
     },
   };
-  const document = new RemoteDocument<{ readonly value: unknown }>(backend as unknown as Backend, {
+  const document = new RemoteDocument<{ readonly value: unknown }>(backend as unknown as ExtensionBackend, {
     path: '/x',
     maxBytes: 100,
     read: (value) => {

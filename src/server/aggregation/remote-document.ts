@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import { inTurns, type Steps } from '../../base/machinery/turns.js';
 import { aggregatorUser } from './availability.js';
-import { type Backend, BackendFault } from './backend.js';
-import { parseText, readText } from './remote-text.js';
+import { BackendFault, type ExtensionBackend } from './backend.js';
+import { parseRemoteText, readText } from './remote-text.js';
 
 export interface RemoteDocumentOptions<T> {
   readonly path: string;
@@ -41,7 +41,7 @@ export class RemoteDocument<T> {
   private readonly elapsed: () => number;
 
   constructor(
-    private readonly backend: Pick<Backend, 'call' | 'headersAs'>,
+    private readonly backend: Pick<ExtensionBackend, 'call' | 'headersAs'>,
     private readonly options: RemoteDocumentOptions<T>,
   ) {
     this.elapsed = options.elapsed ?? (() => performance.now());
@@ -101,7 +101,7 @@ export class RemoteDocument<T> {
     // An unchanged document stays the same value, so data derived from it need not be recomputed.
     const digest = createHash('sha256').update(text).digest('base64');
     if (digest !== this.digest) {
-      const value = await parseText(text);
+      const value = await parseRemoteText(text);
       if ((await inTurns(depthOf(value))) > maxDepth) throw new BackendFault(`${path} is nested too deeply`);
       this.value = await read(value);
       this.digest = digest;

@@ -3,8 +3,8 @@ import { parseApiVersion } from '../../base/machinery/group-version.js';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Aggregation } from './aggregation.js';
-import type { Backend } from './backend.js';
-import { parseText, readText } from './remote-text.js';
+import type { ExtensionBackend } from './backend.js';
+import { parseRemoteText, readText } from './remote-text.js';
 
 /**
  * The state of an owner on an extension server. `waiting`: it is being deleted in the foreground. `misplaced`: a
@@ -85,7 +85,7 @@ export class RemoteOwners {
   }
 
   private async ask(
-    backend: Backend,
+    backend: ExtensionBackend,
     path: string,
     uid: string,
     signal: AbortSignal,
@@ -99,7 +99,7 @@ export class RemoteOwners {
       headLimitMs: callLimitMs,
     });
     const text = await readText(response, maxAnswerBytes);
-    const answer = ((await parseText(text)) ?? {}) as Answer;
+    const answer = ((await parseRemoteText(text)) ?? {}) as Answer;
     // A 404 from a server that no longer serves the path does not prove that the object is gone.
     if (response.statusCode === 404) {
       return answer.kind === 'Status' && answer.reason === 'NotFound' ? 'absent' : undefined;

@@ -22,7 +22,7 @@ export async function readText(response: IncomingMessage, maxBytes: number): Pro
 }
 
 /** Parses JSON; a long document in steps that yield to other work. @throws SyntaxError */
-export async function parseText(text: string): Promise<unknown> {
+export async function parseRemoteText(text: string): Promise<unknown> {
   if (text.length <= parsedAtOnce) return JSON.parse(text);
   checkNesting(text);
   return parseInTurns(text);

@@ -18,7 +18,7 @@ export interface GroupResources {
 }
 
 /** One rule; an empty list does not restrict it. */
-export interface PolicyRule {
+export interface AuditPolicyRule {
   readonly level: AuditLevel;
   readonly users: readonly string[];
   readonly userGroups: readonly string[];
@@ -42,10 +42,10 @@ export interface AuditSubject {
 
 /** The rules of a policy (specification 6.2). The first one that matches decides. */
 export class AuditPolicy {
-  constructor(readonly rules: readonly PolicyRule[]) {}
+  constructor(readonly rules: readonly AuditPolicyRule[]) {}
 
   /** The rule for a request; undefined if none matches, or if the matching rule has the level `None`. */
-  ruleFor(subject: AuditSubject): PolicyRule | undefined {
+  ruleFor(subject: AuditSubject): AuditPolicyRule | undefined {
     for (const rule of this.rules) {
       if (matches(rule, subject)) return rule.level === 'None' ? undefined : rule;
     }
@@ -53,7 +53,7 @@ export class AuditPolicy {
   }
 }
 
-function matches(rule: PolicyRule, { user, requestInfo }: AuditSubject): boolean {
+function matches(rule: AuditPolicyRule, { user, requestInfo }: AuditSubject): boolean {
   const { users, userGroups, verbs, namespaces, resources, nonResourceURLs } = rule;
   if (users.length > 0 && (user === undefined || !users.includes(user.name))) return false;
   if (userGroups.length > 0 && !(user?.groups.some((group) => userGroups.includes(group)) ?? false)) return false;
@@ -67,7 +67,7 @@ function matchesPath(patterns: readonly string[], { isResourceRequest, path }: R
   return patterns.some((pattern) => (pattern.endsWith('*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern));
 }
 
-function matchesResource({ namespaces, resources }: PolicyRule, info: RequestInfo): boolean {
+function matchesResource({ namespaces, resources }: AuditPolicyRule, info: RequestInfo): boolean {
   if (!info.isResourceRequest) return false;
   if (namespaces.length > 0 && !namespaces.includes(info.namespace)) return false;
   return resources.length === 0 || resources.some((entry) => matchesEntry(entry, info));

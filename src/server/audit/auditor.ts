@@ -4,7 +4,7 @@ import { internalError } from '../../base/machinery/status-error.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import { AuditEvent, type AuditInfo } from './audit-event.js';
 import type { AuditMetrics } from './audit-metrics.js';
-import type { AuditPolicy, AuditSubject, PolicyRule } from './audit-policy.js';
+import type { AuditPolicy, AuditPolicyRule, AuditSubject } from './audit-policy.js';
 import type { AuditBackend } from './backends/backend.js';
 import { type AuditedRequest, maxUserAgentLength, RequestAudit, type RequestAuditor } from './request-audit.js';
 import { sourceAddresses } from './source-addresses.js';
@@ -37,7 +37,7 @@ export class Auditor implements RequestAuditor {
   }
 
   /** The rule for a request; undefined if nothing of it is recorded. */
-  ruleFor(subject: AuditSubject): PolicyRule | undefined {
+  ruleFor(subject: AuditSubject): AuditPolicyRule | undefined {
     const rule = this.dependencies.policy().ruleFor(subject);
     this.dependencies.metrics.level(rule?.level ?? 'None');
     return rule;

@@ -2,10 +2,10 @@ import { FieldPath } from '../../base/machinery/field-error.js';
 import {
   type AuditLevel,
   AuditPolicy,
+  type AuditPolicyRule,
   type AuditStage,
   auditLevels,
   auditStages,
-  type PolicyRule,
 } from './audit-policy.js';
 
 /** All problems of a policy, each with the path of its field. */
@@ -66,7 +66,7 @@ class PolicyReader {
     return new AuditPolicy(rules.map(([rule, at]) => this.rule(rule, at, omitted, omitsFields)));
   }
 
-  private rule(rule: Entry, path: FieldPath, omitted: readonly AuditStage[], omitsFields: boolean): PolicyRule {
+  private rule(rule: Entry, path: FieldPath, omitted: readonly AuditStage[], omitsFields: boolean): AuditPolicyRule {
     this.refuseOthers(rule, ruleFields, path);
     const level = this.level(rule.level, path.child('level'));
     const resources = this.entries(rule.resources, path.child('resources')).map(([entry, at]) => this.group(entry, at));
@@ -91,7 +91,7 @@ class PolicyReader {
     };
   }
 
-  private group(entry: Entry, path: FieldPath): PolicyRule['resources'][number] {
+  private group(entry: Entry, path: FieldPath): AuditPolicyRule['resources'][number] {
     this.refuseOthers(entry, groupFields, path);
     const { group = '' } = entry;
     const isName = typeof group === 'string' && (group === '' || /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(group));

@@ -3,7 +3,7 @@ import { parseJson } from '../../base/machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { AuditInfo, ResponseInfo } from './audit-event.js';
-import type { AuditStage, AuditSubject, PolicyRule } from './audit-policy.js';
+import type { AuditPolicyRule, AuditStage, AuditSubject } from './audit-policy.js';
 import { type Hide, hiderFor, withoutManagedFields } from './hidden-values.js';
 import { requestIdOf } from './request-id.js';
 import { sourceAddresses } from './source-addresses.js';
@@ -12,7 +12,7 @@ import { sourceAddresses } from './source-addresses.js';
 export interface RequestAuditor {
   readonly names: VendorNames;
   /** The rule for a request; undefined if nothing of it is recorded. */
-  ruleFor(subject: AuditSubject): PolicyRule | undefined;
+  ruleFor(subject: AuditSubject): AuditPolicyRule | undefined;
   /** Passes an event on. If `mustSucceed` and the event was not accepted, throws a 500 or rejects with it. */
   emit(info: AuditInfo, mustSucceed: boolean): Promise<void> | undefined;
 }
@@ -52,7 +52,7 @@ export interface AuditedRequest {
 }
 
 /** The parts of a rule that the thread for large requests needs. */
-export type FollowedRule = Pick<PolicyRule, 'level' | 'omitManagedFields'>;
+export type FollowedRule = Pick<AuditPolicyRule, 'level' | 'omitManagedFields'>;
 
 type State = 'arrived' | 'ignored' | 'noted' | 'done';
 
@@ -87,7 +87,7 @@ interface Answer {
  */
 export class RequestAudit implements AuditTrail {
   private state: State = 'arrived';
-  private rule: PolicyRule | undefined;
+  private rule: AuditPolicyRule | undefined;
   private id = '';
   private sources: readonly string[] | undefined;
   private hide: Hide | undefined;
@@ -428,7 +428,7 @@ export class RequestAudit implements AuditTrail {
   }
 }
 
-const emptyRule: PolicyRule = {
+const emptyRule: AuditPolicyRule = {
   level: 'Metadata',
   users: [],
   userGroups: [],

@@ -22,7 +22,7 @@ import {
 import { Logger } from '../../base/observability/logger.js';
 import { AUDITOR, type Auditor } from '../audit/auditor.js';
 import { EndpointServices } from './endpoint-services.js';
-import { type AcceptedType, plainJson, wantsPretty } from './negotiation/accept.js';
+import { type AcceptedType, plainJsonType, wantsPretty } from './negotiation/accept.js';
 import { encodeValue, formatWarning } from './negotiation/respond.js';
 import type { HttpRequestContext } from './request-info/http-request-context.js';
 import { isTooLongToRead } from './request-info/unwanted-body.js';
@@ -165,7 +165,7 @@ export class StatusFilter implements ExceptionFilter {
     try {
       return this.services.accept.negotiate(header, false);
     } catch {
-      return plainJson;
+      return plainJsonType;
     }
   }
 }

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
-import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
+import { LinkedItems, type ListPlace } from '../../base/machinery/linked-items.js';
 import { connectionOf } from './connection-of.js';
 
-type Response = FastifyReply['raw'] & { [answer]?: Place<UnreadAnswer> | typeof closed | undefined };
+type Response = FastifyReply['raw'] & { [answer]?: ListPlace<UnreadAnswer> | typeof closed | undefined };
 /** The number of unread bytes is stored on the connection itself. */
 interface Connection {
   [unreadBytes]?: number;

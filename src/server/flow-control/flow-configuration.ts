@@ -135,7 +135,7 @@ export class FlowConfiguration {
         await this.keepDefaults(signal);
       } catch (error) {
         if (signal.aborted) return;
-        this.dependencies.logger.warn('the default objects of flow control could not be looked after', { error });
+        this.dependencies.logger.warn('could not write the default objects of flow control', { error });
         waitMs = retryMs;
       }
     }

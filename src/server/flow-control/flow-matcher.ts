@@ -8,18 +8,18 @@ import type {
 } from '../../objects/apis/flowcontrol/v1/flow-schema.types.js';
 
 /** Whether a request belongs to a schema. */
-export type RequestMatcher = (user: UserInfo, request: RequestInfo) => boolean;
+export type FlowMatcher = (user: UserInfo, request: RequestInfo) => boolean;
 
 const all = '*';
 const accountPrefix = 'system:serviceaccount:';
 
 /** The request matcher of a schema: one of its rules applies to one of its subjects. */
-export function matcherOf({ spec }: Pick<FlowSchema, 'spec'>): RequestMatcher {
+export function matcherOf({ spec }: Pick<FlowSchema, 'spec'>): FlowMatcher {
   const rules = (spec.rules ?? []).map(ruleMatcher);
   return (user, request) => rules.some((matches) => matches(user, request));
 }
 
-function ruleMatcher({ subjects, resourceRules, nonResourceRules }: PolicyRulesWithSubjects): RequestMatcher {
+function ruleMatcher({ subjects, resourceRules, nonResourceRules }: PolicyRulesWithSubjects): FlowMatcher {
   const isSubject = (subjects ?? []).map(subjectMatcher);
   const resources = (resourceRules ?? []).map(resourceMatcher);
   const paths = (nonResourceRules ?? []).map(pathMatcher);

@@ -19,7 +19,7 @@ export interface LevelSettings {
 const defaultShares = 30;
 
 /** The share of the seats that a level's spec requests. */
-export function shareOf({ type, limited, exempt }: PriorityLevelConfigurationSpec): SeatShare {
+export function seatShareOf({ type, limited, exempt }: PriorityLevelConfigurationSpec): SeatShare {
   if (type === 'Exempt') {
     return {
       shares: exempt?.nominalConcurrencyShares ?? 0,
@@ -77,7 +77,7 @@ export class PriorityLevel {
 
   constructor({ name, uid, spec }: LevelSettings, timers: QueueTimers, observer: QueueSetObserver<FlowSubject>) {
     this.name = name;
-    this.share = shareOf(spec);
+    this.share = seatShareOf(spec);
     this.demand = new SeatDemand(timers.elapsed);
     this.utilization = new LevelUtilization(timers.elapsed);
     this.mostWaiting = mostWaitingOf(queuingOf(spec));
@@ -100,7 +100,7 @@ export class PriorityLevel {
   /** Applies changed settings; those of current requests stay unchanged. */
   configure({ uid, spec }: LevelSettings): void {
     this.uid = uid;
-    this.share = shareOf(spec);
+    this.share = seatShareOf(spec);
     this.isQuiescing = false;
     const queuing = queuingOf(spec);
     this.mostWaiting = mostWaitingOf(queuing);

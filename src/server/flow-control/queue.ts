@@ -1,4 +1,4 @@
-import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
+import { LinkedItems, type ListPlace } from '../../base/machinery/linked-items.js';
 import type { WorkEstimate } from './work.js';
 
 /** How requests wait; without queuing they are refused when no seat is free. */
@@ -30,9 +30,9 @@ export class Ticket<T> {
   /** Notifies the waiting request that it has its seats now. */
   onDispatch: (() => void) | undefined;
   /** Its place among the running requests of its queue, or among those without a queue. */
-  runningPlace: Place<Ticket<T>> | undefined;
+  runningPlace: ListPlace<Ticket<T>> | undefined;
   /** Its place among the requests that wait for their clients. */
-  idlePlace: Place<Ticket<T>> | undefined;
+  idlePlace: ListPlace<Ticket<T>> | undefined;
 
   constructor(
     readonly subject: T,

@@ -1,7 +1,7 @@
 import type { RequestInfo, UserInfo } from '../../base/machinery/request-context.js';
 import type { FlowSchema } from '../../objects/apis/flowcontrol/v1/flow-schema.types.js';
 import type { FlowHash, FlowHasher } from './flow-hash.js';
-import { matcherOf, type RequestMatcher } from './flow-matcher.js';
+import { type FlowMatcher, matcherOf } from './flow-matcher.js';
 import type { FlowSeries } from './flow-series.js';
 import type { PriorityLevel } from './priority-level.js';
 
@@ -18,7 +18,7 @@ const rememberedFlows = 1000;
 
 /** A schema that sorts requests into a level. */
 export class SchemaInEffect {
-  readonly matches: RequestMatcher;
+  readonly matches: FlowMatcher;
   private readonly distinguish: 'ByUser' | 'ByNamespace' | undefined;
   private readonly hashes = new Map<string, FlowHash>();
 

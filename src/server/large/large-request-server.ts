@@ -17,7 +17,7 @@ import { StatusFilter } from '../endpoints/status.filter.js';
 import { ForwardedGuard, idHeader } from './forwarded.guard.js';
 import { LargeRequestAppModule, type LargeRequestCall } from './large-request-app.module.js';
 import type { LargeRequestAnswer, LargeRequestMessage, LargeRequestThreadSettings } from './large-request-messages.js';
-import { countsOf } from './large-request-thread-counts.js';
+import { threadCountsOf } from './large-request-thread-counts.js';
 
 /** Never reached, since the process terminates the request earlier. */
 const requestTimeoutMs = 600_000;
@@ -62,7 +62,7 @@ export async function buildLargeRequestServer(
       await follower.reached(request.definitionsAt);
       return answer(fastify, guard, request, left);
     },
-    counts: () => countsOf(app.get(Metrics).registry),
+    counts: () => threadCountsOf(app.get(Metrics).registry),
     encode: async ({ type, group, version, resource, form, text, definitionsAt }) => {
       await follower.reached(definitionsAt);
       const served = services.registry.find(group, version, resource);

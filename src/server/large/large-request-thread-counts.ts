@@ -8,7 +8,7 @@ import { addUp, type MetricFamilies } from '../../base/observability/metrics.js'
 const countedInThread = /^(?:apiserver_(?:(?:validating_|mutating_)?admission)_|pod_security_|rest_client_)/;
 
 /** The metrics of the thread so far. */
-export function countsOf(registry: Registry): Promise<MetricFamilies> {
+export function threadCountsOf(registry: Registry): Promise<MetricFamilies> {
   const metrics = registry.getMetricsAsArray() as unknown as readonly (Metric & { readonly name: string })[];
   const families = metrics.filter(({ name }) => countedInThread.test(name)).map((metric) => metric.get());
   return Promise.all(families) as unknown as Promise<MetricFamilies>;

@@ -22,7 +22,7 @@ import type { StorageKey } from '../../storage/storage-key.js';
 import { ThrownInThread } from './packed-error.js';
 
 /** Calls a method in the other thread. */
-export type Call = (method: string, ...args: readonly unknown[]) => Promise<unknown>;
+export type RemoteCall = (method: string, ...args: readonly unknown[]) => Promise<unknown>;
 
 /** Registers an update's decision function under a number, by which the other thread calls it. */
 export type RegisterDecision = (decide: (current: StoredObject | undefined) => Promise<UpdateDecision | undefined>) => {
@@ -36,11 +36,11 @@ export type RegisterDecision = (decide: (current: StoredObject | undefined) => P
  */
 export class RemoteStorage implements Storage {
   constructor(
-    private readonly call: Call,
+    private readonly call: RemoteCall,
     private readonly register: RegisterDecision,
     private readonly leftOf: () => AbortSignal | undefined = () => undefined,
     /** Calls a method of a subscription in the other thread by its number. */
-    private readonly callChanges: Call = () => Promise.reject(new Error('no changes are followed here')),
+    private readonly callChanges: RemoteCall = () => Promise.reject(new Error('no changes are followed here')),
   ) {}
 
   create(key: StorageKey, uid: string, json: string, options?: StorageCreateOptions): Promise<StoredObject> {
@@ -137,7 +137,7 @@ class RemoteSubscription implements ChangeSubscription {
 
   constructor(
     private readonly id: number,
-    private readonly call: Call,
+    private readonly call: RemoteCall,
   ) {}
 
   async next(): Promise<ChangeBatch | undefined> {

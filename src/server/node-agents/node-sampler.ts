@@ -48,7 +48,7 @@ export class NodeSampler implements NodeUsage {
   private readonly known = new Map<string, Sampled>();
   private readonly stopping = new AbortController();
 
-  constructor(private readonly parts: SamplerDependencies) {}
+  constructor(private readonly dependencies: SamplerDependencies) {}
 
   stop(): void {
     this.stopping.abort();
@@ -71,7 +71,7 @@ export class NodeSampler implements NodeUsage {
   }
 
   private sample(name: string, node: MeasurableNode): Promise<MeasuredNode | undefined> {
-    const now = this.parts.timers.elapsed();
+    const now = this.dependencies.timers.elapsed();
     const known = this.known.get(name);
     if (known !== undefined && now < known.freshUntil) return known.work;
     const before = known?.reading !== undefined && now - known.readAt < oldestMs ? known.reading : undefined;
@@ -83,8 +83,8 @@ export class NodeSampler implements NodeUsage {
       freshUntil: Number.POSITIVE_INFINITY,
     };
     sampled.work = this.measure(node as ReadNode, before, sampled).catch((error: unknown) => {
-      this.parts.logger.debug('a node could not be measured', { node: name, error: errorText(error) });
-      sampled.freshUntil = this.parts.timers.elapsed() + retryMs;
+      this.dependencies.logger.debug('could not measure the use of a node', { node: name, error: errorText(error) });
+      sampled.freshUntil = this.dependencies.timers.elapsed() + retryMs;
       return undefined;
     });
     this.known.set(name, sampled);
@@ -92,7 +92,7 @@ export class NodeSampler implements NodeUsage {
   }
 
   private async measure(node: ReadNode, known: Reading | undefined, sampled: Sampled): Promise<MeasuredNode> {
-    const { timers } = this.parts;
+    const { timers } = this.dependencies;
     let before = known;
     if (before === undefined) {
       before = await this.read(node);
@@ -111,7 +111,7 @@ export class NodeSampler implements NodeUsage {
   }
 
   private async read(node: ReadNode): Promise<Reading> {
-    const { agents, timers } = this.parts;
+    const { agents, timers } = this.dependencies;
     const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(answerMs)]);
     const answer = await agents.client.get(agents.addressOf(node), '/metrics/resource', false, signal);
     if (answer.statusCode !== 200) {
@@ -123,7 +123,7 @@ export class NodeSampler implements NodeUsage {
   }
 
   private forgetOld(): void {
-    const now = this.parts.timers.elapsed();
+    const now = this.dependencies.timers.elapsed();
     for (const [name, { readAt, freshUntil }] of this.known) {
       if (freshUntil < now && now - readAt > forgetMs) this.known.delete(name);
     }

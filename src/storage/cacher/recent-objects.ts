@@ -1,4 +1,4 @@
-import { LinkedItems, type Place } from '../../base/machinery/linked-items.js';
+import { LinkedItems, type ListPlace } from '../../base/machinery/linked-items.js';
 import type { StoredObject } from '../storage.interface.js';
 import type { StorageKey } from '../storage-key.js';
 
@@ -36,7 +36,7 @@ const slotCount = 2048;
  */
 export class RecentObjects {
   /** Slots by the hash of the object's key: of two objects with the same hash, only the one seen last is cached. */
-  private readonly slots: (Place<Entry> | undefined)[] = new Array(slotCount).fill(undefined);
+  private readonly slots: (ListPlace<Entry> | undefined)[] = new Array(slotCount).fill(undefined);
   /** The most recently seen objects are at the end. */
   private readonly entries = new LinkedItems<Entry>();
   private readonly limits: RecentLimits;
@@ -74,7 +74,7 @@ export class RecentObjects {
     if (object.json.length > this.limits.objectCharacters) return;
     this.slots[slot] = this.entries.add({ object, seenAt: this.now(), slot });
     this.heldCharacters += object.json.length;
-    while (this.heldCharacters > this.limits.characters) this.remove(this.entries.first as Place<Entry>);
+    while (this.heldCharacters > this.limits.characters) this.remove(this.entries.first as ListPlace<Entry>);
   }
 
   /** Drops an object that has been deleted. */
@@ -88,7 +88,7 @@ export class RecentObjects {
     for (let first = this.entries.first; first !== undefined; first = this.entries.first) this.remove(first);
   }
 
-  private remove(place: Place<Entry>): void {
+  private remove(place: ListPlace<Entry>): void {
     const { object, slot } = place.item as Entry;
     this.entries.remove(place);
     this.slots[slot] = undefined;

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 60_000;
  */
 const OWN_NAME = 'plinth fence';
 
-export interface FenceOptions {
+export interface FenceRequest {
   /**
    * How far to go beyond the newest version in the database: more than the number of versions assigned since the
    * backup.
@@ -40,7 +40,7 @@ export interface FenceResult {
  * @throws MigrationError when the database can't be reached, is a standby, has another schema version or servers are
  * connected; nothing has changed then.
  */
-export async function fence(databaseUrl: string, { bump, force }: FenceOptions): Promise<FenceResult> {
+export async function fence(databaseUrl: string, { bump, force }: FenceRequest): Promise<FenceResult> {
   let session: Session | undefined;
   try {
     session = await Session.open({

@@ -5,7 +5,7 @@ import { fileProblem } from '../../base/machinery/file-problem.js';
 import { refuseOtherThanFile } from '../../base/machinery/files.js';
 import { errorCode, StartupError } from '../../base/machinery/startup-error.js';
 import type { ClusterClient } from './cluster/cluster-client.js';
-import { type DumpSink, dump, type Selection } from './cluster/dump.js';
+import { type DumpSelection, type DumpSink, dump } from './cluster/dump.js';
 import { meansKind } from './cluster/kind-selection.js';
 import type { ServedKind } from './cluster/kinds.js';
 import { BackupReader } from './format/backup-reader.js';
@@ -16,7 +16,7 @@ import { type BackupSummary, verifyBackup } from './verify-backup.js';
 
 export interface BackupDependencies {
   readonly client: ClusterClient;
-  readonly selection: Selection;
+  readonly selection: DumpSelection;
   /** The file to write. It appears only when it is complete. */
   readonly path: string;
   /** Passphrase or key. Without it nothing is sealed. */

@@ -10,7 +10,7 @@ import { openApplicationContext } from '../../base/process/application-context.j
 import type { ConfigMap } from '../../objects/apis/core/v1/config-map.types.js';
 import { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { ResourcesAppModule } from '../../resources-app.module.js';
-import { type JoiningInfo, joiningObjects, type ObjectBody, policyReaderObjects } from './cluster/joining-objects.js';
+import { type JoiningBody, type JoiningInfo, joiningObjects, policyReaderObjects } from './cluster/joining-objects.js';
 import { nodeAgentClient } from './pki/pki.js';
 
 /** The information that a node needs before it can reach the cluster. */
@@ -144,7 +144,7 @@ async function ensureMap(
   });
 }
 
-async function create(stores: ResourceStores, group: string, resource: string, body: ObjectBody): Promise<void> {
+async function create(stores: ResourceStores, group: string, resource: string, body: JoiningBody): Promise<void> {
   const store = stores.named(group, resource);
   const { name, namespace = '' } = body.metadata;
   const key = { resource: store.resource.storageResource, namespace, name };

@@ -6,7 +6,7 @@ import { systemTimers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
-import { keepCertificate, requestCertificate } from '../../nodes/agent/node/node-certificates.js';
+import { keepCertificate, requestNodeCertificate } from '../../nodes/agent/node/node-certificates.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
 import { accessOfFile } from './api-access.js';
 
@@ -48,7 +48,7 @@ async function bootstrap(
     for (;;) {
       try {
         const source = { api: connection.own(), names, nodeName, timers: systemTimers };
-        const pair = await requestCertificate(source, { kind: 'client' }, signal);
+        const pair = await requestNodeCertificate(source, { kind: 'client' }, signal);
         const path = await keepCertificate(options.certDir, 'client', pair, systemTimers.now());
         const { server, tls } = access;
         const cluster = {

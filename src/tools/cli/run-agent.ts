@@ -8,7 +8,7 @@ import { systemTimers } from '../../base/machinery/timers.js';
 import { quantityMilliValue, quantityValue } from '../../base/machinery/values/quantity.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
-import type { AgentOptions, AgentServerOptions } from '../../nodes/agent/agent-options.js';
+import type { AgentOptions, AgentServerSettings } from '../../nodes/agent/agent-options.js';
 import { agentKinds } from '../../nodes/agent/api-kinds.js';
 import { parseCpuSet } from '../../nodes/agent/cpus/cpu-set.js';
 import { CriRuntime } from '../../nodes/agent/cri/cri-runtime.js';
@@ -234,7 +234,7 @@ async function sourcesOf({ agentSources: sources }: NodeCommandOptions): Promise
   };
 }
 
-async function serverOf(options: NodeCommandOptions, nodeName: string, logger: Logger): Promise<AgentServerOptions> {
+async function serverOf(options: NodeCommandOptions, nodeName: string, logger: Logger): Promise<AgentServerSettings> {
   const { agentServer: server, agentApi } = options;
   const { tlsCertFile, tlsPrivateKeyFile, clientCaFile } = server;
   if (agentApi.rotateServerCertificates && tlsCertFile !== undefined) {

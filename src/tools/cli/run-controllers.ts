@@ -12,7 +12,7 @@ import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { startControllersServer } from './controllers-server.js';
 
 /** Control loops that run, and what they count. */
-export interface RunningControllers extends Running {
+export interface RunningControllersProcess extends Running {
   readonly metrics: Metrics;
 }
 
@@ -38,7 +38,7 @@ export async function runControllers(
     readonly profiling: boolean;
   },
   tracingConfigFile?: string,
-): Promise<RunningControllers> {
+): Promise<RunningControllersProcess> {
   const { vendor, compat } = options.cluster;
   const tracing = tracingSettings(tracingConfigFile, vendorNames(vendor, compat), 'controller-manager');
   const context = await openApplicationContext(ControllersAppModule.of(options, logger, signal), logger);

@@ -15,7 +15,7 @@ import { ClusterWatches } from '../../nodes/dns/cluster-watches.js';
 import { DnsMetrics } from '../../nodes/dns/dns-metrics.js';
 import { DnsPublication, dnsServiceName } from '../../nodes/dns/dns-publication.js';
 import { DnsServer } from '../../nodes/dns/dns-server.js';
-import type { Upstream } from '../../nodes/dns/forward/exchange.js';
+import type { UpstreamServer } from '../../nodes/dns/forward/exchange.js';
 import { Forwarder } from '../../nodes/dns/forward/forwarder.js';
 import { ClusterNames } from '../../nodes/dns/records/cluster-names.js';
 import { QueryHandler } from '../../nodes/dns/server/query-handler.js';
@@ -145,7 +145,7 @@ async function startPages(
 }
 
 /** The name servers for all other names. */
-async function upstreamsOf(options: Readonly<NameServerOptions>, logger: Logger): Promise<readonly Upstream[]> {
+async function upstreamsOf(options: Readonly<NameServerOptions>, logger: Logger): Promise<readonly UpstreamServer[]> {
   const { upstream, resolvConf, bindAddress, port } = options;
   const texts = upstream.length > 0 ? upstream : nameServersIn(await readFile(resolvConf, 'utf8').catch(() => ''));
   const found = texts.flatMap((text) => parseUpstream(text) ?? []);

@@ -8,7 +8,7 @@ import { cookieOf, Origins, securityHeaders } from './guard.js';
 import { LoginError, type UserCredentials } from './login.js';
 import { refuse } from './refuse.js';
 import type { SessionUser } from './session-user.js';
-import { type Session, type SessionKeys, Sessions, TooManySessions } from './sessions.js';
+import { type ConsoleSession, type SessionKeys, Sessions, TooManySessions } from './sessions.js';
 import { SqlReader } from './sql-reader.js';
 import { SqlRoutes } from './sql-routes.js';
 import { UnderWay } from './under-way.js';
@@ -182,7 +182,7 @@ class ConsoleServer {
       this.sessions.close(this.keysOf(request));
       const keys = this.openSession(user, agent, credentials);
       this.settings.logger.info('logged in to the console', { user: user.name });
-      const session = this.sessions.find(keys) as Session;
+      const session = this.sessions.find(keys) as ConsoleSession;
       return reply
         .header('cache-control', 'no-store')
         .header('set-cookie', this.cookie(keys.cookie, Math.floor(this.settings.sessionMs / 1000)))
@@ -220,7 +220,7 @@ class ConsoleServer {
     return forward(this.upstream, session, request, reply);
   }
 
-  private async shown(session: Session) {
+  private async shown(session: ConsoleSession) {
     const { user, until } = session;
     const sql = await this.sql.mayAsk(session);
     return { user, server: this.upstream.server, until: new Date(until).toISOString(), sql };
@@ -232,7 +232,7 @@ class ConsoleServer {
     return { ...(cookie === undefined ? {} : { cookie }), ...(typeof key === 'string' ? { key } : {}) };
   }
 
-  private sessionOf(request: FastifyRequest): Session | undefined {
+  private sessionOf(request: FastifyRequest): ConsoleSession | undefined {
     return this.sessions.find(this.keysOf(request));
   }
 

@@ -1,5 +1,5 @@
 /** Limits of a {@link FairSeats}. */
-export interface SeatLimits {
+export interface FairSeatLimits {
   /** The total number of seats. */
   readonly seats: number;
   /** The most seats of one user. */
@@ -31,7 +31,7 @@ export class FairSeats {
   private turn = 0;
   private used = 0;
 
-  constructor(private readonly limits: SeatLimits) {}
+  constructor(private readonly limits: FairSeatLimits) {}
 
   /**
    * Waits for a seat, and resolves with a function that gives it back; further calls of it do nothing.

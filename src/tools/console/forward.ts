@@ -3,13 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answeredHeaders, forwardedHeaders, forwardedPath } from './forward-rules.js';
 import { foreignPolicy } from './guard.js';
 import { refuse } from './refuse.js';
-import type { Session } from './sessions.js';
+import type { ConsoleSession } from './sessions.js';
 import { type Upstream, UpstreamError } from './upstream.js';
 
 /** Passes a request on to the API server as the user of the session, and the response back, both as they arrive. */
 export async function forward(
   upstream: Upstream,
-  session: Session,
+  session: ConsoleSession,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

@@ -16,7 +16,7 @@ export interface SessionKeys {
 }
 
 /** A logged-in user: the connections to the API server with that user's credentials, and nobody else's. */
-export class Session {
+export class ConsoleSession {
   /** Aborted when the session ends; so is everything that is under way for it. */
   readonly ended = new AbortController();
   /** The party whose limits the session counts against. */
@@ -50,7 +50,7 @@ export class TooManySessions extends Error {}
 
 /** The sessions of a console, in its memory: they end with the process. */
 export class Sessions {
-  private readonly byCookie = new Map<string, Session>();
+  private readonly byCookie = new Map<string, ConsoleSession>();
 
   constructor(
     private readonly clock: Clock,
@@ -75,13 +75,13 @@ export class Sessions {
     const until = this.clock.now() + this.lifetimeMs;
     this.byCookie.set(
       hashOf(keys.cookie).toString('hex'),
-      new Session(user, agent, authorization, hashOf(keys.key), until, credentials),
+      new ConsoleSession(user, agent, authorization, hashOf(keys.key), until, credentials),
     );
     return keys;
   }
 
   /** The session that both secrets belong to. */
-  find({ cookie, key }: Partial<SessionKeys>): Session | undefined {
+  find({ cookie, key }: Partial<SessionKeys>): ConsoleSession | undefined {
     if (cookie === undefined || key === undefined) return undefined;
     const id = hashOf(cookie).toString('hex');
     const session = this.byCookie.get(id);
@@ -108,7 +108,7 @@ export class Sessions {
 
   private dropOldest(share: string): void {
     this.expire();
-    const shares = new Map<string, [id: string, session: Session][]>();
+    const shares = new Map<string, [id: string, session: ConsoleSession][]>();
     for (const entry of this.byCookie) {
       const own = shares.get(entry[1].share);
       if (own === undefined) shares.set(entry[1].share, [entry]);
@@ -129,7 +129,7 @@ export class Sessions {
     this.remove(...oldest);
   }
 
-  private remove(id: string, session: Session): void {
+  private remove(id: string, session: ConsoleSession): void {
     this.byCookie.delete(id);
     session.end();
   }

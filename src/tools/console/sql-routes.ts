@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../base/observability/logger.js';
 import { refuse } from './refuse.js';
-import type { Session } from './sessions.js';
+import type { ConsoleSession } from './sessions.js';
 import { SqlBusy, SqlError, type SqlReader, timelineQuery } from './sql-reader.js';
 import { UnderWay } from './under-way.js';
 import { type Upstream, UpstreamError } from './upstream.js';
@@ -26,7 +26,7 @@ export class SqlRoutes {
   ) {}
 
   /** Whether the API server lets the user of the session read `/sql`. Checked each time: rights change. */
-  async mayAsk(session: Session): Promise<boolean> {
+  async mayAsk(session: ConsoleSession): Promise<boolean> {
     if (this.reader === undefined) return false;
     try {
       return await this.upstream.mayRead(
@@ -40,7 +40,7 @@ export class SqlRoutes {
     }
   }
 
-  addTo(app: FastifyInstance, sessionOf: (request: FastifyRequest) => Session | undefined): void {
+  addTo(app: FastifyInstance, sessionOf: (request: FastifyRequest) => ConsoleSession | undefined): void {
     app.post('/console/sql', async (request, reply) => {
       const { sql } = (request.body ?? {}) as { sql?: unknown };
       if (typeof sql !== 'string' || sql.trim() === '') return refuse(reply, 400, 'sql must be a text');
@@ -56,7 +56,7 @@ export class SqlRoutes {
   }
 
   private async answer(
-    session: Session | undefined,
+    session: ConsoleSession | undefined,
     reply: FastifyReply,
     sql: string,
     values: readonly string[],

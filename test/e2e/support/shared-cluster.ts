@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { leaseResource } from '../../../src/server/advertise/serving-leases.js';
+import { servingLeaseResource } from '../../../src/server/advertise/serving-leases.js';
 import { Baseline } from '../../../src/tools/test-clusters/host/baseline.js';
 import { removeWithUs } from '../../support/child-guard.js';
 import { eventually, TestCluster, type TestClusterOptions } from './test-cluster.js';
@@ -113,7 +113,7 @@ async function withBaseline<T>(cluster: TestCluster, use: (baseline: Baseline) =
   await client.connect();
   try {
     const leases = 'leases.coordination.k8s.io';
-    const kept = { leases, namespaces: ['kube-system', 'kube-node-lease'], resources: [leaseResource] };
+    const kept = { leases, namespaces: ['kube-system', 'kube-node-lease'], resources: [servingLeaseResource] };
     const holders = ['namespaces', 'customresourcedefinitions.apiextensions.k8s.io'];
     return await use(new Baseline(client, kept, holders));
   } finally {

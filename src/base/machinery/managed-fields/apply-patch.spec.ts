@@ -4,7 +4,13 @@ import type { ApiObject } from '../api-object.js';
 import { sampleDeployment, sampleMap, sampleResource } from '../field-set/testing/sample-kinds.js';
 import { decode, type KindType } from '../schema/index.js';
 import { StatusError } from '../status-error.js';
-import { type ApplyOptions, applyPatch, conflictsError, updateManagedFields, withoutTimeChanges } from './index.js';
+import {
+  type ApplyPatchOptions,
+  applyPatch,
+  conflictsError,
+  updateManagedFields,
+  withoutTimeChanges,
+} from './index.js';
 
 const early = '2026-01-01T00:00:00Z';
 const late = '2026-01-02T00:00:00Z';
@@ -33,12 +39,12 @@ class Subject {
     return freeze({ apiVersion: this.apiVersion, kind: this.type.kind.kind, ...body, metadata });
   }
 
-  attempt(manager: string, body: Json, options: Partial<ApplyOptions> = {}) {
+  attempt(manager: string, body: Json, options: Partial<ApplyPatchOptions> = {}) {
     const all = { manager, apiVersion: this.apiVersion, time: early, force: false, ...options };
     return applyPatch(this.type, this.live, this.config(body), all);
   }
 
-  apply(manager: string, body: Json, options: Partial<ApplyOptions> = {}): ApiObject {
+  apply(manager: string, body: Json, options: Partial<ApplyPatchOptions> = {}): ApiObject {
     const result = this.attempt(manager, body, options);
     if (result.kind === 'conflicts') throw conflictsError(result.conflicts);
     this.live = freeze(decode(this.type, result.object).value as ApiObject);
@@ -57,7 +63,7 @@ class Subject {
     return this.live;
   }
 
-  conflict(manager: string, body: Json, options: Partial<ApplyOptions> = {}): string {
+  conflict(manager: string, body: Json, options: Partial<ApplyPatchOptions> = {}): string {
     const result = this.attempt(manager, body, options);
     assert.equal(result.kind, 'conflicts');
     return result.kind === 'conflicts' ? conflictsError(result.conflicts).message : '';

@@ -22,7 +22,7 @@ import { isObject, type JsonObject } from '../patch/json-value.js';
 import type { KindType } from '../schema/index.js';
 import { checkApplied, prepareApplied } from './applied-config.js';
 import type { FieldConflict } from './conflicts.js';
-import { encodeOwners, type Identity, type OwnerEntry, ownersBefore, sameOwner, withFields } from './entries.js';
+import { encodeOwners, type ManagerIdentity, type OwnerEntry, ownersBefore, sameOwner, withFields } from './entries.js';
 import { allowedConflicts, clientSideManager, recordLastApplied } from './last-applied.js';
 import {
   compareTracked,
@@ -33,7 +33,7 @@ import {
   withoutDifferences,
 } from './update-managed-fields.js';
 
-export interface ApplyOptions extends ManagedFieldsOptions {
+export interface ApplyPatchOptions extends ManagedFieldsOptions {
   /** Takes fields from other owners instead of reporting conflicts. */
   readonly force: boolean;
   /** Keeps undeclared fields instead of refusing them, for custom resources that preserve unknown fields. */
@@ -65,7 +65,7 @@ export function applyPatch(
   type: KindType,
   live: ApiObject | undefined,
   config: JsonObject,
-  options: ApplyOptions,
+  options: ApplyPatchOptions,
 ): ApplyResult {
   checkApplied(type, config, options.apiVersion, options.allowUndeclared ?? false);
   const result = applyChecked(type, live, prepareApplied(type, config), options);
@@ -84,10 +84,10 @@ function applyChecked(
   type: KindType,
   live: ApiObject | undefined,
   applied: JsonObject,
-  options: ApplyOptions,
+  options: ApplyPatchOptions,
 ): ApplyResult {
   const view = rootView(type);
-  const applier: Identity = {
+  const applier: ManagerIdentity = {
     manager: options.manager === '' ? 'unknown' : options.manager,
     operation: 'Apply',
     apiVersion: options.apiVersion,
@@ -122,7 +122,11 @@ function applyChecked(
 }
 
 /** The owners of the live object. All fields of an untracked object belong to one special manager. */
-function startingOwners(type: KindType, live: ApiObject | undefined, options: ApplyOptions): readonly OwnerEntry[] {
+function startingOwners(
+  type: KindType,
+  live: ApiObject | undefined,
+  options: ApplyPatchOptions,
+): readonly OwnerEntry[] {
   if (live === undefined) return [];
   const owners = ownersBefore(live.metadata.managedFields, undefined);
   if (owners.length > 0) return owners;
@@ -136,7 +140,7 @@ function withFitting(view: StructView, owner: OwnerEntry): OwnerEntry {
 }
 
 /** Whether the fields of an entry can be found in the object: its version, or the renaming of its fields, is known. */
-function hasKnownNames({ apiVersion }: OwnerEntry, { apiVersion: applied, versions }: ApplyOptions): boolean {
+function hasKnownNames({ apiVersion }: OwnerEntry, { apiVersion: applied, versions }: ApplyPatchOptions): boolean {
   return apiVersion === applied || versions === undefined || versions(apiVersion) !== undefined;
 }
 

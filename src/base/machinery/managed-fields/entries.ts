@@ -73,7 +73,7 @@ function parseSent(sent: readonly ManagedFieldsEntry[]): OwnerEntry[] | undefine
 }
 
 /** Two entries have the same key exactly if they have the same owner, see {@link sameOwner}. */
-function ownerKey({ manager, operation, apiVersion, subresource }: Identity): string {
+function ownerKey({ manager, operation, apiVersion, subresource }: ManagerIdentity): string {
   return JSON.stringify([manager, operation, subresource, operation === 'Apply' ? '' : apiVersion]);
 }
 
@@ -88,10 +88,10 @@ function unionOf(sets: readonly FieldSet[]): FieldSet {
   return level[0] ?? emptySet;
 }
 
-export type Identity = Pick<OwnerEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
+export type ManagerIdentity = Pick<OwnerEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>;
 
 /** Whether two entries have the same owner. An applier is the same owner in every version. */
-export function sameOwner(a: Identity, b: Identity): boolean {
+export function sameOwner(a: ManagerIdentity, b: ManagerIdentity): boolean {
   if (a.manager !== b.manager || a.operation !== b.operation || a.subresource !== b.subresource) return false;
   return a.operation === 'Apply' || a.apiVersion === b.apiVersion;
 }

@@ -1,4 +1,4 @@
-export { type ApplyOptions, type ApplyResult, applyPatch } from './apply-patch.js';
+export { type ApplyPatchOptions, type ApplyResult, applyPatch } from './apply-patch.js';
 export { conflictsError, type FieldConflict } from './conflicts.js';
 export { withoutTimeChanges } from './times.js';
 export {

@@ -16,8 +16,8 @@ import {
 import type { KindType } from '../schema/index.js';
 import {
   encodeOwners,
-  type Identity,
   isReset,
+  type ManagerIdentity,
   type OwnerEntry,
   ownersBefore,
   sameOwner,
@@ -106,7 +106,7 @@ export function ownersAfterUpdate(
   options: ManagedFieldsOptions,
 ): OwnerEntry[] {
   if (isEmptySet(comparison.changed) && isEmptySet(comparison.removed)) return [...owners];
-  const writer: Identity = {
+  const writer: ManagerIdentity = {
     manager: options.manager === '' ? 'unknown' : options.manager,
     operation: 'Update',
     apiVersion: options.apiVersion,

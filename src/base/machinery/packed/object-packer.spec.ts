@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, it, mock } from 'node:test';
 import type { ApiObject } from '../api-object.js';
 import { parseExactJson } from '../json/exact-numbers.js';
-import { ObjectPacker, packedEqual, sizeOf, sizeOfField } from './object-packer.js';
+import { ObjectPacker, packedEqual, packedSizeOf, sizeOfField } from './object-packer.js';
 import { PackedPart, PackedParts } from './packed-parts.js';
 
 const env = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `V${i}`, value: 'x'.repeat(40) }));
@@ -77,7 +77,7 @@ describe('ObjectPacker', () => {
     const packed = (await pack(packer, pod('a'))) as unknown as { spec: { containers: object[] } };
     const text = JSON.stringify(env(5000)).length;
     assert.equal(sizeOfField(packed.spec.containers[0] as object, 'env', 10), text);
-    const size = sizeOf(packed.spec, 10_000_000);
+    const size = packedSizeOf(packed.spec, 10_000_000);
     assert.ok(size > text && size < text + 1000, `${size} of ${text}`);
   });
 

@@ -65,7 +65,7 @@ export class ObjectPacker {
     budget: { left: number },
     pending: Promise<void>[],
   ): void {
-    const size = sizeOf(value, heavyPart);
+    const size = packedSizeOf(value, heavyPart);
     if (size <= heavyPart) return;
     if (isContainer(value) && this.packEntries(value, budget, pending)) return;
     const put = (part: PackedPart) => putPart(holder, key, part);
@@ -80,7 +80,7 @@ export class ObjectPacker {
     if (entries.length > mostEntries) return false;
     let rest = 0;
     for (const [key, value] of entries) {
-      const size = sizeOf(value, heavyPart);
+      const size = packedSizeOf(value, heavyPart);
       rest += key.length + (size > heavyPart ? placeSize : size);
     }
     if (rest > budget.left) return false;
@@ -99,21 +99,21 @@ function putPart(holder: Container, key: string, part: PackedPart): void {
 }
 
 /** The approximate size of the JSON text of a value; anything above `most` if it is larger. Reads no packed part. */
-export function sizeOf(value: unknown, most: number): number {
+export function packedSizeOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + 2;
   if (!isContainer(value)) return 8;
   let size = 2;
   for (const key in value) {
     const part = packedPart(value, key);
-    size += key.length + 4 + (part?.size ?? sizeOf((value as Record<string, unknown>)[key], most - size));
+    size += key.length + 4 + (part?.size ?? packedSizeOf((value as Record<string, unknown>)[key], most - size));
     if (size > most) break;
   }
   return size;
 }
 
-/** The approximate size of the text of one field; see {@link sizeOf}. */
+/** The approximate size of the text of one field; see {@link packedSizeOf}. */
 export function sizeOfField(holder: object, key: string, most: number): number {
-  return packedPart(holder, key)?.size ?? sizeOf((holder as Record<string, unknown>)[key], most);
+  return packedPart(holder, key)?.size ?? packedSizeOf((holder as Record<string, unknown>)[key], most);
 }
 
 /** Results of earlier comparisons of two different parts. */

@@ -4,7 +4,7 @@ import { isObject } from './json-value.js';
 export type ElementKey = (element: unknown) => unknown;
 
 /** Returns the function that identifies objects by a merge key. */
-export function keyOf(mergeKey: string | undefined): ElementKey {
+export function itemKeyOf(mergeKey: string | undefined): ElementKey {
   return mergeKey === undefined
     ? (element) => element
     : (element) => (isObject(element) ? element[mergeKey] : undefined);

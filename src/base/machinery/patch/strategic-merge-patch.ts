@@ -1,7 +1,7 @@
 import { type Field, jsonFields, type ResolvedType, resolveType, type SchemaType } from '../schema/index.js';
 import { goPrint } from './go-print.js';
 import { getOwn, isObject, type JsonObject, setOwn } from './json-value.js';
-import { type ElementKey, keyOf, orderMerged, positions } from './list-order.js';
+import { type ElementKey, itemKeyOf, orderMerged, positions } from './list-order.js';
 import { checkDepth, PatchError } from './patch-error.js';
 
 const patchDirective = '$patch';
@@ -85,7 +85,7 @@ function mergeOrdered(
     return;
   }
   if (items !== undefined && !Array.isArray(items)) throw new PatchError('BadRequest', `${name} must be a list`);
-  const key = keyOf(member.mergeKey);
+  const key = itemKeyOf(member.mergeKey);
   for (const element of order) requireKey(element, member);
   if (items !== undefined) checkOrder(items, order, key);
   if (!Array.isArray(live)) {
@@ -114,12 +114,12 @@ function checkOrder(items: readonly unknown[], order: readonly unknown[], key: E
 function mergeList(original: readonly unknown[], patch: readonly unknown[], member: Member): unknown[] {
   if (![...patch, ...original].some(isObject)) {
     const merged = [...new Set([...original, ...patch])];
-    return orderMerged(merged, patch, original, keyOf(undefined));
+    return orderMerged(merged, patch, original, itemKeyOf(undefined));
   }
   const { mergeKey } = member;
   if (mergeKey === undefined) throw new PatchError('BadRequest', 'cannot merge lists without merge key');
   const elementType = member.type?.type === 'list' ? resolveType(member.type.element) : undefined;
-  const key = keyOf(mergeKey);
+  const key = itemKeyOf(mergeKey);
 
   const items: JsonObject[] = [];
   const deleted = new Set<unknown>();

@@ -39,7 +39,7 @@ export function hasLeftVolumes({ metadata, status }: Readonly<StoredPod>): boole
 }
 
 /** The name of the claim that a volume of a pod stands for. */
-export function claimNameOf(pod: Readonly<StoredPod>, volume: Readonly<Volume>): string | undefined {
+export function volumeClaimName(pod: Readonly<StoredPod>, volume: Readonly<Volume>): string | undefined {
   if (volume.persistentVolumeClaim !== undefined) return volume.persistentVolumeClaim.claimName;
   return volume.ephemeral === undefined ? undefined : ephemeralClaimName(pod, volume);
 }
@@ -53,7 +53,7 @@ export function attachmentOf(
   podVolume: Readonly<Volume>,
   lookup: VolumeLookup,
 ): AttachableVolume | 'unknown' | undefined {
-  const claimName = claimNameOf(pod, podVolume);
+  const claimName = volumeClaimName(pod, podVolume);
   if (claimName === undefined) return attachableInline(podVolume, lookup.labelPrefix);
   const claim = lookup.claim(pod.metadata.namespace ?? '', claimName);
   if (claim === undefined || claim.status?.phase !== 'Bound' || !claim.spec.volumeName) return 'unknown';

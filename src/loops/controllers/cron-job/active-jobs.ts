@@ -21,7 +21,7 @@ export interface JobReview {
 }
 
 /** The type of the condition that ended a job. */
-export function endOf({ status }: StoredJob): 'Complete' | 'Failed' | undefined {
+export function jobEndOf({ status }: StoredJob): 'Complete' | 'Failed' | undefined {
   const found = status.conditions?.find(
     (condition) => (condition.type === 'Complete' || condition.type === 'Failed') && condition.status === 'True',
   );
@@ -35,7 +35,7 @@ export function reviewJobs(cronJob: StoredCronJob, jobs: readonly StoredJob[]): 
   const active = new Map((status.active ?? []).map((reference) => [reference.uid, reference]));
   for (const job of jobs) {
     const { uid, name } = job.metadata;
-    const end = endOf(job);
+    const end = jobEndOf(job);
     if (end === undefined) {
       if (active.has(uid)) continue;
       const message = `Saw a job that the controller did not create or forgot: ${name}`;
@@ -76,7 +76,7 @@ export function outlivedJobs({ spec }: StoredCronJob, jobs: readonly StoredJob[]
   const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = spec;
   const beyond = (end: 'Complete' | 'Failed', limit: number | undefined) => {
     if (limit === undefined) return [];
-    const ended = jobs.filter((job) => endOf(job) === end).sort(byStart);
+    const ended = jobs.filter((job) => jobEndOf(job) === end).sort(byStart);
     return ended.slice(0, Math.max(0, ended.length - limit));
   };
   return [...beyond('Complete', successfulJobsHistoryLimit), ...beyond('Failed', failedJobsHistoryLimit)];

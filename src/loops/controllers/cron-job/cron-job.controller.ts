@@ -12,7 +12,7 @@ import { keyOf, ownKey, ReconcileLoop, type Source, source, splitKey } from '../
 import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
 import { isDeleting, type StoredJob } from '../job/job-pod.js';
 import type { WorkOutcome } from '../work-queue.js';
-import { endOf, outlivedJobs, referenceTo, reviewJobs, setActive } from './active-jobs.js';
+import { jobEndOf, outlivedJobs, referenceTo, reviewJobs, setActive } from './active-jobs.js';
 import { dueRun, type StoredCronJob } from './due-run.js';
 
 /** The longest wait: the machine's clock may be changed. */
@@ -105,7 +105,7 @@ export class CronJobController extends ReconcileLoop {
     const job = await this.start(cronJob, times.zone, at, work);
     if (job === undefined) return waitMs;
     status.lastScheduleTime = formatTime(at);
-    if (endOf(job) === undefined) setActive(status, [...(status.active ?? []), referenceTo(job)]);
+    if (jobEndOf(job) === undefined) setActive(status, [...(status.active ?? []), referenceTo(job)]);
     return waitMs;
   }
 

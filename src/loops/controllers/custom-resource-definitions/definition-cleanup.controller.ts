@@ -97,7 +97,10 @@ export class DefinitionCleanupController extends ReconcileLoop {
 
   private sweep(): void {
     this.ended.sweep((error) =>
-      this.dependencies.logger.warn('marks of ended definitions could not be removed yet', { loop: this.name, error }),
+      this.dependencies.logger.warn('could not remove the records of ended definitions yet', {
+        loop: this.name,
+        error,
+      }),
     );
   }
 

@@ -14,7 +14,7 @@ export type StoredDaemonSet = DaemonSet & ApiObject;
 export type StoredNode = Node & ApiObject;
 
 /** Label of pods and revisions: the hash of the template that they were made from. */
-export const hashLabel = 'controller-revision-hash';
+export const revisionHashLabel = 'controller-revision-hash';
 /** Label of pods: the generation of their template, for older clients. */
 const generationLabel = 'pod-template-generation';
 const templateGeneration = 'deprecated.daemonset.template.generation';
@@ -60,7 +60,11 @@ export function newDaemonPod(
   const { template } = set.spec;
   const { metadata, spec } = podFromTemplate(set, template);
   const generation = set.metadata.annotations?.[templateGeneration];
-  const labels = { ...metadata.labels, [hashLabel]: hash, ...(generation ? { [generationLabel]: generation } : {}) };
+  const labels = {
+    ...metadata.labels,
+    [revisionHashLabel]: hash,
+    ...(generation ? { [generationLabel]: generation } : {}),
+  };
   const required = {
     nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] }],
   };
@@ -110,5 +114,5 @@ export function nodeFits(
 
 /** The hash of the template that a pod was made from. */
 export function hashOfPod({ metadata }: StoredPod): string {
-  return metadata.labels?.[hashLabel] ?? '';
+  return metadata.labels?.[revisionHashLabel] ?? '';
 }

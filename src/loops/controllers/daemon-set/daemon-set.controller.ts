@@ -2,9 +2,9 @@ import { labelSelectorFromObject } from '../../../base/machinery/label-selector.
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import { claimObjects } from '../frame/controller-refs.js';
 import {
-  type History,
   hashOf,
   presentRevision,
+  type RevisionHistory,
   type StoredRevision,
   superfluousRevisions,
 } from '../frame/controller-revisions.js';
@@ -17,15 +17,15 @@ import { type Choosers, concernedBy, ownerKeys, rememberedSelectors } from '../f
 import { allOf, slowStart } from '../frame/slow-start.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
-  hashLabel,
   hashOfPod,
   type NodeFit,
   newDaemonPod,
   nodeFits,
+  revisionHashLabel,
   type StoredDaemonSet,
   type StoredNode,
 } from './daemon-pods.js';
-import { nextAvailableInMs, nextStatus } from './daemon-status.js';
+import { nextAvailableInMs, nextDaemonStatus } from './daemon-status.js';
 import { FailedPods } from './failed-pods.js';
 import { type DaemonState, type DaemonSteps, daemonState, placementSteps, updateSteps } from './next-steps.js';
 
@@ -82,7 +82,7 @@ export class DaemonSetController extends ReconcileLoop {
     const history = await this.historyOf(set, work);
     if (history === undefined) return 'done';
     const pods = await this.podsOf(set, work);
-    const hash = hashOf(history.update, hashLabel);
+    const hash = hashOf(history.update, revisionHashLabel);
     const state = daemonState(set, pods, this.fitsOf(set), { hash, now: this.dependencies.timers.now() });
     const { error, waitMs } = await this.manage(state, work);
     await this.writeStatus(state, history.collisionCount, work);
@@ -109,7 +109,7 @@ export class DaemonSetController extends ReconcileLoop {
   }
 
   /** The history with the revision of the present template; undefined when it can't be made any more. */
-  private async historyOf(set: StoredDaemonSet, work: ReconcileContext): Promise<History | undefined> {
+  private async historyOf(set: StoredDaemonSet, work: ReconcileContext): Promise<RevisionHistory | undefined> {
     const client = this.client<StoredRevision>('apps', 'controllerrevisions');
     const revisions = await claimObjects(work, {
       ...this.claiming(set),
@@ -119,7 +119,13 @@ export class DaemonSetController extends ReconcileLoop {
     });
     const { collisionCount = 0 } = set.status;
     try {
-      return await presentRevision(work, { owner: set, revisions, collisionCount, hashLabel, client });
+      return await presentRevision(work, {
+        owner: set,
+        revisions,
+        collisionCount,
+        hashLabel: revisionHashLabel,
+        client,
+      });
     } catch (error) {
       if (isNamespaceTerminating(error)) return undefined;
       throw error;
@@ -197,9 +203,9 @@ export class DaemonSetController extends ReconcileLoop {
 
   private async writeStatus(state: DaemonState, collisionCount: number, work: ReconcileContext): Promise<void> {
     const { set } = state;
-    if (deepEqual(nextStatus(set.status, state, collisionCount), set.status)) return;
+    if (deepEqual(nextDaemonStatus(set.status, state, collisionCount), set.status)) return;
     await this.client<StoredDaemonSet>('apps', 'daemonsets').updateStatus(work, set, (live) => {
-      const status = nextStatus(live.status, state, collisionCount);
+      const status = nextDaemonStatus(live.status, state, collisionCount);
       if (deepEqual(status, live.status)) return undefined;
       return { ...live, status };
     });
@@ -208,12 +214,12 @@ export class DaemonSetController extends ReconcileLoop {
   /** Deletes unused revisions beyond the limit. */
   private async forgetRevisions(
     { set }: DaemonState,
-    { update, revisions }: History,
+    { update, revisions }: RevisionHistory,
     pods: readonly StoredPod[],
     work: ReconcileContext,
   ): Promise<void> {
     const hashes = new Set(pods.map(hashOfPod));
-    const used = revisions.filter((revision) => revision === update || hashes.has(hashOf(revision, hashLabel)));
+    const used = revisions.filter((revision) => revision === update || hashes.has(hashOf(revision, revisionHashLabel)));
     const inUse = new Set(used.map(({ metadata }) => metadata.name ?? ''));
     const client = this.client<StoredRevision>('apps', 'controllerrevisions');
     for (const revision of superfluousRevisions(revisions, inUse, set.spec.revisionHistoryLimit ?? 10)) {

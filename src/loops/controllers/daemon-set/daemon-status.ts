@@ -4,7 +4,7 @@ import { hashOfPod } from './daemon-pods.js';
 import type { DaemonState } from './next-steps.js';
 
 /** The status of a set with these pods. Of several pods on a node the oldest counts. */
-export function nextStatus(before: DaemonSetStatus, state: DaemonState, collisionCount: number): DaemonSetStatus {
+export function nextDaemonStatus(before: DaemonSetStatus, state: DaemonState, collisionCount: number): DaemonSetStatus {
   const { set, nodes, hash, now } = state;
   const { minReadySeconds = 0 } = set.spec;
   const wanted = nodes.filter(({ fit }) => fit.runs);

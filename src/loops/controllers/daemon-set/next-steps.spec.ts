@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { formatTime } from '../../../base/machinery/clock.js';
 import type { StoredPod } from '../frame/indexes.js';
 import type { NodeFit, StoredDaemonSet } from './daemon-pods.js';
-import { nextStatus } from './daemon-status.js';
+import { nextDaemonStatus } from './daemon-status.js';
 import { FailedPods } from './failed-pods.js';
 import { type DaemonSteps, daemonState, placementSteps, updateSteps } from './next-steps.js';
 
@@ -124,7 +124,7 @@ describe('updateSteps', () => {
 describe('the status of a daemon set', () => {
   const before = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 };
   it('counts nodes by their oldest pod', () => {
-    assert.deepEqual(nextStatus(before, scene('n1:a n2:bo n3:c! n4 (n5):d [n6]:e [n7]'), 0), {
+    assert.deepEqual(nextDaemonStatus(before, scene('n1:a n2:bo n3:c! n4 (n5):d [n6]:e [n7]'), 0), {
       currentNumberScheduled: 3,
       numberMisscheduled: 2,
       desiredNumberScheduled: 4,
@@ -136,7 +136,7 @@ describe('the status of a daemon set', () => {
     });
   });
   it('leaves out what is none', () => {
-    assert.deepEqual(nextStatus(before, scene('n1:a'), 1), {
+    assert.deepEqual(nextDaemonStatus(before, scene('n1:a'), 1), {
       currentNumberScheduled: 1,
       numberMisscheduled: 0,
       desiredNumberScheduled: 1,

@@ -9,7 +9,7 @@ import type {
 import type { ReplicaSet } from '../../../objects/apis/apps/v1/replica-set.types.js';
 
 export type StoredDeployment = Deployment & ApiObject;
-export type StoredSet = ReplicaSet & ApiObject;
+export type StoredReplicaSet = ReplicaSet & ApiObject;
 export type { DeploymentCondition, DeploymentStatus };
 
 /** Label of the pods and replica sets of one template. */
@@ -50,7 +50,7 @@ export function annotatedNumber({ metadata }: Readonly<ApiObject>, mark: string)
 const maxRevision = 2n ** 63n - 2n;
 
 /** The revision of a replica set; 0 when it has none. */
-export function revisionOf({ metadata }: StoredSet, { revision }: DeploymentAnnotations): bigint {
+export function revisionOf({ metadata }: StoredReplicaSet, { revision }: DeploymentAnnotations): bigint {
   return parseRevision(metadata.annotations?.[revision]);
 }
 
@@ -61,11 +61,11 @@ export function parseRevision(text: string | undefined): bigint {
 }
 
 /** The sets by age, the oldest first. */
-export function byAge(sets: readonly StoredSet[]): StoredSet[] {
+export function byAge(sets: readonly StoredReplicaSet[]): StoredReplicaSet[] {
   return [...sets].sort((a, b) => order(a, b));
 }
 
-function order({ metadata: a }: StoredSet, { metadata: b }: StoredSet): number {
+function order({ metadata: a }: StoredReplicaSet, { metadata: b }: StoredReplicaSet): number {
   const [left, right] = [`${a.creationTimestamp} ${a.name}`, `${b.creationTimestamp} ${b.name}`];
   return left < right ? -1 : left > right ? 1 : 0;
 }
@@ -73,19 +73,19 @@ function order({ metadata: a }: StoredSet, { metadata: b }: StoredSet): number {
 /** The replica sets of a deployment. */
 export interface Sets {
   /** The replica set of the deployment's template. */
-  readonly newSet: StoredSet | undefined;
+  readonly newSet: StoredReplicaSet | undefined;
   /** All other replica sets of the deployment. */
-  readonly oldSets: readonly StoredSet[];
+  readonly oldSets: readonly StoredReplicaSet[];
 }
 
 /** Finds the set of the deployment's template: the oldest, if there are several. */
-export function splitSets(deployment: StoredDeployment, sets: readonly StoredSet[]): Sets {
+export function splitSets(deployment: StoredDeployment, sets: readonly StoredReplicaSet[]): Sets {
   const newSet = byAge(sets).find((set) => hasTemplateOf(set, deployment));
   return { newSet, oldSets: sets.filter((set) => set !== newSet) };
 }
 
 /** Whether the templates are the same, except for the label that distinguishes them. */
-export function hasTemplateOf(set: StoredSet, deployment: StoredDeployment): boolean {
+export function hasTemplateOf(set: StoredReplicaSet, deployment: StoredDeployment): boolean {
   const mine = set.spec.template;
   const wanted = deployment.spec.template;
   // Each template is compared with those of all revisions, and a template may be very large.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { IntOrString } from '../../../base/machinery/values/int-or-string.js';
 import { vendorNames } from '../../../base/machinery/vendor.js';
-import { deploymentAnnotations, type StoredDeployment, type StoredSet } from './deployment-annotations.js';
+import { deploymentAnnotations, type StoredDeployment, type StoredReplicaSet } from './deployment-annotations.js';
 import {
   maxSurge,
   maxUnavailable,
@@ -27,7 +27,7 @@ const recreated = {
 } as unknown as StoredDeployment;
 
 /** A set named after its age: `a` is the oldest. */
-function set(name: string, replicas: number, availableReplicas = 0, desired?: number, max?: number): StoredSet {
+function set(name: string, replicas: number, availableReplicas = 0, desired?: number, max?: number): StoredReplicaSet {
   const annotations = {
     ...(desired === undefined ? {} : { [keys.desired]: String(desired) }),
     ...(max === undefined ? {} : { [keys.max]: String(max) }),
@@ -37,7 +37,7 @@ function set(name: string, replicas: number, availableReplicas = 0, desired?: nu
     metadata: { name, creationTimestamp, annotations },
     spec: { replicas },
     status: { replicas, availableReplicas },
-  } as unknown as StoredSet;
+  } as unknown as StoredReplicaSet;
 }
 
 function sizes(steps: readonly Resize[]): Record<string, number> {
@@ -70,7 +70,7 @@ describe('maxSurge and maxUnavailable', () => {
 });
 
 describe('newSetReplicas', () => {
-  const cases: readonly (readonly [string, StoredDeployment, number, readonly StoredSet[], number])[] = [
+  const cases: readonly (readonly [string, StoredDeployment, number, readonly StoredReplicaSet[], number])[] = [
     ['all at once without old sets', deployment(5, 1), 0, [], 5],
     ['only the surge beside a full old set', deployment(5, 2), 0, [set('a', 5)], 2],
     ['no more than room is left', deployment(5, 2), 2, [set('a', 4)], 3],
@@ -89,8 +89,8 @@ describe('shrinkOldSets', () => {
   const cases: readonly (readonly [
     string,
     StoredDeployment,
-    StoredSet,
-    readonly StoredSet[],
+    StoredReplicaSet,
+    readonly StoredReplicaSet[],
     Record<string, number>,
   ])[] = [
     ['nothing without old pods', deployment(3, 1), set('n', 3), [set('a', 0)], {}],
@@ -131,8 +131,8 @@ describe('scaledReplicas', () => {
   const cases: readonly (readonly [
     string,
     StoredDeployment,
-    StoredSet | undefined,
-    readonly StoredSet[],
+    StoredReplicaSet | undefined,
+    readonly StoredReplicaSet[],
     Record<string, number>,
   ])[] = [
     ['the only set', deployment(5, 1), set('n', 3, 3, 3, 4), [], { n: 5 }],

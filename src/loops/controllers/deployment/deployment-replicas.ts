@@ -4,12 +4,12 @@ import {
   byAge,
   type DeploymentAnnotations,
   type StoredDeployment,
-  type StoredSet,
+  type StoredReplicaSet,
 } from './deployment-annotations.js';
 
 /** A replica set and the number of replicas it should have. */
 export interface Resize {
-  readonly set: StoredSet;
+  readonly set: StoredReplicaSet;
   readonly replicas: number;
 }
 
@@ -18,31 +18,31 @@ export function isRolling({ spec }: StoredDeployment): boolean {
 }
 
 /** The desired number of pods of a deployment. */
-export function wantedOf({ spec }: StoredDeployment): number {
+export function wantedReplicasOf({ spec }: StoredDeployment): number {
   return spec.replicas ?? 0;
 }
 
-export function replicasOf({ spec }: StoredSet): number {
+export function replicasOf({ spec }: StoredReplicaSet): number {
   return spec.replicas ?? 0;
 }
 
-function availableOf({ status }: StoredSet): number {
+function availableOf({ status }: StoredReplicaSet): number {
   return status.availableReplicas ?? 0;
 }
 
-export function sumOf(sets: readonly StoredSet[], number: (set: StoredSet) => number): number {
+export function sumOf(sets: readonly StoredReplicaSet[], number: (set: StoredReplicaSet) => number): number {
   return sets.reduce((sum, set) => sum + number(set), 0);
 }
 
 /** Sets that should have pods. */
-export function activeOf(sets: readonly StoredSet[]): StoredSet[] {
+export function activeOf(sets: readonly StoredReplicaSet[]): StoredReplicaSet[] {
   return sets.filter((set) => replicasOf(set) > 0);
 }
 
 /** How many pods may exist above the desired number during an update. */
 export function maxSurge(deployment: StoredDeployment): number {
   if (!isRolling(deployment)) return 0;
-  return shareOf(deployment.spec.strategy.rollingUpdate?.maxSurge ?? 0, wantedOf(deployment), 'up');
+  return shareOf(deployment.spec.strategy.rollingUpdate?.maxSurge ?? 0, wantedReplicasOf(deployment), 'up');
 }
 
 /**
@@ -50,7 +50,7 @@ export function maxSurge(deployment: StoredDeployment): number {
  * be missing.
  */
 export function maxUnavailable(deployment: StoredDeployment): number {
-  const wanted = wantedOf(deployment);
+  const wanted = wantedReplicasOf(deployment);
   if (!isRolling(deployment) || wanted === 0) return 0;
   const share = shareOf(deployment.spec.strategy.rollingUpdate?.maxUnavailable ?? 0, wanted, 'down');
   const missing = share === 0 && maxSurge(deployment) === 0 ? 1 : share;
@@ -58,8 +58,12 @@ export function maxUnavailable(deployment: StoredDeployment): number {
 }
 
 /** The size of the new set, as large as the other sets allow. */
-export function newSetReplicas(deployment: StoredDeployment, newSize: number, oldSets: readonly StoredSet[]): number {
-  const wanted = wantedOf(deployment);
+export function newSetReplicas(
+  deployment: StoredDeployment,
+  newSize: number,
+  oldSets: readonly StoredReplicaSet[],
+): number {
+  const wanted = wantedReplicasOf(deployment);
   if (!isRolling(deployment) || newSize >= wanted) return wanted;
   const surplus = wanted + maxSurge(deployment) - newSize - sumOf(oldSets, replicasOf);
   return newSize + Math.max(0, Math.min(surplus, wanted - newSize));
@@ -68,12 +72,12 @@ export function newSetReplicas(deployment: StoredDeployment, newSize: number, ol
 /** The next step of a rolling update that makes old sets smaller; empty when none may lose a pod now. */
 export function shrinkOldSets(
   deployment: StoredDeployment,
-  newSet: StoredSet,
-  oldSets: readonly StoredSet[],
+  newSet: StoredReplicaSet,
+  oldSets: readonly StoredReplicaSet[],
 ): Resize[] {
   const sizes = new Map(byAge(activeOf(oldSets)).map((set) => [set, replicasOf(set)]));
   if (sizes.size === 0) return [];
-  const needed = wantedOf(deployment) - maxUnavailable(deployment);
+  const needed = wantedReplicasOf(deployment) - maxUnavailable(deployment);
   const all = [...oldSets, newSet];
   const newMissing = replicasOf(newSet) - availableOf(newSet);
   let spare = sumOf(all, replicasOf) - needed - newMissing;
@@ -103,11 +107,11 @@ export function shrinkOldSets(
  */
 export function scaledReplicas(
   deployment: StoredDeployment,
-  newSet: StoredSet | undefined,
-  oldSets: readonly StoredSet[],
+  newSet: StoredReplicaSet | undefined,
+  oldSets: readonly StoredReplicaSet[],
   annotations: DeploymentAnnotations,
 ): Resize[] {
-  const wanted = wantedOf(deployment);
+  const wanted = wantedReplicasOf(deployment);
   const only = onlyOrNewest(newSet, oldSets);
   if (only !== undefined) return [{ set: only, replicas: wanted }];
   if (newSet !== undefined && isSaturated(deployment, newSet, annotations)) {
@@ -118,24 +122,27 @@ export function scaledReplicas(
 }
 
 /** The only set with pods; without any, the new or the youngest one; undefined when several have pods. */
-function onlyOrNewest(newSet: StoredSet | undefined, oldSets: readonly StoredSet[]): StoredSet | undefined {
+function onlyOrNewest(
+  newSet: StoredReplicaSet | undefined,
+  oldSets: readonly StoredReplicaSet[],
+): StoredReplicaSet | undefined {
   const active = activeOf(newSet === undefined ? oldSets : [...oldSets, newSet]);
   if (active.length === 0) return newSet ?? byAge(oldSets).at(-1);
   return active.length === 1 ? active[0] : undefined;
 }
 
-function isSaturated(deployment: StoredDeployment, set: StoredSet, { desired }: DeploymentAnnotations): boolean {
-  const wanted = wantedOf(deployment);
+function isSaturated(deployment: StoredDeployment, set: StoredReplicaSet, { desired }: DeploymentAnnotations): boolean {
+  const wanted = wantedReplicasOf(deployment);
   return replicasOf(set) === wanted && annotatedNumber(set, desired) === wanted && availableOf(set) === wanted;
 }
 
 /** Divides the added or removed pods among sets in proportion to their sizes; the largest gets the rest. */
 function proportionalSizes(
   deployment: StoredDeployment,
-  sets: readonly StoredSet[],
+  sets: readonly StoredReplicaSet[],
   annotations: DeploymentAnnotations,
 ): Resize[] {
-  const wanted = wantedOf(deployment);
+  const wanted = wantedReplicasOf(deployment);
   const allowed = wanted > 0 ? wanted + maxSurge(deployment) : 0;
   const toAdd = allowed - sumOf(sets, replicasOf);
   const oldest = byAge(sets);
@@ -157,17 +164,17 @@ function proportionalSizes(
 /** By how much a set grows when all sets together grow to `allowed`. */
 function proportion(
   deployment: StoredDeployment,
-  set: StoredSet,
+  set: StoredReplicaSet,
   allowed: number,
   { max }: DeploymentAnnotations,
 ): number {
   const size = replicasOf(set);
-  if (wantedOf(deployment) === 0) return -size;
+  if (wantedReplicasOf(deployment) === 0) return -size;
   const before = annotatedNumber(set, max) || (deployment.status.replicas ?? 0);
   return before === 0 ? 0 : Math.round((size * allowed) / before) - size;
 }
 
-function changes(sizes: ReadonlyMap<StoredSet, number>): Resize[] {
+function changes(sizes: ReadonlyMap<StoredReplicaSet, number>): Resize[] {
   return [...sizes]
     .filter(([set, replicas]) => replicas !== replicasOf(set))
     .map(([set, replicas]) => ({ set, replicas }));

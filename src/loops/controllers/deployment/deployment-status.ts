@@ -1,14 +1,19 @@
 import { formatTime } from '../../../base/machinery/clock.js';
 import { parseTime } from '../../../base/machinery/values/time.js';
-import type { DeploymentCondition, DeploymentStatus, StoredDeployment, StoredSet } from './deployment-annotations.js';
-import { maxUnavailable, replicasOf, sumOf, wantedOf } from './deployment-replicas.js';
+import type {
+  DeploymentCondition,
+  DeploymentStatus,
+  StoredDeployment,
+  StoredReplicaSet,
+} from './deployment-annotations.js';
+import { maxUnavailable, replicasOf, sumOf, wantedReplicasOf } from './deployment-replicas.js';
 
 /** The inputs of a deployment's status. */
-export interface Observed {
+export interface ObservedDeployment {
   /** The deployment as the controller saw it. */
   readonly deployment: StoredDeployment;
-  readonly newSet: StoredSet | undefined;
-  readonly oldSets: readonly StoredSet[];
+  readonly newSet: StoredReplicaSet | undefined;
+  readonly oldSets: readonly StoredReplicaSet[];
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** The outcome for the new set: it was created now, or could not be created. */
@@ -25,10 +30,10 @@ export function deadlineOf({ spec }: StoredDeployment): number | undefined {
 }
 
 /** The status with its counts and the condition Available updated; the other conditions stay. */
-export function countedStatus(before: DeploymentStatus, observed: Observed): DeploymentStatus {
+export function countedStatus(before: DeploymentStatus, observed: ObservedDeployment): DeploymentStatus {
   const { deployment, newSet, oldSets, now } = observed;
   const all = newSet === undefined ? oldSets : [...oldSets, newSet];
-  const sum = (number: (status: StoredSet['status']) => number | undefined) =>
+  const sum = (number: (status: StoredReplicaSet['status']) => number | undefined) =>
     sumOf(all, ({ status }) => number(status) ?? 0);
   const available = sum(({ availableReplicas }) => availableReplicas);
   const counts = {
@@ -40,7 +45,7 @@ export function countedStatus(before: DeploymentStatus, observed: Observed): Dep
   };
   // Unlike the other counts, this one is reported when it is 0. It is unknown until every set has counted its own pods.
   const terminating = all.some(isUncounted) ? undefined : sum(({ terminatingReplicas }) => terminatingReplicas);
-  const isAvailable = available >= wantedOf(deployment) - maxUnavailable(deployment);
+  const isAvailable = available >= wantedReplicasOf(deployment) - maxUnavailable(deployment);
   const conditions = withCondition(
     before.conditions ?? [],
     isAvailable
@@ -60,7 +65,7 @@ export function countedStatus(before: DeploymentStatus, observed: Observed): Dep
 }
 
 /** {@link countedStatus} with the progress of the update. */
-export function rolloutStatus(before: DeploymentStatus, observed: Observed): DeploymentStatus {
+export function rolloutStatus(before: DeploymentStatus, observed: ObservedDeployment): DeploymentStatus {
   const counted = countedStatus(before, observed);
   const failure = failureOf(observed);
   const conditions = without(progressed(before, counted, observed), 'ReplicaFailure');
@@ -71,20 +76,24 @@ export function rolloutStatus(before: DeploymentStatus, observed: Observed): Dep
 }
 
 /** Whether all pods are of the present template, and all available. */
-export function isComplete(deployment: StoredDeployment, status: DeploymentStatus): boolean {
-  const wanted = wantedOf(deployment);
+export function isRolloutComplete(deployment: StoredDeployment, status: DeploymentStatus): boolean {
+  const wanted = wantedReplicasOf(deployment);
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0, observedGeneration = 0 } = status;
   const isSeen = observedGeneration >= (deployment.metadata.generation ?? 0);
   return isSeen && updatedReplicas === wanted && replicas === wanted && availableReplicas === wanted;
 }
 
 /** How long until the update fails if nothing happens, in milliseconds; undefined: it can't fail. */
-export function deadlineInMs(deployment: StoredDeployment, status: DeploymentStatus, now: number): number | undefined {
+export function progressDeadlineInMs(
+  deployment: StoredDeployment,
+  status: DeploymentStatus,
+  now: number,
+): number | undefined {
   const deadline = deadlineOf(deployment);
   const condition = conditionOf(status.conditions, 'Progressing');
   if (deadline === undefined || condition === undefined) return undefined;
   const isOver = condition.reason === 'NewReplicaSetAvailable' || condition.reason === 'ProgressDeadlineExceeded';
-  if (isOver || isComplete(deployment, status)) return undefined;
+  if (isOver || isRolloutComplete(deployment, status)) return undefined;
   const since = condition.lastUpdateTime ?? condition.lastTransitionTime;
   return since ? parseTime(since) + deadline * 1000 - now : undefined;
 }
@@ -109,7 +118,11 @@ export function pauseCondition(
   return withCondition(conditions, next, now);
 }
 
-function progressed(before: DeploymentStatus, counted: DeploymentStatus, observed: Observed): DeploymentCondition[] {
+function progressed(
+  before: DeploymentStatus,
+  counted: DeploymentStatus,
+  observed: ObservedDeployment,
+): DeploymentCondition[] {
   const { deployment, newSet, now } = observed;
   let conditions = [...(counted.conditions ?? [])];
   const deadline = deadlineOf(deployment);
@@ -121,7 +134,7 @@ function progressed(before: DeploymentStatus, counted: DeploymentStatus, observe
   if (replicas === updatedReplicas && known?.reason === 'NewReplicaSetAvailable') return conditions;
   const subject =
     newSet === undefined ? `Deployment "${deployment.metadata.name}"` : `ReplicaSet "${newSet.metadata.name}"`;
-  if (isComplete(deployment, counted)) {
+  if (isRolloutComplete(deployment, counted)) {
     const message = `${subject} has successfully progressed.`;
     return withCondition(conditions, ['Progressing', 'True', 'NewReplicaSetAvailable', message], now);
   }
@@ -132,13 +145,13 @@ function progressed(before: DeploymentStatus, counted: DeploymentStatus, observe
     if (known?.status === 'True') next.lastTransitionTime = known.lastTransitionTime;
     return [...without(conditions, 'Progressing'), next];
   }
-  if ((deadlineInMs(deployment, { ...counted, conditions }, now) ?? 1) > 0) return conditions;
+  if ((progressDeadlineInMs(deployment, { ...counted, conditions }, now) ?? 1) > 0) return conditions;
   const message = `${subject} has timed out progressing.`;
   return withCondition(conditions, ['Progressing', 'False', 'ProgressDeadlineExceeded', message], now);
 }
 
 /** Reports that the new set was made or found, or why it could not be made. */
-function begun(conditions: DeploymentCondition[], { created, newSet, now }: Observed): DeploymentCondition[] {
+function begun(conditions: DeploymentCondition[], { created, newSet, now }: ObservedDeployment): DeploymentCondition[] {
   if (created?.error !== undefined) {
     const message = `Failed to create new replica set "${created.name}": ${created.error}`;
     return withCondition(conditions, ['Progressing', 'False', 'ReplicaSetCreateError', message], now);
@@ -166,7 +179,7 @@ function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boole
 }
 
 /** Why a replica set lacks pods: the new set if it does, otherwise any other set. */
-function failureOf({ newSet, oldSets, now }: Observed): DeploymentCondition | undefined {
+function failureOf({ newSet, oldSets, now }: ObservedDeployment): DeploymentCondition | undefined {
   const sets = newSet === undefined ? oldSets : [newSet, ...oldSets];
   for (const { status } of sets) {
     const found = status.conditions?.find(({ type }) => type === 'ReplicaFailure');
@@ -212,6 +225,6 @@ function conditionOf(
 }
 
 /** A set that no loop has looked at has no pods; an older loop looked at it without counting. */
-function isUncounted({ status }: StoredSet): boolean {
+function isUncounted({ status }: StoredReplicaSet): boolean {
   return status.terminatingReplicas === undefined && (status.observedGeneration ?? 0) > 0;
 }

@@ -5,7 +5,7 @@ import { Place } from '../../../../test/support/place.js';
 import { startTestPostgres, type TestPostgres } from '../../../../test/support/test-postgres.js';
 import { WebDeployment } from '../../../../test/support/web-deployment.js';
 import { templateHash } from '../frame/template-hash.js';
-import type { StoredDeployment, StoredSet } from './deployment-annotations.js';
+import type { StoredDeployment, StoredReplicaSet } from './deployment-annotations.js';
 
 const deployments = 'deployments.apps';
 const sets = 'replicasets.apps';
@@ -136,10 +136,10 @@ describe('deployments', () => {
     const stop = await web.place.node.work();
     await web.complete();
     const seen: { total: number; available: number }[] = [];
-    const unfollow = await scene.follow<StoredSet>(sets, async () => {
+    const unfollow = await scene.follow<StoredReplicaSet>(sets, async () => {
       // Read all sets at one moment: sizes of different moments do not add up.
-      const all = await web.place.until<StoredSet, StoredSet[]>(sets, 'sets', (found) => [...found]);
-      const sum = (number: (set: StoredSet) => number | undefined) =>
+      const all = await web.place.until<StoredReplicaSet, StoredReplicaSet[]>(sets, 'sets', (found) => [...found]);
+      const sum = (number: (set: StoredReplicaSet) => number | undefined) =>
         all.reduce((total, set) => total + (number(set) ?? 0), 0);
       seen.push({ total: sum(({ spec }) => spec.replicas), available: sum(({ status }) => status.availableReplicas) });
     });
@@ -268,7 +268,7 @@ describe('deployments', () => {
       deployment.spec.minReadySeconds = 5;
       deployment.metadata.annotations = { ...deployment.metadata.annotations, 'kubernetes.io/change-cause': 'c' };
     });
-    const set = await web.place.one<StoredSet>(sets, 'passed on', ({ spec }) => spec.minReadySeconds === 5);
+    const set = await web.place.one<StoredReplicaSet>(sets, 'passed on', ({ spec }) => spec.minReadySeconds === 5);
     assert.equal(set.metadata.annotations?.['kubernetes.io/change-cause'], 'c');
     assert.equal(set.metadata.annotations?.[revision], '1');
   });
@@ -291,7 +291,11 @@ describe('deployments', () => {
     });
     const { status } = await place.one<StoredDeployment>(deployments, 'counted', (d) => d.status.replicas === 1);
     assert.equal(status.collisionCount, 1);
-    const mine = await place.one<StoredSet>(sets, 'another set', (set) => WebDeployment.imageOf(set) === 'img:1');
+    const mine = await place.one<StoredReplicaSet>(
+      sets,
+      'another set',
+      (set) => WebDeployment.imageOf(set) === 'img:1',
+    );
     assert.equal(mine.metadata.name, `web-${templateHash(made.spec.template, 1)}`);
   });
 
@@ -299,7 +303,7 @@ describe('deployments', () => {
     const web = await WebDeployment.make(scene, 'adopt', { replicas: 1 });
     const { 'img:1': set } = await web.sizes({ 'img:1': 1 });
     await scene.delete(deployments, 'adopt', 'web', { propagationPolicy: 'Background' });
-    await scene.update<StoredSet>(sets, 'adopt', set?.metadata.name ?? '', ({ metadata }) => {
+    await scene.update<StoredReplicaSet>(sets, 'adopt', set?.metadata.name ?? '', ({ metadata }) => {
       delete metadata.ownerReferences;
     });
     const anew = await scene.create<StoredDeployment>(deployments, {
@@ -307,7 +311,7 @@ describe('deployments', () => {
       spec: { replicas: 1, selector: { matchLabels: labels }, template: template('img:1') },
     } as object);
     const { uid } = anew.metadata;
-    const adopted = await web.place.one<StoredSet>(
+    const adopted = await web.place.one<StoredReplicaSet>(
       sets,
       'adopted',
       (s) => s.metadata.ownerReferences?.[0]?.uid === uid,
@@ -320,12 +324,16 @@ describe('deployments', () => {
     const web = await WebDeployment.make(scene, 'release', { replicas: 1 });
     const { 'img:1': set } = await web.sizes({ 'img:1': 1 });
     const name = set?.metadata.name ?? '';
-    await scene.update<StoredSet>(sets, 'release', name, ({ metadata }) => {
+    await scene.update<StoredReplicaSet>(sets, 'release', name, ({ metadata }) => {
       metadata.labels = { app: 'x' };
     });
-    await web.place.one<StoredSet>(sets, 'released', (s) => s.metadata.name === name && !s.metadata.ownerReferences);
+    await web.place.one<StoredReplicaSet>(
+      sets,
+      'released',
+      (s) => s.metadata.name === name && !s.metadata.ownerReferences,
+    );
     await web.until('its name is taken', ({ status }) => status.collisionCount === 1);
-    await web.place.one<StoredSet>(sets, 'another one', (s) => s.metadata.name !== name);
+    await web.place.one<StoredReplicaSet>(sets, 'another one', (s) => s.metadata.name !== name);
   });
 
   it('start nothing while they are being deleted', async () => {

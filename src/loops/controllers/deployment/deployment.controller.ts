@@ -25,7 +25,7 @@ import {
   revisionOf,
   type Sets,
   type StoredDeployment,
-  type StoredSet,
+  type StoredReplicaSet,
   splitSets,
 } from './deployment-annotations.js';
 import {
@@ -36,14 +36,14 @@ import {
   replicasOf,
   scaledReplicas,
   shrinkOldSets,
-  wantedOf,
+  wantedReplicasOf,
 } from './deployment-replicas.js';
 import {
   countedStatus,
-  deadlineInMs,
-  isComplete,
-  type Observed,
+  isRolloutComplete,
+  type ObservedDeployment,
   pauseCondition,
+  progressDeadlineInMs,
   rolloutStatus,
 } from './deployment-status.js';
 import { newReplicaSet } from './new-replica-set.js';
@@ -62,7 +62,7 @@ export class DeploymentController extends ReconcileLoop {
   readonly name = 'deployment-controller';
   private readonly annotations: DeploymentAnnotations;
   private readonly deployments = this.informer<StoredDeployment>('apps', 'deployments');
-  private readonly sets = this.informer<StoredSet>('apps', 'replicasets');
+  private readonly sets = this.informer<StoredReplicaSet>('apps', 'replicasets');
   private readonly owned = byController(this.sets);
   private readonly orphans = orphans(this.sets);
   private readonly pods = this.informer<StoredPod>('', 'pods');
@@ -115,7 +115,7 @@ export class DeploymentController extends ReconcileLoop {
   }
 
   private get setClient() {
-    return this.client<StoredSet>('apps', 'replicasets');
+    return this.client<StoredReplicaSet>('apps', 'replicasets');
   }
 
   /** Adopts nothing for a deployment that selects everything or has no usable selector. */
@@ -129,7 +129,7 @@ export class DeploymentController extends ReconcileLoop {
 
   /** Whether the wanted number changed since the sets were scaled. */
   private isScaled(deployment: StoredDeployment, { newSet, oldSets }: Sets): boolean {
-    const wanted = wantedOf(deployment);
+    const wanted = wantedReplicasOf(deployment);
     return activeOf(newSet === undefined ? oldSets : [...oldSets, newSet]).some((set) => {
       const desired = annotatedNumber(set, this.annotations.desired);
       return desired !== undefined && desired !== wanted;
@@ -175,12 +175,13 @@ export class DeploymentController extends ReconcileLoop {
     const ensured = synced === undefined ? await this.ensureNewSet(deployment, undefined, oldSets, work) : undefined;
     const next = synced ?? ensured?.newSet;
     if (next === undefined) return 'done';
-    const growing = replicasOf(next) === wantedOf(deployment) ? [] : [{ set: next, replicas: wantedOf(deployment) }];
+    const growing =
+      replicasOf(next) === wantedReplicasOf(deployment) ? [] : [{ set: next, replicas: wantedReplicasOf(deployment) }];
     const sets = await this.resize(deployment, { newSet: next, oldSets }, growing, work);
     return this.finish(deployment, sets, ensured?.created, growing.length > 0, work);
   }
 
-  private hasPods(set: StoredSet): boolean {
+  private hasPods(set: StoredReplicaSet): boolean {
     if (set.status.replicas > 0) return true;
     return [...this.podsOfSets.get(set.metadata.uid ?? '')].some((pod) => !isPodFinished(pod));
   }
@@ -189,15 +190,16 @@ export class DeploymentController extends ReconcileLoop {
   private async finish(
     deployment: StoredDeployment,
     sets: Sets,
-    created: Observed['created'],
+    created: ObservedDeployment['created'],
     goesOn: boolean,
     work: ReconcileContext,
   ): Promise<WorkOutcome> {
-    if (!goesOn && isComplete(deployment, deployment.status)) await this.forgetOldSets(deployment, sets.oldSets, work);
+    if (!goesOn && isRolloutComplete(deployment, deployment.status))
+      await this.forgetOldSets(deployment, sets.oldSets, work);
     const now = this.dependencies.timers.now();
-    const observed: Observed = { deployment, ...sets, created, now };
+    const observed: ObservedDeployment = { deployment, ...sets, created, now };
     const status = await this.writeStatus(deployment, work, (before) => rolloutStatus(before, observed), sets.newSet);
-    const wait = deadlineInMs(deployment, status ?? deployment.status, now);
+    const wait = progressDeadlineInMs(deployment, status ?? deployment.status, now);
     return wait === undefined ? 'done' : Math.max(1, wait);
   }
 
@@ -210,15 +212,15 @@ export class DeploymentController extends ReconcileLoop {
   /** Brings the new set's annotations and settings up to date. */
   private async syncNewSet(
     deployment: StoredDeployment,
-    set: StoredSet,
-    oldSets: readonly StoredSet[],
+    set: StoredReplicaSet,
+    oldSets: readonly StoredReplicaSet[],
     work: ReconcileContext,
-  ): Promise<StoredSet> {
+  ): Promise<StoredReplicaSet> {
     const revision = newRevision(oldSets, this.annotations);
     const { minReadySeconds } = deployment.spec;
-    const wanted = (live: StoredSet) =>
+    const wanted = (live: StoredReplicaSet) =>
       newSetAnnotations(deployment, live.metadata.annotations ?? {}, revision, this.annotations);
-    const isSynced = (live: StoredSet) =>
+    const isSynced = (live: StoredReplicaSet) =>
       deepEqual(wanted(live), live.metadata.annotations ?? {}) && live.spec.minReadySeconds === minReadySeconds;
     if (isSynced(set)) return set;
     const written = await this.setClient.update(work, set, (live) => {
@@ -234,10 +236,10 @@ export class DeploymentController extends ReconcileLoop {
   /** The set of the template, created if needed; undefined when its name is taken: the next run tries another name. */
   private async ensureNewSet(
     deployment: StoredDeployment,
-    found: StoredSet | undefined,
-    oldSets: readonly StoredSet[],
+    found: StoredReplicaSet | undefined,
+    oldSets: readonly StoredReplicaSet[],
     work: ReconcileContext,
-  ): Promise<{ readonly newSet?: StoredSet; readonly created?: Observed['created'] }> {
+  ): Promise<{ readonly newSet?: StoredReplicaSet; readonly created?: ObservedDeployment['created'] }> {
     if (found !== undefined) return { newSet: await this.syncNewSet(deployment, found, oldSets, work) };
     const wanted = newReplicaSet(deployment, oldSets, this.annotations);
     const { name } = wanted.metadata;
@@ -258,7 +260,7 @@ export class DeploymentController extends ReconcileLoop {
     deployment: StoredDeployment,
     name: string,
     work: ReconcileContext,
-  ): Promise<{ readonly newSet?: StoredSet }> {
+  ): Promise<{ readonly newSet?: StoredReplicaSet }> {
     const { namespace = '', uid } = deployment.metadata;
     const live = await this.setClient.get(namespace, name);
     if (live !== undefined && controllerOf(live)?.uid === uid && hasTemplateOf(live, deployment))
@@ -272,7 +274,7 @@ export class DeploymentController extends ReconcileLoop {
 
   private async reportFailure(
     deployment: StoredDeployment,
-    oldSets: readonly StoredSet[],
+    oldSets: readonly StoredReplicaSet[],
     name: string,
     error: unknown,
     work: ReconcileContext,
@@ -280,7 +282,13 @@ export class DeploymentController extends ReconcileLoop {
     const created = { name, error: errorMessage(error) };
     const text = `Failed to create new replica set "${name}": ${created.error}`;
     this.events.warning(deployment, 'ReplicaSetCreateError', text);
-    const observed: Observed = { deployment, newSet: undefined, oldSets, created, now: this.dependencies.timers.now() };
+    const observed: ObservedDeployment = {
+      deployment,
+      newSet: undefined,
+      oldSets,
+      created,
+      now: this.dependencies.timers.now(),
+    };
     await this.writeStatus(deployment, work, (before) => rolloutStatus(before, observed));
   }
 
@@ -291,20 +299,20 @@ export class DeploymentController extends ReconcileLoop {
     steps: readonly Resize[],
     work: ReconcileContext,
   ): Promise<Sets> {
-    const resized = new Map<StoredSet, StoredSet>();
+    const resized = new Map<StoredReplicaSet, StoredReplicaSet>();
     for (const { set, replicas } of steps) {
       resized.set(set, await this.resizeSet(deployment, set, replicas, work));
     }
-    const present = (set: StoredSet) => resized.get(set) ?? set;
+    const present = (set: StoredReplicaSet) => resized.get(set) ?? set;
     return { newSet: newSet && present(newSet), oldSets: oldSets.map(present) };
   }
 
   private async resizeSet(
     deployment: StoredDeployment,
-    set: StoredSet,
+    set: StoredReplicaSet,
     replicas: number,
     work: ReconcileContext,
-  ): Promise<StoredSet> {
+  ): Promise<StoredReplicaSet> {
     const size = replicasOf(set);
     const annotations = { ...set.metadata.annotations, ...sizeAnnotations(deployment, this.annotations) };
     if (size === replicas && deepEqual(annotations, set.metadata.annotations)) return set;
@@ -320,7 +328,7 @@ export class DeploymentController extends ReconcileLoop {
     return written;
   }
 
-  private recordScaling(deployment: StoredDeployment, set: StoredSet, from: number, to: number): void {
+  private recordScaling(deployment: StoredDeployment, set: StoredReplicaSet, from: number, to: number): void {
     const direction = to > from ? 'up' : 'down';
     const text = `Scaled ${direction} replica set ${set.metadata.name} from ${from} to ${to}`;
     this.events.normal(deployment, 'ScalingReplicaSet', text);
@@ -329,7 +337,7 @@ export class DeploymentController extends ReconcileLoop {
   /** Deletes the oldest sets without pods beyond the limit of revisions. */
   private async forgetOldSets(
     deployment: StoredDeployment,
-    oldSets: readonly StoredSet[],
+    oldSets: readonly StoredReplicaSet[],
     work: ReconcileContext,
   ): Promise<void> {
     const limit = deployment.spec.revisionHistoryLimit ?? noLimit;
@@ -364,7 +372,7 @@ export class DeploymentController extends ReconcileLoop {
     deployment: StoredDeployment,
     work: ReconcileContext,
     next: (before: DeploymentStatus) => DeploymentStatus,
-    newSet?: StoredSet,
+    newSet?: StoredReplicaSet,
   ): Promise<DeploymentStatus | undefined> {
     const { revision } = this.annotations;
     const mark = newSet?.metadata.annotations?.[revision];

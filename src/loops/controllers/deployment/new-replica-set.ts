@@ -6,7 +6,7 @@ import {
   type DeploymentAnnotations,
   hashLabel,
   type StoredDeployment,
-  type StoredSet,
+  type StoredReplicaSet,
 } from './deployment-annotations.js';
 import { newSetReplicas } from './deployment-replicas.js';
 import { newRevision, newSetAnnotations, sizeAnnotations } from './replica-set-annotations.js';
@@ -14,9 +14,9 @@ import { newRevision, newSetAnnotations, sizeAnnotations } from './replica-set-a
 /** The replica set of a deployment's template, before it exists; as large as the other sets allow. */
 export function newReplicaSet(
   deployment: StoredDeployment,
-  oldSets: readonly StoredSet[],
+  oldSets: readonly StoredReplicaSet[],
   annotations: DeploymentAnnotations,
-): DeepPartial<StoredSet> & { metadata: { name: string }; spec: { replicas: number } } {
+): DeepPartial<StoredReplicaSet> & { metadata: { name: string }; spec: { replicas: number } } {
   const { name, namespace = '' } = deployment.metadata;
   const { minReadySeconds, selector } = deployment.spec;
   const template = cloneJson(deployment.spec.template);
@@ -40,5 +40,5 @@ export function newReplicaSet(
       selector: { ...selector, matchLabels: { ...selector?.matchLabels, [hashLabel]: hash } },
       template: { ...template, metadata },
     },
-  } as DeepPartial<StoredSet> & { metadata: { name: string }; spec: { replicas: number } };
+  } as DeepPartial<StoredReplicaSet> & { metadata: { name: string }; spec: { replicas: number } };
 }

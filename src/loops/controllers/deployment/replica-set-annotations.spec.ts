@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { vendorNames } from '../../../base/machinery/vendor.js';
-import { deploymentAnnotations, type StoredDeployment, type StoredSet } from './deployment-annotations.js';
+import { deploymentAnnotations, type StoredDeployment, type StoredReplicaSet } from './deployment-annotations.js';
 import { newRevision, newSetAnnotations } from './replica-set-annotations.js';
 
 const names = vendorNames('k8s.io');
@@ -47,7 +47,9 @@ describe('newSetAnnotations', () => {
 
 describe('newRevision', () => {
   const set = (revision?: string) =>
-    ({ metadata: { annotations: revision === undefined ? {} : { [annotations.revision]: revision } } }) as StoredSet;
+    ({
+      metadata: { annotations: revision === undefined ? {} : { [annotations.revision]: revision } },
+    }) as StoredReplicaSet;
   it('is one above all others', () => {
     assert.equal(newRevision([], annotations), 1n);
     assert.equal(newRevision([set('2'), set('11'), set()], annotations), 12n);

@@ -3,16 +3,16 @@ import {
   parseRevision,
   revisionOf,
   type StoredDeployment,
-  type StoredSet,
+  type StoredReplicaSet,
 } from './deployment-annotations.js';
-import { maxSurge, wantedOf } from './deployment-replicas.js';
+import { maxSurge, wantedReplicasOf } from './deployment-replicas.js';
 
 type Annotations = Readonly<Record<string, string>>;
 
 const maxHistoryLength = 2000;
 
 /** The revision that the set of the present template has, or should get: one above all others. */
-export function newRevision(oldSets: readonly StoredSet[], annotations: DeploymentAnnotations): bigint {
+export function newRevision(oldSets: readonly StoredReplicaSet[], annotations: DeploymentAnnotations): bigint {
   let highest = 0n;
   for (const set of oldSets) {
     const revision = revisionOf(set, annotations);
@@ -46,6 +46,6 @@ function extended(history: string | undefined, revision: string): string {
 
 /** The annotations of a set that is scaled as part of the deployment. */
 export function sizeAnnotations(deployment: StoredDeployment, { desired, max }: DeploymentAnnotations): Annotations {
-  const wanted = wantedOf(deployment);
+  const wanted = wantedReplicasOf(deployment);
   return { [desired]: String(wanted), [max]: String(wanted + maxSurge(deployment)) };
 }

@@ -8,7 +8,7 @@ import type { StoredPod } from '../frame/indexes.js';
 import { claimKeysOf, isClaimOfPod, type StoredResourceClaim } from '../resource-claim/pod-claims.js';
 
 /** When pods have to leave their devices, in milliseconds since 1970, and the uids of the rules that demand it. */
-export interface Eviction {
+export interface DeviceEviction {
   readonly at: number;
   readonly rules: ReadonlySet<string>;
 }
@@ -33,7 +33,7 @@ export function evictionOf(
   rules: readonly StoredRule[],
   objects: EvictionObjects,
   seenAt: number,
-): Eviction | undefined {
+): DeviceEviction | undefined {
   if (!pod.spec.nodeName) return undefined;
   let found: { at: number; rules: Set<string> } | undefined;
   const meet = (at: number, rule: StoredRule | undefined) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatTime } from '../../../base/machinery/clock.js';
 import type { StoredPod } from '../frame/indexes.js';
-import { budgetStatus, countsOf, failedStatus, needsExpected, type StoredBudget } from './budget-status.js';
+import { budgetCountsOf, budgetStatus, failedStatus, needsExpected, type StoredBudget } from './budget-status.js';
 import { clearTarget, staleInMs } from './stale-target.js';
 
 const now = Date.parse('2030-01-01T00:00:00Z');
@@ -37,7 +37,7 @@ describe('countsOf', () => {
   ];
   for (const [what, spec, expected, desired, needed] of cases) {
     it(what, () => {
-      assert.deepEqual(countsOf(budget(spec), expected), { expected, desired });
+      assert.deepEqual(budgetCountsOf(budget(spec), expected), { expected, desired });
       assert.equal(needsExpected(budget(spec)), needed);
     });
   }

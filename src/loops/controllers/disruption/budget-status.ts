@@ -27,7 +27,7 @@ export function needsExpected({ spec }: StoredBudget): boolean {
 }
 
 /** How many pods a budget counts and how many have to be healthy; `expected` is the number that should exist. */
-export function countsOf({ spec }: StoredBudget, expected: number): Counts {
+export function budgetCountsOf({ spec }: StoredBudget, expected: number): Counts {
   const { maxUnavailable, minAvailable } = spec;
   if (maxUnavailable !== undefined) {
     return { expected, desired: Math.max(0, expected - shareOf(maxUnavailable, expected, 'up')) };

@@ -12,9 +12,9 @@ import { errorMessage } from '../frame/refusals.js';
 import { rememberedSelectors } from '../frame/selected-objects.js';
 import type { WorkOutcome } from '../work-queue.js';
 import {
+  budgetCountsOf,
   budgetStatus,
   type Counts,
-  countsOf,
   failedStatus,
   leavingPods,
   needsExpected,
@@ -90,11 +90,11 @@ export class DisruptionController extends ReconcileLoop {
   }
 
   private async countsOf(budget: StoredBudget, pods: readonly StoredPod[], work: ReconcileContext): Promise<Counts> {
-    if (!needsExpected(budget)) return countsOf(budget, pods.length);
+    if (!needsExpected(budget)) return budgetCountsOf(budget, pods.length);
     try {
       const { count, unmanaged } = await expectedPods(work, pods, this.controllers);
       if (unmanaged.length > 0) this.warnOfUnmanaged(budget);
-      return countsOf(budget, count);
+      return budgetCountsOf(budget, count);
     } catch (error) {
       const text = `Failed to calculate the number of expected pods: ${errorMessage(error)}`;
       this.events.warning(budget, 'CalculateExpectedPodCountFailed', text);

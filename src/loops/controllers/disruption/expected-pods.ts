@@ -4,7 +4,7 @@ import type { StatefulSet } from '../../../objects/apis/apps/v1/stateful-set.typ
 import type { ReplicationController } from '../../../objects/apis/core/v1/replication-controller.types.js';
 import type { Informer } from '../../../objects/registry/informers/informer.js';
 import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
-import type { StoredDeployment, StoredSet } from '../deployment/deployment-annotations.js';
+import type { StoredDeployment, StoredReplicaSet } from '../deployment/deployment-annotations.js';
 import { controllerOf, type StoredPod } from '../frame/indexes.js';
 import type { LoopClient } from '../frame/loop-client.js';
 import type { ReconcileContext } from '../frame/reconcile-context.js';
@@ -14,7 +14,7 @@ export interface ControllerSources {
   readonly registry: ResourceRegistry;
   readonly client: LoopClient;
   readonly deployments: Informer<StoredDeployment>;
-  readonly replicaSets: Informer<StoredSet>;
+  readonly replicaSets: Informer<StoredReplicaSet>;
   readonly statefulSets: Informer<StatefulSet & ApiObject>;
   readonly replicationControllers: Informer<ReplicationController & ApiObject>;
 }

@@ -5,10 +5,10 @@ import { isPodReady } from '../frame/pod-state.js';
 import type { PortGroup } from '../services/pack-slices.js';
 import {
   type AddressFamily,
-  addressesOf,
   hasPlace,
   hostnameUnder,
   isHeadless,
+  podAddressesOf,
   portsAt,
   type StoredService,
   targetOf,
@@ -31,7 +31,7 @@ export function wantedEndpoints(
   const groups = new Map<string, PortGroup & { readonly endpoints: Endpoint[] }>();
   for (const pod of pods) {
     if (!hasPlace(pod)) continue;
-    const addresses = addressesOf(pod, family);
+    const addresses = podAddressesOf(pod, family);
     if (addresses.length === 0) continue;
     const { nodeName } = pod.spec;
     const node = nodeName ? nodeOf(nodeName) : undefined;

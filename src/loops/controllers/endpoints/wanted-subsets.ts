@@ -2,11 +2,11 @@ import type { EndpointAddress, EndpointPort, EndpointSubset } from '../../../obj
 import type { StoredPod } from '../frame/indexes.js';
 import { isPodReady } from '../frame/pod-state.js';
 import {
-  addressesOf,
   familiesOf,
   hasPlace,
   hostnameUnder,
   isHeadless,
+  podAddressesOf,
   portsAt,
   type StoredService,
   targetOf,
@@ -59,7 +59,7 @@ function mainAddress(service: StoredService, pod: StoredPod): string | undefined
   const { ipFamilies = [], clusterIP = '' } = service.spec;
   const isOpen = ipFamilies.length === 0 && (clusterIP === '' || clusterIP === 'None');
   for (const family of familiesOf(service)) {
-    const [ip] = addressesOf(pod, family);
+    const [ip] = podAddressesOf(pod, family);
     // A service that names no family uses those of its pods.
     if (ip !== undefined || !isOpen) return ip;
   }

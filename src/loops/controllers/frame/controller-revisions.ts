@@ -27,7 +27,7 @@ export interface HistoryOptions {
 }
 
 /** The history of an object after the revision of its present template was made or found. */
-export interface History {
+export interface RevisionHistory {
   /** The revision of the present template: it has the highest number. */
   readonly update: StoredRevision;
   /** All revisions, oldest first. */
@@ -48,7 +48,7 @@ export function inOrder(revisions: readonly StoredRevision[]): StoredRevision[] 
  * Makes the revision of the owner's present template, or finds it. A revision that is found among the older ones, as
  * after a rollback, gets the next number. A name that another revision has taken raises the collision count.
  */
-export async function presentRevision(work: ReconcileContext, options: HistoryOptions): Promise<History> {
+export async function presentRevision(work: ReconcileContext, options: HistoryOptions): Promise<RevisionHistory> {
   const { owner, client } = options;
   const sorted = inOrder(options.revisions);
   const data = dataOf(owner.spec.template);

@@ -5,7 +5,7 @@ import { deniedError } from '../../../base/machinery/denied-error.js';
 import { formatApiVersion, formatGroupResource, type GroupResource } from '../../../base/machinery/group-version.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { updateManagedFields } from '../../../base/machinery/managed-fields/index.js';
-import { sizeOf } from '../../../base/machinery/packed/object-packer.js';
+import { packedSizeOf } from '../../../base/machinery/packed/object-packer.js';
 import { decode } from '../../../base/machinery/schema/index.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
@@ -109,7 +109,7 @@ export class ResourceClient<T extends ApiObject> {
 
   /** Creates an object, which may omit kind, apiVersion and fields that have a default. */
   async create(work: ReconcileContext, object: DeepPartial<T>): Promise<T> {
-    const size = sizeOf(object, Number.POSITIVE_INFINITY);
+    const size = packedSizeOf(object, Number.POSITIVE_INFINITY);
     const metadata = object.metadata as ApiObject['metadata'] | undefined;
     return this.createFrom(
       work,
@@ -152,7 +152,7 @@ export class ResourceClient<T extends ApiObject> {
     change: (live: T) => T | undefined,
     subresource = '',
   ): Promise<T | undefined> {
-    const plan = { namespace: object.metadata.namespace ?? '', size: sizeOf(object, Number.POSITIVE_INFINITY) };
+    const plan = { namespace: object.metadata.namespace ?? '', size: packedSizeOf(object, Number.POSITIVE_INFINITY) };
     await this.limiter.untilChangeable(work, object, plan.size);
     return this.limiter.inMemory(work, plan, () => this.updateNow(work, object, change, subresource));
   }

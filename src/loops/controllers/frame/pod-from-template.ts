@@ -1,6 +1,6 @@
 import type { ApiObject, OwnerReference } from '../../../base/machinery/api-object.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
-import { sizeOf } from '../../../base/machinery/packed/object-packer.js';
+import { packedSizeOf } from '../../../base/machinery/packed/object-packer.js';
 import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import type { StoredPod } from './indexes.js';
 import type { DeepPartial } from './loop-client.js';
@@ -37,5 +37,5 @@ export function podFromTemplate(
 /** What the write limiter needs to know about a pod before it is made from its template. */
 export function plannedPod(owner: Readonly<ApiObject>, template: Readonly<PodTemplateSpec>): PlannedCreation {
   const { namespace = '' } = owner.metadata;
-  return { namespace, size: sizeOf(template, Number.POSITIVE_INFINITY), owner };
+  return { namespace, size: packedSizeOf(template, Number.POSITIVE_INFINITY), owner };
 }

@@ -2,7 +2,7 @@ import type { UserInfo } from '../../../base/machinery/request-context.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { Aggregation } from '../../../server/aggregation/aggregation.js';
 import type { RemoteApiService } from '../../../server/aggregation/known-api-service.js';
-import { parseText, readText } from '../../../server/aggregation/remote-text.js';
+import { parseRemoteText, readText } from '../../../server/aggregation/remote-text.js';
 import { loopUser } from '../frame/reconcile-context.js';
 
 /** The short name of a group with metrics. */
@@ -72,7 +72,7 @@ export class RemoteMetrics implements MetricsApi {
     });
     const text = await readText(response, maxAnswerBytes);
     const { statusCode = 0 } = response;
-    if (statusCode === 200) return parseText(text);
+    if (statusCode === 200) return parseRemoteText(text);
     throw new Error(messageOf(text) ?? `the server answered with the status ${statusCode} ${asked}`);
   }
 

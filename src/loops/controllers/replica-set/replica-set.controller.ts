@@ -19,7 +19,7 @@ import { type Choosers, concernedBy } from '../frame/selected-objects.js';
 import { allOf, slowStart } from '../frame/slow-start.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { podsToDelete } from './pods-to-delete.js';
-import { nextAvailableInMs, nextStatus, type Observed } from './replica-status.js';
+import { nextAvailableInMs, nextReplicaStatus, type ObservedReplicaSet } from './replica-status.js';
 import type { Replicated, ReplicatedKind } from './replicated.js';
 
 /** The most pods that one run creates or deletes; the status is written between runs. */
@@ -63,7 +63,7 @@ export class ReplicaSetController extends ReconcileLoop {
     const failure = isDeleted ? undefined : await this.manage(object, active, work);
     const now = this.dependencies.timers.now();
     const counted = this.kind.countsTerminating ? terminating : undefined;
-    const observed: Observed = { object, active, terminating: counted, failure, now };
+    const observed: ObservedReplicaSet = { object, active, terminating: counted, failure, now };
     await this.writeStatus(observed, work);
     if (failure !== undefined) return this.afterFailure(failure.error);
     return nextAvailableInMs(observed) ?? 'done';
@@ -101,7 +101,7 @@ export class ReplicaSetController extends ReconcileLoop {
     object: Replicated,
     active: readonly StoredPod[],
     work: ReconcileContext,
-  ): Promise<Observed['failure']> {
+  ): Promise<ObservedReplicaSet['failure']> {
     const missing = (object.spec.replicas ?? 0) - active.length;
     if (missing === 0) return undefined;
     const count = Math.min(Math.abs(missing), burst);
@@ -151,12 +151,12 @@ export class ReplicaSetController extends ReconcileLoop {
     }
   }
 
-  private async writeStatus(observed: Observed, work: ReconcileContext): Promise<void> {
+  private async writeStatus(observed: ObservedReplicaSet, work: ReconcileContext): Promise<void> {
     const { object } = observed;
     const { group, resource } = this.kind;
-    if (deepEqual(nextStatus(object.status, observed), object.status)) return;
+    if (deepEqual(nextReplicaStatus(object.status, observed), object.status)) return;
     await this.client<Replicated>(group, resource).updateStatus(work, object, (live) => {
-      const status = nextStatus(live.status, observed);
+      const status = nextReplicaStatus(live.status, observed);
       if (deepEqual(status, live.status)) return undefined;
       live.status = status;
       return live;

@@ -7,7 +7,7 @@ import { errorMessage } from '../frame/refusals.js';
 import type { Replicated } from './replicated.js';
 
 /** The inputs of a set's status. */
-export interface Observed {
+export interface ObservedReplicaSet {
   /** The object as the controller saw it. */
   readonly object: Replicated;
   /** Pods that neither ended nor are being deleted. */
@@ -20,8 +20,8 @@ export interface Observed {
   readonly now: number;
 }
 
-/** The status of a set, derived from its former one; see {@link Observed}. */
-export function nextStatus(before: ReplicaSetStatus, observed: Observed): ReplicaSetStatus {
+/** The status of a set, derived from its former one; see {@link ObservedReplicaSet}. */
+export function nextReplicaStatus(before: ReplicaSetStatus, observed: ObservedReplicaSet): ReplicaSetStatus {
   const { object, active, terminating, now } = observed;
   const { minReadySeconds = 0, template } = object.spec;
   const requirements = Object.entries(template?.metadata?.labels ?? {}).map(
@@ -51,7 +51,7 @@ export function nextStatus(before: ReplicaSetStatus, observed: Observed): Replic
 }
 
 /** How long until one more pod is available, in milliseconds; undefined when none will be. */
-export function nextAvailableInMs({ object, active, now }: Observed): number | undefined {
+export function nextAvailableInMs({ object, active, now }: ObservedReplicaSet): number | undefined {
   const { minReadySeconds = 0 } = object.spec;
   if (minReadySeconds === 0) return undefined;
   const waits = active.map((pod) => availableInMs(pod, minReadySeconds, now) ?? 0).filter((wait) => wait > 0);
@@ -63,7 +63,10 @@ function counted<K extends keyof ReplicaSetStatus>(field: K, count: number): { [
   return (count === 0 ? {} : { [field]: count }) as { [field in K]?: number };
 }
 
-function nextConditions(before: readonly ReplicaSetCondition[], { failure, now }: Observed): ReplicaSetCondition[] {
+function nextConditions(
+  before: readonly ReplicaSetCondition[],
+  { failure, now }: ObservedReplicaSet,
+): ReplicaSetCondition[] {
   const others = before.filter(({ type }) => type !== 'ReplicaFailure');
   if (failure === undefined) return others;
   const known = before.find(({ type }) => type === 'ReplicaFailure');

@@ -21,7 +21,7 @@ export function isPodDone(pod: Readonly<StoredPod>): boolean {
  * The name of the claim behind an entry of the pod's `resourceClaims`; undefined: there is no claim yet, or the pod
  * needs none.
  */
-export function claimNameOf(
+export function deviceClaimName(
   pod: Readonly<StoredPod>,
   { name, resourceClaimName }: PodResourceClaim,
 ): string | undefined {
@@ -31,7 +31,7 @@ export function claimNameOf(
 
 /** The claims, as `<namespace>/<name>`, that the pod uses. */
 export function claimKeysOf(pod: Readonly<StoredPod>): string[] {
-  const names = (pod.spec.resourceClaims ?? []).map((claim) => claimNameOf(pod, claim));
+  const names = (pod.spec.resourceClaims ?? []).map((claim) => deviceClaimName(pod, claim));
   const { extendedResourceClaimStatus: extended } = pod.status ?? {};
   return [...names, extended?.resourceClaimName]
     .filter((name): name is string => name !== undefined && name !== '')

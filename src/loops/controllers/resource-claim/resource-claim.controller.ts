@@ -8,7 +8,7 @@ import type { WorkOutcome } from '../work-queue.js';
 import {
   claimFromTemplate,
   claimKeysOf,
-  claimNameOf,
+  deviceClaimName,
   isClaimOfPod,
   isPodDone,
   owningPod,
@@ -124,7 +124,7 @@ export class ResourceClaimController extends ReconcileLoop {
     const status = pod.status?.resourceClaimStatuses?.find(({ name }) => name === podClaim.name);
     // A status without a name records that no claim is needed.
     if (status !== undefined && status.resourceClaimName === undefined) return undefined;
-    const known = claimNameOf(pod, podClaim);
+    const known = deviceClaimName(pod, podClaim);
     const claim = known === undefined ? undefined : this.claims.get(namespace, known);
     if (claim !== undefined && isClaimOfPod(claim, pod)) return undefined;
     const annotation = `${this.prefix}/pod-claim-name`;
@@ -161,7 +161,7 @@ export class ResourceClaimController extends ReconcileLoop {
   private async reserve(pod: StoredPod, work: ReconcileContext): Promise<void> {
     const { name = '', namespace = '', uid = '' } = pod.metadata;
     for (const podClaim of pod.spec.resourceClaims ?? []) {
-      const claimName = claimNameOf(pod, podClaim);
+      const claimName = deviceClaimName(pod, podClaim);
       const claim = claimName === undefined ? undefined : this.claims.get(namespace, claimName);
       if (claim === undefined || !canReserve(claim, uid)) continue;
       if (podClaim.resourceClaimTemplateName !== undefined && !isClaimOfPod(claim, pod)) continue;

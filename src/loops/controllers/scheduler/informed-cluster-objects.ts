@@ -12,7 +12,7 @@ import type { CSINode } from '../../../objects/apis/storage/v1/csi-node.types.js
 import type { StorageClass } from '../../../objects/apis/storage/v1/storage-class.types.js';
 import type { Informer } from '../../../objects/registry/informers/informer.js';
 import { selectorFrom } from '../../scheduler/affinity-terms.js';
-import type { ClusterObjects, PodGroup } from '../../scheduler/cluster-objects.js';
+import type { ClusterObjects, PodGroupInfo } from '../../scheduler/cluster-objects.js';
 import type { PodInfo } from '../../scheduler/pod-info.js';
 import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 import { InformedDevices } from './informed-devices.js';
@@ -36,7 +36,7 @@ export class InformedClusterObjects implements ClusterObjects {
   private readonly services: Informer<Service & ApiObject>;
   /** The workloads whose pods are a group, by kind. */
   private readonly workloads: ReadonlyMap<string, Informer<Workload>>;
-  private readonly groups = new Map<string, PodGroup | undefined>();
+  private readonly groups = new Map<string, PodGroupInfo | undefined>();
 
   constructor(dependencies: ReconcileDependencies) {
     const { informers, names, timers } = dependencies;
@@ -99,7 +99,7 @@ export class InformedClusterObjects implements ClusterObjects {
     });
   }
 
-  readonly groupOf = (pod: PodInfo): PodGroup | undefined => {
+  readonly groupOf = (pod: PodInfo): PodGroupInfo | undefined => {
     const owner = pod.pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
     const key = JSON.stringify([pod.namespace, owner?.uid, pod.labels]);
     if (this.groups.has(key)) return this.groups.get(key);

@@ -95,7 +95,7 @@ export class SchedulerLoop implements ControlLoop {
       } catch (error) {
         // One malformed pod must not keep the others from their nodes.
         const { namespace, name } = taken.info;
-        this.dependencies.logger.error('a decision about a pod failed', { pod: `${namespace}/${name}`, error });
+        this.dependencies.logger.error('could not decide where to place a pod', { pod: `${namespace}/${name}`, error });
         term.queue.failed(taken);
         term.count('error', taken, tried);
       }
@@ -231,7 +231,7 @@ class Term {
       return prepared !== undefined && (await this.claimWaits.bound(info, node, prepared, signal));
     } catch (error) {
       const pod = `${info.namespace}/${info.name}`;
-      if (!signal.aborted) this.dependencies.logger.warn('the claims of a pod could not be looked at', { pod, error });
+      if (!signal.aborted) this.dependencies.logger.warn('could not read the claims of a pod', { pod, error });
       return false;
     }
   }

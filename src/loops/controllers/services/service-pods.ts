@@ -105,7 +105,7 @@ export function familyOf(ip: string): AddressFamily {
 }
 
 /** The addresses of a pod in a family; there is at most one in practice. */
-export function addressesOf({ status }: Pod, family: AddressFamily): string[] {
+export function podAddressesOf({ status }: Pod, family: AddressFamily): string[] {
   const ips = (status?.podIPs ?? []).map(({ ip }) => ip);
   if (ips.length === 0 && status?.podIP) ips.push(status.podIP);
   return ips.filter((ip) => ip !== '' && familyOf(ip) === family);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { OwnerReference } from '../../../base/machinery/api-object.js';
 import type { StoredPod } from '../frame/indexes.js';
 import { isStaleClaim, wantedOwners } from './claim-owners.js';
-import type { StoredClaim, StoredSet } from './stateful-pods.js';
+import type { StoredClaim, StoredStatefulSet } from './stateful-pods.js';
 
 const keep = { whenDeleted: 'Retain', whenScaled: 'Retain' };
 const withSet = { whenDeleted: 'Delete', whenScaled: 'Retain' };
@@ -56,7 +56,7 @@ describe('wantedOwners', () => {
         apiVersion: 'apps/v1',
         metadata: { name: 'db', uid: 's' },
         spec: { replicas: 2, persistentVolumeClaimRetentionPolicy: policy },
-      } as unknown as StoredSet;
+      } as unknown as StoredStatefulSet;
       const metadata = { name: `db-${ordinal}`, uid: `p${ordinal}` };
       const pod = { kind: 'Pod', apiVersion: 'v1', metadata } as unknown as StoredPod;
       assert.deepEqual(wantedOwners(claim(present), set, pod), expected);

@@ -1,14 +1,14 @@
 import type { OwnerReference } from '../../../base/machinery/api-object.js';
 import type { StoredPod } from '../frame/indexes.js';
 import { controllerReference } from '../frame/pod-from-template.js';
-import { ordinalOf, ordinalsOf, type StoredClaim, type StoredSet } from './stateful-pods.js';
+import { ordinalOf, ordinalsOf, type StoredClaim, type StoredStatefulSet } from './stateful-pods.js';
 
 /**
  * The owners that a claim of a pod should have by the set's retention policy, or undefined when they are correct. By
  * the policy, a claim may be deleted with the set, or with its pod when the pod is superfluous. Claims that something
  * else controls keep their owners.
  */
-export function wantedOwners(claim: StoredClaim, set: StoredSet, pod: StoredPod): OwnerReference[] | undefined {
+export function wantedOwners(claim: StoredClaim, set: StoredStatefulSet, pod: StoredPod): OwnerReference[] | undefined {
   const { whenDeleted = 'Retain', whenScaled = 'Retain' } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
   const present = claim.metadata.ownerReferences ?? [];
   const isOurs = (reference: OwnerReference) => isSet(reference, set) || isPod(reference, pod);
@@ -29,7 +29,7 @@ export function isStaleClaim({ metadata }: StoredClaim, podName: string): boolea
   return (metadata.ownerReferences ?? []).some(({ kind, name }) => kind === 'Pod' && name === podName);
 }
 
-function isSet({ kind, name, uid }: OwnerReference, { metadata }: StoredSet): boolean {
+function isSet({ kind, name, uid }: OwnerReference, { metadata }: StoredStatefulSet): boolean {
   return kind === 'StatefulSet' && name === metadata.name && uid === metadata.uid;
 }
 

@@ -4,7 +4,7 @@ import { processorMs } from '../../../../test/support/processor-time.js';
 import { formatTime } from '../../../base/machinery/clock.js';
 import type { StoredPod } from '../frame/indexes.js';
 import { type NextSteps, nextSteps } from './next-steps.js';
-import type { StoredSet } from './stateful-pods.js';
+import type { StoredStatefulSet } from './stateful-pods.js';
 
 const now = Date.parse('2030-01-01T00:00:00Z');
 
@@ -27,9 +27,9 @@ function pods(text: string): StoredPod[] {
   });
 }
 
-function set(spec: object): StoredSet {
+function set(spec: object): StoredStatefulSet {
   const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 0 } };
-  return { metadata: { name: 'db' }, spec: { replicas: 3, updateStrategy, ...spec } } as unknown as StoredSet;
+  return { metadata: { name: 'db' }, spec: { replicas: 3, updateStrategy, ...spec } } as unknown as StoredStatefulSet;
 }
 
 /** Steps in short: `+2` creates (`+2c` from the current revision), `x1` recreates, `-1` removes, `>1` replaces. */

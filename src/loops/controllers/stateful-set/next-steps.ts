@@ -1,11 +1,11 @@
 import { shareOf } from '../../../base/machinery/values/int-or-string.js';
 import type { StoredPod } from '../frame/indexes.js';
 import { isPodAvailable, isPodFinished, isPodReady } from '../frame/pod-state.js';
-import { ordinalOf, ordinalsOf, revisionOf, type StoredSet } from './stateful-pods.js';
+import { ordinalOf, ordinalsOf, podRevisionOf, type StoredStatefulSet } from './stateful-pods.js';
 
 /** The inputs for choosing the next steps. */
 export interface SetState {
-  readonly set: StoredSet;
+  readonly set: StoredStatefulSet;
   /** The existing pods of the set, whatever their ordinals. */
   readonly pods: readonly StoredPod[];
   /** The names of the revisions of old and new pods. */
@@ -111,7 +111,7 @@ function outdatedPods(state: SetState, wanted: ReadonlyMap<number, StoredPod>): 
   const most = rollingUpdate?.maxUnavailable;
   const isWell = (pod: StoredPod | undefined) => pod !== undefined && !isTerminating(pod) && isAvailable(state, pod);
   const isOld = (pod: StoredPod | undefined) =>
-    pod !== undefined && !isTerminating(pod) && revisionOf(pod) !== updateRevision;
+    pod !== undefined && !isTerminating(pod) && podRevisionOf(pod) !== updateRevision;
   if (most === undefined) {
     for (let ordinal = end - 1; ordinal >= lowest; ordinal--) {
       const pod = wanted.get(ordinal);

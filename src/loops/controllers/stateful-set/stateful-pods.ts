@@ -9,7 +9,7 @@ import type { StoredPod } from '../frame/indexes.js';
 import type { DeepPartial } from '../frame/loop-client.js';
 import { podFromTemplate } from '../frame/pod-from-template.js';
 
-export type StoredSet = StatefulSet & ApiObject;
+export type StoredStatefulSet = StatefulSet & ApiObject;
 export type StoredClaim = PersistentVolumeClaim & ApiObject;
 
 /** Label of pods: the revision, by its name, that they were made from. */
@@ -42,14 +42,14 @@ export function ordinalsOf({ spec }: StatefulSet): { readonly start: number; rea
 }
 
 /** The revision that a pod was made from, by its name. */
-export function revisionOf(pod: Readonly<StoredPod>): string {
+export function podRevisionOf(pod: Readonly<StoredPod>): string {
   return pod.metadata.labels?.[revisionLabel] ?? '';
 }
 
 /** A new pod of a set. Volumes of the set's claims replace those of the template with the same names. */
 export function newPod(
   names: Pick<VendorNames, 'labelPrefix'>,
-  set: StoredSet,
+  set: StoredStatefulSet,
   template: PodTemplateSpec,
   revision: string,
   ordinal: number,
@@ -84,12 +84,12 @@ function claimName(set: Readonly<ApiObject>, claim: PersistentVolumeClaim, ordin
 }
 
 /** The names of the claims of a pod. */
-export function claimNames(set: StoredSet, ordinal: number): string[] {
+export function claimNames(set: StoredStatefulSet, ordinal: number): string[] {
   return (set.spec.volumeClaimTemplates ?? []).map((template) => claimName(set, template, ordinal));
 }
 
 /** The claims of a pod, as they are created. */
-export function claimsOf(set: StoredSet, ordinal: number): (DeepPartial<StoredClaim> & ApiObject)[] {
+export function claimsOf(set: StoredStatefulSet, ordinal: number): (DeepPartial<StoredClaim> & ApiObject)[] {
   return (set.spec.volumeClaimTemplates ?? []).map((template) => {
     const { metadata, spec } = cloneJson(template) as StoredClaim;
     return {

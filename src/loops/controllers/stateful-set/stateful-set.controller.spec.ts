@@ -8,7 +8,7 @@ import type { Event } from '../../../objects/apis/core/v1/event.types.js';
 import type { StoredRevision } from '../frame/controller-revisions.js';
 import type { StoredPod } from '../frame/indexes.js';
 import { ManualTimers } from '../testing/manual-timers.js';
-import type { StoredClaim, StoredSet } from './stateful-pods.js';
+import type { StoredClaim, StoredStatefulSet } from './stateful-pods.js';
 
 const sets = 'statefulsets.apps';
 const labels = { app: 'db' };
@@ -47,18 +47,18 @@ class Place {
     return new Place(scene, namespace);
   }
 
-  create(spec: object = {}): Promise<StoredSet> {
-    return this.scene.create<StoredSet>(sets, {
+  create(spec: object = {}): Promise<StoredStatefulSet> {
+    return this.scene.create<StoredStatefulSet>(sets, {
       metadata: { name: 'db', namespace: this.namespace },
       spec: { replicas: 2, serviceName: 'svc', selector: { matchLabels: labels }, template: template(), ...spec },
     });
   }
 
-  change(change: (spec: StoredSet['spec']) => void): Promise<StoredSet> {
-    return this.scene.update<StoredSet>(sets, this.namespace, 'db', ({ spec }) => change(spec));
+  change(change: (spec: StoredStatefulSet['spec']) => void): Promise<StoredStatefulSet> {
+    return this.scene.update<StoredStatefulSet>(sets, this.namespace, 'db', ({ spec }) => change(spec));
   }
 
-  setImage(image: string): Promise<StoredSet> {
+  setImage(image: string): Promise<StoredStatefulSet> {
     return this.change(({ template }) => {
       const [container] = template.spec?.containers ?? [];
       if (container) container.image = image;
@@ -78,14 +78,17 @@ class Place {
     });
   }
 
-  status(what: string, look: (status: StoredSet['status'], set: StoredSet) => boolean | undefined): Promise<StoredSet> {
-    return this.scene.until<StoredSet, StoredSet>(sets, what, (all) =>
+  status(
+    what: string,
+    look: (status: StoredStatefulSet['status'], set: StoredStatefulSet) => boolean | undefined,
+  ): Promise<StoredStatefulSet> {
+    return this.scene.until<StoredStatefulSet, StoredStatefulSet>(sets, what, (all) =>
       all.find((set) => set.metadata.namespace === this.namespace && look(set.status, set)),
     );
   }
 
   /** Waits until all pods are ready and new. */
-  settled(replicas: number): Promise<StoredSet> {
+  settled(replicas: number): Promise<StoredStatefulSet> {
     return this.status(`${replicas} ready`, (status, { metadata }) => {
       const { observedGeneration, readyReplicas = 0, updatedReplicas = 0, currentRevision, updateRevision } = status;
       const isUpdated = updatedReplicas === replicas && currentRevision === updateRevision;
@@ -405,7 +408,7 @@ describe('stateful sets', () => {
     await place.node.work();
     await place.create({ replicas: 1 });
     await place.settled(1);
-    await scene.update<StoredSet>(sets, 'deleted', 'db', ({ metadata }) => {
+    await scene.update<StoredStatefulSet>(sets, 'deleted', 'db', ({ metadata }) => {
       metadata.finalizers = ['example.com/wait'];
     });
     await scene.delete(sets, 'deleted', 'db');

@@ -2,8 +2,8 @@ import { labelSelectorFromObject } from '../../../base/machinery/label-selector.
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import { claimObjects } from '../frame/controller-refs.js';
 import {
-  type History,
   presentRevision,
+  type RevisionHistory,
   type StoredRevision,
   superfluousRevisions,
   templateOf,
@@ -24,8 +24,15 @@ import { type Choosers, concernedBy, ownerKeys, rememberedSelectors } from '../f
 import { allOf, slowStart } from '../frame/slow-start.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { nextSteps, type SetState } from './next-steps.js';
-import { identityLabels, newPod, ordinalOf, revisionOf, type StoredClaim, type StoredSet } from './stateful-pods.js';
-import { nextAvailableInMs, nextStatus } from './stateful-status.js';
+import {
+  identityLabels,
+  newPod,
+  ordinalOf,
+  podRevisionOf,
+  type StoredClaim,
+  type StoredStatefulSet,
+} from './stateful-pods.js';
+import { nextAvailableInMs, nextStatefulStatus } from './stateful-status.js';
 import { StaleClaim, StatefulWrites } from './stateful-writes.js';
 
 /** How soon a pod is tried again while claims of a former pod of its name still exist. */
@@ -34,7 +41,7 @@ const staleClaimMs = 1_000;
 /** Keeps numbered pods with claims of their own for each stateful set, and rolls new templates out. */
 export class StatefulSetController extends ReconcileLoop {
   readonly name = 'statefulset-controller';
-  private readonly sets = this.informer<StoredSet>('apps', 'statefulsets');
+  private readonly sets = this.informer<StoredStatefulSet>('apps', 'statefulsets');
   private readonly pods = this.informer<StoredPod>('', 'pods');
   private readonly revisions = this.informer<StoredRevision>('apps', 'controllerrevisions');
   private readonly ownedPods = byController(this.pods);
@@ -42,7 +49,9 @@ export class StatefulSetController extends ReconcileLoop {
   private readonly ownedRevisions = byController(this.revisions);
   private readonly orphanedRevisions = orphans(this.revisions);
   private readonly writes: StatefulWrites;
-  private readonly selectorOf = rememberedSelectors(({ spec }: StoredSet) => labelSelectorFromObject(spec.selector));
+  private readonly selectorOf = rememberedSelectors(({ spec }: StoredStatefulSet) =>
+    labelSelectorFromObject(spec.selector),
+  );
   private readonly hashLabel: string;
 
   constructor(dependencies: ReconcileDependencies) {
@@ -53,7 +62,7 @@ export class StatefulSetController extends ReconcileLoop {
   }
 
   protected sources(): readonly Source[] {
-    const choosers: Choosers<StoredSet> = {
+    const choosers: Choosers<StoredStatefulSet> = {
       kind: 'StatefulSet',
       informer: this.sets,
       chooses: (set, pod) =>
@@ -94,7 +103,7 @@ export class StatefulSetController extends ReconcileLoop {
     return nextAvailableInMs(state) ?? 'done';
   }
 
-  private async podsOf(set: StoredSet, work: ReconcileContext): Promise<StoredPod[]> {
+  private async podsOf(set: StoredStatefulSet, work: ReconcileContext): Promise<StoredPod[]> {
     const { namespace = '', name = '' } = set.metadata;
     return claimObjects(work, {
       owner: set,
@@ -108,7 +117,7 @@ export class StatefulSetController extends ReconcileLoop {
   }
 
   /** The history with the revision of the present template; undefined when it can't be made any more. */
-  private async historyOf(set: StoredSet, work: ReconcileContext): Promise<History | undefined> {
+  private async historyOf(set: StoredStatefulSet, work: ReconcileContext): Promise<RevisionHistory | undefined> {
     const { namespace = '', name = '' } = set.metadata;
     const client = this.client<StoredRevision>('apps', 'controllerrevisions');
     const revisions = await claimObjects(work, {
@@ -153,7 +162,7 @@ export class StatefulSetController extends ReconcileLoop {
     return created.error ?? deleted.error;
   }
 
-  private sayRecreated(set: StoredSet, { metadata, status }: StoredPod): void {
+  private sayRecreated(set: StoredStatefulSet, { metadata, status }: StoredPod): void {
     const isFailed = status.phase === 'Failed';
     const text = `StatefulSet ${keyOf(set)} is recreating ${isFailed ? 'failed' : 'terminated'} Pod ${metadata.name}`;
     if (isFailed) this.events.warning(set, 'RecreatingFailedPod', text);
@@ -162,9 +171,9 @@ export class StatefulSetController extends ReconcileLoop {
 
   private async writeStatus(state: SetState, collisionCount: number, work: ReconcileContext): Promise<void> {
     const { set } = state;
-    if (deepEqual(nextStatus(set.status, state, collisionCount), set.status)) return;
-    await this.client<StoredSet>('apps', 'statefulsets').updateStatus(work, set, (live) => {
-      const status = nextStatus(live.status, state, collisionCount);
+    if (deepEqual(nextStatefulStatus(set.status, state, collisionCount), set.status)) return;
+    await this.client<StoredStatefulSet>('apps', 'statefulsets').updateStatus(work, set, (live) => {
+      const status = nextStatefulStatus(live.status, state, collisionCount);
       if (deepEqual(status, live.status)) return undefined;
       return { ...live, status };
     });
@@ -178,7 +187,7 @@ export class StatefulSetController extends ReconcileLoop {
   ): Promise<void> {
     const { set, pods, currentRevision, updateRevision } = state;
     if (set.metadata.deletionTimestamp !== undefined) return;
-    const inUse = new Set([currentRevision, updateRevision, ...pods.map(revisionOf)]);
+    const inUse = new Set([currentRevision, updateRevision, ...pods.map(podRevisionOf)]);
     const client = this.client<StoredRevision>('apps', 'controllerrevisions');
     for (const revision of superfluousRevisions(revisions, inUse, set.spec.revisionHistoryLimit ?? 10)) {
       await client.delete(work, revision);

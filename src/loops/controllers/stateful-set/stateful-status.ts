@@ -1,18 +1,22 @@
 import type { StatefulSetStatus } from '../../../objects/apis/apps/v1/stateful-set.types.js';
 import { availableInMs } from '../frame/pod-state.js';
 import { isRunningAndReady, isTerminating, type SetState } from './next-steps.js';
-import { revisionOf } from './stateful-pods.js';
+import { podRevisionOf } from './stateful-pods.js';
 
 /**
  * The status of a set with these pods. A rolling update is complete, and the new revision becomes the current one, when
  * all desired pods exist, new and ready.
  */
-export function nextStatus(before: StatefulSetStatus, state: SetState, collisionCount: number): StatefulSetStatus {
+export function nextStatefulStatus(
+  before: StatefulSetStatus,
+  state: SetState,
+  collisionCount: number,
+): StatefulSetStatus {
   const { set, pods, updateRevision, now } = state;
   const { minReadySeconds = 0, replicas: wanted = 1, updateStrategy } = set.spec;
   const ready = pods.filter(isRunningAndReady);
   const staying = pods.filter((pod) => !isTerminating(pod));
-  const madeFrom = (revision: string) => staying.filter((pod) => revisionOf(pod) === revision).length;
+  const madeFrom = (revision: string) => staying.filter((pod) => podRevisionOf(pod) === revision).length;
   const updatedReplicas = madeFrom(updateRevision);
   const isComplete =
     updateStrategy.type !== 'OnDelete' &&

@@ -8,7 +8,7 @@ import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { isRace, keyOf } from '../frame/reconcile-loop.js';
 import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
 import { isStaleClaim, wantedOwners } from './claim-owners.js';
-import { claimNames, claimsOf, ordinalOf, podName, type StoredClaim, type StoredSet } from './stateful-pods.js';
+import { claimNames, claimsOf, ordinalOf, podName, type StoredClaim, type StoredStatefulSet } from './stateful-pods.js';
 
 /** A claim that belongs to a former pod still exists. */
 export class StaleClaim extends Error {}
@@ -24,7 +24,7 @@ export class StatefulWrites {
   /** Creates a pod after the claims that it lacks. */
   async create(
     work: ReconcileContext,
-    set: StoredSet,
+    set: StoredStatefulSet,
     make: () => DeepPartial<StoredPod>,
     ordinal: number,
   ): Promise<void> {
@@ -40,7 +40,7 @@ export class StatefulWrites {
   }
 
   /** Deletes a pod. The claims to be deleted with it must have it as their owner by now; see {@link correct}. */
-  async delete(work: ReconcileContext, set: StoredSet, pod: StoredPod): Promise<void> {
+  async delete(work: ReconcileContext, set: StoredStatefulSet, pod: StoredPod): Promise<void> {
     const { name } = pod.metadata;
     try {
       const deleted = await this.podClient.delete(work, pod);
@@ -58,7 +58,7 @@ export class StatefulWrites {
    */
   async correct(
     work: ReconcileContext,
-    set: StoredSet,
+    set: StoredStatefulSet,
     pod: StoredPod,
     labels: Readonly<Record<string, string>>,
   ): Promise<void> {
@@ -88,7 +88,7 @@ export class StatefulWrites {
   /** @param isWaiting whether the pod exists already */
   private async createClaims(
     work: ReconcileContext,
-    set: StoredSet,
+    set: StoredStatefulSet,
     ordinal: number,
     isWaiting: boolean,
   ): Promise<void> {
@@ -121,12 +121,12 @@ export class StatefulWrites {
   }
 
   /** The owners of a new claim: the set, when its claims are deleted with it. */
-  private firstOwners(claim: ApiObject, set: StoredSet, ordinal: number) {
+  private firstOwners(claim: ApiObject, set: StoredStatefulSet, ordinal: number) {
     const pod = { metadata: { name: podName(set, ordinal) } } as StoredPod;
     return wantedOwners(claim as StoredClaim, set, pod);
   }
 
-  private sayFailed(set: StoredSet, reason: string, what: string, error: unknown): void {
+  private sayFailed(set: StoredStatefulSet, reason: string, what: string, error: unknown): void {
     // An object of that name may belong to somebody else, which only the event reports.
     if (isNamespaceTerminating(error) || (isRace(error) && !isAlreadyExists(error))) return;
     const { name } = set.metadata;

@@ -11,7 +11,7 @@ import type { DeviceObjects, StoredDeviceClaim } from './device-objects.js';
 import { DeviceSearch, type FoundDevices } from './device-search.js';
 import { extendedRequests } from './extended-resources.js';
 import { checkUsable, claimsOf } from './pod-device-claims.js';
-import { type WantedClaim, wantedOf } from './wanted-devices.js';
+import { type WantedClaim, wantedDevicesOf } from './wanted-devices.js';
 
 /** How long devices are looked for on one node, and on all nodes together, in milliseconds. */
 const longestOnNode = 25;
@@ -51,7 +51,7 @@ export class PodDevices {
   ) {
     this.wanted = claims
       .filter(({ status }) => status?.allocation === undefined)
-      .map((claim) => wantedOf(claim, objects));
+      .map((claim) => wantedDevicesOf(claim, objects));
   }
 
   /**
@@ -150,7 +150,7 @@ export class PodDevices {
       spec: { devices: { requests: [...requests] } },
       status: {},
     } as unknown as StoredDeviceClaim;
-    return wantedOf(claim, this.objects);
+    return wantedDevicesOf(claim, this.objects);
   }
 }
 

@@ -41,7 +41,7 @@ export interface WantedClaim {
 }
 
 /** Reads what a claim asks for. Throws a DeviceFault if a class does not exist. */
-export function wantedOf(claim: StoredDeviceClaim, objects: Pick<DeviceObjects, 'deviceClass'>): WantedClaim {
+export function wantedDevicesOf(claim: StoredDeviceClaim, objects: Pick<DeviceObjects, 'deviceClass'>): WantedClaim {
   const { requests, constraints = [] } = claim.spec.devices;
   const label = `${claim.metadata.namespace}/${claim.metadata.name}`;
   return {

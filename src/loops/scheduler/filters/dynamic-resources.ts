@@ -1,13 +1,13 @@
-import type { ClusterView } from '../cluster.js';
+import type { SchedulingView } from '../cluster.js';
 import { DeviceFault } from '../devices/device-fault.js';
 import { PodDevices } from '../devices/pod-devices.js';
-import { type Filter, type Refusal, refusal } from '../filter.js';
+import { type Filter, type FilterRefusal, refusal } from '../filter.js';
 import type { PodInfo } from '../pod-info.js';
 
 const name = 'DynamicResources';
 
 /** The devices of a pod; undefined: it needs none. Throws a DeviceFault if it can't have them anywhere. */
-export function devicesOf(pod: PodInfo, { clusterObjects, labelPrefix }: ClusterView): PodDevices | undefined {
+export function devicesOf(pod: PodInfo, { clusterObjects, labelPrefix }: SchedulingView): PodDevices | undefined {
   const { devices, now } = clusterObjects;
   if (devices === undefined) {
     if ((pod.pod.spec.resourceClaims ?? []).length > 0) throw new DeviceFault('cannot allocate all claims');
@@ -20,8 +20,8 @@ export function devicesOf(pod: PodInfo, { clusterObjects, labelPrefix }: Cluster
 export const dynamicResources: Filter = {
   name,
   prepare(pod, cluster) {
-    const known = new Map<string, Refusal>();
-    const refused = (reason: string): Refusal => {
+    const known = new Map<string, FilterRefusal>();
+    const refused = (reason: string): FilterRefusal => {
       let found = known.get(reason);
       if (found === undefined) {
         found = refusal(name, reason, true);

@@ -1,10 +1,10 @@
 import type { Filter } from '../filter.js';
 import { dynamicResources } from './dynamic-resources.js';
-import { interPodAffinity } from './inter-pod-affinity.js';
-import { nodeAffinity, nodeName, nodePorts, nodeUnschedulable, taintToleration } from './node-filters.js';
+import { interPodAffinityFilter } from './inter-pod-affinity.js';
+import { nodeAffinityFilter, nodeName, nodePorts, nodeUnschedulable, taintTolerationFilter } from './node-filters.js';
 import { placingLimits } from './placing-limits.js';
 import { resourcesFit } from './resources.js';
-import { topologySpread } from './topology-spread.js';
+import { topologySpreadFilter } from './topology-spread.js';
 import { volumeBinding } from './volume-binding.js';
 import { volumeLimits } from './volume-limits.js';
 import { volumeRestrictions, volumeZone } from './volume-places.js';
@@ -14,15 +14,15 @@ export const filters: readonly Filter[] = [
   placingLimits,
   nodeUnschedulable,
   nodeName,
-  taintToleration,
-  nodeAffinity,
+  taintTolerationFilter,
+  nodeAffinityFilter,
   nodePorts,
   resourcesFit,
   volumeRestrictions,
   volumeLimits,
   volumeBinding,
   volumeZone,
-  topologySpread,
-  interPodAffinity,
+  topologySpreadFilter,
+  interPodAffinityFilter,
   dynamicResources,
 ];

@@ -1,4 +1,4 @@
-import type { ClusterView } from '../cluster.js';
+import type { SchedulingView } from '../cluster.js';
 import { type Filter, type NodeFilter, refusal } from '../filter.js';
 import type { NodeInfo } from '../node-info.js';
 import { aboutAll } from '../pod-counts.js';
@@ -52,7 +52,7 @@ class Neighbours implements NodeFilter {
 
   constructor(
     private readonly pod: PodInfo,
-    private readonly cluster: ClusterView,
+    private readonly cluster: SchedulingView,
   ) {
     const { counts, namespaceLabels } = cluster;
     const { requiredAffinity, requiredAntiAffinity } = pod;
@@ -118,7 +118,7 @@ class Neighbours implements NodeFilter {
 }
 
 /** Required affinity and anti-affinity to other pods, and the required anti-affinity of those to the pod. */
-export const interPodAffinity: Filter = {
+export const interPodAffinityFilter: Filter = {
   name,
   prepare(pod, cluster) {
     const neighbours = new Neighbours(pod, cluster);

@@ -1,5 +1,5 @@
 import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
-import { type Filter, type Refusal, refusal } from '../filter.js';
+import { type Filter, type FilterRefusal, refusal } from '../filter.js';
 import { isTolerated, keepingAway, untolerated } from '../tolerations.js';
 
 const unschedulable = refusal('NodeUnschedulable', 'node(s) were unschedulable', true);
@@ -26,10 +26,10 @@ export const nodeName: Filter = {
 };
 
 /** Refuses nodes with hard taints that the pod does not tolerate. */
-export const taintToleration: Filter = {
+export const taintTolerationFilter: Filter = {
   name: 'TaintToleration',
   prepare({ tolerations }) {
-    const known = new Map<string, Refusal>();
+    const known = new Map<string, FilterRefusal>();
     return {
       check: ({ taints }) => {
         if (taints.length === 0) return undefined;
@@ -50,7 +50,7 @@ export const taintToleration: Filter = {
 const unselected = refusal('NodeAffinity', "node(s) didn't match Pod's node affinity/selector", true);
 
 /** Requires the pod's node selector and required node affinity. */
-export const nodeAffinity: Filter = {
+export const nodeAffinityFilter: Filter = {
   name: 'NodeAffinity',
   prepare({ requiredNodes, namedNodes }) {
     if (requiredNodes === undefined) return undefined;

@@ -1,4 +1,4 @@
-import { type Filter, type Refusal, refusal } from '../filter.js';
+import { type Filter, type FilterRefusal, refusal } from '../filter.js';
 import { mostPlacingSize, mostTermsOfNamespace } from '../placing-limits.js';
 
 const name = 'PlacingLimits';
@@ -10,7 +10,7 @@ const tooLarge = refusal(
   true,
 );
 
-function tooMuchInNamespace(namespace: string): Refusal {
+function tooMuchInNamespace(namespace: string): FilterRefusal {
   const most = `${mostTermsOfNamespace / kibibyte} KiB`;
   const text = `the different affinity terms of the running pods of namespace ${namespace} would be larger than ${most}`;
   return refusal(name, text, true);

@@ -1,5 +1,5 @@
-import type { ClusterView } from '../cluster.js';
-import type { Filter, Refusal } from '../filter.js';
+import type { SchedulingView } from '../cluster.js';
+import type { Filter, FilterRefusal } from '../filter.js';
 import type { NodeInfo } from '../node-info.js';
 import type { PodInfo } from '../pod-info.js';
 
@@ -7,7 +7,11 @@ import type { PodInfo } from '../pod-info.js';
  * Why a node has no room for a pod: too many pods, too little of a resource; final when even an empty node would not be
  * enough. Devices may stand for an extended resource that the node itself does not have.
  */
-function shortages({ requests }: PodInfo, node: NodeInfo, { clusterObjects }: ClusterView): Refusal | undefined {
+function shortages(
+  { requests }: PodInfo,
+  node: NodeInfo,
+  { clusterObjects }: SchedulingView,
+): FilterRefusal | undefined {
   let reasons: string[] | undefined;
   let isFinal = false;
   const note = (reason: string, neverFits: boolean) => {

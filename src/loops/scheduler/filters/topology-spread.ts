@@ -1,4 +1,4 @@
-import type { ClusterView } from '../cluster.js';
+import type { SchedulingView } from '../cluster.js';
 import { type Filter, type NodeFilter, refusal } from '../filter.js';
 import type { NodeInfo } from '../node-info.js';
 import type { PodInfo } from '../pod-info.js';
@@ -44,7 +44,7 @@ class Spreads implements NodeFilter {
   constructor(
     private readonly pod: PodInfo,
     constraints: readonly SpreadConstraint[],
-    cluster: ClusterView,
+    cluster: SchedulingView,
   ) {
     this.spreads = constraints.map(
       (constraint) => new Spread(constraint, Number(constraint.selector.matches(pod.labels))),
@@ -84,7 +84,7 @@ class Spreads implements NodeFilter {
 }
 
 /** The hard topology spread constraints. */
-export const topologySpread: Filter = {
+export const topologySpreadFilter: Filter = {
   name,
   prepare(pod, cluster) {
     const constraints = constraintsOf(pod, 'DoNotSchedule');

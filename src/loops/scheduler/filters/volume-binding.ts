@@ -1,6 +1,6 @@
 import type { StorageClass } from '../../../objects/apis/storage/v1/storage-class.types.js';
-import type { ClusterView } from '../cluster.js';
-import { type Filter, type NodeFilter, type PodRefusal, type Refusal, refusal } from '../filter.js';
+import type { SchedulingView } from '../cluster.js';
+import { type Filter, type FilterRefusal, type NodeFilter, type PodRefusal, refusal } from '../filter.js';
 import type { NodeInfo } from '../node-info.js';
 import type { PodInfo, UsedClaim } from '../pod-info.js';
 import {
@@ -42,7 +42,7 @@ function refuse(text: string): PodRefusal {
   return { refusal: refusal(name, text, true) };
 }
 
-function sorted(pod: PodInfo, cluster: ClusterView): SortedClaims | PodRefusal {
+function sorted(pod: PodInfo, cluster: SchedulingView): SortedClaims | PodRefusal {
   const volumes: (StoredVolume | undefined)[] = [];
   const waiting: WaitingClaim[] = [];
   const { clusterObjects, labelPrefix } = cluster;
@@ -91,7 +91,7 @@ function claimProblem(pod: PodInfo, { name: claimName, isOwn }: UsedClaim, claim
 function plansOn(
   { waiting }: SortedClaims,
   node: NodeInfo,
-  { labelPrefix }: ClusterView,
+  { labelPrefix }: SchedulingView,
 ): readonly ClaimPlan[] | undefined {
   const plans: ClaimPlan[] = [];
   const taken = new Set<StoredVolume>();
@@ -112,7 +112,7 @@ function plansOn(
 }
 
 /** What has to be done with claims before the pod can be bound to this node; empty when all are bound. */
-export function claimPlans(pod: PodInfo, nodeName: string, cluster: ClusterView): readonly ClaimPlan[] {
+export function claimPlans(pod: PodInfo, nodeName: string, cluster: SchedulingView): readonly ClaimPlan[] {
   if (pod.claims.length === 0) return [];
   const claims = sorted(pod, cluster);
   const node = cluster.node(nodeName);
@@ -127,7 +127,7 @@ export const volumeBinding: Filter = {
     if (pod.claims.length === 0) return undefined;
     const claims = sorted(pod, cluster);
     if ('refusal' in claims) return claims;
-    const check = (node: NodeInfo): Refusal | undefined => {
+    const check = (node: NodeInfo): FilterRefusal | undefined => {
       for (const volume of claims.volumes) {
         if (volume === undefined) return withoutVolume;
         if (!isReachable(volume, node)) return elsewhere;

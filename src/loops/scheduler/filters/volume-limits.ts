@@ -1,4 +1,4 @@
-import type { ClusterView } from '../cluster.js';
+import type { SchedulingView } from '../cluster.js';
 import { type Filter, refusal } from '../filter.js';
 import type { PodInfo } from '../pod-info.js';
 import { classOf } from '../volumes.js';
@@ -6,7 +6,7 @@ import { classOf } from '../volumes.js';
 const tooMany = refusal('NodeVolumeLimits', 'node(s) exceed max volume count', false);
 
 /** The volumes of a pod that storage drivers attach to its node, with the driver of each. */
-function attachedVolumes(pod: PodInfo, { clusterObjects, labelPrefix }: ClusterView): Map<string, string> {
+function attachedVolumes(pod: PodInfo, { clusterObjects, labelPrefix }: SchedulingView): Map<string, string> {
   const found = new Map<string, string>();
   for (const { name } of pod.claims) {
     const claim = clusterObjects.claim?.(pod.namespace, name);

@@ -1,16 +1,16 @@
 import type { Score } from '../score.js';
 import { deviceAlternatives } from './device-alternatives.js';
-import { interPodAffinity } from './inter-pod-affinity.js';
-import { imageLocality, nodeAffinity, taintToleration } from './node-scores.js';
+import { interPodAffinityScore } from './inter-pod-affinity.js';
+import { imageLocality, nodeAffinityScore, taintTolerationScore } from './node-scores.js';
 import { balancedAllocation, leastAllocated } from './resources.js';
-import { topologySpread } from './topology-spread.js';
+import { topologySpreadScore } from './topology-spread.js';
 
 /** All scores, with upstream's default weights. */
 export const scores: readonly Score[] = [
-  taintToleration,
-  nodeAffinity,
-  topologySpread,
-  interPodAffinity,
+  taintTolerationScore,
+  nodeAffinityScore,
+  topologySpreadScore,
+  interPodAffinityScore,
   leastAllocated,
   balancedAllocation,
   imageLocality,

@@ -9,7 +9,7 @@ const requiredWeight = 1;
 /**
  * Prefers topology domains by the preferred affinity and anti-affinity of the pod, and by that of the pods there to it.
  */
-export const interPodAffinity: Score = {
+export const interPodAffinityScore: Score = {
   name: 'InterPodAffinity',
   weight: 2,
   of(pod, nodes, { counts, namespaceLabels }) {

@@ -2,7 +2,7 @@ import { mostScore, type Score, stretched } from '../score.js';
 import { isTolerated } from '../tolerations.js';
 
 /** Prefers nodes that match the pod's preferred node affinity. */
-export const nodeAffinity: Score = {
+export const nodeAffinityScore: Score = {
   name: 'NodeAffinity',
   weight: 2,
   of({ preferredNodes }, nodes) {
@@ -17,7 +17,7 @@ export const nodeAffinity: Score = {
 };
 
 /** Prefers nodes with few soft taints. */
-export const taintToleration: Score = {
+export const taintTolerationScore: Score = {
   name: 'TaintToleration',
   weight: 3,
   of({ tolerations }, nodes) {

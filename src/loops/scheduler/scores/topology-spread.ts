@@ -1,4 +1,4 @@
-import type { ClusterView } from '../cluster.js';
+import type { SchedulingView } from '../cluster.js';
 import type { NodeInfo } from '../node-info.js';
 import type { PodInfo } from '../pod-info.js';
 import { mostScore, type Score } from '../score.js';
@@ -7,7 +7,10 @@ import { constraintsOf, countedPods, isCounted, type SpreadConstraint } from '..
 /** The constraints for pods of a group without spread constraints of their own. */
 const defaultSkews = { hostname: 3, zone: 5 } as const;
 
-function defaultConstraints(pod: PodInfo, { clusterObjects, labelPrefix }: ClusterView): readonly SpreadConstraint[] {
+function defaultConstraints(
+  pod: PodInfo,
+  { clusterObjects, labelPrefix }: SchedulingView,
+): readonly SpreadConstraint[] {
   const group = clusterObjects.groupOf?.(pod);
   if (group === undefined) return [];
   const of = (topologyKey: string, maxSkew: number): SpreadConstraint => ({
@@ -30,7 +33,7 @@ function costs(
   constraints: readonly SpreadConstraint[],
   needsAllKeys: boolean,
   nodes: readonly NodeInfo[],
-  cluster: ClusterView,
+  cluster: SchedulingView,
 ): (number | undefined)[] {
   const hostname = `${cluster.labelPrefix}/hostname`;
   const isInside = ({ labels }: NodeInfo) =>
@@ -67,7 +70,7 @@ function costs(
 }
 
 /** The soft topology spread constraints; without any, pods of a group are spread over nodes and zones. */
-export const topologySpread: Score = {
+export const topologySpreadScore: Score = {
   name: 'PodTopologySpread',
   weight: 2,
   of(pod, nodes, cluster) {

@@ -17,7 +17,7 @@ import { defineResource, type ResourceDefinition } from '../../../objects/regist
 import { applyMatchDefaults } from './match-resources.validation.js';
 import { validateMutatingBinding, validateMutatingPolicy } from './mutating-policy.validation.js';
 import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './param-access.js';
-import { bindingColumns, policyColumns } from './policy-columns.js';
+import { policyBindingColumns, policyColumns } from './policy-columns.js';
 
 /** `mutatingadmissionpolicies`: policies whose expressions may change objects. */
 export function mutatingAdmissionPolicyResource(context: PolicyContext): ResourceDefinition {
@@ -88,6 +88,6 @@ export function mutatingAdmissionPolicyBindingResource(context: PolicyContext): 
       validate: (_context, object) => validateMutatingBinding(object),
       validateUpdate: (_context, object) => validateMutatingBinding(object),
     },
-    columns: bindingColumns<MutatingAdmissionPolicyBinding>(),
+    columns: policyBindingColumns<MutatingAdmissionPolicyBinding>(),
   });
 }

@@ -22,7 +22,9 @@ export function policyColumns<T extends ApiObject & { readonly spec: PolicySpec 
 }
 
 /** Columns of a binding. */
-export function bindingColumns<T extends ApiObject & { readonly spec: BindingSpec }>(): readonly TableColumn<T>[] {
+export function policyBindingColumns<
+  T extends ApiObject & { readonly spec: BindingSpec },
+>(): readonly TableColumn<T>[] {
   return [
     nameColumn,
     {

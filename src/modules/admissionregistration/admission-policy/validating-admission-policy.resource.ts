@@ -10,7 +10,7 @@ import { clientMetadata, statusSubresource } from '../../../objects/registry/def
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { applyMatchDefaults } from './match-resources.validation.js';
 import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './param-access.js';
-import { bindingColumns, policyColumns } from './policy-columns.js';
+import { policyBindingColumns, policyColumns } from './policy-columns.js';
 import { validateValidatingBinding, validateValidatingPolicy } from './validating-policy.validation.js';
 
 /** `validatingadmissionpolicies`: policies whose expressions may refuse requests. */
@@ -79,6 +79,6 @@ export function validatingAdmissionPolicyBindingResource(context: PolicyContext)
       validate: (_context, object) => validateValidatingBinding(object),
       validateUpdate: (_context, object) => validateValidatingBinding(object),
     },
-    columns: bindingColumns<ValidatingAdmissionPolicyBinding>(),
+    columns: policyBindingColumns<ValidatingAdmissionPolicyBinding>(),
   });
 }

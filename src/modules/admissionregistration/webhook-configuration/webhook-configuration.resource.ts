@@ -21,7 +21,7 @@ import {
   type TableColumn,
 } from '../../../objects/registry/resource-definition.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
-import { applyV1beta1Defaults, applyV1Defaults } from './webhook.defaults.js';
+import { applyV1beta1WebhookDefaults, applyV1Defaults } from './webhook.defaults.js';
 import {
   strictRules,
   tolerantRules,
@@ -94,7 +94,7 @@ function betaVersion(type: KindType, isMutating: boolean, names: VendorNames, ki
   return {
     version: 'v1beta1',
     type,
-    applyDefaults: (object) => applyV1beta1Defaults(object.webhooks as Webhook[] | undefined, isMutating),
+    applyDefaults: (object) => applyV1beta1WebhookDefaults(object.webhooks as Webhook[] | undefined, isMutating),
     deprecated: deprecation({ group, version: 'v1beta1', kind, since: '1.16', removed: '1.22', replacement: 'v1' }),
   };
 }

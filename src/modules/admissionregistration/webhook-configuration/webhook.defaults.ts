@@ -26,7 +26,10 @@ export function applyV1Defaults(webhooks: readonly DecodedWebhook[] | undefined,
 }
 
 /** Defaults of webhooks that arrive as v1beta1. */
-export function applyV1beta1Defaults(webhooks: readonly DecodedWebhook[] | undefined, isMutating: boolean): void {
+export function applyV1beta1WebhookDefaults(
+  webhooks: readonly DecodedWebhook[] | undefined,
+  isMutating: boolean,
+): void {
   for (const webhook of webhooks ?? []) applyDefaults(webhook, v1beta1Defaults, isMutating);
 }
 

@@ -7,7 +7,7 @@ const webhookPort = 443;
  * Fills in the names that follow from the kind, the conversion `None`, and merge markers under their usual names.
  * Changes `spec`.
  */
-export function applyDefaults(spec: CustomResourceDefinitionSpec): void {
+export function applyDefinitionDefaults(spec: CustomResourceDefinitionSpec): void {
   const { names } = spec;
   names.singular ||= names.kind.toLowerCase();
   if (!names.listKind && names.kind !== '') names.listKind = `${names.kind}List`;

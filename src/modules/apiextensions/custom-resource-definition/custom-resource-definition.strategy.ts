@@ -7,7 +7,7 @@ import { cleanupFinalizer } from '../../../objects/custom-resources/definition/c
 import { setCondition } from '../../../objects/custom-resources/definition/definition-conditions.js';
 import { finalizerWarnings } from '../../../objects/custom-resources/definition/finalizer-warnings.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
-import { applyDefaults } from './custom-resource-definition.defaults.js';
+import { applyDefinitionDefaults } from './custom-resource-definition.defaults.js';
 import { definitionErrors, definitionUpdateErrors } from './custom-resource-definition.validation.js';
 import { judgeSchemas } from './version-schemas.validation.js';
 
@@ -16,7 +16,7 @@ export function customResourceDefinitionStrategy(names: VendorNames, clock: Cloc
   const finalizer = cleanupFinalizer(names);
   return {
     applyDefaults: (object) => {
-      applyDefaults(object.spec);
+      applyDefinitionDefaults(object.spec);
       // A status emptied through the status path keeps the version in which objects are stored.
       if ((object.status.storedVersions ?? []).length === 0) recordStoredVersion(object);
       object.status.conditions ??= [];

@@ -17,6 +17,6 @@ export const sharedPlaces: Readonly<Record<Part, string>> = {
 };
 
 /** The parts that all versions share. */
-export function sharedParts(versions: readonly CustomResourceDefinitionVersion[]): ReadonlySet<Part> {
+export function sharedPartsOf(versions: readonly CustomResourceDefinitionVersion[]): ReadonlySet<Part> {
   return new Set(parts.filter((part) => versions.every((version) => deepEqual(version[part], versions[0]?.[part]))));
 }

@@ -8,7 +8,7 @@ import type {
 import type { JSONSchemaProps } from '../../../objects/apis/apiextensions/v1/json-schema.types.js';
 import { definitionRulesErrors } from '../../../objects/custom-resources/rules/index.js';
 import { definitionSchemaErrors, structuralSchemaInSteps } from '../../../objects/custom-resources/structural/index.js';
-import { sharedParts } from './version-parts.js';
+import { sharedPartsOf } from './version-parts.js';
 
 /** The most errors to report: more would not help anyone. */
 const mostErrors = 200;
@@ -28,7 +28,7 @@ export function* judgeSchemas(
   path: FieldPath,
 ): Steps {
   const versions = spec.versions ?? [];
-  const isShared = sharedParts(versions).has('schema');
+  const isShared = sharedPartsOf(versions).has('schema');
   for (const [i, version] of versions.entries()) {
     const props = version.schema?.openAPIV3Schema;
     if (props === undefined) continue;

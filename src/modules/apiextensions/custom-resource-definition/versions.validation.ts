@@ -6,7 +6,7 @@ import type {
 } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 import { selectableFieldsErrors } from './selectable-fields.validation.js';
 import { columnErrors, subresourcesErrors } from './subresources.validation.js';
-import { type Part, parts, sharedParts, sharedPlaces } from './version-parts.js';
+import { type Part, parts, sharedPartsOf, sharedPlaces } from './version-parts.js';
 import { versionSchemaErrors } from './version-schemas.validation.js';
 
 const maxWarningLength = 256;
@@ -18,7 +18,7 @@ export function versionsErrors(spec: CustomResourceDefinitionSpec, path: FieldPa
   const versions = spec.versions ?? [];
   const versionsPath = path.child('versions');
   if (versions.length > maxVersions) return [tooMany(versionsPath, versions.length, maxVersions)];
-  const shared = sharedParts(versions);
+  const shared = sharedPartsOf(versions);
   const errors: FieldError[] = [];
   for (const [i, { schema }] of versions.entries()) {
     if (schema?.openAPIV3Schema !== undefined) continue;
@@ -56,7 +56,7 @@ export function sharedPartsErrors(spec: CustomResourceDefinitionSpec, path: Fiel
   const versions = spec.versions ?? [];
   const [first] = versions;
   if (first === undefined || versions.length > maxVersions) return [];
-  return [...sharedParts(versions)].flatMap((part) => partErrors(first, part, path.child(sharedPlaces[part])));
+  return [...sharedPartsOf(versions)].flatMap((part) => partErrors(first, part, path.child(sharedPlaces[part])));
 }
 
 function partErrors(version: CustomResourceDefinitionVersion, part: Part, path: FieldPath): FieldError[] {

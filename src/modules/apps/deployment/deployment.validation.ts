@@ -20,7 +20,7 @@ import {
 import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
 import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../rolling-update.validation.js';
-import { checkUsable, validateOwnSelector } from '../selector.validation.js';
+import { checkSelectorUsable, validateOwnSelector } from '../selector.validation.js';
 
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');
@@ -30,7 +30,7 @@ export function validateDeployment({ spec }: Deployment, options: PodValidationO
   const errors: FieldError[] = [];
   checkNonNegative(spec.replicas, specPath.child('replicas'), errors);
   validateOwnSelector(spec.selector, 'deployment', specPath.child('selector'), errors);
-  if (checkUsable(spec.selector, 'invalid label selector', specPath.child('selector'), errors)) {
+  if (checkSelectorUsable(spec.selector, 'invalid label selector', specPath.child('selector'), errors)) {
     const rules = { matches: matcherOf(spec.selector), replicas: spec.replicas ?? 0, kind: 'ReplicaSet' };
     errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
   }

@@ -9,7 +9,7 @@ import { updateOptions } from '../../../objects/apis/core/v1/validation/huge-pag
 import { checkReplicaCounts } from '../../../objects/apis/core/v1/validation/replicas.validation.js';
 import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
 import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
-import { checkUsable, validateOwnSelector } from '../selector.validation.js';
+import { checkSelectorUsable, validateOwnSelector } from '../selector.validation.js';
 
 const specPath = FieldPath.of('spec');
 
@@ -20,7 +20,7 @@ export function validateReplicaSet({ spec }: ReplicaSet, options: PodValidationO
   checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
   // Clients know this message with the word `deployment`, although it is about a replica set.
   validateOwnSelector(spec.selector, 'deployment', specPath.child('selector'), errors);
-  if (checkUsable(spec.selector, 'invalid label selector', specPath.child('selector'), errors)) {
+  if (checkSelectorUsable(spec.selector, 'invalid label selector', specPath.child('selector'), errors)) {
     const rules = { matches: matcherOf(spec.selector), replicas: spec.replicas ?? 0, kind: 'ReplicaSet' };
     errors.push(...validateReplicatedTemplate(spec.template, rules, specPath.child('template'), options));
   }

@@ -21,7 +21,7 @@ import {
 import { validateReplicatedTemplate } from '../../../objects/apis/core/v1/validation/replicated-template.validation.js';
 import { matcherOf } from '../../../objects/apis/meta/v1/validation/label-selector.validation.js';
 import { checkAtMostAll, checkIntOrPercent, isZero } from '../rolling-update.validation.js';
-import { checkUsable, validateOwnSelector } from '../selector.validation.js';
+import { checkSelectorUsable, validateOwnSelector } from '../selector.validation.js';
 
 const specPath = FieldPath.of('spec');
 const statusPath = FieldPath.of('status');
@@ -42,7 +42,7 @@ function validateStatefulSet({ spec }: StatefulSet, options: PodValidationOption
   checkNonNegative(spec.minReadySeconds, specPath.child('minReadySeconds'), errors);
   checkNonNegative(spec.ordinals?.start, specPath.child('ordinals').child('start'), errors);
   validateOwnSelector(spec.selector, 'statefulset', specPath.child('selector'), errors);
-  if (checkUsable(spec.selector, '', specPath.child('selector'), errors)) {
+  if (checkSelectorUsable(spec.selector, '', specPath.child('selector'), errors)) {
     // Each pod has a disk of its own, so disks are never shared.
     const rules = { matches: matcherOf(spec.selector), replicas: 0, kind: 'StatefulSet' };
     const template = withClaimVolumes(spec);

@@ -23,7 +23,7 @@ import {
   stampConditions,
 } from './certificate-signing-request.strategy.js';
 import { validateCertificateSigningRequest } from './certificate-signing-request.validation.js';
-import { validateApproval, validateStatus } from './certificate-status.validation.js';
+import { validateApproval, validateCertificateStatus } from './certificate-status.validation.js';
 
 /** `certificatesigningrequests`: asks a signer for a certificate. */
 export function certificateSigningRequestResource(names: VendorNames, clock: Clock): ResourceDefinition {
@@ -93,7 +93,7 @@ function status(clock: Clock): PartSubresource {
       stampConditions(changed, before, clock);
     },
     validateUpdate: (_context, object, old) =>
-      validateStatus(object as CertificateSigningRequest, old as CertificateSigningRequest),
+      validateCertificateStatus(object as CertificateSigningRequest, old as CertificateSigningRequest),
   };
 }
 

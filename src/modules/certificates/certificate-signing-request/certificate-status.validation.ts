@@ -31,7 +31,10 @@ export function validateApproval(object: CertificateSigningRequest, old: Certifi
 }
 
 /** Validates an update through the `status` path. */
-export function validateStatus(object: CertificateSigningRequest, old: CertificateSigningRequest): FieldError[] {
+export function validateCertificateStatus(
+  object: CertificateSigningRequest,
+  old: CertificateSigningRequest,
+): FieldError[] {
   const errors = validateConditions(object.status.conditions ?? []);
   errors.push(...removedConditions(object, old));
   for (const type of approvalTypes) {

@@ -13,7 +13,7 @@ import {
   type TableColumn,
 } from '../../../objects/registry/resource-definition.js';
 import { replicationControllerStrategy } from './replication-controller.strategy.js';
-import { validateStatus } from './replication-controller.validation.js';
+import { validateReplicationStatus } from './replication-controller.validation.js';
 
 /** Replication controllers: a number of equal pods, chosen by labels. */
 export function replicationControllerResource(names: VendorNames): ResourceDefinition {
@@ -34,7 +34,7 @@ export function replicationControllerResource(names: VendorNames): ResourceDefin
     selectableFields: ({ status }) => ({ 'status.replicas': String(status.replicas ?? 0) }),
     columns,
     subresources: [
-      statusSubresource<ReplicationController>({ validate: (object) => validateStatus(object) }),
+      statusSubresource<ReplicationController>({ validate: (object) => validateReplicationStatus(object) }),
       scaleSubresource<ReplicationController>({
         type: scale,
         replicas: ({ spec }) => spec.replicas ?? 0,

@@ -34,7 +34,7 @@ function matcherOf(selector: Readonly<Record<string, string>>): (labels: Readonl
 }
 
 /** Validates the status of a replication controller. */
-export function validateStatus({ status }: ReplicationController): FieldError[] {
+export function validateReplicationStatus({ status }: ReplicationController): FieldError[] {
   const errors: FieldError[] = [];
   checkReplicaCounts(status, ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'], statusPath, errors);
   return errors;

@@ -13,7 +13,7 @@ import { type DeclaredContainer, podUid } from '../pods/pod-form.js';
 import { containerDevices, containerMounts } from '../volumes/container-mounts.js';
 import { makeFile } from '../volumes/inside.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
-import { ContainerConfigError, containerEnvironment, type ObjectReader } from './environment.js';
+import { ContainerConfigError, containerEnvironment, type EnvironmentReader } from './environment.js';
 import { expand } from './expand.js';
 import { containerHash } from './hash.js';
 import { linuxResourcesOf } from './resources.js';
@@ -34,7 +34,7 @@ export interface ContainerInput {
   readonly imageVolumes: ReadonlyMap<string, ImageSpec>;
   /** What the container gets with its devices. */
   readonly allocations: readonly ContainerAllocation[];
-  readonly objects: ObjectReader;
+  readonly objects: EnvironmentReader;
   readonly services: ReadonlyMap<string, string>;
   readonly settings: NodeSettings;
   readonly folders: PodFolders;

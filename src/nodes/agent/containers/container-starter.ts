@@ -19,13 +19,13 @@ import { nameOf, type RuntimeContainer, type RuntimePod, restartCountOf } from '
 import { openFileInside } from '../volumes/inside.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import { type ContainerInput, containerConfigOf } from './container-config.js';
-import type { ObjectReader } from './environment.js';
+import type { EnvironmentReader } from './environment.js';
 import { runHook } from './hooks.js';
 
 export interface StarterDependencies {
   readonly runtime: ContainerRuntime;
   readonly images: ImagePuller;
-  readonly objects: ObjectReader;
+  readonly objects: EnvironmentReader;
   readonly settings: NodeSettings;
   readonly folders: PodFolders;
   readonly timers: Timers;
@@ -54,11 +54,11 @@ export interface StartRequest {
  * Starts containers. A container that an earlier process created and did not start is replaced, so there are never two.
  */
 export class ContainerStarter {
-  constructor(private readonly parts: StarterDependencies) {}
+  constructor(private readonly dependencies: StarterDependencies) {}
 
   /** Returns when the container runs and its hook has ended. @throws StartFailure */
   async start(request: StartRequest): Promise<void> {
-    const { runtime, images } = this.parts;
+    const { runtime, images } = this.dependencies;
     const { pod, start, sandbox, signal, event } = request;
     const { container } = start.declared;
     const { image, ref } = await images.ensure({ pod, container, sandbox, signal, event });
@@ -88,7 +88,7 @@ export class ContainerStarter {
     const { name } = start.declared.container;
     for (const run of known.containers) {
       if (nameOf(run) === name && run.state === containerStates.created)
-        await this.parts.runtime.removeContainer(run.id);
+        await this.dependencies.runtime.removeContainer(run.id);
     }
     const { before } = start;
     if (before === undefined) return start.reportedRestarts === undefined ? 0 : start.reportedRestarts + 1;
@@ -97,7 +97,7 @@ export class ContainerStarter {
 
   private async prepareDevices({ pod, start, event }: StartRequest): Promise<void> {
     try {
-      await this.parts.devices.preStart(podUid(pod), start.declared.container.name);
+      await this.dependencies.devices.preStart(podUid(pod), start.declared.container.name);
     } catch (error) {
       throw failed(event, 'PreStartContainerError', error);
     }
@@ -110,7 +110,7 @@ export class ContainerStarter {
     for (const { name, image: source } of pod.spec.volumes ?? []) {
       if (!source || !wanted.has(name)) continue;
       const container = { name, image: source.reference ?? '', imagePullPolicy: source.pullPolicy } as Container;
-      const { ref } = await this.parts.images.ensure({ pod, container, sandbox, signal, event });
+      const { ref } = await this.dependencies.images.ensure({ pod, container, sandbox, signal, event });
       found.set(name, { image: ref, userSpecifiedImage: source.reference ?? '' });
     }
     return found;
@@ -120,7 +120,7 @@ export class ContainerStarter {
     request: StartRequest,
     run: Pick<ContainerInput, 'image' | 'imageRef' | 'restartCount' | 'imageVolumes'>,
   ) {
-    const { objects, settings, folders, servicesOf, devices } = this.parts;
+    const { objects, settings, folders, servicesOf, devices } = this.dependencies;
     const { pod, start, volumes, podIPs, event } = request;
     const { declared } = start;
     try {
@@ -136,12 +136,12 @@ export class ContainerStarter {
   }
 
   private async afterStart({ pod, start, signal, event, podIPs }: StartRequest, id: string): Promise<void> {
-    const { runtime, timers, userAgent } = this.parts;
+    const { runtime, timers, userAgent } = this.dependencies;
     const container = start.declared.container as Container;
     const hook = container.lifecycle?.postStart;
     if (!hook) return;
     try {
-      const address = podIPs[0] ?? this.parts.settings.hostIPs()[0] ?? '';
+      const address = podIPs[0] ?? this.dependencies.settings.hostIPs()[0] ?? '';
       await runHook(hook, { runtime, timers, containerId: id, container, address, userAgent, signal });
     } catch (error) {
       signal.throwIfAborted();

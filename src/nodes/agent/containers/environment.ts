@@ -3,18 +3,18 @@ import type { Container, EnvVar } from '../../../objects/apis/core/v1/container.
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
 import { expand } from './expand.js';
-import { type PodAddresses, podFieldValue, resourceFieldValue } from './field-values.js';
+import { type AddressFields, podFieldValue, resourceFieldValue } from './field-values.js';
 
 /** Reads objects that pods refer to. Undefined: the object does not exist. */
-export interface ObjectReader {
+export interface EnvironmentReader {
   configMap(namespace: string, name: string): Promise<ConfigMap | undefined>;
   secret(namespace: string, name: string): Promise<Secret | undefined>;
 }
 
-export interface EnvironmentInput extends PodAddresses {
+export interface EnvironmentInput extends AddressFields {
   readonly pod: Pod;
   readonly container: Container;
-  readonly objects: ObjectReader;
+  readonly objects: EnvironmentReader;
   /** Variables of the services that the pod may see. */
   readonly services: ReadonlyMap<string, string>;
   /** The allocatable resources of the node. */

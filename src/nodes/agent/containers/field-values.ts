@@ -8,13 +8,13 @@ import type { Container } from '../../../objects/apis/core/v1/container.types.js
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 
 /** Addresses of a pod and its node, which the pod's status may not contain yet. */
-export interface PodAddresses {
+export interface AddressFields {
   readonly podIPs: readonly string[];
   readonly hostIPs: readonly string[];
 }
 
 /** The value of a pod field for the downward API. @throws Error for a field that is not offered to containers */
-export function podFieldValue(pod: Pod, path: string, { podIPs, hostIPs }: PodAddresses): string {
+export function podFieldValue(pod: Pod, path: string, { podIPs, hostIPs }: AddressFields): string {
   const { metadata, spec } = pod;
   switch (path) {
     case 'metadata.name':

@@ -21,7 +21,7 @@ export class CpuReconciler {
   private readonly given = new Map<string, string>();
   private wake = new AbortController();
 
-  constructor(private readonly parts: ReconcilerDependencies) {}
+  constructor(private readonly dependencies: ReconcilerDependencies) {}
 
   /** Exclusive processors were assigned: other containers must leave them at once. */
   changed(): void {
@@ -29,20 +29,20 @@ export class CpuReconciler {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { timers, logger, periodMs } = this.parts;
+    const { timers, logger, periodMs } = this.dependencies;
     while (!signal.aborted) {
       this.wake = new AbortController();
       try {
         await this.reconcile();
       } catch (error) {
-        if (!signal.aborted) logger.debug('processors of containers could not be looked at', { error });
+        if (!signal.aborted) logger.debug('could not list the processors of containers', { error });
       }
       await timers.wait(periodMs, AbortSignal.any([signal, this.wake.signal]));
     }
   }
 
   private async reconcile(): Promise<void> {
-    const { cpus, runtime, isActive, logger } = this.parts;
+    const { cpus, runtime, isActive, logger } = this.dependencies;
     const active = isActive();
     if (active === undefined) return;
     cpus.retain(active);
@@ -58,7 +58,7 @@ export class CpuReconciler {
         await runtime.updateResources(id, { cpusetCpus: own });
         this.given.set(id, own);
       } catch (error) {
-        logger.debug('a container could not get other processors yet', { id, error });
+        logger.debug('could not change the processors of a container yet', { id, error });
       }
     }
   }

@@ -11,11 +11,11 @@ import { readCpuTopology } from './cpu-topology.js';
  *
  * @throws StartupError for settings, or a file of an earlier process, that can't work
  */
-export async function openCpuManager(parts: {
+export async function openCpuManager(dependencies: {
   readonly options: AgentOptions;
   readonly logger: Logger;
 }): Promise<CpuManager | undefined> {
-  const { cpuManager, reserved, rootFolder } = parts.options;
+  const { cpuManager, reserved, rootFolder } = dependencies.options;
   const file = new CpuStateFile(join(rootFolder, 'cpu_manager_state'), cpuManager.policy);
   if (cpuManager.policy === 'none') {
     // Containers with exclusive processors would keep them for ever.
@@ -25,6 +25,6 @@ export async function openCpuManager(parts: {
   const topology = await readCpuTopology();
   const kept = reservedCpus(topology, cpuManager.reservedCpus, quantityMilliValue(reserved.cpu ?? '0'));
   return CpuManager.open(topology, kept, file, (error) =>
-    parts.logger.warn('the processors of containers could not be written down', { error }),
+    dependencies.logger.warn('could not store the processors of containers', { error }),
   );
 }

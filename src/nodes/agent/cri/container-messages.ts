@@ -1,4 +1,4 @@
-import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from '../grpc/wire.js';
+import { message, nested, nestedList, scalar, scalars, texts, type WireReader, type Written } from '../grpc/wire.js';
 import {
   linuxResources,
   namespaceOption,
@@ -120,7 +120,7 @@ export const container = message({
   labels: texts(8),
   annotations: texts(9),
 });
-export type Container = Read<typeof container>;
+export type Container = WireReader<typeof container>;
 
 export const listContainersRequest = message({
   filter: nested(1, message({ id: scalar(1, 'string'), podSandboxId: scalar(3, 'string'), labelSelector: texts(4) })),
@@ -156,7 +156,7 @@ export const containerStatus = message({
     }),
   ),
 });
-export type ContainerStatus = Read<typeof containerStatus>;
+export type ContainerStatus = WireReader<typeof containerStatus>;
 
 export const containerStatusResponse = message({ status: nested(1, containerStatus), info: texts(2) });
 
@@ -175,7 +175,7 @@ export const execSyncResponse = message({
   stderr: scalar(2, 'bytes'),
   exitCode: scalar(3, 'integer'),
 });
-export type ExecResult = Read<typeof execSyncResponse>;
+export type ExecResult = WireReader<typeof execSyncResponse>;
 
 export const execRequest = message({
   containerId: scalar(1, 'string'),

@@ -1,4 +1,4 @@
-import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from '../grpc/wire.js';
+import { message, nested, nestedList, scalar, scalars, texts, type WireReader, type Written } from '../grpc/wire.js';
 import { containerMetadata, imageSpec } from './container-messages.js';
 import { numberValue, sandboxConfig, sandboxMetadata } from './sandbox-messages.js';
 
@@ -11,7 +11,7 @@ export const image = message({
   username: scalar(6, 'string'),
   pinned: scalar(8, 'bool'),
 });
-export type Image = Read<typeof image>;
+export type Image = WireReader<typeof image>;
 
 export const imageRequest = message({ image: nested(1, imageSpec), verbose: scalar(2, 'bool') });
 export const imageStatusResponse = message({ image: nested(1, image) });
@@ -53,7 +53,7 @@ export const versionResponse = message({
   runtimeVersion: scalar(3, 'string'),
   runtimeApiVersion: scalar(4, 'string'),
 });
-export type RuntimeVersion = Read<typeof versionResponse>;
+export type RuntimeVersion = WireReader<typeof versionResponse>;
 
 export const statusRequest = message({ verbose: scalar(1, 'bool') });
 export const statusResponse = message({
@@ -81,7 +81,7 @@ export const statusResponse = message({
   ),
   features: nested(4, message({ supplementalGroupsPolicy: scalar(1, 'bool') })),
 });
-export type RuntimeStatus = Read<typeof statusResponse>;
+export type RuntimeStatus = WireReader<typeof statusResponse>;
 
 export const updateRuntimeConfigRequest = message({
   runtimeConfig: nested(1, message({ networkConfig: nested(1, message({ podCidr: scalar(1, 'string') })) })),
@@ -123,7 +123,7 @@ export const containerStats = message({
   memory: nested(3, memoryUsage),
   writableLayer: nested(4, filesystemUsage),
 });
-export type ContainerStats = Read<typeof containerStats>;
+export type ContainerStats = WireReader<typeof containerStats>;
 
 export const listContainerStatsRequest = message({});
 export const listContainerStatsResponse = message({ stats: nestedList(1, containerStats) });
@@ -156,5 +156,5 @@ export const sandboxStats = message({
     }),
   ),
 });
-export type SandboxStats = Read<typeof sandboxStats>;
+export type SandboxStats = WireReader<typeof sandboxStats>;
 export const listSandboxStatsResponse = message({ stats: nestedList(1, sandboxStats) });

@@ -1,4 +1,4 @@
-import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from '../grpc/wire.js';
+import { message, nested, nestedList, scalar, scalars, texts, type WireReader, type Written } from '../grpc/wire.js';
 
 /** States of a sandbox. */
 export const sandboxReady = 0;
@@ -93,7 +93,7 @@ export const dnsConfig = message({
   searches: scalars(2, 'string'),
   options: scalars(3, 'string'),
 });
-export type DnsConfig = Read<typeof dnsConfig>;
+export type DnsConfig = WireReader<typeof dnsConfig>;
 
 export const sandboxConfig = message({
   metadata: nested(1, sandboxMetadata),
@@ -126,7 +126,7 @@ export const sandbox = message({
   annotations: texts(6),
   runtimeHandler: scalar(7, 'string'),
 });
-export type Sandbox = Read<typeof sandbox>;
+export type Sandbox = WireReader<typeof sandbox>;
 
 export const listSandboxesRequest = message({
   filter: nested(1, message({ id: scalar(1, 'string'), labelSelector: texts(3) })),
@@ -151,7 +151,7 @@ export const sandboxStatus = message({
   annotations: texts(8),
   runtimeHandler: scalar(9, 'string'),
 });
-export type SandboxStatus = Read<typeof sandboxStatus>;
+export type SandboxStatus = WireReader<typeof sandboxStatus>;
 
 export const sandboxStatusResponse = message({
   status: nested(1, sandboxStatus),

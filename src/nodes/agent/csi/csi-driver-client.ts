@@ -18,7 +18,7 @@ import {
   unstageRequest,
   type VolumeStats,
 } from './csi-messages.js';
-import { nothing } from './plugin-messages.js';
+import { emptyMessage } from './plugin-messages.js';
 
 /** The time limit of a call to a driver. */
 const callMs = 120_000;
@@ -39,7 +39,7 @@ export class CsiDriverClient {
   }
 
   info(): Promise<DriverInfo> {
-    return this.connection.call('NodeGetInfo', nothing, infoResponse, {});
+    return this.connection.call('NodeGetInfo', emptyMessage, infoResponse, {});
   }
 
   async can(capability: keyof typeof nodeCapabilities): Promise<boolean> {
@@ -49,7 +49,12 @@ export class CsiDriverClient {
 
   private async capabilities(): Promise<ReadonlySet<number>> {
     try {
-      const { capabilities } = await this.connection.call('NodeGetCapabilities', nothing, capabilitiesResponse, {});
+      const { capabilities } = await this.connection.call(
+        'NodeGetCapabilities',
+        emptyMessage,
+        capabilitiesResponse,
+        {},
+      );
       return new Set(capabilities.map(({ rpc }) => rpc?.type ?? 0));
     } catch (error) {
       this.known = undefined;
@@ -75,19 +80,19 @@ export class CsiDriverClient {
   }
 
   async stage(request: StageRequest): Promise<void> {
-    await this.connection.call('NodeStageVolume', stageRequest, nothing, request);
+    await this.connection.call('NodeStageVolume', stageRequest, emptyMessage, request);
   }
 
   async unstage(volumeId: string, stagingTargetPath: string): Promise<void> {
-    await this.connection.call('NodeUnstageVolume', unstageRequest, nothing, { volumeId, stagingTargetPath });
+    await this.connection.call('NodeUnstageVolume', unstageRequest, emptyMessage, { volumeId, stagingTargetPath });
   }
 
   async publish(request: PublishRequest): Promise<void> {
-    await this.connection.call('NodePublishVolume', publishRequest, nothing, request);
+    await this.connection.call('NodePublishVolume', publishRequest, emptyMessage, request);
   }
 
   async unpublish(volumeId: string, targetPath: string): Promise<void> {
-    await this.connection.call('NodeUnpublishVolume', unpublishRequest, nothing, { volumeId, targetPath });
+    await this.connection.call('NodeUnpublishVolume', unpublishRequest, emptyMessage, { volumeId, targetPath });
   }
 
   /** Expands the file system of a volume to the size of the volume. */

@@ -1,4 +1,4 @@
-import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from '../grpc/wire.js';
+import { message, nested, nestedList, scalar, scalars, texts, type WireReader, type Written } from '../grpc/wire.js';
 
 /** Access modes of a volume as drivers name them: how many nodes may use it, and how. */
 export const accessModes = {
@@ -74,7 +74,7 @@ export const statsResponse = message({
     }),
   ),
 });
-export type VolumeStats = Read<typeof statsResponse>;
+export type VolumeStats = WireReader<typeof statsResponse>;
 
 export const capabilitiesResponse = message({
   capabilities: nestedList(1, message({ rpc: nested(1, message({ type: scalar(1, 'integer') })) })),
@@ -85,7 +85,7 @@ export const infoResponse = message({
   maxVolumesPerNode: scalar(2, 'integer'),
   accessibleTopology: nested(3, message({ segments: texts(1) })),
 });
-export type DriverInfo = Read<typeof infoResponse>;
+export type DriverInfo = WireReader<typeof infoResponse>;
 
 export const expandRequest = message({
   volumeId: scalar(1, 'string'),

@@ -25,10 +25,10 @@ const attempts = 5;
  * What the API records about the drivers of this node: the CSINode object, and labels and an annotation of the Node.
  */
 export class CsiNode {
-  constructor(private readonly parts: CsiNodeDependencies) {}
+  constructor(private readonly dependencies: CsiNodeDependencies) {}
 
   private get path(): string {
-    return `/apis/${groupName('storage', this.parts.names)}/v1/csinodes`;
+    return `/apis/${groupName('storage', this.dependencies.names)}/v1/csinodes`;
   }
 
   /** Creates the CSINode if it does not exist. Its owner is the Node. */
@@ -63,7 +63,7 @@ export class CsiNode {
 
   /** Changes the list of drivers; tries again if somebody else changed the object at the same time. */
   private async change(next: (drivers: readonly CSINodeDriver[]) => readonly CSINodeDriver[]): Promise<void> {
-    const { api, nodeName, signal, node } = this.parts;
+    const { api, nodeName, signal, node } = this.dependencies;
     const uid = node()?.metadata.uid;
     if (uid === undefined) throw new Error('the node is not registered yet');
     for (let attempt = 1; ; attempt++) {
@@ -93,7 +93,7 @@ export class CsiNode {
   }
 
   private async read(): Promise<(CSINode & ApiObject) | undefined> {
-    const { api, nodeName, signal } = this.parts;
+    const { api, nodeName, signal } = this.dependencies;
     try {
       return await api.send<CSINode & ApiObject>('GET', `${this.path}/${nodeName}`, { signal });
     } catch (error) {
@@ -103,7 +103,7 @@ export class CsiNode {
   }
 
   private fresh(uid: string, drivers: readonly CSINodeDriver[]): object {
-    const { names, nodeName } = this.parts;
+    const { names, nodeName } = this.dependencies;
     return {
       apiVersion: `${groupName('storage', names)}/v1`,
       kind: 'CSINode',
@@ -123,7 +123,7 @@ export class CsiNode {
   /** The Node records its place in the topologies of its drivers, and the ids that they give it. */
   private async label(name: string, { nodeId, accessibleTopology }: DriverInfo): Promise<void> {
     const segments = Object.entries(accessibleTopology?.segments ?? {});
-    const labels = this.parts.node()?.metadata.labels ?? {};
+    const labels = this.dependencies.node()?.metadata.labels ?? {};
     for (const [key, value] of segments) {
       const present = labels[key];
       if (present !== undefined && present !== value) {
@@ -139,7 +139,7 @@ export class CsiNode {
     next: (ids: Readonly<Record<string, string>>) => Readonly<Record<string, string>>,
     labels: Readonly<Record<string, string>> = {},
   ): Promise<void> {
-    const { api, names, nodeName, node, signal } = this.parts;
+    const { api, names, nodeName, node, signal } = this.dependencies;
     const key = `csi.volume.${names.labelPrefix}/nodeid`;
     const { metadata } = (await api.send<Node>('GET', `/api/v1/nodes/${nodeName}`, { signal })) ?? node();
     const before = metadata.annotations?.[key];

@@ -25,11 +25,11 @@ const defaultTokenSeconds = 3600;
 
 /** Reads the API objects that drivers need, and writes what the API records about volumes. */
 export class CsiObjects {
-  constructor(private readonly parts: CsiObjectsDependencies) {}
+  constructor(private readonly dependencies: CsiObjectsDependencies) {}
 
   /** The CSIDriver object; undefined: there is none, which is allowed. */
   driver(name: string): Promise<CSIDriver | undefined> {
-    return this.parts.objects.csiDriver(name);
+    return this.dependencies.objects.csiDriver(name);
   }
 
   /**
@@ -39,7 +39,7 @@ export class CsiObjects {
    * @throws VolumePending while it is not attached
    */
   async attachment(source: CsiSource, uniqueName: string): Promise<Texts> {
-    const { names, nodeName } = this.parts;
+    const { names, nodeName } = this.dependencies;
     const path = `/apis/${groupName('storage', names)}/v1/volumeattachments/${attachmentName(source, nodeName)}`;
     const [node, attachment] = await Promise.all([
       this.read<Node>(`/api/v1/nodes/${nodeName}`),
@@ -53,7 +53,7 @@ export class CsiObjects {
   }
 
   private async read<T extends object>(path: string): Promise<T | undefined> {
-    const { api, signal } = this.parts;
+    const { api, signal } = this.dependencies;
     try {
       return await api.send<T>('GET', path, { signal });
     } catch (error) {
@@ -66,7 +66,7 @@ export class CsiObjects {
   /** @throws VolumeProblem for a Secret that does not exist */
   async secretOf(place: { readonly namespace: string; readonly name: string } | undefined): Promise<Texts> {
     if (place === undefined) return {};
-    const secret = await this.parts.objects.secret(place.namespace, place.name);
+    const secret = await this.dependencies.objects.secret(place.namespace, place.name);
     if (secret === undefined) {
       throw new VolumeProblem(`failed to find the secret ${place.name} in the namespace ${place.namespace}`);
     }
@@ -96,14 +96,14 @@ export class CsiObjects {
     const found: [string, { readonly token: string; readonly expirationTimestamp: string }][] = [];
     for (const { audience, expirationSeconds } of requests) {
       const seconds = Number(expirationSeconds ?? defaultTokenSeconds);
-      found.push([audience, await this.parts.tokens.issue(pod, audience, seconds)]);
+      found.push([audience, await this.dependencies.tokens.issue(pod, audience, seconds)]);
     }
     return { [tokensKey]: JSON.stringify(Object.fromEntries(found.sort(([a], [b]) => (a < b ? -1 : 1)))) };
   }
 
   /** Records that the file system of a claimed volume has the size of its volume now. */
   async hasGrown({ pod, claimName = '' }: CsiVolume, size: string): Promise<void> {
-    const { api, signal } = this.parts;
+    const { api, signal } = this.dependencies;
     const path = `/api/v1/namespaces/${pod.metadata.namespace}/persistentvolumeclaims/${claimName}/status`;
     const done = ['FileSystemResizePending', 'Resizing'].map((type) => ({ type, $patch: 'delete' }));
     const body = { status: { capacity: { storage: size }, conditions: done, allocatedResourceStatuses: null } };

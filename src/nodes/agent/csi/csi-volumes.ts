@@ -43,9 +43,9 @@ export class CsiVolumes {
   private readonly turns = new Turns();
   private readonly staged: StagedVolumes;
 
-  constructor(private readonly parts: CsiVolumesDependencies) {
+  constructor(private readonly dependencies: CsiVolumesDependencies) {
     const isWanted = (key: string) => [...this.wanted.values()].some((keys) => keys.has(key));
-    this.staged = new StagedVolumes(parts, this.turns, isWanted);
+    this.staged = new StagedVolumes(dependencies, this.turns, isWanted);
   }
 
   /**
@@ -58,7 +58,7 @@ export class CsiVolumes {
     const uid = podUid(volume.pod);
     const key = volumeKey(volume.source);
     this.wanted.set(uid, (this.wanted.get(uid) ?? new Set()).add(key));
-    const driver = await this.parts.objects.driver(volume.source.driver);
+    const driver = await this.dependencies.objects.driver(volume.source.driver);
     const path = await this.turns.take(key, async () => {
       const known = await this.present(volume);
       return known === undefined ? this.begin(volume, driver) : this.renew(known, volume, driver);
@@ -73,18 +73,18 @@ export class CsiVolumes {
 
   /** Unpublishes all volumes of a pod, and unstages those that no other pod uses. @throws if a driver fails */
   async release(uid: string): Promise<void> {
-    for (const kept of await this.parts.folders.ofPod(uid)) {
+    for (const kept of await this.dependencies.folders.ofPod(uid)) {
       await this.turns.take(keptKey(kept), () => this.unpublish(uid, kept));
     }
     for (const [key, { volume }] of this.published) if (podUid(volume.pod) === uid) this.published.delete(key);
     if (!this.wanted.delete(uid) && !this.staged.mayBeUnused) return;
     await this.staged.removeUnused();
-    await this.parts.inUse.release(uid);
+    await this.dependencies.inUse.release(uid);
   }
 
   /** Unstages volumes whose unstaging failed when their last pod went. */
   async run(signal: AbortSignal): Promise<void> {
-    const { timers, inUse } = this.parts;
+    const { timers, inUse } = this.dependencies;
     while (!signal.aborted) {
       await timers.wait(sweepMs, signal);
       if (signal.aborted || !this.staged.mayBeUnused) continue;
@@ -95,7 +95,7 @@ export class CsiVolumes {
 
   /** The record of the pod's volume; an earlier agent may have published it. */
   private async present(volume: CsiVolume): Promise<PublishedVolume | undefined> {
-    const { folders, timers } = this.parts;
+    const { folders, timers } = this.dependencies;
     const uid = podUid(volume.pod);
     const key = `${uid} ${volume.specName}`;
     const known = this.published.get(key);
@@ -108,19 +108,19 @@ export class CsiVolumes {
   }
 
   private async begin(volume: CsiVolume, driver: CSIDriver | undefined): Promise<string> {
-    const { drivers, inUse, folders, timers } = this.parts;
+    const { drivers, inUse, folders, timers } = this.dependencies;
     checkLifecycle(volume, driver);
     const isAttached = needsAttachment(volume, driver);
     if (isAttached) await inUse.claim(podUid(volume.pod), volume.source);
     const context = await this.contextOf(volume, driver);
     const client = drivers.get(volume.source.driver);
-    const attachmentID = isAttached ? attachmentName(volume.source, this.parts.nodeName) : '';
+    const attachmentID = isAttached ? attachmentName(volume.source, this.dependencies.nodeName) : '';
     const staging = await this.staged.stage(volume, client, context, attachmentID);
     const uid = podUid(volume.pod);
     const path = volume.isBlock ? folders.blockTarget(volume.specName, uid) : folders.target(uid, volume.specName);
     const data: VolumeData = {
       ...{ specVolID: volume.specName, volumeHandle: volume.source.handle, driverName: volume.source.driver },
-      ...{ nodeName: this.parts.nodeName, volumeLifecycleMode: volume.lifecycle, attachmentID },
+      ...{ nodeName: this.dependencies.nodeName, volumeLifecycleMode: volume.lifecycle, attachmentID },
     };
     await writeData(volume.isBlock ? folders.blockData(volume.specName) : dirname(path), data);
     if (volume.isBlock) await this.link(path, folders.blockLink(uid, volume.specName));
@@ -138,13 +138,13 @@ export class CsiVolumes {
     }
     const made = { volume, path, publishedAt: timers.now() };
     this.published.set(`${uid} ${volume.specName}`, made);
-    await growVolume(this.parts, volume, client, path);
+    await growVolume(this.dependencies, volume, client, path);
     return path;
   }
 
   /** The attachment's metadata from the driver's attacher. @throws VolumePending while the volume is not attached */
   private async contextOf(volume: CsiVolume, driver: CSIDriver | undefined): Promise<Readonly<Record<string, string>>> {
-    const { objects, inUse } = this.parts;
+    const { objects, inUse } = this.dependencies;
     return needsAttachment(volume, driver) ? objects.attachment(volume.source, inUse.nameOf(volume.source)) : {};
   }
 
@@ -156,7 +156,7 @@ export class CsiVolumes {
 
   /** If this fails, the pod keeps its present volume. */
   private async renew(known: PublishedVolume, volume: CsiVolume, driver: CSIDriver | undefined): Promise<string> {
-    const { drivers, folders, timers } = this.parts;
+    const { drivers, folders, timers } = this.dependencies;
     const { path } = known;
     const client = drivers.find(volume.source.driver);
     if (client === undefined) return path;
@@ -169,10 +169,10 @@ export class CsiVolumes {
         await this.callPublish({ volume, client, driver, context, staging, path });
       } catch (error) {
         const text = `MountVolume.SetUp failed for volume "${volume.name}" : ${(error as Error).message}`;
-        volumeEvent(this.parts.events, volume, 'Warning', 'FailedMount', text);
+        volumeEvent(this.dependencies.events, volume, 'Warning', 'FailedMount', text);
       }
     }
-    await growVolume(this.parts, volume, client, path);
+    await growVolume(this.dependencies, volume, client, path);
     return path;
   }
 
@@ -185,7 +185,7 @@ export class CsiVolumes {
     readonly path: string;
   }): Promise<void> {
     const { volume, client, driver, context, staging, path } = request;
-    const { volumeContext, secrets } = await this.parts.objects.publishWords(volume, driver);
+    const { volumeContext, secrets } = await this.dependencies.objects.publishWords(volume, driver);
     // The driver makes the target path itself.
     await fs.mkdir(dirname(path), { recursive: true, mode: 0o750 });
     await client.publish({
@@ -207,7 +207,7 @@ export class CsiVolumes {
   }
 
   private async unpublish(uid: string, { path, data, isBlock }: KeptVolume): Promise<void> {
-    const { drivers, folders } = this.parts;
+    const { drivers, folders } = this.dependencies;
     await drivers.get(data.driverName).unpublish(data.volumeHandle, path);
     if (await isMounted(path)) await unmount(path);
     await removeEmpty(path);

@@ -40,12 +40,12 @@ export class Csi {
   private readonly registry: PluginRegistry;
   private readonly inUse: VolumesInUse;
 
-  constructor(parts: CsiDependencies) {
-    const { api, names, nodeName, timers, logger, signal, events } = parts;
+  constructor(dependencies: CsiDependencies) {
+    const { api, names, nodeName, timers, logger, signal, events } = dependencies;
     const { drivers } = this;
-    const folders = new CsiFolders(parts.rootFolder, parts.folders);
-    const objects = new CsiObjects(parts);
-    const csiNode = new CsiNode(parts);
+    const folders = new CsiFolders(dependencies.rootFolder, dependencies.folders);
+    const objects = new CsiObjects(dependencies);
+    const csiNode = new CsiNode(dependencies);
     this.inUse = new VolumesInUse({ api, nodeName, labelPrefix: names.labelPrefix, folders, logger, signal });
     this.volumes = new CsiVolumes({ drivers, folders, objects, inUse: this.inUse, events, nodeName, timers, logger });
     this.statistics = new VolumeStatistics({ volumes: this.volumes, drivers, timers });

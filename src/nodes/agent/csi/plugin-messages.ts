@@ -1,4 +1,4 @@
-import { message, type Read, scalar, scalars } from '../grpc/wire.js';
+import { message, scalar, scalars, type WireReader } from '../grpc/wire.js';
 
 /** The information that a plugin gives at its registration socket. */
 export const pluginInfo = message({
@@ -7,9 +7,9 @@ export const pluginInfo = message({
   endpoint: scalar(3, 'string'),
   supportedVersions: scalars(4, 'string'),
 });
-export type PluginInfo = Read<typeof pluginInfo>;
+export type PluginInfo = WireReader<typeof pluginInfo>;
 
 export const registrationStatus = message({ pluginRegistered: scalar(1, 'bool'), error: scalar(2, 'string') });
 
 /** Requests and responses without content. */
-export const nothing = message({});
+export const emptyMessage = message({});

@@ -9,7 +9,7 @@ import { CsiDriverClient } from './csi-driver-client.js';
 import type { CsiDrivers } from './csi-drivers.js';
 import type { CsiNode } from './csi-node.js';
 import type { CsiObjects } from './csi-objects.js';
-import { nothing, type PluginInfo, pluginInfo, registrationStatus } from './plugin-messages.js';
+import { emptyMessage, type PluginInfo, pluginInfo, registrationStatus } from './plugin-messages.js';
 
 export interface PluginRegistryDependencies {
   /** Folder of the registration sockets; its subfolders count too. */
@@ -45,31 +45,30 @@ export class PluginRegistry {
   private readonly sockets = new Map<string, Registered>();
   private checkAt = 0;
 
-  constructor(private readonly parts: PluginRegistryDependencies) {}
+  constructor(private readonly dependencies: PluginRegistryDependencies) {}
 
   async run(signal: AbortSignal): Promise<void> {
-    const { folder, timers, logger } = this.parts;
+    const { folder, timers, logger } = this.dependencies;
     while (!signal.aborted) {
       try {
         await fs.mkdir(folder, { recursive: true, mode: 0o750 });
         await this.look();
         await this.check();
       } catch (error) {
-        if (!signal.aborted)
-          logger.debug('the drivers of the node could not be looked at', { error: errorText(error) });
+        if (!signal.aborted) logger.debug('could not list the drivers of the node', { error: errorText(error) });
       }
       await timers.wait(lookMs, signal);
     }
   }
 
   private async look(): Promise<void> {
-    const found = await socketsBelow(this.parts.folder);
+    const found = await socketsBelow(this.dependencies.folder);
     for (const [path, { name }] of this.sockets) if (!found.has(path)) await this.forget(path, name);
     await Promise.all([...found].map(([path, print]) => this.lookAt(path, print)));
   }
 
   private async lookAt(path: string, print: string): Promise<void> {
-    const { timers, logger } = this.parts;
+    const { timers, logger } = this.dependencies;
     const known = this.sockets.get(path);
     const isKnown = known?.print === print;
     if (isKnown && (known.failures === 0 || timers.elapsed() < known.nextAt)) return;
@@ -87,9 +86,9 @@ export class PluginRegistry {
   private async register(path: string): Promise<string> {
     const connection = await GrpcConnection.open(`unix://${path}`, 'pluginregistration.Registration', callMs);
     const answer = (pluginRegistered: boolean, error: string) =>
-      connection.call('NotifyRegistrationStatus', registrationStatus, nothing, { pluginRegistered, error });
+      connection.call('NotifyRegistrationStatus', registrationStatus, emptyMessage, { pluginRegistered, error });
     try {
-      const info = await connection.call('GetInfo', nothing, pluginInfo, {});
+      const info = await connection.call('GetInfo', emptyMessage, pluginInfo, {});
       try {
         await this.add(path, info);
       } catch (error) {
@@ -104,7 +103,7 @@ export class PluginRegistry {
   }
 
   private async add(path: string, info: PluginInfo): Promise<void> {
-    const { drivers, csiNode, logger } = this.parts;
+    const { drivers, csiNode, logger } = this.dependencies;
     const problem = pluginProblem(info, path);
     if (problem !== undefined) throw new Error(problem);
     const client = await CsiDriverClient.open(info.name, info.endpoint === '' ? path : info.endpoint);
@@ -119,7 +118,7 @@ export class PluginRegistry {
   }
 
   private async forget(path: string, name: string | undefined): Promise<void> {
-    const { drivers, csiNode, logger } = this.parts;
+    const { drivers, csiNode, logger } = this.dependencies;
     this.sockets.delete(path);
     const isElsewhere = [...this.sockets.values()].some((each) => each.name === name);
     if (name === undefined || isElsewhere) return;
@@ -133,7 +132,7 @@ export class PluginRegistry {
    * that.
    */
   private async check(): Promise<void> {
-    const { drivers, csiNode, objects, timers, logger } = this.parts;
+    const { drivers, csiNode, objects, timers, logger } = this.dependencies;
     if (timers.elapsed() < this.checkAt) return;
     await csiNode.make();
     let pauseMs = checkMs;

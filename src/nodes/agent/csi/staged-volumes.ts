@@ -15,7 +15,7 @@ export class StagedVolumes {
 
   /** @param isWanted whether a pod has the volume with this key, or is about to get it */
   constructor(
-    private readonly parts: Pick<CsiVolumesDependencies, 'folders' | 'objects' | 'drivers' | 'logger'>,
+    private readonly dependencies: Pick<CsiVolumesDependencies, 'folders' | 'objects' | 'drivers' | 'logger'>,
     private readonly turns: Turns,
     private readonly isWanted: (key: string) => boolean,
   ) {}
@@ -27,7 +27,7 @@ export class StagedVolumes {
     publishContext: Readonly<Record<string, string>>,
     attachmentID: string,
   ): Promise<string> {
-    const { folders, objects } = this.parts;
+    const { folders, objects } = this.dependencies;
     if (volume.lifecycle !== 'Persistent' || !(await client.can('stageVolume'))) return '';
     const path = volume.isBlock ? folders.blockStaging(volume.specName) : folders.staging(volume.source);
     if (!volume.isBlock && (await isMounted(path))) return path;
@@ -45,7 +45,7 @@ export class StagedVolumes {
 
   /** Unstages volumes that no pod has or wants. Those that can't be unstaged now are tried again later. */
   async removeUnused(): Promise<void> {
-    const { folders, logger } = this.parts;
+    const { folders, logger } = this.dependencies;
     this.mayBeUnused = false;
     for (const kept of await folders.staged()) {
       const key = keptKey(kept);
@@ -59,7 +59,7 @@ export class StagedVolumes {
   }
 
   private async unstage(key: string, { path, data, isBlock }: KeptVolume): Promise<void> {
-    const { drivers, folders } = this.parts;
+    const { drivers, folders } = this.dependencies;
     if (this.isWanted(key)) return;
     const users = await folders.ofPods();
     if (users.some((each) => keptKey(each) === key)) return;

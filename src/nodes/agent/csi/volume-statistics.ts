@@ -28,12 +28,16 @@ export class VolumeStatistics {
   private readonly kept = new Map<string, Kept>();
 
   constructor(
-    private readonly parts: { readonly volumes: CsiVolumes; readonly drivers: CsiDrivers; readonly timers: Timers },
+    private readonly dependencies: {
+      readonly volumes: CsiVolumes;
+      readonly drivers: CsiDrivers;
+      readonly timers: Timers;
+    },
   ) {}
 
   /** The volumes of a pod whose usage is known. */
   async of(uid: string): Promise<VolumeUse[]> {
-    const uses = await Promise.all(this.parts.volumes.of(uid).map((each) => this.useOf(each)));
+    const uses = await Promise.all(this.dependencies.volumes.of(uid).map((each) => this.useOf(each)));
     return uses.filter((use): use is VolumeUse => use !== undefined);
   }
 
@@ -42,7 +46,7 @@ export class VolumeStatistics {
   }
 
   private useOf(published: PublishedVolume): Promise<VolumeUse | undefined> {
-    const { timers } = this.parts;
+    const { timers } = this.dependencies;
     const { volume } = published;
     const key = `${podUid(volume.pod)} ${volume.name}`;
     const now = timers.elapsed();
@@ -56,7 +60,7 @@ export class VolumeStatistics {
   }
 
   private async ask({ volume, path }: PublishedVolume): Promise<VolumeUse | undefined> {
-    const { drivers, timers } = this.parts;
+    const { drivers, timers } = this.dependencies;
     const client = drivers.find(volume.source.driver);
     if (client === undefined || !(await client.can('volumeStats'))) return undefined;
     const stats = await client.stats(volume.source.handle, path);

@@ -24,7 +24,7 @@ export class VolumesInUse {
   private reported = '';
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly parts: VolumesInUseDependencies) {}
+  constructor(private readonly dependencies: VolumesInUseDependencies) {}
 
   get names(): readonly string[] {
     return [...new Set([...this.kept, ...[...this.claimed.values()].flatMap((names) => [...names])])].sort();
@@ -32,7 +32,7 @@ export class VolumesInUse {
 
   /** Finds the volumes that an earlier agent left on the machine. */
   async read(): Promise<void> {
-    const { folders } = this.parts;
+    const { folders } = this.dependencies;
     const all = [...(await folders.ofPods()), ...(await folders.staged())];
     this.kept = all
       .filter(isAttached)
@@ -57,12 +57,12 @@ export class VolumesInUse {
     await this.read();
     // If this fails, the next round of the node's status makes up for it.
     await this.report().catch((error: unknown) => {
-      this.parts.logger.debug('the volumes in use could not be reported yet', { error });
+      this.dependencies.logger.debug('the volumes in use could not be reported yet', { error });
     });
   }
 
   nameOf(source: CsiSource): string {
-    return csiUniqueName(source, this.parts.labelPrefix);
+    return csiUniqueName(source, this.dependencies.labelPrefix);
   }
 
   /** The Node object from the API, which may have been created anew. */
@@ -81,7 +81,7 @@ export class VolumesInUse {
   private async send(): Promise<void> {
     const { names } = this;
     if (names.join() === this.reported) return;
-    const { api, nodeName, signal } = this.parts;
+    const { api, nodeName, signal } = this.dependencies;
     const contentType = 'application/strategic-merge-patch+json';
     const body = { status: { volumesInUse: names.length === 0 ? null : names } };
     await api.send('PATCH', `/api/v1/nodes/${nodeName}/status`, { body, contentType, rank: 'urgent', signal });

@@ -32,11 +32,11 @@ export class DeviceManager {
   private entries: DeviceEntry[] = [];
   private lastTurn: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly parts: DeviceManagerDependencies) {}
+  constructor(private readonly dependencies: DeviceManagerDependencies) {}
 
   /** Reads the assignments of an earlier process. */
   async open(): Promise<void> {
-    this.entries = [...(await this.parts.store.read())];
+    this.entries = [...(await this.dependencies.store.read())];
     for (const { resource } of this.entries)
       this.offers.set(resource, { all: new Set(), healthy: new Set(), plugin: undefined });
   }
@@ -49,7 +49,7 @@ export class DeviceManager {
   ) {
     const healthy = devices.filter(({ isHealthy }) => isHealthy).map(({ id }) => id);
     this.offers.set(resource, { all: new Set(devices.map(({ id }) => id)), healthy: new Set(healthy), plugin });
-    this.parts.onChange();
+    this.dependencies.onChange();
   }
 
   /** Handles the end of a plugin: its devices stay in the node's capacity, but can't be assigned. */
@@ -57,14 +57,14 @@ export class DeviceManager {
     const present = this.offers.get(resource);
     if (present?.plugin !== plugin) return;
     this.offers.set(resource, { all: present.all, healthy: new Set(), plugin: undefined });
-    this.parts.onChange();
+    this.dependencies.onChange();
   }
 
   /** Handles a plugin that has not come back: the node no longer has the devices, and its status shows 0. */
   forget(resource: string): void {
     if (this.offers.get(resource)?.plugin !== undefined) return;
     this.offers.set(resource, { all: new Set(), healthy: new Set(), plugin: undefined });
-    this.parts.onChange();
+    this.dependencies.onChange();
   }
 
   /** Numbers of devices by resource. */
@@ -108,7 +108,7 @@ export class DeviceManager {
   }
 
   private async allocate(pod: Pod): Promise<PodEnd | undefined> {
-    const isActive = this.parts.isActive();
+    const isActive = this.dependencies.isActive();
     if (isActive !== undefined) this.entries = this.entries.filter(({ podUid: uid }) => isActive(uid));
     const before = this.entries;
     try {
@@ -121,7 +121,7 @@ export class DeviceManager {
           reusable.set(resource, isTask ? [...left, ...ids] : left);
         }
       }
-      if (this.entries !== before) await this.parts.store.write(this.entries);
+      if (this.entries !== before) await this.dependencies.store.write(this.entries);
       return undefined;
     } catch (error) {
       this.entries = before;

@@ -1,4 +1,4 @@
-import { message, nested, nestedList, type Read, scalar, scalars, texts, type Written } from '../grpc/wire.js';
+import { message, nested, nestedList, scalar, scalars, texts, type WireReader, type Written } from '../grpc/wire.js';
 
 /** The version of the device plugin interface. */
 export const deviceApiVersion = 'v1beta1';
@@ -14,7 +14,7 @@ export const pluginOptions = message({
   preStartRequired: scalar(1, 'bool'),
   getPreferredAllocationAvailable: scalar(2, 'bool'),
 });
-export type PluginOptions = Read<typeof pluginOptions>;
+export type PluginOptions = WireReader<typeof pluginOptions>;
 
 export const registerRequest = message({
   version: scalar(1, 'string'),
@@ -22,12 +22,12 @@ export const registerRequest = message({
   resourceName: scalar(3, 'string'),
   options: nested(4, pluginOptions),
 });
-export type RegisterRequest = Read<typeof registerRequest>;
+export type RegisterRequest = WireReader<typeof registerRequest>;
 
 export const deviceList = message({
   devices: nestedList(1, message({ id: scalar(1, 'string'), health: scalar(2, 'string') })),
 });
-export type DeviceList = Read<typeof deviceList>;
+export type DeviceList = WireReader<typeof deviceList>;
 
 export const preferredRequest = message({
   containerRequests: nestedList(

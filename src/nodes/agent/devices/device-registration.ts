@@ -36,11 +36,11 @@ export class DeviceRegistration {
   private server: Server | undefined;
   private readonly present = new Map<string, AbortController>();
 
-  constructor(private readonly parts: DeviceRegistrationDependencies) {}
+  constructor(private readonly dependencies: DeviceRegistrationDependencies) {}
 
   /** Begins to listen. @throws Error when the socket can't be made */
   async start(): Promise<void> {
-    const { folder } = this.parts;
+    const { folder } = this.dependencies;
     await fs.mkdir(folder, { recursive: true, mode: 0o750 });
     // Plugins create their sockets anew as well when they notice that the agent has restarted.
     for (const entry of await fs.readdir(folder, { withFileTypes: true }))
@@ -72,7 +72,7 @@ export class DeviceRegistration {
 
   /** The plugin that registered last offers the devices of the resource. */
   private follow(request: RegisterRequest): void {
-    const { logger, timers, devices } = this.parts;
+    const { logger, timers, devices } = this.dependencies;
     const { resourceName } = request;
     this.present.get(resourceName)?.abort();
     const following = new AbortController();
@@ -92,7 +92,7 @@ export class DeviceRegistration {
   }
 
   private async watch({ resourceName, endpoint }: RegisterRequest, signal: AbortSignal): Promise<void> {
-    const { folder, devices } = this.parts;
+    const { folder, devices } = this.dependencies;
     const plugin = await DevicePlugin.open(join(folder, folderName(endpoint)));
     try {
       await plugin.watch(({ devices: list }) => {

@@ -40,7 +40,7 @@ type OutOf<F extends AnyFields> = { readonly [Name in keyof F]: FieldOut<F[Name]
 type InOf<F extends AnyFields> = { readonly [Name in keyof F]?: FieldIn<F[Name]> | undefined };
 
 /** The type of a message when it is read. */
-export type Read<M> = M extends WireMessage<infer Out, never> ? Out : never;
+export type WireReader<M> = M extends WireMessage<infer Out, never> ? Out : never;
 /** The type of a message when it is written; missing fields are zero. */
 export type Written<M> = M extends { encode(value: infer In): Buffer } ? In : never;
 

@@ -23,14 +23,14 @@ export class DiskWatch {
   private readonly dueAt = new Map<string, number>();
   private readonly busy = new Set<string>();
 
-  constructor(private readonly parts: DiskWatchDependencies) {}
+  constructor(private readonly dependencies: DiskWatchDependencies) {}
 
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(Array.from({ length: lanes }, () => this.lane(signal)));
   }
 
   private async lane(signal: AbortSignal): Promise<void> {
-    const { timers } = this.parts;
+    const { timers } = this.dependencies;
     while (!signal.aborted) {
       const now = timers.elapsed();
       const next = this.next();
@@ -44,7 +44,7 @@ export class DiskWatch {
 
   /** The pod whose measurement is due first. */
   private next(): { readonly uid: string; readonly at: number } | undefined {
-    const pods = this.parts.pods();
+    const pods = this.dependencies.pods();
     const known = new Set(pods);
     for (const uid of this.dueAt.keys()) if (!known.has(uid)) this.dueAt.delete(uid);
     let first: { uid: string; at: number } | undefined;
@@ -56,7 +56,7 @@ export class DiskWatch {
   }
 
   private async measure(uid: string, began: number): Promise<void> {
-    const { timers, check, logger } = this.parts;
+    const { timers, check, logger } = this.dependencies;
     this.busy.add(uid);
     try {
       await check(uid);

@@ -5,7 +5,7 @@ import type { Pressure } from '../node/node-status.js';
 import { podRequest } from '../pods/pod-admission.js';
 
 /** A resource that can run short: its capacity and what is available. */
-export type Signal =
+export type EvictionSignal =
   | 'memory.available'
   | 'nodefs.available'
   | 'nodefs.inodesFree'
@@ -13,11 +13,13 @@ export type Signal =
   | 'imagefs.inodesFree'
   | 'pid.available';
 
-export type Observations = Readonly<Partial<Record<Signal, { readonly capacity: number; readonly available: number }>>>;
+export type Observations = Readonly<
+  Partial<Record<EvictionSignal, { readonly capacity: number; readonly available: number }>>
+>;
 
 /** The amount below which the resource is short. */
 export interface Threshold {
-  readonly signal: Signal;
+  readonly signal: EvictionSignal;
   readonly percent: number | undefined;
   readonly amount: number;
   /**
@@ -32,7 +34,7 @@ export interface Threshold {
 /** Parses `memory.available<100Mi`. */
 export function readThreshold(text: string): Threshold {
   const [signal = '', value = '0'] = text.split('<');
-  return { signal: signal as Signal, ...readAmount(value) };
+  return { signal: signal as EvictionSignal, ...readAmount(value) };
 }
 
 /** Parses `10%` and `100Mi`. */
@@ -41,7 +43,7 @@ export function readAmount(value: string): { readonly percent: number | undefine
   return { percent: isPercent ? Number(value.slice(0, -1)) : undefined, amount: isPercent ? 0 : quantityValue(value) };
 }
 
-const pressureOf: Readonly<Record<Signal, Pressure>> = {
+const pressureOf: Readonly<Record<EvictionSignal, Pressure>> = {
   'memory.available': 'MemoryPressure',
   'nodefs.available': 'DiskPressure',
   'nodefs.inodesFree': 'DiskPressure',
@@ -50,7 +52,7 @@ const pressureOf: Readonly<Record<Signal, Pressure>> = {
   'pid.available': 'PIDPressure',
 };
 
-const resourceOf: Readonly<Record<Signal, string>> = {
+const resourceOf: Readonly<Record<EvictionSignal, string>> = {
   'memory.available': 'memory',
   'nodefs.available': 'ephemeral-storage',
   'nodefs.inodesFree': 'inodes',
@@ -61,7 +63,7 @@ const resourceOf: Readonly<Record<Signal, string>> = {
 
 /** A passed threshold, with amounts in bytes, inodes or processes. */
 export interface Shortage {
-  readonly signal: Signal;
+  readonly signal: EvictionSignal;
   readonly pressure: Pressure;
   readonly resource: string;
   readonly threshold: number;

@@ -3,7 +3,7 @@ import type { Timers } from '../../../base/machinery/timers.js';
 import type { Container, EphemeralContainer } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
-import type { ObjectReader } from '../containers/environment.js';
+import type { EnvironmentReader } from '../containers/environment.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import type { Image } from '../cri/image-messages.js';
 import type { SandboxConfig } from '../cri/sandbox-messages.js';
@@ -50,7 +50,7 @@ export class ImagePuller {
 
   constructor(
     private readonly runtime: ContainerRuntime,
-    private readonly objects: ObjectReader,
+    private readonly objects: EnvironmentReader,
     private readonly timers: Timers,
     private readonly oneByOne: boolean,
   ) {}

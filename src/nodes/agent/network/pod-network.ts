@@ -64,7 +64,7 @@ export class PodNetwork {
     await fs.mkdir(folder, { recursive: true, mode: 0o755 });
     const others = (await fs.readdir(folder)).filter((name) => name !== fileName && endings.has(extname(name)));
     if (others.length > 0) {
-      logger.info('pods get the network that others have configured', { folder, files: others });
+      logger.info('pods use a network configuration of another program', { folder, files: others });
       return;
     }
     const text = `${JSON.stringify(networkConfiguration(ranges, options), undefined, 2)}\n`;

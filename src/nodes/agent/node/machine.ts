@@ -2,7 +2,7 @@ import { promises as fs } from 'node:fs';
 import { arch, availableParallelism, networkInterfaces, release, totalmem } from 'node:os';
 
 /** The properties of the machine that nodes report. */
-export interface Machine {
+export interface MachineInfo {
   readonly machineID: string;
   readonly systemUUID: string;
   readonly bootID: string;
@@ -17,7 +17,7 @@ export interface Machine {
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm', ia32: '386' };
 
-export async function readMachine(): Promise<Machine> {
+export async function readMachine(): Promise<MachineInfo> {
   const read = async (path: string) => (await fs.readFile(path, 'utf8').catch(() => '')).trim();
   const machineID = await read('/etc/machine-id');
   const os = await read('/etc/os-release');

@@ -47,7 +47,7 @@ const usedUp = 0.7;
 const spread = 0.2;
 
 /** Requests a certificate for a node, and waits until it is approved and signed. @throws Error when it is denied */
-export async function requestCertificate(
+export async function requestNodeCertificate(
   { api, names, nodeName, timers }: CertificateSource,
   purpose: CertificatePurpose,
   signal: AbortSignal,
@@ -166,7 +166,7 @@ export async function rotateCertificate(dependencies: RotationDependencies, sign
       if (signal.aborted) return;
     }
     try {
-      const pair = await requestCertificate(dependencies, purpose, signal);
+      const pair = await requestNodeCertificate(dependencies, purpose, signal);
       await keepCertificate(folder, purpose.kind, pair, timers.now());
       use(pair);
       present = pair.certificate;

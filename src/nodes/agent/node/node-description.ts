@@ -2,8 +2,8 @@ import { quantityMilliValue, quantityValue } from '../../../base/machinery/value
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { AgentOptions } from '../agent-options.js';
 import type { RuntimeHealth } from '../runtime-health.js';
-import { fileSystem, type Machine, ownAddresses, readMachine } from './machine.js';
-import type { NodeState, Pressure } from './node-status.js';
+import { fileSystem, type MachineInfo, ownAddresses, readMachine } from './machine.js';
+import type { Pressure, ReportedNodeState } from './node-status.js';
 
 /** Capacity and allocatable resources of the node. */
 export class NodeDescription {
@@ -15,7 +15,7 @@ export class NodeDescription {
 
   private constructor(
     private readonly options: AgentOptions,
-    readonly machine: Machine,
+    readonly machine: MachineInfo,
     readonly addresses: readonly string[],
     private readonly ownCapacity: Readonly<Record<string, string>>,
     private readonly ownAllocatable: Readonly<Record<string, string>>,
@@ -65,7 +65,7 @@ export class NodeDescription {
     };
   }
 
-  state(health: RuntimeHealth): NodeState {
+  state(health: RuntimeHealth): ReportedNodeState {
     const { options } = this;
     const { version, status } = health;
     return {
@@ -92,7 +92,7 @@ export class NodeDescription {
 /** The amounts reserved for the machine, and those that hard eviction thresholds keep free; CPU in thousandths. */
 function reservedOf(
   { thresholds, reserved }: AgentOptions,
-  { memoryBytes }: Machine,
+  { memoryBytes }: MachineInfo,
   disk: number,
 ): Record<string, number> {
   const of = (wanted: string, capacity: number) => {

@@ -7,7 +7,7 @@ import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import { ApiError, type ApiUser } from '../../connection/api-connection.js';
 import { renewNodeLease } from '../../connection/node-lease.js';
 import type { EventSink } from '../agent-events.js';
-import { type Condition, type NodeState, nodeStatus } from './node-status.js';
+import { type NodeStatusCondition, type ReportedNodeState, reportedNodeStatus } from './node-status.js';
 
 export interface ReporterDependencies {
   readonly api: ApiUser;
@@ -23,7 +23,7 @@ export interface ReporterDependencies {
   readonly lookMs: number;
   /** The interval at which an unchanged status is reported. */
   readonly reportMs: number;
-  readonly state: () => Promise<NodeState>;
+  readonly state: () => Promise<ReportedNodeState>;
   readonly events: EventSink;
   readonly onNode: (node: Node) => void;
   readonly timers: Timers;
@@ -41,7 +41,7 @@ export class NodeReporter {
   private reportedAt = Number.NEGATIVE_INFINITY;
   private wake = new AbortController();
 
-  constructor(private readonly parts: ReporterDependencies) {}
+  constructor(private readonly dependencies: ReporterDependencies) {}
 
   get present(): Node | undefined {
     return this.node;
@@ -54,7 +54,7 @@ export class NodeReporter {
 
   /** @param registered called when the API has the Node */
   async run(signal: AbortSignal, registered: () => void): Promise<void> {
-    const { timers, logger, leaseMs, lookMs } = this.parts;
+    const { timers, logger, leaseMs, lookMs } = this.dependencies;
     for (;;) {
       try {
         await this.register(signal);
@@ -79,7 +79,7 @@ export class NodeReporter {
     signal: AbortSignal,
     work: () => Promise<void>,
   ): Promise<void> {
-    const { timers, logger } = this.parts;
+    const { timers, logger } = this.dependencies;
     while (!signal.aborted) {
       let pauseMs = everyMs;
       this.wake = new AbortController();
@@ -95,19 +95,19 @@ export class NodeReporter {
   }
 
   private renew(signal: AbortSignal): Promise<void> {
-    const { api, names, nodeName, leaseMs, timers } = this.parts;
+    const { api, names, nodeName, leaseMs, timers } = this.dependencies;
     const uid = this.node?.metadata.uid ?? '';
     return renewNodeLease({ api, names, node: nodeName, uid, leaseMs, now: timers.now(), signal });
   }
 
   private async register(signal: AbortSignal): Promise<void> {
-    const { api, nodeName, labels, taints, registers, unschedulable, timers } = this.parts;
+    const { api, nodeName, labels, taints, registers, unschedulable, timers } = this.dependencies;
     if (registers) {
-      const status = nodeStatus(await this.parts.state(), [], timers.now());
+      const status = reportedNodeStatus(await this.dependencies.state(), [], timers.now());
       const metadata = {
         name: nodeName,
         labels,
-        annotations: { [`volumes.${this.parts.names.labelPrefix}/controller-managed-attach-detach`]: 'true' },
+        annotations: { [`volumes.${this.dependencies.names.labelPrefix}/controller-managed-attach-detach`]: 'true' },
       };
       const spec = { ...(taints.length === 0 ? {} : { taints }), ...(unschedulable ? { unschedulable } : {}) };
       try {
@@ -131,21 +131,26 @@ export class NodeReporter {
 
   private take(node: Node): void {
     this.node = node;
-    this.parts.onNode(node);
+    this.dependencies.onNode(node);
   }
 
   private record(type: 'Normal' | 'Warning', reason: string, message: string): void {
-    const { nodeName } = this.parts;
-    this.parts.events.record({ kind: 'Node', namespace: '', name: nodeName, uid: nodeName }, type, reason, message);
+    const { nodeName } = this.dependencies;
+    this.dependencies.events.record(
+      { kind: 'Node', namespace: '', name: nodeName, uid: nodeName },
+      type,
+      reason,
+      message,
+    );
   }
 
   private async report(signal: AbortSignal): Promise<void> {
-    const { api, nodeName, timers, reportMs } = this.parts;
+    const { api, nodeName, timers, reportMs } = this.dependencies;
     const path = `/api/v1/nodes/${nodeName}`;
     const live = await api.send<Node>('GET', `${path}?resourceVersion=0`, { rank: 'urgent', signal });
     this.take(live);
-    const known = (live.status?.conditions ?? []) as unknown as readonly Partial<Condition>[];
-    const status = nodeStatus(await this.parts.state(), known, timers.now());
+    const known = (live.status?.conditions ?? []) as unknown as readonly Partial<NodeStatusCondition>[];
+    const status = reportedNodeStatus(await this.dependencies.state(), known, timers.now());
     const print = JSON.stringify({ ...status, conditions: status.conditions.map(withoutTimes) });
     const isAsReported = status.conditions.every(
       ({ type, status: value }) => known.find((each) => each.type === type)?.status === value,
@@ -170,7 +175,7 @@ export class NodeReporter {
   }
 }
 
-function withoutTimes({ type, status, reason, message }: Condition): object {
+function withoutTimes({ type, status, reason, message }: NodeStatusCondition): object {
   return { type, status, reason, message };
 }
 

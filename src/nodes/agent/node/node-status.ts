@@ -1,13 +1,13 @@
 import { formatTime } from '../../../base/machinery/clock.js';
 import type { Image } from '../cri/image-messages.js';
-import type { Machine } from './machine.js';
+import type { MachineInfo } from './machine.js';
 
 /** The pressure conditions of a node. */
 export type Pressure = 'MemoryPressure' | 'DiskPressure' | 'PIDPressure';
 
 /** What a node reports beside the properties of the machine. */
-export interface NodeState {
-  readonly machine: Machine;
+export interface ReportedNodeState {
+  readonly machine: MachineInfo;
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly addresses: readonly string[];
@@ -56,7 +56,7 @@ const healthy: Readonly<Record<Pressure, readonly [string, string, string, strin
   ],
 };
 
-export interface Condition {
+export interface NodeStatusCondition {
   readonly type: string;
   readonly status: string;
   readonly lastHeartbeatTime: string;
@@ -66,9 +66,13 @@ export interface Condition {
 }
 
 /** The status of a node. @param known the conditions reported last; their times stay as long as nothing changes */
-export function nodeStatus(state: NodeState, known: readonly Partial<Condition>[], now: number) {
+export function reportedNodeStatus(
+  state: ReportedNodeState,
+  known: readonly Partial<NodeStatusCondition>[],
+  now: number,
+) {
   const time = formatTime(now);
-  const condition = (type: string, status: string, reason: string, message: string): Condition => {
+  const condition = (type: string, status: string, reason: string, message: string): NodeStatusCondition => {
     const before = known.find((each) => each.type === type);
     const since = before?.status === status ? (before.lastTransitionTime ?? time) : time;
     return { type, status, lastHeartbeatTime: time, lastTransitionTime: since, reason, message };

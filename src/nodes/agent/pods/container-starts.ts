@@ -14,7 +14,7 @@ const retryMs = 5_000;
 export class ContainerStarts {
   private readonly problems = new Map<string, StartProblem>();
 
-  constructor(private readonly parts: PodDependencies) {}
+  constructor(private readonly dependencies: PodDependencies) {}
 
   /** Why the last start of a container failed. */
   problemOf(container: string): StartProblem | undefined {
@@ -27,7 +27,7 @@ export class ContainerStarts {
     reported: PodStatus | undefined,
   ): Promise<number | undefined> {
     const { pod, start, signal } = request;
-    const { starter, timers, backOff, event } = this.parts;
+    const { starter, timers, backOff, event } = this.dependencies;
     const { name } = start.declared.container;
     const key = `${podUid(pod)} ${name}`;
     const path = containerPath(pod, name);

@@ -2,13 +2,13 @@ import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { runtimeAnnotations } from '../cri/labels.js';
 import { type DeclaredContainer, declaredContainers, isRestarted, restartsAll } from './pod-form.js';
 import {
-  addressesOf,
   hasExited,
   isRunning,
   isUnknown,
   type RuntimeContainer,
   type RuntimePod,
   runsOf,
+  runtimeAddressesOf,
   usableSandbox,
 } from './runtime-pod.js';
 
@@ -78,7 +78,7 @@ export function podActions(input: ActionInput): PodActions {
   const { pod, runtime } = input;
   const all = declaredContainers(pod);
   const sandbox = usableSandbox(runtime);
-  const hasAddress = pod.spec.hostNetwork === true || addressesOf(sandbox).length > 0;
+  const hasAddress = pod.spec.hostNetwork === true || runtimeAddressesOf(sandbox).length > 0;
   if (sandbox === undefined || !hasAddress) return withoutSandbox(input, all);
   const inSandbox: RuntimePod = {
     ...runtime,

@@ -41,7 +41,7 @@ export class PodAllocation {
 
   constructor(
     private readonly path: string,
-    private readonly parts: {
+    private readonly dependencies: {
       readonly check: (pod: Pod) => CapacityVerdict;
       /** Called when the allocation of the pod changes, possibly to less than before. */
       readonly agreed: () => void;
@@ -78,7 +78,7 @@ export class PodAllocation {
       this.pending = undefined;
       return pod;
     }
-    const check = this.parts.check(pod);
+    const check = this.dependencies.check(pod);
     if (check === 'unknown') {
       this.pending ??= reportedPending(pod);
       return withResources(pod, kept.allocated);
@@ -88,15 +88,15 @@ export class PodAllocation {
       kept.allocated = wanted;
       kept.inProgress = { generation };
       await this.save();
-      this.parts.agreed();
-      this.parts.event('Normal', 'ResizeStarted', `Pod resize started: ${summary(pod, generation)}`);
+      this.dependencies.agreed();
+      this.dependencies.event('Normal', 'ResizeStarted', `Pod resize started: ${summary(pod, generation)}`);
       return pod;
     }
     const message = check.problem;
     const reason = check.isForEver ? 'Infeasible' : 'Deferred';
     if ((this.pending ?? reportedPending(pod))?.generation !== generation) {
       const text = `Pod resize ${reason}: ${summary(pod, generation, message)}`;
-      this.parts.event('Warning', `Resize${reason}`, text);
+      this.dependencies.event('Warning', `Resize${reason}`, text);
     }
     this.pending = { reason, message, generation };
     return withResources(pod, kept.allocated);
@@ -118,7 +118,7 @@ export class PodAllocation {
     delete kept.inProgress;
     await this.save();
     if (generation === undefined) return;
-    this.parts.event('Normal', 'ResizeCompleted', `Pod resize completed: ${summary(pod, generation)}`);
+    this.dependencies.event('Normal', 'ResizeCompleted', `Pod resize completed: ${summary(pod, generation)}`);
   }
 
   /** The last attempt of the resize failed. */
@@ -129,7 +129,8 @@ export class PodAllocation {
     const isNew = kept.inProgress?.error !== error;
     kept.inProgress = { generation, error };
     await this.save();
-    if (isNew) this.parts.event('Warning', 'ResizeError', `Pod resize error: ${summary(pod, generation, error)}`);
+    if (isNew)
+      this.dependencies.event('Warning', 'ResizeError', `Pod resize error: ${summary(pod, generation, error)}`);
   }
 
   private async load(pod: Pod): Promise<void> {

@@ -3,7 +3,14 @@ import { killContainer } from '../containers/container-killer.js';
 import { sandboxReady } from '../cri/sandbox-messages.js';
 import { unmountBelow } from '../volumes/mounts.js';
 import { podUid, roleOfInit } from './pod-form.js';
-import { addressesOf, mayRun, nameOf, type RuntimeContainer, type RuntimePod, usableSandbox } from './runtime-pod.js';
+import {
+  mayRun,
+  nameOf,
+  type RuntimeContainer,
+  type RuntimePod,
+  runtimeAddressesOf,
+  usableSandbox,
+} from './runtime-pod.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
 /** The field path of a container, for events. */
@@ -17,11 +24,11 @@ export function containerPath(pod: Pod, name: string): string {
 
 /** Ends the containers of a pod, and removes its remains. */
 export class PodKiller {
-  constructor(private readonly parts: PodDependencies) {}
+  constructor(private readonly dependencies: PodDependencies) {}
 
   /** Ends all containers within the grace period: sidecars after the others, in the opposite order of their start. */
   async stopContainers(pod: Pod, runtime: RuntimePod, grace: number, hurry: AbortSignal): Promise<void> {
-    const { timers } = this.parts;
+    const { timers } = this.dependencies;
     const until = timers.elapsed() + grace * 1000;
     const sidecars = (pod.spec.initContainers ?? [])
       .filter((container) => roleOfInit(container) === 'sidecar')
@@ -48,23 +55,23 @@ export class PodKiller {
     hurry: AbortSignal,
     message = `Stopping container ${nameOf(run)}`,
   ): Promise<void> {
-    const address = addressesOf(usableSandbox(runtime))[0] ?? '';
+    const address = runtimeAddressesOf(usableSandbox(runtime))[0] ?? '';
     const event = (type: 'Normal' | 'Warning', reason: string, text: string) =>
-      this.parts.event(type, reason, text, containerPath(pod, nameOf(run)));
-    const work = killContainer(this.parts, { run, message, graceSeconds, address, hurry, event });
+      this.dependencies.event(type, reason, text, containerPath(pod, nameOf(run)));
+    const work = killContainer(this.dependencies, { run, message, graceSeconds, address, hurry, event });
     await Promise.race([work, aborted(hurry)]);
     work.catch(() => undefined);
   }
 
   async stopSandboxes({ sandboxes }: RuntimePod): Promise<void> {
-    for (const { id } of sandboxes) await this.parts.runtime.stopSandbox(id);
+    for (const { id } of sandboxes) await this.dependencies.runtime.stopSandbox(id);
   }
 
   /**
    * Unmounts the volumes of a pod: first subpaths of volumes, then volumes that drivers have mounted, then the others.
    */
   async releaseVolumes(pod: Pod): Promise<void> {
-    const { folders, releaseVolumes } = this.parts;
+    const { folders, releaseVolumes } = this.dependencies;
     const uid = podUid(pod);
     await unmountBelow(folders.subPaths(uid));
     await releaseVolumes(uid);
@@ -76,7 +83,7 @@ export class PodKiller {
    * removed last: from it, a restarted agent sees what else it must remove.
    */
   async removeEverything(pod: Pod): Promise<void> {
-    const { runtime, view, folders, cgroups, settings, backOff, images } = this.parts;
+    const { runtime, view, folders, cgroups, settings, backOff, images } = this.dependencies;
     const uid = podUid(pod);
     const { namespace = '', name = '' } = pod.metadata;
     const left = await view.read(uid, namespace, name);

@@ -5,11 +5,11 @@ import type { RunHealth } from './pod-actions.js';
 import { declaredContainers } from './pod-form.js';
 import { containerPath } from './pod-killer.js';
 import {
-  addressesOf,
   isRunning,
   type RuntimeContainer,
   type RuntimePod,
   runsOf,
+  runtimeAddressesOf,
   usableSandbox,
 } from './runtime-pod.js';
 import type { PodDependencies } from './worker-dependencies.js';
@@ -19,7 +19,7 @@ export class PodProbes {
   private readonly probes = new Map<string, RunProbes>();
 
   constructor(
-    private readonly parts: PodDependencies,
+    private readonly dependencies: PodDependencies,
     /** The status in the API when this process took over the pod. */
     private readonly adopted: PodStatus | undefined,
   ) {}
@@ -35,12 +35,13 @@ export class PodProbes {
       const known = [...(this.adopted?.containerStatuses ?? []), ...(this.adopted?.initContainerStatuses ?? [])].find(
         ({ containerID }) => containerID?.endsWith(run.id),
       );
-      const probes = new RunProbes(this.parts.prober, {
+      const probes = new RunProbes(this.dependencies.prober, {
         run,
         container: container as Container,
-        address: () => addressesOf(usableSandbox(runtime))[0] ?? this.parts.settings.hostIPs()[0] ?? '',
-        event: (type, reason, message) => this.parts.event(type, reason, message, containerPath(pod, container.name)),
-        changed: this.parts.changed,
+        address: () => runtimeAddressesOf(usableSandbox(runtime))[0] ?? this.dependencies.settings.hostIPs()[0] ?? '',
+        event: (type, reason, message) =>
+          this.dependencies.event(type, reason, message, containerPath(pod, container.name)),
+        changed: this.dependencies.changed,
         before: known && { isStarted: known.started === true, isReady: known.ready },
       });
       this.probes.set(run.id, probes);

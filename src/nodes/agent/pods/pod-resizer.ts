@@ -12,7 +12,7 @@ import type { PodDependencies } from './worker-dependencies.js';
 /** Changes the resources of the running containers of one pod. */
 export class PodResizer {
   constructor(
-    private readonly parts: PodDependencies,
+    private readonly dependencies: PodDependencies,
     private readonly allocation: PodAllocation,
   ) {}
 
@@ -36,14 +36,14 @@ export class PodResizer {
   }
 
   private async setCgroup(pod: Pod, amounts: ReturnType<typeof podAmounts>): Promise<void> {
-    const { cgroups, settings } = this.parts;
+    const { cgroups, settings } = this.dependencies;
     if (settings.podsCgroup === undefined) return;
     await cgroups.makePod(pod, settings.podsCgroup, settings.cfsQuotaPeriodMs, cgroupAmounts(pod, settings, amounts));
   }
 
   /** Updates runs through the runtime to their declared resources. Returns whether all updates succeeded. */
   async update(pod: Pod, updates: readonly ContainerUpdate[]): Promise<boolean> {
-    const { runtime, settings } = this.parts;
+    const { runtime, settings } = this.dependencies;
     for (const { run, declared } of updates) {
       const container = declared.container as Container;
       try {

@@ -11,7 +11,7 @@ import type { ResizeState } from './pod-allocation.js';
 import type { PodEnd } from './pod-end.js';
 import { roleOfInit } from './pod-form.js';
 import { podPhase } from './pod-phase.js';
-import { addressesOf, usableSandbox } from './runtime-pod.js';
+import { runtimeAddressesOf, usableSandbox } from './runtime-pod.js';
 
 export interface PodStatusInput extends Omit<StatusInput, 'before'> {
   /** The status that was reported last, from which unchanged conditions keep their times. */
@@ -191,7 +191,7 @@ function addressFields({ pod, runtime, hostIPs, before }: PodStatusInput, phase:
   const { hostNetwork } = pod.spec;
   const sandbox = usableSandbox(runtime) ?? runtime.sandboxes[0];
   const isDone = phase === 'Succeeded' || phase === 'Failed';
-  let addresses = hostNetwork ? hostIPs : addressesOf(sandbox);
+  let addresses = hostNetwork ? hostIPs : runtimeAddressesOf(sandbox);
   // A stopped sandbox no longer reports its addresses.
   if (addresses.length === 0 && before?.podIPs !== undefined && (isDone || sandbox !== undefined)) {
     addresses = before.podIPs.map(({ ip }) => ip);

@@ -16,7 +16,6 @@ import { PodProbes } from './pod-probes.js';
 import { PodResizer } from './pod-resizer.js';
 import { podStatus } from './pod-status.js';
 import {
-  addressesOf,
   hasExited,
   isRunning,
   mayRun,
@@ -24,6 +23,7 @@ import {
   type RuntimeContainer,
   type RuntimePod,
   runsOf,
+  runtimeAddressesOf,
   usableSandbox,
 } from './runtime-pod.js';
 import { VolumePreparation } from './volume-preparation.js';
@@ -62,21 +62,21 @@ export class PodSync {
   nextAt: number | undefined;
 
   constructor(
-    private readonly parts: PodDependencies,
+    private readonly dependencies: PodDependencies,
     pod: Pod,
     private readonly allocation: PodAllocation,
   ) {
-    this.killer = new PodKiller(parts);
-    this.probes = new PodProbes(parts, pod.status);
-    this.starts = new ContainerStarts(parts);
-    this.resizer = new PodResizer(parts, allocation);
-    this.volumes = new VolumePreparation(parts);
+    this.killer = new PodKiller(dependencies);
+    this.probes = new PodProbes(dependencies, pod.status);
+    this.starts = new ContainerStarts(dependencies);
+    this.resizer = new PodResizer(dependencies, allocation);
+    this.volumes = new VolumePreparation(dependencies);
     const known = pod.status?.startTime;
-    this.startTime = known ? Date.parse(known) : parts.timers.now();
+    this.startTime = known ? Date.parse(known) : dependencies.timers.now();
   }
 
   async turn(pod: Pod, reported: PodStatus | undefined, signal: AbortSignal, publish: Publish): Promise<TurnOutcome> {
-    const { view, timers } = this.parts;
+    const { view, timers } = this.dependencies;
     this.nextAt = undefined;
     const over = this.deadlineProblem(pod);
     if (over !== undefined) return over;
@@ -93,11 +93,11 @@ export class PodSync {
     this.isRestartingAll = actions.resets.length > 0;
     await publish(runtime);
     if (actions.killAll && !actions.newSandbox) return 'ended';
-    const refused = await this.parts.prepareDevices(pod);
+    const refused = await this.dependencies.prepareDevices(pod);
     if (refused !== undefined) return refused;
-    await this.parts.folders.make(podUid(pod));
+    await this.dependencies.folders.make(podUid(pod));
     await this.resizer.prepareCgroup(pod);
-    const volumes = await this.volumes.prepare(pod, addressesOf(usableSandbox(runtime)), signal);
+    const volumes = await this.volumes.prepare(pod, runtimeAddressesOf(usableSandbox(runtime)), signal);
     if (volumes === undefined) {
       this.wakeAt(timers.now() + pendingMs);
       return 'going-on';
@@ -123,9 +123,9 @@ export class PodSync {
 
   private deadlineProblem({ spec }: Pod): PodEnd | undefined {
     const seconds = spec.activeDeadlineSeconds;
-    if (!seconds || this.parts.timers.now() < this.startTime + Number(seconds) * 1000) return undefined;
+    if (!seconds || this.dependencies.timers.now() < this.startTime + Number(seconds) * 1000) return undefined;
     const message = 'Pod was active on the node longer than the specified deadline';
-    this.parts.event('Normal', 'DeadlineExceeded', message);
+    this.dependencies.event('Normal', 'DeadlineExceeded', message);
     return { reason: 'DeadlineExceeded', message };
   }
 
@@ -138,7 +138,7 @@ export class PodSync {
     volumes: ReadonlyMap<string, ReadyVolume>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { view } = this.parts;
+    const { view } = this.dependencies;
     const grace = Number(pod.spec.terminationGracePeriodSeconds ?? 30);
     let current = runtime;
     if (actions.killAll) {
@@ -153,13 +153,13 @@ export class PodSync {
     await this.reset(pod, current, actions.resets, signal);
     await this.resizer.update(pod, actions.updates);
     let sandboxId = usableSandbox(current)?.id;
-    let podIPs = addressesOf(usableSandbox(current));
+    let podIPs = runtimeAddressesOf(usableSandbox(current));
     const attempt = actions.newSandbox ? nextAttempt(current) : (usableSandbox(current)?.metadata?.attempt ?? 0);
-    const sandbox = await sandboxConfigOf(pod, attempt, this.parts.settings, this.parts.folders);
+    const sandbox = await sandboxConfigOf(pod, attempt, this.dependencies.settings, this.dependencies.folders);
     if (actions.newSandbox) {
       sandboxId = await this.makeSandbox(pod, sandbox, signal);
       current = await view.read(podUid(pod), pod.metadata.namespace, pod.metadata.name);
-      podIPs = addressesOf(usableSandbox(current));
+      podIPs = runtimeAddressesOf(usableSandbox(current));
     }
     if (sandboxId === undefined) return actions.killAll || actions.kills.length > 0;
     if (actions.starts.length > 0) await this.writeHosts(pod, podIPs);
@@ -183,14 +183,14 @@ export class PodSync {
     for (const run of runs) {
       this.probes.drop(run.id);
       if (mayRun(run)) await this.killer.stop(pod, runtime, run, 0, signal, 'killing');
-      await this.parts.runtime.removeContainer(run.id);
+      await this.dependencies.runtime.removeContainer(run.id);
     }
   }
 
   private async makeSandbox(pod: Pod, sandbox: Awaited<ReturnType<typeof sandboxConfigOf>>, signal: AbortSignal) {
-    const { runtime, event, folders } = this.parts;
+    const { runtime, event, folders } = this.dependencies;
     const { namespace = '', name = '' } = pod.metadata;
-    if (wantsClusterDns(pod) && this.parts.settings.clusterDns.length === 0) {
+    if (wantsClusterDns(pod) && this.dependencies.settings.clusterDns.length === 0) {
       const message =
         `pod: "${name}_${namespace}(${podUid(pod)})". kubelet does not have ClusterDNS IP configured and cannot create Pod ` +
         `using "${pod.spec.dnsPolicy}" policy. Falling back to "Default" policy.`;
@@ -198,7 +198,7 @@ export class PodSync {
     }
     try {
       await fs.mkdir(folders.podLogs(namespace, name, podUid(pod)), { recursive: true, mode: 0o755 });
-      return await runtime.runSandbox(sandbox, await this.parts.handlerOf(pod), signal);
+      return await runtime.runSandbox(sandbox, await this.dependencies.handlerOf(pod), signal);
     } catch (error) {
       signal.throwIfAborted();
       event('Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${(error as Error).message}`);
@@ -208,7 +208,7 @@ export class PodSync {
 
   /** Renewed on each start of the pod; containers see the same file. */
   private async writeHosts(pod: Pod, podIPs: readonly string[]): Promise<void> {
-    const { folders, settings } = this.parts;
+    const { folders, settings } = this.dependencies;
     const ofHost = pod.spec.hostNetwork ? await fs.readFile('/etc/hosts', 'utf8').catch(() => '') : undefined;
     const names = hostNamesOf(pod, settings.nodeName, settings.clusterDomain);
     const text = hostsFile(pod, names, podIPs, ofHost);
@@ -227,7 +227,7 @@ export class PodSync {
     before: PodStatus | undefined,
     { isOver, isEnding, end }: StatusContext,
   ): Promise<PodStatus> {
-    const { settings, timers, folders, runtimeName } = this.parts;
+    const { settings, timers, folders, runtimeName } = this.dependencies;
     const { namespace = '', name = '' } = pod.metadata;
     const logFolder = folders.podLogs(namespace, name, podUid(pod));
     for (const run of runtime.containers) {
@@ -252,7 +252,7 @@ export class PodSync {
 
   /** Removes runs that ended before the last one, with their logs, and sandboxes that are no longer used. */
   private async removeOldRuns(runtime: RuntimePod): Promise<void> {
-    const { runtime: cri } = this.parts;
+    const { runtime: cri } = this.dependencies;
     const kept = new Set<string>();
     for (const name of new Set(runtime.containers.map(nameOf))) {
       const dead = runsOf(runtime, name).filter((run) => !isRunning(run));

@@ -38,18 +38,18 @@ export class PodWorker {
   status: PodStatus | undefined;
 
   constructor(
-    private readonly parts: WorkerDependencies,
+    private readonly dependencies: WorkerDependencies,
     private pod: Pod,
     /** Whether the API has only a mirror of the pod, or nothing. */
     readonly isStatic = false,
   ) {
     this.status = pod.status;
-    const { api, timers, logger, signal } = parts;
+    const { api, timers, logger, signal } = dependencies;
     this.writer = new StatusWriter({ api, timers, logger, signal, onGone: () => this.onGone() });
-    const shared = { ...parts, event: this.event, changed: () => this.changed() };
-    this.allocation = new PodAllocation(parts.folders.allocation(podUid(pod)), {
-      check: (wanted) => parts.checkAllocation(wanted),
-      agreed: () => parts.onResized(),
+    const shared = { ...dependencies, event: this.event, changed: () => this.changed() };
+    this.allocation = new PodAllocation(dependencies.folders.allocation(podUid(pod)), {
+      check: (wanted) => dependencies.checkAllocation(wanted),
+      agreed: () => dependencies.onResized(),
       event: this.event,
     });
     this.sync = new PodSync(shared, pod, this.allocation);
@@ -65,7 +65,7 @@ export class PodWorker {
 
   /** The API no longer has the object of the status. That ends the pod, unless the pod came from another source. */
   private onGone(): void {
-    if (this.isStatic) this.parts.onMirrorGone(podUid(this.pod));
+    if (this.isStatic) this.dependencies.onMirrorGone(podUid(this.pod));
     else this.forget();
   }
 
@@ -157,12 +157,12 @@ export class PodWorker {
       resourceVersion: metadata.resourceVersion,
       fieldPath: container,
     };
-    this.parts.events.record(target, type, reason, message);
+    this.dependencies.events.record(target, type, reason, message);
   };
 
   /** Works until the pod is no longer wanted and its remains are removed. */
   async run(): Promise<void> {
-    const { timers, logger, signal } = this.parts;
+    const { timers, logger, signal } = this.dependencies;
     let pauseMs = firstPauseMs;
     while (!signal.aborted) {
       this.wake = new AbortController();
@@ -205,7 +205,7 @@ export class PodWorker {
     const { metadata } = this.pod;
     if (this.isForgotten) {
       await this.killer.removeEverything(this.pod);
-      this.parts.onDone(podUid(this.pod));
+      this.dependencies.onDone(podUid(this.pod));
       return true;
     }
     if (metadata.deletionTimestamp && !this.isStatic) this.writer.remove();
@@ -213,7 +213,7 @@ export class PodWorker {
   }
 
   private async stopEverything(): Promise<void> {
-    const { view } = this.parts;
+    const { view } = this.dependencies;
     const uid = podUid(this.pod);
     let runtime = await view.read(uid, this.pod.metadata.namespace, this.pod.metadata.name);
     if (!this.isForgotten) await this.publish(runtime);

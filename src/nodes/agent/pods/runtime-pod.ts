@@ -62,7 +62,7 @@ export function restartCountOf({ annotations, metadata }: Pick<ContainerStatus, 
 }
 
 /** Addresses of the pod's network, the main one first. */
-export function addressesOf(sandbox: SandboxStatus | undefined): readonly string[] {
+export function runtimeAddressesOf(sandbox: SandboxStatus | undefined): readonly string[] {
   const { ip = '', additionalIps = [] } = sandbox?.network ?? {};
   return [ip, ...additionalIps.map((each) => each.ip)].filter((each) => each !== '');
 }

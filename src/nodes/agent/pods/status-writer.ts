@@ -29,7 +29,7 @@ export class StatusWriter {
   private target: StatusTarget | undefined;
 
   constructor(
-    private readonly parts: {
+    private readonly dependencies: {
       readonly api: ApiUser;
       readonly timers: Timers;
       readonly logger: Logger;
@@ -72,7 +72,7 @@ export class StatusWriter {
     void this.work().finally(() => {
       this.isWorking = false;
       // A status that was set while the last write ended must not wait for the next change.
-      if (this.hasWork && !this.parts.signal.aborted) this.begin();
+      if (this.hasWork && !this.dependencies.signal.aborted) this.begin();
     });
   }
 
@@ -88,7 +88,7 @@ export class StatusWriter {
   }
 
   private async work(): Promise<void> {
-    const { timers, logger, signal } = this.parts;
+    const { timers, logger, signal } = this.dependencies;
     let pauseMs = firstPauseMs;
     while (!signal.aborted && !this.isGone) {
       const { target, wanted } = this;
@@ -145,7 +145,7 @@ export class StatusWriter {
 
   /** Whether the API still has this pod, and not another one of the same name. */
   private async isThere(path: string): Promise<boolean> {
-    const { api, signal } = this.parts;
+    const { api, signal } = this.dependencies;
     const target = this.target;
     try {
       const { metadata } = await api.send('GET', path.replace(/\/status$/, ''), { signal });
@@ -159,13 +159,13 @@ export class StatusWriter {
   private async send(method: string, path: string, body: object): Promise<ApiObject | undefined> {
     const contentType = method === 'PATCH' ? 'application/strategic-merge-patch+json' : 'application/json';
     try {
-      return await this.parts.api.send(method, path, { body, contentType, signal: this.parts.signal });
+      return await this.dependencies.api.send(method, path, { body, contentType, signal: this.dependencies.signal });
     } catch (error) {
       const isGone = error instanceof ApiError && (error.status === 404 || error.status === 409);
       // Other writers can cause a conflict too; that must not end a pod.
       if (!isGone || (error.status === 409 && (await this.isThere(path)))) throw error;
       this.isGone = true;
-      this.parts.onGone();
+      this.dependencies.onGone();
       return undefined;
     }
   }

@@ -10,7 +10,7 @@ const patienceMs = 123_000;
 export class VolumePreparation {
   private waitsSince: number | undefined;
 
-  constructor(private readonly parts: PodDependencies) {}
+  constructor(private readonly dependencies: PodDependencies) {}
 
   /**
    * Undefined while other components have work to do for them. @throws VolumeProblem for a volume that can't be
@@ -22,7 +22,7 @@ export class VolumePreparation {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, ReadyVolume> | undefined> {
     try {
-      const volumes = await this.parts.prepareVolumes(pod, podIPs);
+      const volumes = await this.dependencies.prepareVolumes(pod, podIPs);
       this.waitsSince = undefined;
       return volumes;
     } catch (error) {
@@ -31,13 +31,13 @@ export class VolumePreparation {
         this.wait(pod);
         return undefined;
       }
-      if (error instanceof VolumeProblem) this.parts.event('Warning', 'FailedMount', error.message);
+      if (error instanceof VolumeProblem) this.dependencies.event('Warning', 'FailedMount', error.message);
       throw error;
     }
   }
 
   private wait({ spec }: Pod): void {
-    const now = this.parts.timers.elapsed();
+    const now = this.dependencies.timers.elapsed();
     this.waitsSince ??= now;
     if (now < this.waitsSince + patienceMs) return;
     this.waitsSince = now;
@@ -45,6 +45,6 @@ export class VolumePreparation {
     const message =
       `Unable to attach or mount volumes: unmounted volumes=[${names}], unattached volumes=[${names}], ` +
       'failed to process volumes=[]: timed out waiting for the condition';
-    this.parts.event('Warning', 'FailedMount', message);
+    this.dependencies.event('Warning', 'FailedMount', message);
   }
 }

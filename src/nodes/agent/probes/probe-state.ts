@@ -3,7 +3,7 @@ import type { Probe } from '../../../objects/apis/core/v1/probe.types.js';
 export type ProbeKind = 'Startup' | 'Liveness' | 'Readiness';
 
 /** The verdict of a probe about one run of a container. */
-export type Verdict = 'success' | 'failure' | 'unknown';
+export type ProbeVerdict = 'success' | 'failure' | 'unknown';
 
 /**
  * Counts the results of one probe of one run. The verdict changes after as many equal results in a row as the probe's
@@ -14,10 +14,10 @@ export class ProbeState {
 
   constructor(
     private readonly probe: Pick<Probe, 'failureThreshold' | 'successThreshold'>,
-    public verdict: Verdict,
+    public verdict: ProbeVerdict,
   ) {}
 
-  static initial(kind: ProbeKind): Verdict {
+  static initial(kind: ProbeKind): ProbeVerdict {
     return kind === 'Liveness' ? 'success' : kind === 'Readiness' ? 'failure' : 'unknown';
   }
 

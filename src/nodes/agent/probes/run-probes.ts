@@ -38,7 +38,7 @@ export class RunProbes {
   private readonly states = new Map<ProbeKind, ProbeState>();
 
   constructor(
-    private readonly parts: ProberDependencies,
+    private readonly dependencies: ProberDependencies,
     private readonly probed: ProbedRun,
   ) {
     const { container, before } = probed;
@@ -79,7 +79,7 @@ export class RunProbes {
   }
 
   private async follow(kind: ProbeKind, probe: Probe): Promise<void> {
-    const { timers, random } = this.parts;
+    const { timers, random } = this.dependencies;
     const { signal } = this.stopping;
     const { run, changed } = this.probed;
     const state = this.states.get(kind) as ProbeState;
@@ -93,7 +93,7 @@ export class RunProbes {
       if (isDue) {
         const result = await this.check(probe);
         if (signal.aborted) return;
-        this.parts.counts.add(run, kind, result);
+        this.dependencies.counts.add(run, kind, result);
         this.report(kind, result);
         if (result.outcome !== 'unknown' && state.take(result.outcome)) changed();
         // The caller ends a run that a probe has given up; a startup probe that has passed is done.
@@ -127,7 +127,7 @@ export class RunProbes {
     if (exec) return this.checkCommand(run.id, exec.command ?? [], timeoutSeconds);
     if (httpGet) {
       const port = portOf(httpGet.port, container);
-      return checkHttp(httpGet, address(), port, this.parts.userAgent, timeoutMs);
+      return checkHttp(httpGet, address(), port, this.dependencies.userAgent, timeoutMs);
     }
     if (tcpSocket) return checkTcp(tcpSocket.host || address(), portOf(tcpSocket.port, container), timeoutMs);
     if (grpc) return checkGrpc(grpc, address(), grpc.port, timeoutMs);
@@ -136,7 +136,7 @@ export class RunProbes {
 
   private async checkCommand(id: string, command: readonly string[], timeoutSeconds: number): Promise<CheckResult> {
     try {
-      const { exitCode, stdout, stderr } = await this.parts.runtime.exec(
+      const { exitCode, stdout, stderr } = await this.dependencies.runtime.exec(
         id,
         command,
         timeoutSeconds,

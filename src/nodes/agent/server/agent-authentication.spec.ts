@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { systemTimers } from '../../../base/machinery/timers.js';
 import { vendorNames } from '../../../base/machinery/vendor.js';
 import { AgentAuthentication } from './agent-authentication.js';
-import { Refusal } from './caller.js';
+import { CallerRefusal } from './caller.js';
 
 it('the tokens of strangers take up few requests to the API, and more of them are refused', async () => {
   const answers: ((value: object) => void)[] = [];
@@ -13,7 +13,7 @@ it('the tokens of strangers take up few requests to the API, and more of them ar
   const authentication = new AgentAuthentication(api as never, vendorNames('k8s.io'), settings, systemTimers);
   const caller = (i: number, signal = new AbortController().signal) => {
     const request = { socket: {}, headers: { authorization: `Bearer wrong-${i}` } } as unknown as IncomingMessage;
-    return authentication.callerOf(request, signal).catch((error: Refusal) => error.status);
+    return authentication.callerOf(request, signal).catch((error: CallerRefusal) => error.status);
   };
   const gone = new AbortController();
   const first = Array.from({ length: 8 }, (_, i) => caller(i));

@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Timers } from '../../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { ApiUser } from '../../connection/api-connection.js';
-import { anonymous, type Caller, Refusal } from './caller.js';
+import { anonymous, type Caller, CallerRefusal } from './caller.js';
 import { Reviews } from './reviews.js';
 import { TimedCache } from './timed-cache.js';
 
@@ -50,10 +50,10 @@ export class AgentAuthentication {
     if (token !== undefined && this.settings.tokenWebhook) {
       const caller = await this.review(token, signal);
       if (caller !== undefined) return caller;
-      throw new Refusal(401, 'Unauthorized');
+      throw new CallerRefusal(401, 'Unauthorized');
     }
     // Credentials that can't be checked now are not treated as missing.
-    if (header !== undefined || !this.settings.anonymous) throw new Refusal(401, 'Unauthorized');
+    if (header !== undefined || !this.settings.anonymous) throw new CallerRefusal(401, 'Unauthorized');
     return anonymous;
   }
 

@@ -1,7 +1,7 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { ApiUser } from '../../connection/api-connection.js';
-import { type Caller, Refusal } from './caller.js';
+import { type Caller, CallerRefusal } from './caller.js';
 import { Reviews } from './reviews.js';
 import { TimedCache } from './timed-cache.js';
 
@@ -40,7 +40,7 @@ const alsoByProxy: readonly (readonly [string, string])[] = [
 ];
 
 /** The subresources of the node; a right on any of them is enough for the path. */
-export function subresourcesOf(path: string): string[] {
+export function agentSubresourcesOf(path: string): string[] {
   const begins = ([start]: readonly [string, string]) => path === start || path.startsWith(`${start}/`);
   const own = special.find(begins);
   if (own !== undefined) return [own[1]];
@@ -68,12 +68,12 @@ export class AgentAuthorization {
   async authorize(caller: Caller, method: string, path: string, signal: AbortSignal): Promise<void> {
     if (this.settings.mode === 'AlwaysAllow') return;
     const verb = verbs[method] ?? 'get';
-    const subresources = subresourcesOf(path);
+    const subresources = agentSubresourcesOf(path);
     for (const subresource of subresources) {
       if (await this.mayDo(caller, verb, subresource, signal)) return;
     }
     const resource = `nodes, subresource(s)=[${subresources.join(' ')}]`;
-    throw new Refusal(403, `Forbidden (user=${caller.name}, verb=${verb}, resource=${resource})`);
+    throw new CallerRefusal(403, `Forbidden (user=${caller.name}, verb=${verb}, resource=${resource})`);
   }
 
   private async mayDo(caller: Caller, verb: string, subresource: string, signal: AbortSignal): Promise<boolean> {

@@ -6,7 +6,7 @@ import { isRunning, runsOf } from '../pods/runtime-pod.js';
 import { openFileInside } from '../volumes/inside.js';
 import { agentMetrics } from './agent-metrics.js';
 import type { AgentServerDependencies } from './agent-server-dependencies.js';
-import { Refusal } from './caller.js';
+import { CallerRefusal } from './caller.js';
 import { containerMetrics } from './container-metrics.js';
 import { logQueryOf, readLog } from './log-reader.js';
 import { resourceMetrics } from './resource-metrics.js';
@@ -22,24 +22,24 @@ const followMs = 250;
 /** Responses of the agent to authorized requests. */
 export class AgentPages {
   constructor(
-    private readonly parts: AgentServerDependencies,
+    private readonly dependencies: AgentServerDependencies,
     private readonly stopping: AbortSignal,
   ) {}
 
   /** @throws Refusal */
   async answer(request: IncomingMessage, url: URL, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    const { runtime, manager, configuration, debugging, healthProblem } = this.parts;
+    const { runtime, manager, configuration, debugging, healthProblem } = this.dependencies;
     const path = url.pathname.replace(/(.)\/$/, '$1');
     const { what } = containerPlace(path);
     if (what === 'run' && debugging) return this.run(request, url, response, signal);
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw new Refusal(405, 'Method Not Allowed');
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw new CallerRefusal(405, 'Method Not Allowed');
     switch (path) {
       case '/healthz':
       case '/healthz/ping':
       case '/healthz/log':
       case '/healthz/syncloop': {
         const problem = healthProblem();
-        if (problem !== undefined) throw new Refusal(500, `[-]syncloop failed: ${problem}`);
+        if (problem !== undefined) throw new CallerRefusal(500, `[-]syncloop failed: ${problem}`);
         response.writeHead(200, plainText).end('ok');
         return;
       }
@@ -53,27 +53,27 @@ export class AgentPages {
         send200(response, json, JSON.stringify({ kubeletconfig: configuration }));
         return;
       case '/metrics':
-        send200(response, metricsText, await agentMetrics(this.parts));
+        send200(response, metricsText, await agentMetrics(this.dependencies));
         return;
       case '/metrics/resource':
         send200(response, metricsText, await resourceMetrics(runtime));
         return;
       case '/metrics/cadvisor':
-        send200(response, metricsText, await containerMetrics(runtime, this.parts.machine));
+        send200(response, metricsText, await containerMetrics(runtime, this.dependencies.machine));
         return;
       case '/metrics/probes':
-        send200(response, metricsText, this.parts.probeCounts.text());
+        send200(response, metricsText, this.dependencies.probeCounts.text());
         return;
       case '/stats/summary':
         send200(response, json, JSON.stringify(await this.summary()));
         return;
     }
     if (what === 'containerLogs' && debugging) return this.sendLog(url, response, signal);
-    throw new Refusal(404, '404 page not found');
+    throw new CallerRefusal(404, '404 page not found');
   }
 
   private summary() {
-    const { runtime, nodeName, rootFolder, timers, manager, volumeUse } = this.parts;
+    const { runtime, nodeName, rootFolder, timers, manager, volumeUse } = this.dependencies;
     const now = timers.now();
     return statsSummary({
       ...{ runtime, nodeName, rootFolder, now, volumeUse },
@@ -85,8 +85,8 @@ export class AgentPages {
   /** The pods with running containers, as the runtime knows them. */
   private async runningPods() {
     const found = [];
-    for (const { uid, namespace, name } of this.parts.view.pods()) {
-      const { containers } = await this.parts.view.read(uid, namespace, name);
+    for (const { uid, namespace, name } of this.dependencies.view.pods()) {
+      const { containers } = await this.dependencies.view.read(uid, namespace, name);
       const running = containers.filter(isRunning);
       if (running.length === 0) continue;
       const spec = {
@@ -99,26 +99,26 @@ export class AgentPages {
 
   /** Runs a command to its end and responds with its output. */
   private async run(request: IncomingMessage, url: URL, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    if (request.method !== 'POST') throw new Refusal(405, 'Method Not Allowed');
+    if (request.method !== 'POST') throw new CallerRefusal(405, 'Method Not Allowed');
     const { namespace, name, container } = containerPlace(url.pathname);
-    const { id } = await runningContainer(this.parts, namespace, name, container);
+    const { id } = await runningContainer(this.dependencies, namespace, name, container);
     const command = (url.searchParams.get('cmd') ?? '').split(' ').filter((word) => word !== '');
-    if (command.length === 0) throw new Refusal(400, 'the query needs a command: cmd');
-    const { stdout, stderr, exitCode } = await this.parts.runtime.exec(id, command, 0, signal);
+    if (command.length === 0) throw new CallerRefusal(400, 'the query needs a command: cmd');
+    const { stdout, stderr, exitCode } = await this.dependencies.runtime.exec(id, command, 0, signal);
     response.writeHead(exitCode === 0 ? 200 : 500, plainText);
     response.end(Buffer.concat([stdout, stderr]));
   }
 
   private async sendLog(url: URL, response: ServerResponse, signal: AbortSignal): Promise<void> {
-    const { manager, view, timers } = this.parts;
+    const { manager, view, timers } = this.dependencies;
     const { namespace, name, container } = containerPlace(url.pathname);
     const worker = manager.find(namespace, name);
-    if (worker === undefined) throw new Refusal(404, `pod "${name}" not found`);
+    if (worker === undefined) throw new CallerRefusal(404, `pod "${name}" not found`);
     const uid = podUid(worker.declaration);
     const { spec, metadata } = worker.declaration;
     const declared = [...(spec.containers ?? []), ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
     if (!declared.some((each) => each.name === container)) {
-      throw new Refusal(404, `container "${container}" not found in pod "${name}"`);
+      throw new CallerRefusal(404, `container "${container}" not found in pod "${name}"`);
     }
     const runs = runsOf(await view.read(uid, namespace, name), container);
     const isPrevious = url.searchParams.get('previous') === 'true';
@@ -129,15 +129,16 @@ export class AgentPages {
       const text = isPrevious
         ? `previous terminated container "${container}" in pod "${metadata.name}" not found`
         : `container "${container}" in pod "${metadata.name}" is waiting to start: ${waiting ?? 'ContainerCreating'}`;
-      throw new Refusal(400, text);
+      throw new CallerRefusal(400, text);
     }
-    const { logFolder } = this.parts;
+    const { logFolder } = this.dependencies;
     // Pods may mount the folder of logs: no link there is followed to a place outside.
     const path = relative(logFolder, run.logPath);
     const ended = AbortSignal.any([signal, this.stopping]);
     const source = {
       open: () => openFileInside(logFolder, path),
-      isLive: async () => (await this.parts.runtime.containerStatus(run.id))?.state === run.state && isRunning(run),
+      isLive: async () =>
+        (await this.dependencies.runtime.containerStatus(run.id))?.state === run.state && isRunning(run),
       wait: () => timers.wait(followMs, ended),
       signal: ended,
     };

@@ -2,7 +2,7 @@ import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import type { VolumeUse } from '../csi/volume-statistics.js';
-import type { Machine } from '../node/machine.js';
+import type { MachineInfo } from '../node/machine.js';
 import type { PodManager } from '../pod-manager.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
 import type { ProbeCounts } from '../probes/probe-counts.js';
@@ -29,7 +29,7 @@ export interface AgentServerDependencies {
   readonly rootFolder: string;
   readonly logFolder: string;
   readonly healthProblem: () => string | undefined;
-  readonly machine: Machine;
+  readonly machine: MachineInfo;
   readonly probeCounts: ProbeCounts;
   /** The usage of a pod's volumes whose drivers can report it. */
   readonly volumeUse: (uid: string) => Promise<readonly VolumeUse[]>;

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { CertificatePair } from '../node/node-certificates.js';
 import { AgentPages } from './agent-pages.js';
 import type { AgentServerDependencies, ServerCertificates } from './agent-server-dependencies.js';
-import { Refusal } from './caller.js';
+import { CallerRefusal } from './caller.js';
 import { openRuntimeStream } from './runtime-streams.js';
 import { joinWithRuntime } from './stream-proxy.js';
 
@@ -21,29 +21,29 @@ export class AgentServer {
 
   private constructor(
     private readonly server: Server,
-    private readonly parts: AgentServerDependencies,
+    private readonly dependencies: AgentServerDependencies,
   ) {
-    this.pages = new AgentPages(parts, this.stopping.signal);
+    this.pages = new AgentPages(dependencies, this.stopping.signal);
   }
 
-  static async start(parts: AgentServerDependencies): Promise<AgentServer> {
-    const { clientAuthority } = parts.certificates;
+  static async start(dependencies: AgentServerDependencies): Promise<AgentServer> {
+    const { clientAuthority } = dependencies.certificates;
     const server = createServer({
-      ...secureContext(parts.certificates),
+      ...secureContext(dependencies.certificates),
       // A certificate of another authority counts as no credentials and does not fail the connection.
       ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
     });
-    const own = new AgentServer(server, parts);
+    const own = new AgentServer(server, dependencies);
     server.on('request', (request, response) => void own.answer(request, response));
     server.on('upgrade', (request, socket, head) => void own.upgrade(request, socket, head));
-    server.listen(parts.port, parts.address);
+    server.listen(dependencies.port, dependencies.address);
     await once(server, 'listening');
     return own;
   }
 
   /** Replaces the certificate for new connections. */
   useCertificate(pair: CertificatePair): void {
-    const { clientAuthority } = this.parts.certificates;
+    const { clientAuthority } = this.dependencies.certificates;
     this.server.setSecureContext(secureContext({ ...pair, clientAuthority }));
   }
 
@@ -58,7 +58,7 @@ export class AgentServer {
 
   /** @throws Refusal */
   private async admit(request: IncomingMessage, signal: AbortSignal): Promise<URL> {
-    const { authentication, authorization } = this.parts;
+    const { authentication, authorization } = this.dependencies;
     const caller = await authentication.callerOf(request, signal);
     const url = new URL(request.url ?? '/', 'https://node');
     await authorization.authorize(caller, request.method ?? 'GET', url.pathname, signal);
@@ -78,7 +78,8 @@ export class AgentServer {
         return;
       }
       const { status, message } = refusalOf(error);
-      if (status >= 500) this.parts.logger.warn('a request to the node agent failed', { url: request.url, error });
+      if (status >= 500)
+        this.dependencies.logger.warn('a request to the node agent failed', { url: request.url, error });
       response.writeHead(status, plainText).end(`${message}\n`);
     }
   }
@@ -89,8 +90,8 @@ export class AgentServer {
     socket.on('error', () => socket.destroy());
     try {
       const url = await this.admit(request, this.stopping.signal);
-      const target = await openRuntimeStream(this.parts, url);
-      await joinWithRuntime(request, socket, head, target, this.parts.streamIdleMs);
+      const target = await openRuntimeStream(this.dependencies, url);
+      await joinWithRuntime(request, socket, head, target, this.dependencies.streamIdleMs);
     } catch (error) {
       if (socket.destroyed) return;
       const { status, message } = refusalOf(error);
@@ -106,7 +107,7 @@ function secureContext({ certificate, privateKey, clientAuthority }: ServerCerti
 }
 
 function refusalOf(error: unknown): { status: number; message: string } {
-  if (error instanceof Refusal) return error;
+  if (error instanceof CallerRefusal) return error;
   if (error instanceof URIError) return { status: 400, message: 'the path can not be read' };
   return { status: 500, message: error instanceof Error ? error.message : 'internal error' };
 }

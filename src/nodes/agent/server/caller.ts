@@ -9,7 +9,7 @@ export interface Caller {
 export const anonymous: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 /** A response other than success. */
-export class Refusal extends Error {
+export class CallerRefusal extends Error {
   constructor(
     readonly status: number,
     message: string,

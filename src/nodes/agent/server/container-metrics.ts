@@ -1,12 +1,12 @@
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import type { ContainerStats } from '../cri/image-messages.js';
-import type { Machine } from '../node/machine.js';
+import type { MachineInfo } from '../node/machine.js';
 import { containerNameOf, machineUse, type PodUse, podsUse } from './resource-metrics.js';
 
 type Sample = readonly [labels: string, value: number | undefined, at?: number];
 
 /** The text of `/metrics/cadvisor`: usage of containers, pods and the machine, under the names that dashboards know. */
-export async function containerMetrics(runtime: ContainerRuntime, machine: Machine): Promise<string> {
+export async function containerMetrics(runtime: ContainerRuntime, machine: MachineInfo): Promise<string> {
   const [node, pods, containers] = await Promise.all([machineUse(), podsUse(runtime), runtime.listContainers()]);
   const known = new Map(containers.map((each) => [each.id, each]));
   const lines: string[] = [];

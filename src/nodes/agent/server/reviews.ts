@@ -1,6 +1,6 @@
 import { CallSeats } from '../../../base/outgoing/call-seats.js';
 import type { ApiUser } from '../../connection/api-connection.js';
-import { Refusal } from './caller.js';
+import { CallerRefusal } from './caller.js';
 
 /** Together with those of another kind fewer than the urgent requests that a connection has at a time. */
 const limits = { calls: 8, waiting: 64 };
@@ -17,7 +17,7 @@ export class Reviews {
   /** @throws Refusal 429 while too many wait */
   async send<T extends object>(path: string, body: object, signal: AbortSignal): Promise<T> {
     const answer = this.seats.take(signal, () => this.api.send<T>('POST', path, { body, rank: 'urgent', signal }));
-    if (answer === undefined) throw new Refusal(429, 'too many requests wait for a review by the API');
+    if (answer === undefined) throw new CallerRefusal(429, 'too many requests wait for a review by the API');
     return answer;
   }
 }

@@ -3,7 +3,7 @@ import type { PodManager } from '../pod-manager.js';
 import { podUid } from '../pods/pod-form.js';
 import { isRunning, type RuntimeContainer, runsOf, usableSandbox } from '../pods/runtime-pod.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
-import { Refusal } from './caller.js';
+import { CallerRefusal } from './caller.js';
 
 export interface StreamDependencies {
   readonly manager: PodManager;
@@ -26,29 +26,30 @@ export async function runningContainer(
   container: string,
 ): Promise<RuntimeContainer> {
   const worker = manager.find(namespace, name);
-  if (worker === undefined) throw new Refusal(404, `pod does not exist`);
+  if (worker === undefined) throw new CallerRefusal(404, `pod does not exist`);
   const runtime = await view.read(podUid(worker.declaration), namespace, name);
   const run = runsOf(runtime, container).find(isRunning);
-  if (run === undefined) throw new Refusal(404, `container not found ("${container}")`);
+  if (run === undefined) throw new CallerRefusal(404, `container not found ("${container}")`);
   return run;
 }
 
 /** The address on the runtime's own server of the stream that a client requests. @throws Refusal */
-export async function openRuntimeStream(parts: StreamDependencies, url: URL): Promise<URL> {
-  const { manager, runtime, view, debugging } = parts;
+export async function openRuntimeStream(dependencies: StreamDependencies, url: URL): Promise<URL> {
+  const { manager, runtime, view, debugging } = dependencies;
   const { what, namespace, name, container } = containerPlace(url.pathname);
   const query = url.searchParams;
   const has = (key: string) => query.get(key) === '1' || query.get(key) === 'true';
-  if (!debugging || !['exec', 'attach', 'portForward'].includes(what)) throw new Refusal(404, '404 page not found');
+  if (!debugging || !['exec', 'attach', 'portForward'].includes(what))
+    throw new CallerRefusal(404, '404 page not found');
   if (what === 'portForward') {
     const worker = manager.find(namespace, name);
-    if (worker === undefined) throw new Refusal(404, 'pod does not exist');
+    if (worker === undefined) throw new CallerRefusal(404, 'pod does not exist');
     const sandbox = usableSandbox(await view.read(podUid(worker.declaration), namespace, name));
-    if (sandbox === undefined) throw new Refusal(404, `not found ("${name}_${namespace}")`);
+    if (sandbox === undefined) throw new CallerRefusal(404, `not found ("${name}_${namespace}")`);
     const ports = query.getAll('port').flatMap((text) => text.split(',').map(Number));
     return new URL(await runtime.portForwardUrl(sandbox.id, ports));
   }
-  const { id } = await runningContainer(parts, namespace, name, container);
+  const { id } = await runningContainer(dependencies, namespace, name, container);
   const tty = has('tty');
   const streams = {
     stdin: has('input') || has('stdin'),
@@ -56,7 +57,7 @@ export async function openRuntimeStream(parts: StreamDependencies, url: URL): Pr
     stderr: !tty && (has('error') || has('stderr')),
   };
   if (!streams.stdin && !streams.stdout && !streams.stderr) {
-    throw new Refusal(400, 'you must specify at least 1 of stdin, stdout, stderr');
+    throw new CallerRefusal(400, 'you must specify at least 1 of stdin, stdout, stderr');
   }
   const request = { containerId: id, tty, ...streams };
   if (what === 'attach') return new URL(await runtime.attachUrl(request));

@@ -20,8 +20,8 @@ export interface ApiPodsDependencies {
 }
 
 /** Watches the pods of the node in the API until the abort. Passes mirrors of static pods to a separate handler. */
-export async function followApiPods(parts: ApiPodsDependencies, signal: AbortSignal): Promise<void> {
-  const { api, nodeName, manager, mirrors, onListed, timers, random, logger } = parts;
+export async function followApiPods(dependencies: ApiPodsDependencies, signal: AbortSignal): Promise<void> {
+  const { api, nodeName, manager, mirrors, onListed, timers, random, logger } = dependencies;
   const own = new Set<string>();
   await watchPods(
     {

@@ -30,10 +30,10 @@ export class FileSource {
   private readonly good = new Map<string, readonly Pod[]>();
   private readonly prints = new Map<string, string>();
 
-  constructor(private readonly parts: FileSourceDependencies) {}
+  constructor(private readonly dependencies: FileSourceDependencies) {}
 
   async run(signal: AbortSignal): Promise<void> {
-    const { timers, everyMs, path } = this.parts;
+    const { timers, everyMs, path } = this.dependencies;
     while (!signal.aborted) {
       const woken = new AbortController();
       const watcher = watching(path, () => woken.abort());
@@ -49,7 +49,7 @@ export class FileSource {
 
   /** Reads all files once. */
   async look(): Promise<void> {
-    const { path, onPods } = this.parts;
+    const { path, onPods } = this.dependencies;
     const files = await this.files(path);
     // A folder that can't be read leaves its pods as they were.
     if (files === undefined) return;
@@ -77,7 +77,7 @@ export class FileSource {
 
   /** A file that can't be read any more keeps its pods: it may be in the middle of a write. */
   private async read(file: string): Promise<readonly Pod[]> {
-    const { context } = this.parts;
+    const { context } = this.dependencies;
     let text: string;
     try {
       const found = await fs.stat(file);
@@ -105,7 +105,7 @@ export class FileSource {
   private report(file: string, problem: string): void {
     if (this.reported.get(file) === problem) return;
     this.reported.set(file, problem);
-    this.parts.logger.warn('a manifest of a static pod is not used', { file, problem });
+    this.dependencies.logger.warn('a manifest of a static pod is not used', { file, problem });
   }
 }
 

@@ -29,7 +29,7 @@ export class MirrorPods {
   /** Before the first list of the API, existing mirrors are unknown. */
   private isListed = false;
 
-  constructor(private readonly parts: MirrorDependencies) {}
+  constructor(private readonly dependencies: MirrorDependencies) {}
 
   want(pods: readonly Pod[]): void {
     this.wanted.clear();
@@ -38,7 +38,7 @@ export class MirrorPods {
   }
 
   isMirror({ metadata }: Pod): boolean {
-    return metadata.annotations?.[`${this.parts.prefix}/${podAnnotations.mirror}`] !== undefined;
+    return metadata.annotations?.[`${this.dependencies.prefix}/${podAnnotations.mirror}`] !== undefined;
   }
 
   /** The API has a mirror. */
@@ -59,7 +59,7 @@ export class MirrorPods {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { timers, logger } = this.parts;
+    const { timers, logger } = this.dependencies;
     while (!signal.aborted) {
       this.wake = new AbortController();
       try {
@@ -77,21 +77,21 @@ export class MirrorPods {
       const isCurrent = pod !== undefined && this.hashOf(mirror, podAnnotations.mirror) === podUid(pod);
       if (isCurrent && !mirror.metadata.deletionTimestamp) {
         const { namespace = '', name = '', uid = '' } = mirror.metadata;
-        this.parts.workerOf(podUid(pod))?.writer.aim({ namespace, name, uid });
+        this.dependencies.workerOf(podUid(pod))?.writer.aim({ namespace, name, uid });
       } else if (!isCurrent || mirror.metadata.deletionTimestamp) await this.remove(mirror, signal);
     }
     for (const [key, pod] of this.wanted) if (!this.mirrors.has(key)) await this.make(pod, signal);
   }
 
   private hashOf({ metadata }: Pod, annotation: string): string | undefined {
-    return metadata.annotations?.[`${this.parts.prefix}/${annotation}`];
+    return metadata.annotations?.[`${this.dependencies.prefix}/${annotation}`];
   }
 
   private async remove({ metadata }: Pod, signal: AbortSignal): Promise<void> {
     const { namespace, name, uid } = metadata;
     const body = { gracePeriodSeconds: 0, preconditions: { uid } };
     try {
-      await this.parts.api.send('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, { body, signal });
+      await this.dependencies.api.send('DELETE', `/api/v1/namespaces/${namespace}/pods/${name}`, { body, signal });
     } catch (error) {
       if (!(error instanceof ApiError && (error.status === 404 || error.status === 409))) throw error;
     }
@@ -99,7 +99,7 @@ export class MirrorPods {
   }
 
   private async make(pod: Pod, signal: AbortSignal): Promise<void> {
-    const { api, prefix, node } = this.parts;
+    const { api, prefix, node } = this.dependencies;
     const owner = node();
     if (owner?.metadata.uid === undefined) return;
     const { name, namespace, labels, annotations } = pod.metadata;
@@ -123,7 +123,10 @@ export class MirrorPods {
       // The mirror exists already, as the watch will report, or the API refuses it.
       if (!(error instanceof ApiError)) throw error;
       if (error.status !== 409)
-        this.parts.logger.warn('a static pod has no mirror in the API', { pod: podKey(pod), error: error.message });
+        this.dependencies.logger.warn('a static pod has no mirror in the API', {
+          pod: podKey(pod),
+          error: error.message,
+        });
     }
   }
 }

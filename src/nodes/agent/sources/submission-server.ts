@@ -38,15 +38,15 @@ export class SubmissionServer {
 
   private constructor(
     private readonly server: Server,
-    private readonly parts: SubmissionDependencies,
+    private readonly dependencies: SubmissionDependencies,
   ) {}
 
-  static async start(parts: SubmissionDependencies): Promise<SubmissionServer> {
-    await fs.mkdir(parts.folder, { recursive: true, mode: 0o700 });
+  static async start(dependencies: SubmissionDependencies): Promise<SubmissionServer> {
+    await fs.mkdir(dependencies.folder, { recursive: true, mode: 0o700 });
     const server = createServer({ requestTimeout: 10_000 });
-    const own = new SubmissionServer(server, parts);
+    const own = new SubmissionServer(server, dependencies);
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void own.answer(request, response));
-    server.listen(parts.port, '127.0.0.1');
+    server.listen(dependencies.port, '127.0.0.1');
     await once(server, 'listening');
     return own;
   }
@@ -68,7 +68,7 @@ export class SubmissionServer {
       if (what !== 'pods' || more !== undefined) throw new Refusal(404, 'not found');
       if (name === '') {
         if (request.method !== 'GET') throw new Refusal(405, 'only GET');
-        end(200, { pods: (await fs.readdir(this.parts.folder)).filter((file) => !file.startsWith('.')) });
+        end(200, { pods: (await fs.readdir(this.dependencies.folder)).filter((file) => !file.startsWith('.')) });
         return;
       }
       if (!/^[a-z0-9]([-a-z0-9.]{0,200}[a-z0-9])?$/.test(name)) throw new Refusal(400, 'the path needs a name');
@@ -85,12 +85,12 @@ export class SubmissionServer {
   private check({ headers }: IncomingMessage): void {
     const given = /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
     const print = (text: string) => createHash('sha256').update(text).digest();
-    if (!timingSafeEqual(print(given), print(this.parts.token)))
+    if (!timingSafeEqual(print(given), print(this.dependencies.token)))
       throw new Refusal(401, 'the token is missing or wrong');
   }
 
   private async put(name: string, text: string): Promise<object> {
-    const { folder, context } = this.parts;
+    const { folder, context } = this.dependencies;
     const reading = this.seats.take(this.stopping.signal, () => readLargeManifest(text, { ...context, origin: name }));
     if (reading === undefined) throw new Refusal(429, 'too many manifests wait to be read');
     const pods = await reading;
@@ -103,7 +103,7 @@ export class SubmissionServer {
 
   private async remove(name: string): Promise<object> {
     try {
-      await fs.unlink(join(this.parts.folder, name));
+      await fs.unlink(join(this.dependencies.folder, name));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new Refusal(404, `${name} was not submitted`);
       throw error;

@@ -19,12 +19,12 @@ export interface UrlSourceDependencies {
 }
 
 /** Pods from an HTTP server, which is polled. While it has no valid response, the last pods stay. */
-export async function followUrl(parts: UrlSourceDependencies, signal: AbortSignal): Promise<void> {
-  const { url, everyMs, context, timers, logger, onPods } = parts;
+export async function followUrl(dependencies: UrlSourceDependencies, signal: AbortSignal): Promise<void> {
+  const { url, everyMs, context, timers, logger, onPods } = dependencies;
   let reported = '';
   while (!signal.aborted) {
     try {
-      onPods(await readLargeManifest(await fetchText(parts, signal), { ...context, origin: url }));
+      onPods(await readLargeManifest(await fetchText(dependencies, signal), { ...context, origin: url }));
       reported = '';
     } catch (error) {
       if (signal.aborted) return;

@@ -5,8 +5,8 @@ import type {
   PodCertificateProjection,
   VolumeProjection,
 } from '../../../objects/apis/core/v1/volume.types.js';
-import type { ObjectReader } from '../containers/environment.js';
-import { type PodAddresses, podFieldValue, resourceFieldValue } from '../containers/field-values.js';
+import type { EnvironmentReader } from '../containers/environment.js';
+import { type AddressFields, podFieldValue, resourceFieldValue } from '../containers/field-values.js';
 import type { ProjectedFile } from './atomic-writer.js';
 
 /** A volume that can't be prepared now. The message is for the pod's events. */
@@ -16,9 +16,9 @@ export class VolumeProblem extends Error {}
 export class VolumePending extends Error {}
 
 /** The readers that provide the content of volumes. */
-export interface SourceInput extends PodAddresses {
+export interface SourceInput extends AddressFields {
   readonly pod: Pod;
-  readonly objects: ObjectReader;
+  readonly objects: EnvironmentReader;
   readonly allocatable: Readonly<Record<string, string>>;
   /** A token of the pod's service account, bound to the pod. */
   readonly token: (audience: string, expirationSeconds: number) => Promise<string>;
@@ -72,7 +72,7 @@ export async function entriesOf(
   return files;
 }
 
-async function readEntries(objects: ObjectReader, kind: 'configmap' | 'secret', namespace: string, name: string) {
+async function readEntries(objects: EnvironmentReader, kind: 'configmap' | 'secret', namespace: string, name: string) {
   if (kind === 'secret') {
     const secret = await objects.secret(namespace, name);
     return (

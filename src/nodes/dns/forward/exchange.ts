@@ -3,7 +3,7 @@ import { connect, isIPv6 } from 'node:net';
 import { headerBytes } from '../wire/query.js';
 
 /** A name server to which queries are forwarded. */
-export interface Upstream {
+export interface UpstreamServer {
   readonly address: string;
   readonly port: number;
 }
@@ -14,7 +14,7 @@ export interface Upstream {
  *
  * @throws Error when the server refuses, or the signal aborts
  */
-export function askOverUdp(query: Buffer, { address, port }: Upstream, signal: AbortSignal): Promise<Buffer> {
+export function askOverUdp(query: Buffer, { address, port }: UpstreamServer, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
     let isOver = false;
@@ -39,7 +39,7 @@ export function askOverUdp(query: Buffer, { address, port }: Upstream, signal: A
 }
 
 /** Like {@link askOverUdp}, over TCP. */
-export function askOverTcp(query: Buffer, { address, port }: Upstream, signal: AbortSignal): Promise<Buffer> {
+export function askOverTcp(query: Buffer, { address, port }: UpstreamServer, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port, signal });
     let received = Buffer.alloc(0);

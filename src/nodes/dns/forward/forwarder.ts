@@ -4,12 +4,12 @@ import type { DnsMetrics } from '../dns-metrics.js';
 import { codeName } from '../wire/codes.js';
 import { headerBytes, type Query } from '../wire/query.js';
 import { AnswerCache } from './answer-cache.js';
-import { askOverTcp, askOverUdp, type Upstream } from './exchange.js';
+import { askOverTcp, askOverUdp, type UpstreamServer } from './exchange.js';
 
 export type Transport = 'udp' | 'tcp';
 
 export interface ForwarderOptions {
-  readonly upstreams: readonly Upstream[];
+  readonly upstreams: readonly UpstreamServer[];
   /** The longest time that responses are cached; 0: not at all. */
   readonly cacheMs: number;
   /** The most queries under way at the same time. */
@@ -40,7 +40,7 @@ export class Forwarder {
   private readonly cache: AnswerCache;
   private readonly underWay = new Map<string, Promise<Buffer>>();
   private readonly clients = new Map<string, number>();
-  private readonly failedAt = new Map<Upstream, number>();
+  private readonly failedAt = new Map<UpstreamServer, number>();
   private readonly stopping = new AbortController();
   private count = 0;
 
@@ -124,7 +124,7 @@ export class Forwarder {
     throw failure;
   }
 
-  private async askOne(message: Buffer, upstream: Upstream, transport: Transport): Promise<Buffer> {
+  private async askOne(message: Buffer, upstream: UpstreamServer, transport: Transport): Promise<Buffer> {
     const { metrics, timers } = this.dependencies;
     const query = Buffer.from(message);
     query.writeUInt16BE(randomInt(65_536), 0);
@@ -140,10 +140,11 @@ export class Forwarder {
   }
 
   /** The servers in random order, those that failed lately last. A single server is asked twice. */
-  private inTurn(): readonly Upstream[] {
+  private inTurn(): readonly UpstreamServer[] {
     const { options, timers, random } = this.dependencies;
     const now = timers.elapsed();
-    const isBad = (upstream: Upstream) => now - (this.failedAt.get(upstream) ?? Number.NEGATIVE_INFINITY) < avoidMs;
+    const isBad = (upstream: UpstreamServer) =>
+      now - (this.failedAt.get(upstream) ?? Number.NEGATIVE_INFINITY) < avoidMs;
     const mixed = options.upstreams.map((upstream) => ({ upstream, order: random() + (isBad(upstream) ? 1 : 0) }));
     const ordered = mixed.sort((one, other) => one.order - other.order).map(({ upstream }) => upstream);
     return ordered.length === 1 ? [...ordered, ...ordered] : ordered;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sampleCluster, serviceObject, sliceObject } from '../testing/sample-cluster.js';
+import { sampleDnsCluster, serviceObject, sliceObject } from '../testing/sample-cluster.js';
 import { recordTypes } from '../wire/codes.js';
 import { clusterAnswer, type PodMode } from './cluster-answer.js';
 
 const settings = { domain: 'cluster.local', ttl: 5, ownService: 'kube-system/kube-dns' };
-const names = sampleCluster();
+const names = sampleDnsCluster();
 
 /** A response in short form: its code and records, or the alias's target. */
 function ask(
@@ -121,7 +121,7 @@ describe('answers from the objects of a cluster', () => {
   }
 
   it('knows pods if it follows them, and none if names of pods are off', () => {
-    const own = sampleCluster();
+    const own = sampleDnsCluster();
     const pod = { metadata: { uid: 'p', namespace: 'default' }, status: { podIPs: [{ ip: '10.1.2.3' }] } };
     const name = '10-1-2-3.default.pod.cluster.local';
     assert.deepEqual(ask(name, 'A', 'verified', own), none);
@@ -133,7 +133,7 @@ describe('answers from the objects of a cluster', () => {
   });
 
   it('follows changes of services and slices', () => {
-    const own = sampleCluster();
+    const own = sampleDnsCluster();
     const service = serviceObject('new', { clusterIP: 'None', clusterIPs: ['None'] });
     const slice = sliceObject('new', [{ addresses: ['10.9.0.1'], hostname: 'a' }], []);
     own.putSlice(slice);

@@ -5,7 +5,13 @@ import type { Namespace } from '../../../objects/apis/core/v1/namespace.types.js
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import type { EndpointSlice } from '../../../objects/apis/discovery/v1/endpoint-slice.types.js';
-import { addressesOf, endpointsOf, type NamedSlice, type ServiceRecords, serviceRecords } from './service-records.js';
+import {
+  endpointsOf,
+  type NamedSlice,
+  recordAddressesOf,
+  type ServiceRecords,
+  serviceRecords,
+} from './service-records.js';
 
 /** The lookups of names. Services are called `namespace/name`. */
 export interface NameSource {
@@ -64,7 +70,7 @@ export class ClusterNames implements NameSource {
     const kept = { metadata: { name, namespace }, spec: service.spec } as Service;
     this.services.set(uid, { name: full, service: kept });
     this.byName.set(full, kept);
-    for (const address of addressesOf(service.spec)) addTo(this.atAddress, address, full);
+    for (const address of recordAddressesOf(service.spec)) addTo(this.atAddress, address, full);
     this.changed(full);
   }
 
@@ -72,7 +78,7 @@ export class ClusterNames implements NameSource {
     const found = this.services.get(uid);
     if (found === undefined) return;
     this.services.delete(uid);
-    for (const address of addressesOf(found.service.spec)) removeFrom(this.atAddress, address, found.name);
+    for (const address of recordAddressesOf(found.service.spec)) removeFrom(this.atAddress, address, found.name);
     // Another object of the same name may exist by now.
     if (this.byName.get(found.name) === found.service) this.byName.delete(found.name);
     this.changed(found.name);

@@ -43,14 +43,14 @@ export function serviceRecords({ spec }: Service, slices: Iterable<NamedSlice>):
     const target = (spec.externalName ?? '').replace(/\.$/, '').toLowerCase();
     return target === '' || isIP(target) !== 0 ? undefined : { kind: 'external', target };
   }
-  const addresses = addressesOf(spec);
+  const addresses = recordAddressesOf(spec);
   const endpoints = endpointsOf(slices);
   if (addresses.length === 0) return { kind: 'headless', endpoints };
   return { kind: 'cluster', addresses, ports: (spec?.ports ?? []).map(portOf), endpoints };
 }
 
 /** The cluster addresses of a service; none for a headless one. */
-export function addressesOf(spec: Service['spec'] | undefined): readonly string[] {
+export function recordAddressesOf(spec: Service['spec'] | undefined): readonly string[] {
   const all = spec?.clusterIPs?.length ? spec.clusterIPs : [spec?.clusterIP ?? ''];
   return all.filter((address) => isIP(address) !== 0).map(canonicalAddress);
 }

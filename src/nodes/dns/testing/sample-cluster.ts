@@ -29,7 +29,7 @@ const web = [{ name: 'http', protocol: 'TCP', port: 8080 }];
 const two = { ready: true };
 
 /** A cluster with services of every kind, for tests. */
-export function sampleCluster(): ClusterNames {
+export function sampleDnsCluster(): ClusterNames {
   const names = new ClusterNames(serviceLabel);
   for (const name of ['default', 'kube-system', 'empty']) {
     names.putNamespace({ metadata: meta(name, '') } as unknown as Parameters<ClusterNames['putNamespace']>[0]);

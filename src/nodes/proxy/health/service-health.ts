@@ -2,7 +2,7 @@ import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import { PlainServer } from '../../connection/plain-server.js';
 
-export interface HealthCheck {
+export interface ServiceHealthCheck {
   readonly port: number;
   /** Ready endpoints of the service on this node. */
   readonly endpoints: number;
@@ -31,7 +31,7 @@ export class ServiceHealth {
   ) {}
 
   /** @param check undefined when the service no longer has one */
-  async set(service: string, check: HealthCheck | undefined): Promise<void> {
+  async set(service: string, check: ServiceHealthCheck | undefined): Promise<void> {
     const known = this.services.get(service);
     if (known !== undefined && known.port === check?.port) {
       known.endpoints = check.endpoints;

@@ -1,6 +1,6 @@
 import type { Family } from '../rules/family.js';
 import { affinityPrefix } from '../rules/sticky-chains.js';
-import { runProgram } from './run-program.js';
+import { runTool } from './run-program.js';
 import type { PresentTable } from './table-script.js';
 import { nftFamily, tableName } from './table-text.js';
 
@@ -25,7 +25,7 @@ interface NftAnswer {
 export function kernelTable(family: Family, name = tableName): KernelTable {
   const ip = nftFamily(family);
   const list = async (...flags: readonly string[]) => {
-    const { code, output, errors } = await runProgram('nft', ['-j', '-t', 'list', ...flags]);
+    const { code, output, errors } = await runTool('nft', ['-j', '-t', 'list', ...flags]);
     if (code !== 0) throw new Error(code === undefined ? 'there is no program nft' : `nft: ${errors.trim()}`);
     return (JSON.parse(output) as NftAnswer).nftables;
   };
@@ -33,7 +33,7 @@ export function kernelTable(family: Family, name = tableName): KernelTable {
   return {
     exists,
     run: async (script) => {
-      const { code, errors } = await runProgram('nft', ['-f', '-'], script);
+      const { code, errors } = await runTool('nft', ['-f', '-'], script);
       if (code !== 0) throw new Error(code === undefined ? 'there is no program nft' : `nft: ${errors.trim()}`);
     },
     read: async () => {

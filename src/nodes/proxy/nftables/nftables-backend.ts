@@ -1,11 +1,11 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
-import type { Backend } from '../backend.js';
+import type { ProxyBackend } from '../backend.js';
 import type { ClusterView, ForwardedPort } from '../cluster-view.js';
 import { type Conntrack, udpFrontends } from '../conntrack.js';
 import type { ProxyHealth } from '../health/proxy-health.js';
-import { nodeAddress, nodePortAddresses, podMatch } from '../own-addresses.js';
+import { nodePortAddresses, ownNodeAddress, podMatch } from '../own-addresses.js';
 import type { ProxyMetrics } from '../proxy-metrics.js';
 import type { ProxyNames } from '../proxy-names.js';
 import type { ProxyOptions } from '../proxy-options.js';
@@ -44,7 +44,7 @@ interface OwnFamily {
 }
 
 /** Services as rules of the kernel, in one table for each family. */
-export class NftablesBackend implements Backend {
+export class NftablesBackend implements ProxyBackend {
   private readonly families: readonly OwnFamily[];
 
   constructor(private readonly dependencies: NftablesDependencies) {
@@ -134,7 +134,7 @@ export class NftablesBackend implements Backend {
       {
         family,
         nodeName: options.nodeName,
-        nodeIP: nodeAddress(node(), family),
+        nodeIP: ownNodeAddress(node(), family),
         masqueradeMark: 2 ** options.masqueradeBit,
       },
     );

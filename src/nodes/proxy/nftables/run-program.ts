@@ -12,7 +12,7 @@ export interface ProgramResult {
 const mostErrorCharacters = 4096;
 
 /** Runs an administration program with a text as its input. Never rejects. */
-export function runProgram(program: string, flags: readonly string[], input = ''): Promise<ProgramResult> {
+export function runTool(program: string, flags: readonly string[], input = ''): Promise<ProgramResult> {
   return new Promise((resolve) => {
     const path = [process.env.PATH ?? '', '/usr/sbin', '/sbin'].join(delimiter);
     const child = spawn(program, flags, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, PATH: path } });

@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../../base/machinery/api-object.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Family } from '../rules/family.js';
-import { addressesOf, type PacketProtocol } from '../rules/service-view.js';
+import { clusterAddressesOf, type PacketProtocol } from '../rules/service-view.js';
 
 /** A port of a container that policies can name. */
 export interface NamedPort {
@@ -32,7 +32,7 @@ export function podView({ metadata, spec, status }: Pod & { metadata: ObjectMeta
     namespace: metadata.namespace ?? '',
     labels: metadata.labels ?? {},
     node: spec?.nodeName ?? '',
-    addresses: { IPv4: addressesOf(all, 'IPv4'), IPv6: addressesOf(all, 'IPv6') },
+    addresses: { IPv4: clusterAddressesOf(all, 'IPv4'), IPv6: clusterAddressesOf(all, 'IPv6') },
     ports: [...(spec?.containers ?? []), ...sidecars].flatMap(({ ports }) =>
       (ports ?? []).flatMap(({ name, protocol, containerPort }) => {
         const known = protocols[protocol ?? 'TCP'];

@@ -4,7 +4,7 @@ import type { PacketProtocol } from '../rules/service-view.js';
 import { mergedPorts, outermostRanges } from './nested-ranges.js';
 import { PodChoice } from './pod-choice.js';
 import type { PodView } from './pod-view.js';
-import type { PeerView, PolicyPort, PolicyRule, PolicyView } from './policy-view.js';
+import type { NetworkPolicyRule, PeerView, PolicyPort, PolicyView } from './policy-view.js';
 
 export type Direction = 'ingress' | 'egress';
 
@@ -59,7 +59,7 @@ class ChainWriter {
     this.peer = `${this.ip} ${direction === 'ingress' ? 'saddr' : 'daddr'}`;
   }
 
-  add(policy: PolicyView, { peers, ports }: PolicyRule): void {
+  add(policy: PolicyView, { peers, ports }: NetworkPolicyRule): void {
     const conditions = peers === undefined ? [''] : this.peerConditions(peers);
     if (ports === undefined) {
       for (const condition of conditions) this.allow(condition);

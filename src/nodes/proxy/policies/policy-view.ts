@@ -19,7 +19,7 @@ export type PolicyPort =
   | { readonly kind: 'named'; readonly protocol: PacketProtocol; readonly name: string };
 
 /** Connections that a policy allows. */
-export interface PolicyRule {
+export interface NetworkPolicyRule {
   /** Undefined: whoever it is. */
   readonly peers: readonly PeerView[] | undefined;
   /** Undefined: whatever they carry, protocols without ports too. */
@@ -32,8 +32,8 @@ export interface PolicyView {
   readonly name: string;
   readonly subjects: PodChoice;
   /** Undefined: the policy says nothing of connections in that direction. */
-  readonly ingress: readonly PolicyRule[] | undefined;
-  readonly egress: readonly PolicyRule[] | undefined;
+  readonly ingress: readonly NetworkPolicyRule[] | undefined;
+  readonly egress: readonly NetworkPolicyRule[] | undefined;
 }
 
 const protocols: Readonly<Record<string, PacketProtocol>> = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' };
@@ -43,7 +43,10 @@ export function policyView({ metadata, spec }: NetworkPolicy & { metadata: Objec
   const { namespace = '', name = '' } = metadata;
   const { podSelector, ingress, egress, policyTypes } = spec;
   const types = policyTypes?.length ? policyTypes : ['Ingress', ...(egress?.length ? ['Egress'] : [])];
-  const ruleOf = (peers: readonly NetworkPolicyPeer[] = [], ports: readonly NetworkPolicyPort[] = []): PolicyRule => ({
+  const ruleOf = (
+    peers: readonly NetworkPolicyPeer[] = [],
+    ports: readonly NetworkPolicyPort[] = [],
+  ): NetworkPolicyRule => ({
     peers: peers.length === 0 ? undefined : peers.map((peer) => peerView(peer, namespace)),
     ports: ports.length === 0 ? undefined : ports.flatMap(portView),
   });

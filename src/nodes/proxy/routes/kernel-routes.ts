@@ -1,5 +1,5 @@
 import { addressAt, canonicalAddress, parseCidr } from '../../../base/config/network.js';
-import { runProgram } from '../nftables/run-program.js';
+import { runTool } from '../nftables/run-program.js';
 import { nftFamily } from '../nftables/table-text.js';
 import type { Family } from '../rules/family.js';
 
@@ -18,7 +18,7 @@ const flagOf = (family: Family) => (family === 'IPv4' ? '-4' : '-6');
 
 /** The program's own routes of a family. @throws Error with the output of ip */
 export async function readRoutes(family: Family): Promise<readonly KernelRoute[]> {
-  const { code, output, errors } = await runProgram('ip', ['-j', flagOf(family), 'route', 'show', 'proto', protocol]);
+  const { code, output, errors } = await runTool('ip', ['-j', flagOf(family), 'route', 'show', 'proto', protocol]);
   if (code !== 0) throw new Error(code === undefined ? 'there is no program ip' : `ip: ${errors.trim()}`);
   const found = JSON.parse(output === '' ? '[]' : output) as readonly { dst: string; gateway?: string }[];
   return found.map(({ dst, gateway = '' }) => ({ range: canonicalRange(dst), gateway: canonicalAddress(gateway) }));
@@ -39,13 +39,13 @@ export async function changeRoutes(
     ...added.map(({ range, gateway }) => `route replace ${range} via ${gateway} proto ${protocol}`),
   ];
   if (lines.length === 0) return;
-  const { code, errors } = await runProgram('ip', [flagOf(family), '-force', '-batch', '-'], `${lines.join('\n')}\n`);
+  const { code, errors } = await runTool('ip', [flagOf(family), '-force', '-batch', '-'], `${lines.join('\n')}\n`);
   if (code === undefined) throw new Error(`there is no program ip: ${errors}`);
 }
 
 /** Whether packets from pods to addresses outside of the cluster are masqueraded. */
 export async function isMasquerading(family: Family): Promise<boolean> {
-  return (await runProgram('nft', ['-t', 'list', 'table', nftFamily(family), tableName])).code === 0;
+  return (await runTool('nft', ['-t', 'list', 'table', nftFamily(family), tableName])).code === 0;
 }
 
 /**
@@ -64,7 +64,7 @@ export async function masqueradePods(family: Family, range: string): Promise<voi
     `add chain ${ip} ${tableName} postrouting { type nat hook postrouting priority 100 ; }`,
     `add rule ${ip} ${tableName} postrouting ${ip} saddr ${range} ${ip} daddr != { ${range}, ${multicast} } masquerade fully-random`,
   ];
-  const { code, errors } = await runProgram('nft', ['-f', '-'], `${script.join('\n')}\n`);
+  const { code, errors } = await runTool('nft', ['-f', '-'], `${script.join('\n')}\n`);
   if (code !== 0) throw new Error(code === undefined ? 'there is no program nft' : `nft: ${errors.trim()}`);
 }
 
@@ -76,7 +76,7 @@ export async function removeRoutes(): Promise<void> {
   for (const family of ['IPv4', 'IPv6'] as const) {
     await changeRoutes(family, [], await readRoutes(family));
     if (!(await isMasquerading(family))) continue;
-    const { code, errors } = await runProgram('nft', ['delete', 'table', nftFamily(family), tableName]);
+    const { code, errors } = await runTool('nft', ['delete', 'table', nftFamily(family), tableName]);
     if (code !== 0) throw new Error(`nft: ${errors.trim()}`);
   }
 }

@@ -1,6 +1,6 @@
 import { type AddressRange, addressAt, parseCidr } from '../../../base/config/network.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
-import { nodeAddress } from '../own-addresses.js';
+import { ownNodeAddress } from '../own-addresses.js';
 import type { Family } from '../rules/family.js';
 
 /** The route to the pods of another node. */
@@ -37,7 +37,7 @@ export function nodeRoutes(
       if (!cluster.some((outer) => isInside(range, outer)) || taken.some((other) => overlaps(range, other))) continue;
       taken.push(range);
       const family: Family = range.family === 4 ? 'IPv4' : 'IPv6';
-      const gateway = nodeAddress(node, family);
+      const gateway = ownNodeAddress(node, family);
       if (name === ownName || gateway === undefined || !families.includes(family)) continue;
       routes.push({ node: name, family, range: `${addressAt(range, 0n)}/${range.prefix}`, gateway });
     }

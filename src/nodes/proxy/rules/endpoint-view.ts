@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../../base/machinery/api-object.js';
 import type { EndpointSlice } from '../../../objects/apis/discovery/v1/endpoint-slice.types.js';
 import type { Family } from './family.js';
-import { addressesOf, type ServicePortView } from './service-view.js';
+import { clusterAddressesOf, type ServicePortView } from './service-view.js';
 
 /** The properties of an endpoint that rules depend on. */
 export interface EndpointView {
@@ -45,7 +45,7 @@ export function sliceView({ addressType, ports, endpoints }: EndpointSlice): Sli
       port ? [{ name: name ?? '', protocol: (protocol ?? 'TCP').toLowerCase(), port }] : [],
     ),
     endpoints: (endpoints ?? []).flatMap(({ addresses, nodeName, conditions, hints }) => {
-      const [address] = addressesOf((addresses ?? []).slice(0, 1), family);
+      const [address] = clusterAddressesOf((addresses ?? []).slice(0, 1), family);
       if (address === undefined) return [];
       return [
         {

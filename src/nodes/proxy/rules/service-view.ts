@@ -38,13 +38,13 @@ export function healthCheckPortOf({ spec }: Service): number {
  */
 export function servicePortsOf({ spec, status }: Service, family: Family): readonly ServicePortView[] {
   if (!isProxied(spec)) return [];
-  const [clusterIP] = addressesOf(spec.clusterIPs?.length ? spec.clusterIPs : [spec.clusterIP ?? ''], family);
+  const [clusterIP] = clusterAddressesOf(spec.clusterIPs?.length ? spec.clusterIPs : [spec.clusterIP ?? ''], family);
   if (clusterIP === undefined) return [];
   const balancers = (status?.loadBalancer?.ingress ?? []).filter(({ ipMode }) => ipMode !== 'Proxy');
   const shared = {
     clusterIP,
-    externalIPs: addressesOf(spec.externalIPs ?? [], family),
-    loadBalancerIPs: addressesOf(
+    externalIPs: clusterAddressesOf(spec.externalIPs ?? [], family),
+    loadBalancerIPs: clusterAddressesOf(
       balancers.map(({ ip }) => ip ?? ''),
       family,
     ),
@@ -76,7 +76,7 @@ function staysLocal({ type, externalIPs = [], externalTrafficPolicy }: Service['
 }
 
 /** The addresses of the family in their short form. */
-export function addressesOf(texts: readonly string[], family: Family): string[] {
+export function clusterAddressesOf(texts: readonly string[], family: Family): string[] {
   const digit = family === 'IPv4' ? 4 : 6;
   const own = texts.filter((text) => isIP(text) === digit);
   return family === 'IPv4' ? own : own.map(canonicalAddress);

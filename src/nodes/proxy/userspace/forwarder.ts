@@ -1,7 +1,7 @@
 import type { Target } from '../rules/endpoint-view.js';
 
 /** Forwards packets or connections to one address and port. */
-export interface Forwarder {
+export interface ConnectionForwarder {
   use(targets: readonly Target[], affinitySeconds: number): void;
   stop(): Promise<void>;
 }

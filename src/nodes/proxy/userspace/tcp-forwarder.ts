@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Target } from '../rules/endpoint-view.js';
-import type { Forwarder, ForwarderPlace } from './forwarder.js';
+import type { ConnectionForwarder, ForwarderPlace } from './forwarder.js';
 import type { TargetChoice } from './target-choice.js';
 
 /** The time limit for connecting to an endpoint, after which the next one is tried. */
 const connectMs = 5_000;
 
 /** Forwards TCP connections. Open connections continue when their endpoint is removed from the service. */
-export class TcpForwarder implements Forwarder {
+export class TcpForwarder implements ConnectionForwarder {
   private readonly clients = new Set<Socket>();
 
   private constructor(

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { CallbackTimers } from '../../../base/machinery/timers.js';
 import type { Target } from '../rules/endpoint-view.js';
-import type { Forwarder, ForwarderPlace } from './forwarder.js';
+import type { ConnectionForwarder, ForwarderPlace } from './forwarder.js';
 import type { TargetChoice } from './target-choice.js';
 
 /** How long responses are awaited after the last packet of a client. */
@@ -17,7 +17,7 @@ interface Flow {
 }
 
 /** Forwards UDP packets. Every client has its own socket to its endpoint, so responses find their way back. */
-export class UdpForwarder implements Forwarder {
+export class UdpForwarder implements ConnectionForwarder {
   private readonly flows = new Map<string, Flow>();
 
   private constructor(

@@ -1,7 +1,7 @@
 import type { CallbackTimers, Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
-import type { Backend } from '../backend.js';
+import type { ProxyBackend } from '../backend.js';
 import type { ClusterView, ForwardedPort } from '../cluster-view.js';
 import type { ProxyHealth } from '../health/proxy-health.js';
 import { nodePortAddresses } from '../own-addresses.js';
@@ -11,7 +11,7 @@ import type { ProxyOptions } from '../proxy-options.js';
 import type { Target } from '../rules/endpoint-view.js';
 import type { Family } from '../rules/family.js';
 import { usableTargets } from '../rules/usable-targets.js';
-import type { Forwarder, ForwarderPlace } from './forwarder.js';
+import type { ConnectionForwarder, ForwarderPlace } from './forwarder.js';
 import { TargetChoice } from './target-choice.js';
 import { TcpForwarder } from './tcp-forwarder.js';
 import { UdpForwarder } from './udp-forwarder.js';
@@ -40,9 +40,9 @@ interface Wanted extends ForwarderPlace {
  * endpoints; these see this machine as the client. Listens on node ports, and on cluster and external addresses that
  * this machine has.
  */
-export class UserspaceBackend implements Backend {
+export class UserspaceBackend implements ProxyBackend {
   private readonly dirty = new Set<string>();
-  private readonly forwarders = new Map<string, Map<string, Forwarder>>();
+  private readonly forwarders = new Map<string, Map<string, ConnectionForwarder>>();
 
   constructor(private readonly dependencies: UserspaceDependencies) {}
 
@@ -92,7 +92,7 @@ export class UserspaceBackend implements Backend {
         }
       }
     }
-    const own = this.forwarders.get(name) ?? new Map<string, Forwarder>();
+    const own = this.forwarders.get(name) ?? new Map<string, ConnectionForwarder>();
     for (const [key, forwarder] of own) {
       if (wanted.has(key)) continue;
       own.delete(key);
@@ -132,7 +132,7 @@ export class UserspaceBackend implements Backend {
   }
 
   /** Undefined when this machine does not have the address, or another program uses the port. */
-  private async open(service: string, { protocol, address, port }: Wanted): Promise<Forwarder | undefined> {
+  private async open(service: string, { protocol, address, port }: Wanted): Promise<ConnectionForwarder | undefined> {
     const { timers, logger } = this.dependencies;
     const choice = new TargetChoice(() => timers.now(), Math.random);
     try {

@@ -2,15 +2,15 @@ import type { CelEnvironment, MessageType } from '../compiler/environment.js';
 import type { FunctionTable } from '../function-table.js';
 import { authorizerVariable, resourceCheckVariable } from '../library/authorizers.js';
 import { apiFunctions } from '../library/index.js';
-import { type CelType, listOf, mapOf, objectOf, types } from '../values/cel-type.js';
+import { type CelType, listOf, mapOf, objectTypeOf, types } from '../values/cel-type.js';
 
 const { bool, dyn, string, timestamp } = types;
 
-const groupVersionKind = objectOf('GroupVersionKind', { group: string, version: string, kind: string });
-const groupVersionResource = objectOf('GroupVersionResource', { group: string, version: string, resource: string });
+const groupVersionKind = objectTypeOf('GroupVersionKind', { group: string, version: string, kind: string });
+const groupVersionResource = objectTypeOf('GroupVersionResource', { group: string, version: string, resource: string });
 
 /** Type of the variable `request`: the fields of an admission review without the objects. */
-const requestType = objectOf('AdmissionRequest', {
+const requestType = objectTypeOf('AdmissionRequest', {
   kind: groupVersionKind,
   resource: groupVersionResource,
   subResource: string,
@@ -20,7 +20,7 @@ const requestType = objectOf('AdmissionRequest', {
   name: string,
   namespace: string,
   operation: string,
-  userInfo: objectOf('UserInfo', {
+  userInfo: objectTypeOf('UserInfo', {
     username: string,
     uid: string,
     groups: listOf(string),
@@ -31,8 +31,8 @@ const requestType = objectOf('AdmissionRequest', {
 });
 
 /** Type of the variable `namespaceObject`. Times are strings, as in the object. */
-const namespaceType = objectOf('Namespace', {
-  metadata: objectOf('NamespaceMetadata', {
+const namespaceType = objectTypeOf('Namespace', {
+  metadata: objectTypeOf('NamespaceMetadata', {
     name: string,
     generateName: string,
     namespace: string,
@@ -46,8 +46,8 @@ const namespaceType = objectOf('Namespace', {
     resourceVersion: string,
     finalizers: listOf(string),
   }),
-  spec: objectOf('NamespaceSpec', { finalizers: listOf(string) }),
-  status: objectOf('NamespaceStatus', { phase: string }),
+  spec: objectTypeOf('NamespaceSpec', { finalizers: listOf(string) }),
+  status: objectTypeOf('NamespaceStatus', { phase: string }),
 });
 
 /** The names that an admission expression may use. */

@@ -6,7 +6,7 @@ import { type CallExpression, dottedName, type Expression } from '../syntax/expr
 import { type CelType, hasType, isAssignable, types, valueTypeName } from '../values/cel-type.js';
 import type { Value } from '../values/value.js';
 import { type Code, type Compiled, type ExpressionCompiler, type VariableScope } from './compiled.js';
-import { sizeOf } from './declared-sizes.js';
+import { declaredSizeOf } from './declared-sizes.js';
 import { callEstimate } from './operation-cost.js';
 import { resultOf } from './operator-types.js';
 
@@ -46,7 +46,7 @@ export function compileCall(
     }
     codes.push(special ?? overload.run);
   }
-  const { cost, size = sizeOf(type), entries } = callEstimate(compiler, isMethod ? name : qualified, args);
+  const { cost, size = declaredSizeOf(type), entries } = callEstimate(compiler, isMethod ? name : qualified, args);
   return {
     type,
     code: callCode(name, isMethod, fitting, codes, args),

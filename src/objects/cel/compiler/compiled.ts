@@ -4,7 +4,7 @@ import type { Evaluation } from '../evaluation.js';
 import type { Expression } from '../syntax/expression.js';
 import type { CelType } from '../values/cel-type.js';
 import type { Value } from '../values/value.js';
-import type { EntrySizes, PathStep, Place } from './declared-sizes.js';
+import type { DeclaredPlace, EntrySizes, PathStep } from './declared-sizes.js';
 import type { CelEnvironment } from './environment.js';
 
 /** Computes the value of an expression. Throws a CelError if it has none. */
@@ -18,7 +18,7 @@ export interface Compiled {
   /** Number of elements or characters of the value. */
   readonly size: Range;
   /** Where the value is declared, if it is a part of a variable. */
-  readonly place?: Place | undefined;
+  readonly place?: DeclaredPlace | undefined;
   /** Sizes of keys and values, if the expression makes a list or map. */
   readonly entries?: EntrySizes | undefined;
   /** The value, if the expression is a literal. */
@@ -31,7 +31,7 @@ export interface VariableScope {
   readonly name: string;
   readonly type: CelType;
   /** The same information about the value as in a {@link Compiled}. */
-  readonly place?: Place | undefined;
+  readonly place?: DeclaredPlace | undefined;
   readonly size?: Range | undefined;
   readonly entries?: EntrySizes | undefined;
   /** Index in the locals of an evaluation. */
@@ -53,7 +53,7 @@ export interface ExpressionCompiler {
   /** Whether a name is a variable of a macro or a declared one. */
   isVariable(name: string, scope: VariableScope | undefined): boolean;
   /** The place where a part of a value is declared; `place` is that of the whole value. */
-  below(place: Place | undefined, step: PathStep): Place | undefined;
+  below(place: DeclaredPlace | undefined, step: PathStep): DeclaredPlace | undefined;
   /** Records that no overload of a function or an operator takes these types. */
   noOverload(name: string, argTypes: readonly CelType[], at: number, target?: CelType): Compiled;
 }

@@ -1,6 +1,6 @@
 import { CelError, type CelIssue } from '../cel-error.js';
 import type { CompileWork } from '../compile-work.js';
-import { either, exactly, nothing, one, sum, unbounded } from '../cost-estimate.js';
+import { either, exactly, noCost, one, sum, unbounded } from '../cost-estimate.js';
 import { binaryOperators, isPresent, noSuchOverload, select, selectOptional, unaryOperators } from '../operators.js';
 import {
   type CallExpression,
@@ -14,7 +14,14 @@ import { TypeValue, type Value } from '../values/value.js';
 import { compileCall } from './calls.js';
 import { absorb, type Code, type Compiled, type ExpressionCompiler, type VariableScope } from './compiled.js';
 import { compileBinding, compileComprehension, compileOptionalMap } from './comprehensions.js';
-import { eitherEntries, type PathStep, type Place, placeBelow, sizeAt, sizeOf } from './declared-sizes.js';
+import {
+  type DeclaredPlace,
+  declaredSizeOf,
+  eitherEntries,
+  type PathStep,
+  placeBelow,
+  sizeAt,
+} from './declared-sizes.js';
 import type { CelEnvironment } from './environment.js';
 import { compileList, compileMap, compileMessage } from './literals.js';
 import { operatorEstimate } from './operation-cost.js';
@@ -117,7 +124,7 @@ export class Compiler implements ExpressionCompiler {
   }
 
   /** The place where a part of a value is declared; `place` is that of the whole value. */
-  below(place: Place | undefined, step: PathStep): Place | undefined {
+  below(place: DeclaredPlace | undefined, step: PathStep): DeclaredPlace | undefined {
     return placeBelow(place, step, this.environment.declared);
   }
 
@@ -144,7 +151,7 @@ export class Compiler implements ExpressionCompiler {
           return selectOptional(value, field, evaluation.budget);
         },
         cost,
-        size: sizeOf(result),
+        size: declaredSizeOf(result),
       };
     }
     const place = this.below(operand.place, { field });
@@ -219,7 +226,7 @@ export class Compiler implements ExpressionCompiler {
     const cost = sum(estimate.cost, ...operands.map((operand) => operand.cost));
     if (unary !== undefined) {
       const { code } = left;
-      return { type, code: (evaluation) => unary(code(evaluation)), cost, size: sizeOf(type) };
+      return { type, code: (evaluation) => unary(code(evaluation)), cost, size: declaredSizeOf(type) };
     }
     const run = binary as NonNullable<typeof binary>;
     const leftCode = left.code;
@@ -341,7 +348,7 @@ function literal(value: Value): Compiled {
   return {
     type: literalType(value),
     code: () => value,
-    cost: nothing,
+    cost: noCost,
     size: isText ? exactly(value.length) : one,
     literal: value,
   };

@@ -1,5 +1,5 @@
 import { CelError } from '../cel-error.js';
-import { either, exactly, nothing, one, product, type Range, sum } from '../cost-estimate.js';
+import { either, exactly, noCost, one, product, type Range, sum } from '../cost-estimate.js';
 import type { Evaluation } from '../evaluation.js';
 import { noSuchOverload } from '../operators.js';
 import type { BindingExpression, ComprehensionExpression, OptionalMapExpression } from '../syntax/expression.js';
@@ -19,7 +19,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { absorb, type Code, type Compiled, type ExpressionCompiler, type VariableScope } from './compiled.js';
-import { type EntrySizes, sizeAt, sizeOf } from './declared-sizes.js';
+import { declaredSizeOf, type EntrySizes, sizeAt } from './declared-sizes.js';
 
 /** Calls `visit` for each element until it returns false. Charges for each. */
 type Walk = (evaluation: Evaluation, range: Value, visit: () => boolean) => void;
@@ -135,9 +135,9 @@ function aroundLoop(macro: ComprehensionExpression['macro']): readonly [Range, R
   switch (macro) {
     case 'all':
     case 'exists':
-      return [nothing, one];
+      return [noCost, one];
     case 'exists_one':
-      return [nothing, exactly(2)];
+      return [noCost, exactly(2)];
     case 'filter':
     case 'map':
     case 'transformList':
@@ -328,7 +328,7 @@ export function compileOptionalMap(
       return result;
     },
     cost: optionalCost(over.cost, made.cost, isFlat),
-    size: sizeOf(isFlat ? made.type : optionalOf(made.type)),
+    size: declaredSizeOf(isFlat ? made.type : optionalOf(made.type)),
   };
 }
 
@@ -337,7 +337,7 @@ export function compileOptionalMap(
  * loop over no elements that starts with the value, or an empty optional.
  */
 function optionalCost(target: Range, body: Range, isFlat: boolean): Range {
-  const whenPresent = sum(isFlat ? nothing : one, exactly(10), one, target, body);
+  const whenPresent = sum(isFlat ? noCost : one, exactly(10), one, target, body);
   return sum(one, target, either(whenPresent, one));
 }
 

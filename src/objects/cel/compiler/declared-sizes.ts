@@ -10,7 +10,7 @@ import type { CelType } from '../values/cel-type.js';
  *
  * `type` is undefined where the path leads nowhere.
  */
-export interface Place {
+export interface DeclaredPlace {
   readonly type: CelType | undefined;
 }
 
@@ -30,7 +30,11 @@ export function eitherEntries(a: EntrySizes | undefined, b: EntrySizes | undefin
 export type PathStep = '@items' | '@values' | '@keys' | '@indices' | { readonly field: string };
 
 /** The place of a part of a value; `root` is the declared type of the environment. */
-export function placeBelow(place: Place | undefined, step: PathStep, root: CelType | undefined): Place | undefined {
+export function placeBelow(
+  place: DeclaredPlace | undefined,
+  step: PathStep,
+  root: CelType | undefined,
+): DeclaredPlace | undefined {
   if (root === undefined) return undefined;
   return place === undefined ? { type: root } : { type: place.type && typeBelow(place.type, step) };
 }
@@ -48,13 +52,13 @@ function typeBelow(type: CelType, step: PathStep): CelType | undefined {
 const scalarKinds: ReadonlySet<CelType['kind']> = new Set(['bool', 'int', 'uint', 'double', 'timestamp', 'duration']);
 
 /** The size of a value whose place is not known: one for simple values, otherwise `known`. */
-export function sizeOf(type: CelType, known: Range = unbounded): Range {
+export function declaredSizeOf(type: CelType, known: Range = unbounded): Range {
   return scalarKinds.has((type.kind === 'optional' ? type.value : type).kind) ? one : known;
 }
 
-/** The declared size of a value at a place; without a declaration there, as {@link sizeOf}. */
-export function sizeAt(place: Place | undefined, type: CelType, known: Range = unbounded): Range {
+/** The declared size of a value at a place; without a declaration there, as {@link declaredSizeOf}. */
+export function sizeAt(place: DeclaredPlace | undefined, type: CelType, known: Range = unbounded): Range {
   const declared = place?.type;
-  if (declared === undefined) return sizeOf(type, known);
+  if (declared === undefined) return declaredSizeOf(type, known);
   return { min: 0, max: 'maxSize' in declared ? (declared.maxSize ?? 0) : 0 };
 }

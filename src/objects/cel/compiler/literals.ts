@@ -1,5 +1,5 @@
 import { CelError } from '../cel-error.js';
-import { either, exactly, nothing, one, type Range, sum } from '../cost-estimate.js';
+import { either, exactly, noCost, one, type Range, sum } from '../cost-estimate.js';
 import { noSuchOverload } from '../operators.js';
 import type { ListExpression, MapExpression, MessageExpression } from '../syntax/expression.js';
 import {
@@ -89,7 +89,7 @@ export function compileList(
     },
     cost: sum(exactly(listCost), ...parts.map((part) => part.cost)),
     size: exactly(elements.length),
-    entries: { isList: true, key: one, value: sizes ?? nothing },
+    entries: { isList: true, key: one, value: sizes ?? noCost },
   };
 }
 
@@ -133,7 +133,7 @@ export function compileMap(
     },
     cost: sum(...costs),
     size: exactly(entries.length),
-    entries: { isList: false, key: keySize ?? nothing, value: valueSize ?? nothing },
+    entries: { isList: false, key: keySize ?? noCost, value: valueSize ?? noCost },
   };
 }
 

@@ -1,13 +1,13 @@
-import { either, exactly, nothing, one, product, type Range, sum, traversal, unbounded } from '../cost-estimate.js';
+import { either, exactly, noCost, one, product, type Range, sum, traversal, unbounded } from '../cost-estimate.js';
 import type { CelType } from '../values/cel-type.js';
 import type { Compiled, ExpressionCompiler } from './compiled.js';
-import { type EntrySizes, eitherEntries, type Place, sizeAt } from './declared-sizes.js';
+import { type DeclaredPlace, type EntrySizes, eitherEntries, sizeAt } from './declared-sizes.js';
 
 /** The cost of an operation in addition to its operands, and what is known of its result beyond its type. */
 export interface OperationEstimate {
   readonly cost: Range;
   readonly size?: Range | undefined;
-  readonly place?: Place | undefined;
+  readonly place?: DeclaredPlace | undefined;
   readonly entries?: EntrySizes | undefined;
 }
 
@@ -145,7 +145,7 @@ function times(a: number, b: number): number {
 
 const join: Estimate = ([size = unbounded, separator], [list], compiler) => {
   const element = list === undefined ? undefined : elementOf(list, compiler);
-  let made = element === undefined ? nothing : product(size, element.size);
+  let made = element === undefined ? noCost : product(size, element.size);
   if (separator !== undefined) {
     const separators = { min: Math.max(0, size.min - 1), max: Math.max(0, size.max - 1) };
     made = sum(made, product(separator, separators));

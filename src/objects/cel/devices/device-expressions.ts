@@ -1,10 +1,10 @@
 import { Budget } from '../budget.js';
 import type { CelEnvironment } from '../compiler/environment.js';
 import { apiFunctions } from '../library/index.js';
-import { quantityType, quantityValue } from '../library/quantities.js';
+import { celQuantity, quantityType } from '../library/quantities.js';
 import { semanticVersionValue } from '../library/semantic-versions.js';
 import { compileProgram, type Program } from '../program.js';
-import { type CelType, mapOf, objectOf, sized, typeName } from '../values/cel-type.js';
+import { type CelType, mapOf, objectTypeOf, sized, typeName } from '../values/cel-type.js';
 import { fromJson, type MapKey, MapValue, type Value } from '../values/value.js';
 
 /** The most that one evaluation of an expression about a device may cost. */
@@ -22,7 +22,7 @@ const attributes: CelType = {
   hasSizedFields: true,
 };
 
-const deviceType = objectOf('kubernetes.DRADevice', {
+const deviceType = objectTypeOf('kubernetes.DRADevice', {
   driver: sized('string', maxDomainLength),
   allowMultipleAllocations: sized('bool', 1),
   attributes: mapOf(domain, attributes, maxAttributes),
@@ -83,7 +83,7 @@ export function deviceMatches(program: Program, device: DeviceInfo): boolean {
       ['driver', driver],
       ['allowMultipleAllocations', allowMultipleAllocations],
       ['attributes', byDomain(driver, device.attributes, attributeValue)],
-      ['capacity', byDomain(driver, device.capacity, ({ value }) => quantityValue(value))],
+      ['capacity', byDomain(driver, device.capacity, ({ value }) => celQuantity(value))],
     ]),
   );
   return program.evaluate({ device: info }, new Budget(deviceExpressionCostLimit)) === true;

@@ -3,7 +3,7 @@ import type { Evaluation } from '../evaluation.js';
 import type { LibraryBuilder } from '../function-table.js';
 import { binaryOperators, noSuchOverload } from '../operators.js';
 import { type CelType, listOf, types } from '../values/cel-type.js';
-import { compareValues, equals } from '../values/equality.js';
+import { compareCelValues, equals } from '../values/equality.js';
 import { Span } from '../values/time.js';
 import { type JsonList, type ListValue, listItem, listSize, Uint, type Value } from '../values/value.js';
 
@@ -14,7 +14,7 @@ type AnyList = ListValue | JsonList;
 function isSorted({ budget }: Evaluation, list: AnyList): boolean {
   for (let i = 1; i < listSize(list); i++) {
     budget.charge(1);
-    const order = compareValues(listItem(list, i - 1), listItem(list, i), budget);
+    const order = compareCelValues(listItem(list, i - 1), listItem(list, i), budget);
     if (order === undefined) throw noSuchOverload();
     if (!(order <= 0)) return false;
   }
@@ -28,7 +28,7 @@ function extreme(name: string, isBetter: (order: number) => boolean) {
     let best = listItem(list, 0);
     for (let i = 1; i < size; i++) {
       budget.charge(1);
-      const order = compareValues(listItem(list, i), best, budget);
+      const order = compareCelValues(listItem(list, i), best, budget);
       if (order === undefined) throw noSuchOverload();
       if (isBetter(order)) best = listItem(list, i);
     }

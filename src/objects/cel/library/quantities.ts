@@ -82,7 +82,7 @@ function parse(text: string): QuantityValue {
 }
 
 /** A canonical quantity as a value of expressions. */
-export function quantityValue(canonical: string): Value {
+export function celQuantity(canonical: string): Value {
   return new QuantityValue(canonical);
 }
 

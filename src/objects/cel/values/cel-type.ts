@@ -121,7 +121,7 @@ export function opaque(name: string): CelType {
 }
 
 /** An object type with fixed fields. */
-export function objectOf(name: string, fields: Readonly<Record<string, CelType>>): CelType {
+export function objectTypeOf(name: string, fields: Readonly<Record<string, CelType>>): CelType {
   return { kind: 'object', name, fields: (field) => (Object.hasOwn(fields, field) ? fields[field] : undefined) };
 }
 

@@ -2,10 +2,10 @@ import { compareBytewise } from '../../../base/machinery/compare-bytewise.js';
 import type { Budget } from '../budget.js';
 import { Span, Timestamp } from './time.js';
 import {
+  type CelJsonObject,
   CombiningList,
   isList,
   isMap,
-  type JsonObject,
   LazyObject,
   listItem,
   listSize,
@@ -63,7 +63,7 @@ function listsEqual(a: Parameters<typeof listSize>[0], b: Parameters<typeof list
   return true;
 }
 
-function mapsEqual(a: MapValue | JsonObject, b: MapValue | JsonObject, budget: Budget): boolean {
+function mapsEqual(a: MapValue | CelJsonObject, b: MapValue | CelJsonObject, budget: Budget): boolean {
   const size = mapSize(a);
   budget.charge(1 + size);
   if (size !== mapSize(b)) return false;
@@ -101,7 +101,7 @@ export function compareNumbers(a: bigint | number | Uint, b: bigint | number | U
 }
 
 /** Order of two values of a type that has one; undefined for all others. */
-export function compareValues(a: Value, b: Value, budget: Budget): number | undefined {
+export function compareCelValues(a: Value, b: Value, budget: Budget): number | undefined {
   if (isNumber(a)) return isNumber(b) ? compareNumbers(a, b) : undefined;
   if (typeof a === 'string') {
     if (typeof b !== 'string') return undefined;

@@ -29,10 +29,10 @@ export type Value =
   | OpaqueValue
   | LazyObject
   | JsonList
-  | JsonObject;
+  | CelJsonObject;
 
 export type JsonList = readonly unknown[];
-export interface JsonObject {
+export interface CelJsonObject {
   readonly [key: string]: unknown;
 }
 
@@ -111,12 +111,12 @@ export function isList(value: Value): value is ListValue | JsonList {
 }
 
 /** Whether a value is a map. */
-export function isMap(value: Value): value is MapValue | JsonObject {
+export function isMap(value: Value): value is MapValue | CelJsonObject {
   return value instanceof MapValue || isJsonObject(value);
 }
 
 /** Whether a value is a plain object of JSON values. */
-export function isJsonObject(value: unknown): value is JsonObject {
+export function isJsonObject(value: unknown): value is CelJsonObject {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
@@ -146,12 +146,12 @@ export function listItems(list: ListValue | JsonList): readonly Value[] {
 }
 
 /** Number of entries. */
-export function mapSize(map: MapValue | JsonObject): number {
+export function mapSize(map: MapValue | CelJsonObject): number {
   return map instanceof MapValue ? map.entries.size : Object.keys(map).length;
 }
 
 /** The value of a key; undefined if the map does not have it. */
-export function mapGet(map: MapValue | JsonObject, key: Value): Value | undefined {
+export function mapGet(map: MapValue | CelJsonObject, key: Value): Value | undefined {
   if (map instanceof MapValue) {
     const known = mapKey(key);
     return known === undefined ? undefined : map.entries.get(known)?.value;
@@ -160,14 +160,14 @@ export function mapGet(map: MapValue | JsonObject, key: Value): Value | undefine
 }
 
 /** Whether a map has a key. */
-export function mapHas(map: MapValue | JsonObject, key: Value): boolean {
+export function mapHas(map: MapValue | CelJsonObject, key: Value): boolean {
   if (!(map instanceof MapValue)) return mapGet(map, key) !== undefined;
   const known = mapKey(key);
   return known !== undefined && map.entries.has(known);
 }
 
 /** The keys in order. */
-export function mapKeys(map: MapValue | JsonObject): readonly Value[] {
+export function mapKeys(map: MapValue | CelJsonObject): readonly Value[] {
   return map instanceof MapValue ? [...map.entries.values()].map((entry) => entry.key) : Object.keys(map);
 }
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 
 /** Versions of ConversionReview that the server supports. */
-export type ReviewVersion = 'v1' | 'v1beta1';
+export type ConversionReviewVersion = 'v1' | 'v1beta1';
 
 /** A review for a conversion webhook, with the id that the response must repeat. */
 export function conversionReview(
   group: string,
-  version: ReviewVersion,
+  version: ConversionReviewVersion,
   desiredAPIVersion: string,
   objects: readonly string[],
 ): { readonly uid: string; readonly body: Buffer } {

@@ -2,12 +2,12 @@ import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { parseInTurns } from '../../../base/machinery/json/parse-in-turns.js';
 import { isLarge } from '../../../base/machinery/large-work.js';
 import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
-import type { ReviewVersion } from './conversion-review.js';
+import type { ConversionReviewVersion } from './conversion-review.js';
 
 /** The review that a response belongs to. */
 export interface AskedConversion {
   readonly uid: string;
-  readonly version: ReviewVersion;
+  readonly version: ConversionReviewVersion;
   /** Name of the group of ConversionReview. */
   readonly group: string;
   /** How many objects were sent. */

@@ -6,7 +6,7 @@ import type { ConversionCall, ConversionTransport } from '../../../base/outgoing
 import { ReviewClient } from '../../../base/outgoing/review-client.js';
 import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import type { WebhookConversion } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
-import { conversionReview, type ReviewVersion } from './conversion-review.js';
+import { type ConversionReviewVersion, conversionReview } from './conversion-review.js';
 import { ConvertedObjectFault, checkedObject } from './converted-object.js';
 import { readConversionAnswer } from './read-conversion-answer.js';
 
@@ -34,7 +34,7 @@ interface ConvertedKind {
  */
 export class WebhookConverter {
   private client: ReviewClient | undefined;
-  private readonly version: ReviewVersion | undefined;
+  private readonly version: ConversionReviewVersion | undefined;
 
   /** @param transport how webhooks are reached, once that is known */
   constructor(
@@ -158,6 +158,6 @@ function versionOf(apiVersion = ''): string {
   return parseApiVersion(apiVersion)?.version ?? '';
 }
 
-function isSpoken(version: string): version is ReviewVersion {
+function isSpoken(version: string): version is ConversionReviewVersion {
   return version === 'v1' || version === 'v1beta1';
 }

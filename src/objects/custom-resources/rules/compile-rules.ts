@@ -17,7 +17,7 @@ import { type RuleType, ruleType } from './rule-type.js';
 import { followSchemaPath, type SchemaStep } from './schema-path.js';
 
 /** A compiled rule, or the reason why it could not be compiled. */
-export interface CompiledRule {
+export interface CompiledValidationRule {
   readonly source: ValidationRule;
   readonly program: Program | undefined;
   /** Why there is no program. */
@@ -35,7 +35,7 @@ export interface CompiledRule {
 /** The rules of a part of a schema, and of what is below it. Immutable. */
 export interface CompiledRules {
   readonly schema: StructuralSchema;
-  readonly rules: readonly CompiledRule[];
+  readonly rules: readonly CompiledValidationRule[];
   /** The type of the values as the rules see them; undefined when there are no rules here. */
   readonly type: RuleType | undefined;
   readonly properties: ReadonlyMap<string, CompiledRules>;
@@ -70,7 +70,7 @@ function* compilePart(
   work: CompileWork | undefined,
 ): Steps<CompiledRules | undefined> {
   yield;
-  const rules: CompiledRule[] = [];
+  const rules: CompiledValidationRule[] = [];
   const type = schema.xValidations.length === 0 ? undefined : ruleType(schema, isObject || schema.xEmbedded);
   for (const source of schema.xValidations) {
     rules.push(compileRule(source, schema, type, work));
@@ -95,7 +95,7 @@ function compileRule(
   schema: StructuralSchema,
   type: RuleType | undefined,
   work: CompileWork | undefined,
-): CompiledRule {
+): CompiledValidationRule {
   const hasOptionalOld = source.optionalOldSelf === true;
   const place = placeOf(source, schema);
   const common = { source, place, hasOptionalOld };

@@ -10,7 +10,7 @@ import type { Steps } from '../../../base/machinery/turns.js';
 import type { ValidationRule } from '../../apis/apiextensions/v1/json-schema.types.js';
 import { CompileWork } from '../../cel/index.js';
 import type { StructuralSchema } from '../structural/index.js';
-import { type CompiledRule, type CompiledRules, compileRulesInSteps } from './compile-rules.js';
+import { type CompiledRules, type CompiledValidationRule, compileRulesInSteps } from './compile-rules.js';
 import { evaluateRulesAt } from './evaluate-rules.js';
 import { costFactor, expressionCostLimit, RuleCosts, schemaCostLimit } from './rule-costs.js';
 import { followSchemaPath } from './schema-path.js';
@@ -145,7 +145,7 @@ interface RulePlace {
 }
 
 function judgeRule(
-  { source, program, fault, message, messageFault, isTransition }: CompiledRule,
+  { source, program, fault, message, messageFault, isTransition }: CompiledValidationRule,
   at: FieldPath,
   { count, uncorrelated, leastSize }: RulePlace,
   costs: RuleCosts,

@@ -12,7 +12,7 @@ import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import { Budget, CelError, CostLimitExceeded, OptionalValue, type Value } from '../../cel/index.js';
 import { isRecord } from '../structural/json-objects.js';
 import { oldItems } from '../structural/list-items.js';
-import type { CompiledRule, CompiledRules } from './compile-rules.js';
+import type { CompiledRules, CompiledValidationRule } from './compile-rules.js';
 import { pathBelow } from './schema-path.js';
 
 /** The budget of all rules for one object, as in the newest release. */
@@ -145,7 +145,13 @@ class RulesWalk {
     }
   }
 
-  private judge(rule: CompiledRule, part: CompiledRules, value: unknown, old: Old, path: FieldPath | undefined): void {
+  private judge(
+    rule: CompiledValidationRule,
+    part: CompiledRules,
+    value: unknown,
+    old: Old,
+    path: FieldPath | undefined,
+  ): void {
     if (rule.isTransition ? !old.hasValue && !rule.hasOptionalOld : old.isSame) return;
     const { source, program, fault } = rule;
     const at = path ?? wholeObject;
@@ -190,7 +196,7 @@ class RulesWalk {
   }
 
   private variablesOf(
-    rule: CompiledRule,
+    rule: CompiledValidationRule,
     { type }: CompiledRules,
     value: unknown,
     old: Old,
@@ -204,7 +210,7 @@ class RulesWalk {
   }
 
   /** The message that the rule's messageExpression returns, unless that message can't be shown. */
-  private messageOf({ source, message }: CompiledRule, variables: Readonly<Record<string, Value>>): string {
+  private messageOf({ source, message }: CompiledValidationRule, variables: Readonly<Record<string, Value>>): string {
     const standard = source.message?.trim() || `failed rule: ${shown(source)}`;
     if (message === undefined) return standard;
     const budget = new Budget(evaluationCostLimit);
@@ -227,7 +233,12 @@ class RulesWalk {
   }
 }
 
-function violation({ source, place }: CompiledRule, path: FieldPath, value: unknown, detail: string): FieldError {
+function violation(
+  { source, place }: CompiledValidationRule,
+  path: FieldPath,
+  value: unknown,
+  detail: string,
+): FieldError {
   const at = pathBelow(path === wholeObject ? undefined : path, place) ?? path;
   switch (source.reason) {
     case 'FieldValueForbidden':
@@ -255,11 +266,11 @@ function processorMs(): number {
   return (user + system) / 1000;
 }
 
-function shown({ message, rule }: CompiledRule['source']): string {
+function shown({ message, rule }: CompiledValidationRule['source']): string {
   return message?.trim() || rule.trim();
 }
 
-function faultText({ message }: CelError, source: CompiledRule['source']): string {
+function faultText({ message }: CelError, source: CompiledValidationRule['source']): string {
   if (message.startsWith('no such overload') || message.startsWith('found no matching overload')) {
     return `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${shown(source)}`;
   }

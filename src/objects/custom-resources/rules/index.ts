@@ -5,7 +5,12 @@
  *     const rules = await inTurns(compileRulesInSteps(schema));          // once per change of the definition
  *     const faults = evaluateRules(rules, object, old);                  // for objects that the schema accepts
  */
-export { type CompiledRule, type CompiledRules, compileRules, compileRulesInSteps } from './compile-rules.js';
+export {
+  type CompiledRules,
+  type CompiledValidationRule,
+  compileRules,
+  compileRulesInSteps,
+} from './compile-rules.js';
 export { definitionRulesErrors } from './definition-rules-errors.js';
 export { evaluateRules, objectCostLimit } from './evaluate-rules.js';
 export { followSchemaPath, type SchemaPath, type SchemaStep } from './schema-path.js';

@@ -2,7 +2,7 @@ import { type FieldError, type FieldPath, invalid, relocated } from '../../../ba
 import { DecodeError } from '../../../base/machinery/schema/index.js';
 import type { Steps } from '../../../base/machinery/turns.js';
 import { metaFieldFaults } from './embedded-resource.js';
-import { type Fault, pathOf, shown, toErrors } from './faults.js';
+import { pathOf, type SchemaFault, shown, toErrors } from './faults.js';
 import { pruned } from './pruned.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { embeddedResourceFaults } from './structure-faults.js';
@@ -69,7 +69,7 @@ function errorsOfDefault(schema: StructuralSchema, path: FieldPath, work: Valida
     return [isWhole ? relocated(plain, at) : invalid(at, '', error.detail)];
   }
   if (isPruned) errors.push(invalid(path, shown(schema.default), 'must not have unknown fields'));
-  const faults: Fault[] = [];
+  const faults: SchemaFault[] = [];
   embeddedResourceFaults(schema, schema.default, faults, maxFaults);
   const more = faults.length > 0 ? toErrors(faults, path) : validateWithin(schema, schema.default, path, work);
   for (const error of more) errors.push(error);

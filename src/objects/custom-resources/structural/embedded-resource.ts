@@ -13,14 +13,14 @@ import { isDns1035Label, isDns1123Label, isPathSegmentName, isQualifiedName } fr
 import { DecodeError, decode } from '../../../base/machinery/schema/index.js';
 import { objectMeta } from '../../apis/meta/v1/object-meta.types.js';
 import { validateReferenceFields } from '../../registry/metadata/validate-metadata.js';
-import type { Fault } from './faults.js';
+import type { SchemaFault } from './faults.js';
 import type { JsonRecord } from './json-objects.js';
 
 /** The most faults of one embedded resource. */
 const maxFaults = 100;
 
 /** The faults of apiVersion, kind and metadata of an embedded resource at a position. */
-export function embeddedFaults(value: JsonRecord, place: string): Fault[] {
+export function embeddedFaults(value: JsonRecord, place: string): SchemaFault[] {
   const at = (name: string) => (place === '' ? FieldPath.of(name) : FieldPath.of(place, name));
   const { errors } = collectErrors(maxFaults, () => [
     ...apiVersionErrors(value, at('apiVersion')),

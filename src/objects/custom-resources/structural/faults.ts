@@ -28,7 +28,7 @@ export function pathOf(base: FieldPath | undefined, place: string): FieldPath {
 const leadingIndex = /^\[(\d+)\]\.?(.*)$/s;
 
 /** A violated rule that is not an error yet: a later check may excuse it. */
-export interface Fault {
+export interface SchemaFault {
   readonly place: string;
   readonly toError: (path: FieldPath, place: string) => FieldError;
   /** Whether the fault concerns the whole object rather than the field. */
@@ -36,7 +36,7 @@ export interface Fault {
 }
 
 /** The errors for faults of the value at `base`; of a whole object if that is undefined. */
-export function toErrors(faults: readonly Fault[], base: FieldPath | undefined): FieldError[] {
+export function toErrors(faults: readonly SchemaFault[], base: FieldPath | undefined): FieldError[] {
   return faults.map(({ toError, place, isOfWhole }) => {
     return toError(isOfWhole === true ? pathOf(base, '') : pathOf(base, place), place);
   });

@@ -1,7 +1,7 @@
 import { duplicate, invalid } from '../../../base/machinery/field-error.js';
 import { ValueSet } from './comparison.js';
 import { embeddedFaults } from './embedded-resource.js';
-import { type Fault, placeText, shown } from './faults.js';
+import { placeText, type SchemaFault, shown } from './faults.js';
 import { isRecord, type JsonRecord } from './json-objects.js';
 import { itemKey, keyValue } from './list-items.js';
 import type { StructuralSchema } from './structural-schema.js';
@@ -14,16 +14,16 @@ export function structureFaults(
   schema: StructuralSchema,
   value: unknown,
   old: unknown,
-  faults: Fault[],
+  faults: SchemaFault[],
   max: number,
 ): void {
-  const embedded: Fault[] = [];
-  const lists: Fault[] = [];
+  const embedded: SchemaFault[] = [];
+  const lists: SchemaFault[] = [];
   new StructureWalk(embedded, lists, max).visit(schema, value);
   for (const fault of embedded) faults.push(fault);
   if (lists.length === 0) return;
   if (old !== undefined) {
-    const oldLists: Fault[] = [];
+    const oldLists: SchemaFault[] = [];
     new StructureWalk([], oldLists, 1).visit(schema, old);
     if (oldLists.length > 0) return;
   }
@@ -31,7 +31,12 @@ export function structureFaults(
 }
 
 /** Adds the faults of embedded resources only. */
-export function embeddedResourceFaults(schema: StructuralSchema, value: unknown, faults: Fault[], max: number): void {
+export function embeddedResourceFaults(
+  schema: StructuralSchema,
+  value: unknown,
+  faults: SchemaFault[],
+  max: number,
+): void {
   new StructureWalk(faults, [], max).visit(schema, value);
 }
 
@@ -39,8 +44,8 @@ class StructureWalk {
   private readonly segments: (string | number)[] = [];
 
   constructor(
-    private readonly embedded: Fault[],
-    private readonly lists: Fault[],
+    private readonly embedded: SchemaFault[],
+    private readonly lists: SchemaFault[],
     private readonly max: number,
   ) {}
 
@@ -100,7 +105,7 @@ class StructureWalk {
     }
   }
 
-  private failItem(index: number, toError: Fault['toError']): void {
+  private failItem(index: number, toError: SchemaFault['toError']): void {
     if (this.lists.length >= this.max) return;
     this.segments.push(index);
     this.lists.push({ place: placeText(this.segments), toError });

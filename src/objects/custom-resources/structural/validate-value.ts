@@ -7,7 +7,7 @@ import {
 } from '../../../base/machinery/field-error.js';
 import { ExactNumber } from '../../../base/machinery/json/exact-numbers.js';
 import { Comparer } from './comparison.js';
-import { type Fault, placeText, toErrors } from './faults.js';
+import { placeText, type SchemaFault, toErrors } from './faults.js';
 import { formatCheck } from './formats.js';
 import { isRecord, type JsonRecord } from './json-objects.js';
 import { oldItems } from './list-items.js';
@@ -53,7 +53,7 @@ export function validateValue(
   path: FieldPath | undefined,
   { old }: ValidateOptions = {},
 ): FieldError[] {
-  const faults: Fault[] = [];
+  const faults: SchemaFault[] = [];
   if (!isValid(schema, value, new ValidationBudget()))
     collectFaults(schema, value, old, faults, new ValidationBudget());
   if (schema.hasStructureRules) structureFaults(schema, value, old, faults, maxFaults);
@@ -70,7 +70,7 @@ export function validateWithin(
   path: FieldPath,
   work: ValidationBudget,
 ): FieldError[] {
-  const faults: Fault[] = [];
+  const faults: SchemaFault[] = [];
   if (!isValid(schema, value, work)) collectFaults(schema, value, undefined, faults, work);
   return toErrors(faults.slice(0, maxFaults), path);
 }
@@ -90,7 +90,7 @@ function collectFaults(
   schema: StructuralSchema,
   value: unknown,
   old: unknown,
-  faults: Fault[],
+  faults: SchemaFault[],
   work: ValidationBudget,
 ): void {
   const walk = new Validation(work, faults, old === undefined ? undefined : new Comparer());
@@ -102,7 +102,7 @@ function collectFaults(
   }
 }
 
-const tooMuchWork: Fault = {
+const tooMuchWork: SchemaFault = {
   place: '',
   toError: (path) => invalid(path, '', 'takes too much work to validate: the schema has too many alternatives'),
 };
@@ -121,7 +121,7 @@ class Validation {
 
   constructor(
     private readonly work: ValidationBudget,
-    private sink: Fault[] | undefined,
+    private sink: SchemaFault[] | undefined,
     private readonly comparer: Comparer | undefined,
   ) {
     this.failedAt = sink === undefined ? 1 : undefined;
@@ -331,11 +331,11 @@ class Validation {
     this.fail((path, place) => invalid(path, '', `${JSON.stringify(place)} ${rule}`), true);
   }
 
-  private failWith(found: Fault['toError'] | undefined): void {
+  private failWith(found: SchemaFault['toError'] | undefined): void {
     if (found !== undefined) this.fail(found);
   }
 
-  private fail(toError: Fault['toError'], isOfWhole = false): void {
+  private fail(toError: SchemaFault['toError'], isOfWhole = false): void {
     this.faults++;
     if (this.sink === undefined) return;
     this.sink.push({ place: placeText(this.segments), toError, isOfWhole });

@@ -1,14 +1,14 @@
 import { invalid, notSupported, tooLong, tooMany, typeInvalid } from '../../../base/machinery/field-error.js';
 import type { ExactNumber } from '../../../base/machinery/json/exact-numbers.js';
 import { canonicalText } from './comparison.js';
-import { type Fault, shown } from './faults.js';
+import { type SchemaFault, shown } from './faults.js';
 import { formatCheck } from './formats.js';
 import type { JsonRecord } from './json-objects.js';
 import type { ValueValidation } from './structural-schema.js';
 import type { ValidationBudget } from './validation-budget.js';
 
 /** A violated rule of a value, or undefined. Of several related faults the first counts, as on the reference. */
-type Found = Fault['toError'] | undefined;
+type Found = SchemaFault['toError'] | undefined;
 
 /** Checks `enum`, for values of any type. */
 export function commonFault({ enum: allowed }: ValueValidation, value: unknown, work: ValidationBudget): Found {

@@ -12,7 +12,7 @@ export function asVersion(type: KindType, object: object): ApiObject {
   return decode(type, { ...object, kind: type.kind.kind, apiVersion: formatApiVersion(type.kind) }).value as ApiObject;
 }
 
-export interface Deprecation {
+export interface VersionDeprecation {
   /** Served name, with the vendor suffix where it has one. */
   readonly group: string;
   readonly version: string;
@@ -25,7 +25,7 @@ export interface Deprecation {
 }
 
 /** The warning for clients of a deprecated version, in the words that tools look for. */
-export function deprecation(version: Deprecation): NonNullable<ServedVersion['deprecated']> {
+export function deprecation(version: VersionDeprecation): NonNullable<ServedVersion['deprecated']> {
   const { group, kind, since, removed, replacement } = version;
   const advice = replacement === undefined ? '' : `; use ${group}/${replacement} ${kind}`;
   return {

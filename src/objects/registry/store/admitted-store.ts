@@ -14,7 +14,7 @@ import type {
 } from '../subresource-definition.js';
 import type { VersionedText } from './object-codec.js';
 import type { Store } from './store.js';
-import type { DeleteOutcome, ObjectWriter, UpdateOptions, UpdateOutcome } from './store-options.js';
+import type { DeleteOutcome, ObjectWriter, StoreUpdateOptions, UpdateOutcome } from './store-options.js';
 
 /** A write that the program itself makes, as admission receives it. */
 export interface OwnWrite {
@@ -87,7 +87,7 @@ export class AdmittedStore {
     context: RequestContext,
     namespace: string,
     name: string,
-    { transform, subresource }: Pick<UpdateOptions, 'transform'> & { readonly subresource?: PartSubresource },
+    { transform, subresource }: Pick<StoreUpdateOptions, 'transform'> & { readonly subresource?: PartSubresource },
   ): Promise<UpdateOutcome> {
     const write = this.writeOf(context, namespace, name, subresource?.name);
     return this.store.update(context, namespace, name, {

@@ -23,7 +23,7 @@ export interface CreateOptions {
   readonly writer?: (() => ObjectWriter | undefined) | undefined;
 }
 
-export interface UpdateOptions {
+export interface StoreUpdateOptions {
   readonly dryRun: boolean;
   readonly validate: ValidateAdmission;
   /**

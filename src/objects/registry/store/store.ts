@@ -24,7 +24,7 @@ import type {
   DeleteOutcome,
   StoreDeleteOptions,
   StoreOptions,
-  UpdateOptions,
+  StoreUpdateOptions,
   UpdateOutcome,
 } from './store-options.js';
 import { toStatusError } from './to-status-error.js';
@@ -122,7 +122,12 @@ export class Store {
   }
 
   /** Writes the object that `options.transform` makes from the live one; creates it where that is allowed. */
-  update(context: RequestContext, namespace: string, name: string, options: UpdateOptions): Promise<UpdateOutcome> {
+  update(
+    context: RequestContext,
+    namespace: string,
+    name: string,
+    options: StoreUpdateOptions,
+  ): Promise<UpdateOutcome> {
     return this.whenReady(() => updateObject(this.dependencies, context, namespace, name, options));
   }
 

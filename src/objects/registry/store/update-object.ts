@@ -27,7 +27,7 @@ import {
 } from './object-codec.js';
 import { preconditionError, uidMismatch } from './precondition-error.js';
 import { DryRunDone, isWithoutPlace, type StoreDependencies } from './store-dependencies.js';
-import type { UpdateOptions, UpdateOutcome } from './store-options.js';
+import type { StoreUpdateOptions, UpdateOutcome } from './store-options.js';
 import { isOutcomeUnknown, toStatusError } from './to-status-error.js';
 
 /** Writes the object that `options.transform` makes from the live one; creates it where that is allowed. */
@@ -36,7 +36,7 @@ export async function updateObject(
   context: RequestContext,
   namespace: string,
   name: string,
-  options: UpdateOptions,
+  options: StoreUpdateOptions,
 ): Promise<UpdateOutcome> {
   let reservation: Reservation | undefined;
   let created = false;
@@ -106,7 +106,7 @@ async function writtenTogether(
   current: StoredObject | undefined,
   decision: UpdateDecision & { readonly kind: 'write' },
   object: ApiObject,
-  options: UpdateOptions,
+  options: StoreUpdateOptions,
 ): Promise<UpdateDecision> {
   const writer = options.writer?.();
   if (writer === undefined) return decision;
@@ -130,7 +130,7 @@ async function transformLive(
   dependencies: StoreDependencies,
   context: RequestContext,
   current: StoredObject,
-  options: UpdateOptions,
+  options: StoreUpdateOptions,
 ): Promise<{ readonly live: ApiObject; readonly object: ApiObject }> {
   throwIfLarge(context, current.json);
   const turn = turnFor(context, current.json.length);
@@ -152,7 +152,7 @@ async function transformMissing(
   dependencies: StoreDependencies,
   context: RequestContext,
   { namespace, name }: Pick<StorageKey, 'namespace' | 'name'>,
-  options: UpdateOptions,
+  options: StoreUpdateOptions,
 ): Promise<ApiObject> {
   const mayCreate =
     options.forceAllowCreate === true || dependencies.definition.strategyOptions?.allowCreateOnUpdate === true;

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { GroupVersionKind, GroupVersionResource } from '../../../base/machinery/group-version.js';
-import type { JsonObject, Value } from '../../../objects/cel/index.js';
+import type { CelJsonObject, Value } from '../../../objects/cel/index.js';
 import type { AdmissionAttributes } from '../attributes.js';
 
 /** A request as an expression sees it. */
@@ -22,7 +22,7 @@ export function requestVariables(input: ExpressionInput): Readonly<Record<'objec
   };
 }
 
-function requestOf({ attributes, resource, kind }: ExpressionInput): JsonObject {
+function requestOf({ attributes, resource, kind }: ExpressionInput): CelJsonObject {
   const { userInfo, subresource } = attributes;
   return {
     kind: { group: kind.group, version: kind.version, kind: kind.kind },

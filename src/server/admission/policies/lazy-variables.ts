@@ -2,8 +2,8 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import {
   type Budget,
   CelError,
+  type CelJsonObject,
   type CompiledText,
-  type JsonObject,
   LazyObject,
   type PolicyVariable,
   Timestamp,
@@ -54,7 +54,7 @@ export class LazyVariables extends LazyObject {
 /** The value of `namespaceObject`: the fields that expressions may read. */
 export function namespaceValue(namespace: ApiObject | undefined): Value {
   if (namespace === undefined) return null;
-  const { metadata, spec, status } = namespace as ApiObject & { spec?: JsonObject; status?: JsonObject };
+  const { metadata, spec, status } = namespace as ApiObject & { spec?: CelJsonObject; status?: CelJsonObject };
   const { creationTimestamp, deletionTimestamp, uid, ...rest } = metadata;
   const fields = [
     'name',

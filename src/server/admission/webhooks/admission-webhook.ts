@@ -13,7 +13,7 @@ import { type MatchAttributes, type MatchingDependencies, RequestMatcher } from 
 import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { VersionedObjects } from '../matching/versioned-objects.js';
 import type { WebhookKind } from './review-answer.js';
-import type { ReviewVersion } from './review-writer.js';
+import type { AdmissionReviewVersion } from './review-writer.js';
 import { WebhookMistake } from './webhook-errors.js';
 
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
@@ -39,7 +39,7 @@ export class AdmissionWebhook {
   /** Whether the hook must be called again after later changes (`IfNeeded`). */
   readonly isReinvocable: boolean;
   /** The first of the hook's review versions that this server supports. */
-  readonly version: ReviewVersion | undefined;
+  readonly version: AdmissionReviewVersion | undefined;
   private readonly matcher: RequestMatcher | Error;
   private readonly conditions: MatchConditions | undefined;
 
@@ -60,7 +60,9 @@ export class AdmissionWebhook {
     this.allowsDryRun = webhook.sideEffects === 'None' || webhook.sideEffects === 'NoneOnDryRun';
     this.isReinvocable = webhook.reinvocationPolicy === 'IfNeeded';
     const versions: readonly string[] = webhook.admissionReviewVersions ?? [];
-    this.version = versions.find((version) => version === 'v1' || version === 'v1beta1') as ReviewVersion | undefined;
+    this.version = versions.find((version) => version === 'v1' || version === 'v1beta1') as
+      | AdmissionReviewVersion
+      | undefined;
     this.matcher = attempt(() => new RequestMatcher({ ...webhook, rules: webhook.rules ?? [] }, dependencies));
     const { matchConditions = [] } = webhook;
     this.conditions =

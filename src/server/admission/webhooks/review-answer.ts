@@ -4,13 +4,13 @@ import { isLarge } from '../../../base/machinery/large-work.js';
 import { DecodeError, decode, type Infer } from '../../../base/machinery/schema/index.js';
 import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import { admissionResponse } from '../../../objects/apis/admission/v1/admission-review.types.js';
-import type { ReviewVersion } from './review-writer.js';
+import type { AdmissionReviewVersion } from './review-writer.js';
 
 /** Mutating hooks may also change the object; validating ones only allow or refuse it. */
 export type WebhookKind = 'mutating' | 'validating';
 
 /** A checked response. */
-export interface ReviewAnswer {
+export interface AdmissionReviewAnswer {
   readonly allowed: boolean;
   /** Status of a refusal; hooks may omit it. */
   readonly status: Infer<typeof admissionResponse>['status'];
@@ -25,7 +25,7 @@ export interface ReviewAnswer {
 /** The review that a response belongs to. */
 export interface Asked {
   readonly uid: string;
-  readonly version: ReviewVersion;
+  readonly version: AdmissionReviewVersion;
   /** Name of the group of AdmissionReview. */
   readonly group: string;
   readonly hook: WebhookKind;
@@ -37,7 +37,7 @@ export interface Asked {
  *
  * @throws WebhookFault for an unusable response
  */
-export async function readAnswer(text: string, asked: Asked): Promise<ReviewAnswer> {
+export async function readAnswer(text: string, asked: Asked): Promise<AdmissionReviewAnswer> {
   const review = await parsed(text);
   if (!isRecord(review)) throw new WebhookFault('failed to call webhook: the answer is not a JSON object');
   checkKind(review, asked);

@@ -6,7 +6,7 @@ import type { ResourceAndKind, ResourceVersions } from '../matching/resource-ver
 import { VersionedObjects } from '../matching/versioned-objects.js';
 
 /** The versions of AdmissionReview that this server sends. */
-export type ReviewVersion = 'v1' | 'v1beta1';
+export type AdmissionReviewVersion = 'v1' | 'v1beta1';
 
 /** A review for one hook. */
 export interface Review {
@@ -33,7 +33,7 @@ export class ReviewWriter {
   }
 
   /** @param matched the version and kind in which the hook wants the request */
-  write(version: ReviewVersion, matched: ResourceAndKind): Review {
+  write(version: AdmissionReviewVersion, matched: ResourceAndKind): Review {
     const { attributes } = this;
     const { object, oldObject } = this.objects.as(matched);
     const uid = randomUUID();

@@ -6,7 +6,7 @@ import type { AdmissionAttributes } from '../attributes.js';
 import { addForeignAnnotations } from '../foreign-annotations.js';
 import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { AdmissionWebhook } from './admission-webhook.js';
-import { type ReviewAnswer, readAnswer } from './review-answer.js';
+import { type AdmissionReviewAnswer, readAnswer } from './review-answer.js';
 import type { ReviewWriter } from './review-writer.js';
 import { dryRunError, WebhookCallError, type WebhookErrorType, WebhookRefusal } from './webhook-errors.js';
 import type { WebhookCallCounter } from './webhook-metrics.js';
@@ -46,7 +46,10 @@ export class WebhookCaller {
    * @throws WebhookRefusal when the hook refuses, WebhookCallError when it gave no usable response, other status errors when
    *   the request fails for another reason
    */
-  async call<T>(invocation: Invocation, use: (answer: ReviewAnswer) => T | Promise<T>): Promise<T | undefined> {
+  async call<T>(
+    invocation: Invocation,
+    use: (answer: AdmissionReviewAnswer) => T | Promise<T>,
+  ): Promise<T | undefined> {
     const { hook, attributes } = invocation;
     const begin = performance.now();
     let failure: unknown;
@@ -67,7 +70,7 @@ export class WebhookCaller {
     return undefined;
   }
 
-  private async ask({ hook, matched, attributes, writer }: Invocation): Promise<ReviewAnswer> {
+  private async ask({ hook, matched, attributes, writer }: Invocation): Promise<AdmissionReviewAnswer> {
     const { context, dryRun } = attributes;
     if (dryRun && !hook.allowsDryRun) throw dryRunError(hook.name);
     const { version } = hook;

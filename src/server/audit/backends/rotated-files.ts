@@ -66,7 +66,8 @@ export class RotatedFiles {
         const kept = await this.removeOld();
         if (this.options.compress) await this.compressAll(kept);
       } catch (error) {
-        if (!this.stopping.signal.aborted) this.logger.warn('rotated audit logs could not be tidied up', { error });
+        if (!this.stopping.signal.aborted)
+          this.logger.warn('could not remove or compress rotated audit logs', { error });
       }
     }
   }

@@ -13,7 +13,7 @@ import {
   listItems,
   listOf,
   mapOf,
-  objectOf,
+  objectTypeOf,
   type Program,
   types,
   type Value,
@@ -26,7 +26,7 @@ const claimsEnvironment = { functions: apiFunctions, variables: { claims: mapOf(
 const userEnvironment = {
   functions: apiFunctions,
   variables: {
-    user: objectOf('UserInfo', {
+    user: objectTypeOf('UserInfo', {
       username: string,
       uid: string,
       groups: listOf(string),
@@ -91,7 +91,7 @@ export function holds(value: Value, { text }: ClaimExpression): boolean {
   throw new ExpressionError(`${JSON.stringify(text)} is neither true nor false`);
 }
 
-export function textOf(value: Value, { text }: ClaimExpression): string {
+export function claimText(value: Value, { text }: ClaimExpression): string {
   if (typeof value === 'string') return value;
   throw new ExpressionError(`${JSON.stringify(text)} is not a string`);
 }

@@ -15,10 +15,10 @@ import { rejectedToken, type TokenResult } from '../token-authenticator.js';
 import type { ClaimSource, JwtIssuer, ValidationRule } from './authentication-document.js';
 import {
   type ClaimExpression,
+  claimText,
   ExpressionError,
   evaluateClaims,
   holds,
-  textOf,
   textsOf,
   userValue,
 } from './claim-expressions.js';
@@ -155,7 +155,7 @@ export class JwtAuthenticator {
 }
 
 function textFrom(source: ClaimSource, claims: Claims, value: (expression: ClaimExpression) => Value): string {
-  if (source.kind === 'expression') return textOf(value(source.expression), source.expression);
+  if (source.kind === 'expression') return claimText(value(source.expression), source.expression);
   const found = claim(claims, source.claim);
   if (typeof found === 'string') return found;
   throw new ClaimError(`claim ${JSON.stringify(source.claim)} is not a string`);

@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/machinery/clock.js';
 import type { ServiceAccountTokenIssuer, ServiceAccountTokenRequest } from '../../../base/machinery/tokens.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { encodeAccountClaims } from './claims.js';
-import { KeyFileError, readPem, type VerificationKey, verificationKey } from './verification-keys.js';
+import { KeyFileError, readKeyPem, type VerificationKey, verificationKey } from './verification-keys.js';
 
 /** The lifetime that node agents request for tokens mounted into pods (specification 5.3). */
 const mountedSeconds = 3607;
@@ -18,7 +18,7 @@ export interface SigningKey {
 
 /** Reads the private key of a PEM file. Throws `KeyFileError` when the file has no usable one. */
 export function readSigningKey(path: string): SigningKey {
-  const pem = readPem(path);
+  const pem = readKeyPem(path);
   let key: KeyObject;
   try {
     key = createPrivateKey(pem);

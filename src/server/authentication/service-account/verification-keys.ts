@@ -35,7 +35,7 @@ export class KeyFileError extends Error {}
  */
 export function readVerificationKeys(path: string): VerificationKey[] {
   const keys: VerificationKey[] = [];
-  for (const [block, label] of readPem(path).matchAll(pemBlock)) {
+  for (const [block, label] of readKeyPem(path).matchAll(pemBlock)) {
     if (label !== ignoredBlock) keys.push(verificationKey(publicKeyOf(block, path), path));
   }
   if (keys.length === 0) throw new KeyFileError(`${path} has no key in PEM`);
@@ -68,7 +68,7 @@ export function toJwk({ key, id, algorithm }: VerificationKey): JWK {
 }
 
 /** The content of a key file. Throws {@link KeyFileError} when it can't be read. */
-export function readPem(path: string): string {
+export function readKeyPem(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

@@ -7,7 +7,7 @@ import { isDns1123Subdomain } from '../../../base/machinery/names.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import { type ClientConfig, loadClientConfig } from '../../../base/outgoing/client-config.js';
 import type { CompileWork, Program } from '../../../objects/cel/index.js';
-import { reviewVersions, type SubjectAccessReviewVersion } from '../webhook/review.js';
+import { accessReviewVersions, type SubjectAccessReviewVersion } from '../webhook/review.js';
 import { compileCondition, conditionWork } from './request-conditions.js';
 
 /** A webhook of the file. Times are in milliseconds. */
@@ -105,7 +105,7 @@ class AuthorizerReader {
     else if (timeoutMs !== undefined && (timeoutMs < 0 || timeoutMs > maxTimeoutMs)) {
       problems.add(invalid(fields.at('timeout'), formatFlagDuration(timeoutMs), 'must be > 0s and <= 30s'));
     }
-    const version = this.oneOf(fields, 'subjectAccessReviewVersion', reviewVersions);
+    const version = this.oneOf(fields, 'subjectAccessReviewVersion', accessReviewVersions);
     const failurePolicy = this.oneOf(fields, 'failurePolicy', ['NoOpinion', 'Deny'] as const);
     const conditions = this.readConditions(fields);
     const connectionInfo = fields.object('connectionInfo');

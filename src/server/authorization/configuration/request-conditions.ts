@@ -9,7 +9,7 @@ import {
   listOf,
   mapOf,
   matchConditionsCostLimit,
-  objectOf,
+  objectTypeOf,
   type Program,
   types,
   type Value,
@@ -19,13 +19,13 @@ import { selectorFields } from '../webhook/selector-fields.js';
 const { bool, string } = types;
 
 const selectorAttributes = (of: 'Field' | 'Label') =>
-  objectOf(`${of}SelectorAttributes`, {
+  objectTypeOf(`${of}SelectorAttributes`, {
     rawSelector: string,
     requirements: listOf(
-      objectOf(`${of}SelectorRequirement`, { key: string, operator: string, values: listOf(string) }),
+      objectTypeOf(`${of}SelectorRequirement`, { key: string, operator: string, values: listOf(string) }),
     ),
   });
-const resourceAttributes = objectOf('ResourceAttributes', {
+const resourceAttributes = objectTypeOf('ResourceAttributes', {
   namespace: string,
   verb: string,
   group: string,
@@ -36,9 +36,9 @@ const resourceAttributes = objectOf('ResourceAttributes', {
   fieldSelector: selectorAttributes('Field'),
   labelSelector: selectorAttributes('Label'),
 });
-const request: CelType = objectOf('SubjectAccessReviewSpec', {
+const request: CelType = objectTypeOf('SubjectAccessReviewSpec', {
   resourceAttributes,
-  nonResourceAttributes: objectOf('NonResourceAttributes', { path: string, verb: string }),
+  nonResourceAttributes: objectTypeOf('NonResourceAttributes', { path: string, verb: string }),
   user: string,
   groups: listOf(string),
   uid: string,

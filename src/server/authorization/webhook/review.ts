@@ -2,8 +2,8 @@ import type { AuthorizationDecision, AuthorizerAttributes } from '../../../base/
 import { selectorFields } from './selector-fields.js';
 
 /** Versions of the review that a webhook accepts. */
-export const reviewVersions = ['v1beta1', 'v1'] as const;
-export type SubjectAccessReviewVersion = (typeof reviewVersions)[number];
+export const accessReviewVersions = ['v1beta1', 'v1'] as const;
+export type SubjectAccessReviewVersion = (typeof accessReviewVersions)[number];
 
 /** The spec of a review, with everything that the response may depend on; empty fields are omitted. */
 export function reviewSpec(attributes: AuthorizerAttributes, version: SubjectAccessReviewVersion): object {
@@ -30,7 +30,7 @@ export function reviewSpec(attributes: AuthorizerAttributes, version: SubjectAcc
 }
 
 /** The response of a webhook. `error` is the problem that the webhook reported, or empty. */
-export interface ReviewAnswer {
+export interface AccessReviewAnswer {
   readonly decision: AuthorizationDecision;
   readonly error: string;
 }
@@ -39,7 +39,7 @@ export interface ReviewAnswer {
  * Reads the response of a webhook; undefined when it is not a valid review, since an incomplete response must not be
  * trusted. A response that both allows and denies counts as a denial.
  */
-export function reviewAnswer(answer: unknown): ReviewAnswer | undefined {
+export function reviewAnswer(answer: unknown): AccessReviewAnswer | undefined {
   if (!isRecord(answer) || answer.kind !== 'SubjectAccessReview' || !isRecord(answer.status)) return undefined;
   const { allowed = false, denied = false, reason = '', evaluationError = '' } = answer.status;
   if (typeof allowed !== 'boolean' || typeof denied !== 'boolean') return undefined;

@@ -6,7 +6,7 @@ import type { OrderedGroup } from '../../aggregation/group-order.js';
 import { EndpointServices } from '../endpoint-services.js';
 import { HEALTH_CHECKS } from '../health/health.controller.js';
 import type { HealthCheck } from '../health/health-checks.js';
-import { plainJson, wantsPretty } from '../negotiation/accept.js';
+import { plainJsonType, wantsPretty } from '../negotiation/accept.js';
 import { compressionThresholdBytes, wantsGzip } from '../negotiation/compression.js';
 import { type Packed, packInTurns } from '../negotiation/pack-in-turns.js';
 import { sendText, sendValue, setCommonHeaders } from '../negotiation/respond.js';
@@ -137,7 +137,7 @@ export class DiscoveryController {
     const context = request.plinthContext as HttpRequestContext;
     const pretty = wantsPretty(context.query, context.userAgent);
     const text = pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value);
-    sendText({ context, reply }, 200, plainJson.contentType, text);
+    sendText({ context, reply }, 200, plainJsonType.contentType, text);
   }
 
   /**

@@ -31,7 +31,7 @@ export interface AcceptClause {
 }
 
 /** The form for clients that express no preference. */
-export const plainJson: AcceptedType = Object.freeze({
+export const plainJsonType: AcceptedType = Object.freeze({
   mediaType: 'json',
   contentType: 'application/json',
   pretty: false,
@@ -137,7 +137,8 @@ export class AcceptNegotiator {
     hasProtobuf = true,
     available = this.mediaTypes(hasProtobuf),
   ): AcceptedType {
-    if (header === undefined || header === '' || header === '*/*' || header === 'application/json') return plainJson;
+    if (header === undefined || header === '' || header === '*/*' || header === 'application/json')
+      return plainJsonType;
     const key = `${allowTransformations ? '' : '!'}${hasProtobuf ? '' : '-'}${header}`;
     const known = this.cache.get(key);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-import { type Duplicates, noDuplicates } from './duplicates.js';
+import { type DuplicateFields, noDuplicates } from './duplicates.js';
 import { LargeYamlParser } from './large-yaml-parser.js';
 
 /** YAML documents of at least this size are parsed in another thread. */
@@ -28,10 +28,10 @@ export function faultOfBody(body: Buffer): SyntaxError | undefined {
   return faults.get(body);
 }
 
-const duplicateKeys = new WeakMap<Buffer, Duplicates>();
+const duplicateKeys = new WeakMap<Buffer, DuplicateFields>();
 
 /** The duplicate keys that a body had before it was converted to JSON. */
-export function duplicateKeysOf(body: Buffer): Duplicates | undefined {
+export function duplicateKeysOf(body: Buffer): DuplicateFields | undefined {
   return duplicateKeys.get(body);
 }
 

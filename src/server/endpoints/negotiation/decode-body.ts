@@ -27,7 +27,7 @@ import {
   unrecognizedError,
 } from './body-errors.js';
 import { decodeUtf8, duplicateKeysOf, faultOfBody } from './body-text.js';
-import { addDuplicates, type Duplicates, noDuplicates } from './duplicates.js';
+import { addDuplicates, type DuplicateFields, noDuplicates } from './duplicates.js';
 import { parseYaml } from './parse-yaml.js';
 import { decodeProtobufObject } from './protobuf-request.js';
 import { unmarshalDetail } from './unmarshal-error.js';
@@ -63,7 +63,7 @@ export function bodyFormat(contentType: string | undefined, accept: AcceptNegoti
  *
  * @param duplicates receives the duplicate keys, except for CBOR, where they are a fault
  */
-export function parseBody(body: Buffer, format: PlainFormat, duplicates?: Duplicates): unknown {
+export function parseBody(body: Buffer, format: PlainFormat, duplicates?: DuplicateFields): unknown {
   if (format === 'cbor') return decodeCbor(body);
   const fault = faultOfBody(body);
   if (fault !== undefined) throw fault;
@@ -223,7 +223,7 @@ export function parseApplyBody(
 
 /** Where a value that is decoded comes from. */
 export interface ValueSource {
-  readonly duplicates?: Duplicates | undefined;
+  readonly duplicates?: DuplicateFields | undefined;
   /** The text whose order determines that of the faults. */
   readonly json?: Buffer | undefined;
   /** Whether it is the merged intent of an applier, in which null is a value of a custom kind as any other. */
@@ -307,7 +307,7 @@ function otherVersionOf(
  *
  * @param json the body, whose order of fields determines the order of the warnings
  */
-function faultTexts(unknown: readonly string[], { paths, lines }: Duplicates, json?: Buffer): string[] {
+function faultTexts(unknown: readonly string[], { paths, lines }: DuplicateFields, json?: Buffer): string[] {
   if (json !== undefined && unknown.length > 0 && paths.length > 0) {
     return faultsInOrder(decodeUtf8(json), unknown, paths).map(({ path, fault }) => `${fault} field "${path}"`);
   }

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { tooManyRequestsError } from '../../../base/machinery/status-error.js';
-import { addDuplicates, type Duplicates } from './duplicates.js';
+import { addDuplicates, type DuplicateFields } from './duplicates.js';
 import type { YamlAnswer } from './yaml.worker.js';
 
 export interface LargeYamlOptions {
@@ -16,7 +16,7 @@ export interface LargeYamlOptions {
 
 interface Job {
   readonly text: string;
-  readonly duplicates: Duplicates | undefined;
+  readonly duplicates: DuplicateFields | undefined;
   readonly resolve: (json: string) => void;
   readonly reject: (error: unknown) => void;
   /** The thread's CPU time when this document was first checked, in milliseconds. */
@@ -51,7 +51,7 @@ export class LargeYamlParser {
    *
    * @param duplicates receives the duplicate keys, which the JSON does not contain
    */
-  toJson(text: string, duplicates?: Duplicates): Promise<string> {
+  toJson(text: string, duplicates?: DuplicateFields): Promise<string> {
     if (this.waiting.length >= this.options.maxWaiting) return Promise.reject(tooManyRequestsError(1));
     return new Promise((resolve, reject) => {
       this.waiting.push({ text, duplicates, resolve, reject, begunAt: undefined });

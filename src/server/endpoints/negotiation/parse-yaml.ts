@@ -2,7 +2,7 @@ import { isMap, isNode, isScalar, isSeq, Lexer, LineCounter, parseDocument, Scal
 import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { findDuplicateKeys, maxDepth } from '../../../base/machinery/schema/index.js';
 import { documentOptions, documentValue } from '../../../base/machinery/yaml/document-value.js';
-import type { Duplicates } from './duplicates.js';
+import type { DuplicateFields } from './duplicates.js';
 
 const maxAliases = 100;
 
@@ -40,7 +40,7 @@ function isTooMuchWork(text: string): boolean {
  *
  * @param duplicates receives the duplicate keys; only the last value of each is used
  */
-export function parseYaml(text: string, duplicates?: Duplicates): unknown {
+export function parseYaml(text: string, duplicates?: DuplicateFields): unknown {
   const json = isJsonObject(text) ? tryJson(text) : undefined;
   if (json === undefined) return parseDocumentText(text, duplicates);
   duplicates?.paths.push(...findDuplicateKeys(text));
@@ -60,7 +60,7 @@ function tryJson(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-function parseDocumentText(text: string, duplicates: Duplicates | undefined): unknown {
+function parseDocumentText(text: string, duplicates: DuplicateFields | undefined): unknown {
   if (isNestedTooDeep(text)) throw new SyntaxError('yaml: exceeded max depth');
   if (isTooMuchWork(text)) throw new SyntaxError('yaml: the document takes too much work to read');
   try {

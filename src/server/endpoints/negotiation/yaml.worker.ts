@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import { yieldToMainThread } from '../../../base/machinery/yield-to-main-thread.js';
-import { type Duplicates, noDuplicates } from './duplicates.js';
+import { type DuplicateFields, noDuplicates } from './duplicates.js';
 import { parseYaml } from './parse-yaml.js';
 
 /** The worker's result for one document: its JSON and its duplicate keys, or the reason why it is invalid. */
-export type YamlAnswer = { readonly json: string; readonly duplicates: Duplicates } | { readonly fault: string };
+export type YamlAnswer = { readonly json: string; readonly duplicates: DuplicateFields } | { readonly fault: string };
 
 yieldToMainThread();
 parentPort?.on('message', (text: string) => parentPort?.postMessage(answer(text)));

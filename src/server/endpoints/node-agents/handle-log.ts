@@ -8,7 +8,7 @@ import {
   timeoutError,
 } from '../../../base/machinery/status-error.js';
 import type { Target } from '../../../base/outgoing/https-connections.js';
-import { authorityOf, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
+import { hostAndPort, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
 import { parseText } from '../../../objects/registry/store/object-codec.js';
 import type { NodeAgents } from '../../node-agents/node-agents.js';
 import { formatWarning } from '../negotiation/respond.js';
@@ -67,7 +67,7 @@ async function passLog(
     if (context.signal.aborted) throw timeoutError('the client has left');
     if (signal.aborted) throw serviceUnavailableError('the request may not go on');
     if (!(error instanceof NodeAgentFault)) throw error;
-    throw new StatusError('', `Get "https://${authorityOf(target)}${path}": ${error.message}`);
+    throw new StatusError('', `Get "https://${hostAndPort(target)}${path}": ${error.message}`);
   });
   if (answer.statusCode !== 200) throw await refusal(answer, name);
   await pass(request, answer);

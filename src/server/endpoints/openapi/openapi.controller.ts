@@ -5,7 +5,7 @@ import { aggregatorUser } from '../../aggregation/availability.js';
 import { VERSION_INFO, type VersionInfo } from '../discovery/discovery.controller.js';
 import { EndpointServices } from '../endpoint-services.js';
 import { ExactPathGuard } from '../exact-path.guard.js';
-import { parseAccept, plainJson } from '../negotiation/accept.js';
+import { parseAccept, plainJsonType } from '../negotiation/accept.js';
 import { acceptsGzip } from '../negotiation/compression.js';
 import { sendBytes, setCommonHeaders } from '../negotiation/respond.js';
 import { sendPacked } from '../negotiation/send-packed.js';
@@ -84,7 +84,7 @@ function protobufType(version: 2 | 3, separator: '@' | '.'): string {
 }
 
 function contentType(form: DocumentForm, version: 2 | 3): string {
-  return form === 'json' ? plainJson.contentType : protobufType(version, '.');
+  return form === 'json' ? plainJsonType.contentType : protobufType(version, '.');
 }
 
 function acceptedForm(header: string | undefined, version: 2 | 3): DocumentForm {
@@ -94,7 +94,7 @@ function acceptedForm(header: string | undefined, version: 2 | 3): DocumentForm 
     if (type === 'application/json' || type === '*/*' || type === 'application/*') return 'json';
     if (type === protobufType(version, '@') || type === protobufType(version, '.')) return 'protobuf';
   }
-  throw notAcceptableError([plainJson.contentType, protobufType(version, '@')]);
+  throw notAcceptableError([plainJsonType.contentType, protobufType(version, '@')]);
 }
 
 async function send(

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { serviceUnavailableError, timeoutError } from '../../../base/machinery/status-error.js';
 import type { ExchangeAnswer } from '../../../base/outgoing/exchange.js';
-import { authorityOf, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
+import { hostAndPort, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
 import { ProxyFault } from '../../../base/outgoing/proxy-connections.js';
 import { passedHeaders } from '../../aggregation/forwarded-headers.js';
 import { identityFields, noNames } from '../../aggregation/identity-fields.js';
@@ -77,7 +77,7 @@ export async function handleProxy(
       response.destroy();
       throw redirectError();
     }
-    const own = [authorityOf(found.target), http.headers.host ?? ''];
+    const own = [hostAndPort(found.target), http.headers.host ?? ''];
     await passAnswer(context, reply, response, undefined, (headers) => {
       for (const name of foreignFields) delete headers[name];
       const { location, 'set-cookie': cookies } = headers;
@@ -104,7 +104,7 @@ async function ask(
   const headers = passedHeaders({
     rawHeaders: http.raw.rawHeaders,
     clientAddress: http.ip,
-    host: authorityOf(target),
+    host: hostAndPort(target),
     upgrade: upgrade?.request.headers.upgrade,
     hasBody: body !== undefined,
     identities: (await services.aggregation?.identity()) ?? identityFields(noNames),

@@ -9,7 +9,7 @@ import {
   timeoutError,
   tooManyRequestsError,
 } from '../../../base/machinery/status-error.js';
-import { type Backend, type BackendAnswer, BackendFault } from '../../aggregation/backend.js';
+import { type BackendAnswer, BackendFault, type ExtensionBackend } from '../../aggregation/backend.js';
 import {
   answerHeaders,
   type ForwardedRequest,
@@ -74,7 +74,7 @@ export async function handleRemote(
 
 async function exchange(
   { options }: EndpointServices,
-  backend: Backend,
+  backend: ExtensionBackend,
   context: HttpRequestContext,
   http: FastifyRequest,
   reply: FastifyReply,
@@ -114,9 +114,9 @@ async function exchange(
 }
 
 async function ask(
-  backend: Backend,
+  backend: ExtensionBackend,
   context: RequestContext,
-  call: Parameters<Backend['call']>[0],
+  call: Parameters<ExtensionBackend['call']>[0],
 ): Promise<BackendAnswer> {
   try {
     return await backend.call(call);

@@ -7,7 +7,7 @@ import {
 } from '../../../base/machinery/status-error.js';
 import type { ExchangeAnswer } from '../../../base/outgoing/exchange.js';
 import type { Target } from '../../../base/outgoing/https-connections.js';
-import { authorityOf, type NodeAgentCall, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
+import { hostAndPort, type NodeAgentCall, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
 import { parseText } from '../../../objects/registry/store/object-codec.js';
 import type { ConnectionTarget } from '../../../objects/registry/subresource-definition.js';
 import { containerOf, nodeOf } from '../node-agents/find-container.js';
@@ -65,7 +65,7 @@ export async function connectPod(
     } else if (tunnelled !== undefined) {
       await forwardOverWebSocket(request, upgrade, tunnelled, stream);
     } else {
-      const answer = await stream.ask(http.method, clientHeaders(upgrade.request, authorityOf(agent), protocols));
+      const answer = await stream.ask(http.method, clientHeaders(upgrade.request, hostAndPort(agent), protocols));
       reply.hijack();
       context.isUpgraded = true;
       const response = reply.raw as unknown as ServerResponse;
@@ -84,7 +84,7 @@ async function upgraded(
 ): Promise<Extract<ExchangeAnswer, { kind: 'upgrade' }>> {
   const client = services.nodeAgents?.client;
   if (client === undefined) throw serviceUnavailableError('this process does not reach nodes');
-  const headers = { ...call.headers, host: authorityOf(agent) };
+  const headers = { ...call.headers, host: hostAndPort(agent) };
   const answer = await client.ask(agent, { ...call, headers }).catch((error: unknown) => {
     if (context.signal.aborted) throw timeoutError('the client has left');
     if (call.signal.aborted) throw serviceUnavailableError('the server is shutting down');

@@ -6,7 +6,7 @@ import { type ChosenKinds, chooseKinds, type KindNames, meansKind } from './kind
 import { collectionPath, type ServedKind, servedKinds } from './kinds.js';
 
 /** Which objects of a cluster are wanted. */
-export interface Selection extends KindNames {
+export interface DumpSelection extends KindNames {
   /** Only these namespaces, with their contents; the whole cluster if none are named. */
   readonly namespaces: readonly string[];
 }
@@ -22,7 +22,7 @@ export interface DumpSink {
 
 export interface DumpDependencies {
   readonly client: ClusterClient;
-  readonly selection: Selection;
+  readonly selection: DumpSelection;
   readonly sink: DumpSink;
   readonly signal: AbortSignal;
   /** Reports something to the user that does not end the dump. */
@@ -99,7 +99,7 @@ function limited(notTaken: readonly NotTaken[]): readonly NotTaken[] {
 }
 
 /** When namespaces are chosen: they and what is in them, and other cluster-scoped kinds only if they are named. */
-function scoped(chosen: ChosenKinds<ServedKind>, { namespaces, include }: Selection): ChosenKinds<ServedKind> {
+function scoped(chosen: ChosenKinds<ServedKind>, { namespaces, include }: DumpSelection): ChosenKinds<ServedKind> {
   if (namespaces.length === 0) return chosen;
   const isWanted = (kind: ServedKind) =>
     kind.namespaced || isNamespaces(kind) || include.some((name) => name !== '*' && meansKind(name, kind));
@@ -110,7 +110,7 @@ function scoped(chosen: ChosenKinds<ServedKind>, { namespaces, include }: Select
 async function presentVersion(
   client: ClusterClient,
   kinds: readonly ServedKind[],
-  { namespaces }: Selection,
+  { namespaces }: DumpSelection,
   signal: AbortSignal,
 ): Promise<string> {
   let refusal: ApiFault | undefined;

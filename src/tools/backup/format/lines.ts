@@ -16,7 +16,7 @@ export const mostLineBytes = 96 * 1024 * 1024;
 export const mostObjectBytes = 32 * 1024 * 1024;
 
 /** How the keys of sealed sections are derived from a passphrase or key file. */
-export interface Sealing {
+export interface BackupSealing {
   readonly kdf: 'scrypt';
   readonly N: number;
   readonly r: number;
@@ -37,7 +37,7 @@ export interface BackupHeader {
   readonly resourceVersion: string;
   /** The requested namespaces; all if there are none. */
   readonly namespaces: readonly string[];
-  readonly sealing?: Sealing;
+  readonly sealing?: BackupSealing;
 }
 
 /** A section line: the objects of one kind follow it. */

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import { BackupFileError } from './backup-file-error.js';
-import type { Sealing } from './lines.js';
+import type { BackupSealing } from './lines.js';
 
 const deflated = promisify(deflateRaw);
 const inflated = promisify(inflateRaw);
@@ -18,13 +18,13 @@ const tagBytes = 16;
 export const mostSealedBytes = 64 * 1024 * 1024;
 
 /** How the keys of a new file are derived; each file has a salt and therefore keys of its own. */
-export function newSealing(): Sealing {
+export function newSealing(): BackupSealing {
   return { kdf: 'scrypt', ...defaultCost, salt: randomBytes(saltBytes).toString('base64'), cipher: 'AES-256-GCM' };
 }
 
 /** Whether a header's sealing is one that this program can open. */
-export function isSealing(value: unknown): value is Sealing {
-  const { kdf, N, r, p, salt, cipher } = (value ?? {}) as Partial<Record<keyof Sealing, unknown>>;
+export function isSealing(value: unknown): value is BackupSealing {
+  const { kdf, N, r, p, salt, cipher } = (value ?? {}) as Partial<Record<keyof BackupSealing, unknown>>;
   return (
     kdf === 'scrypt' &&
     cipher === 'AES-256-GCM' &&
@@ -56,7 +56,7 @@ export class Seal {
    * @param secret passphrase or content of a key file
    * @param header first line of the file, which every piece is bound to
    */
-  static async of(secret: Buffer, { N, r, p, salt }: Sealing, header: Buffer): Promise<Seal> {
+  static async of(secret: Buffer, { N, r, p, salt }: BackupSealing, header: Buffer): Promise<Seal> {
     const master = await new Promise<Buffer>((resolve, reject) => {
       const options = { N, r, p, maxmem: 256 * N * r };
       scrypt(secret, Buffer.from(salt, 'base64'), 32, options, (error, key) =>

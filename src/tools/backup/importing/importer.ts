@@ -13,9 +13,9 @@ import { ImportRules, isGiven, type TakingOptions } from './import-rules.js';
 import { overLive } from './over-live.js';
 import { Pool } from './pool.js';
 import { Tally } from './tally.js';
-import { isDefinitions, keyOf, type Present, type PresentObjects, type TargetCluster } from './target-cluster.js';
+import { isDefinitions, objectKeyOf, type Present, type PresentObjects, type TargetCluster } from './target-cluster.js';
 
-export interface ImportOptions extends TakingOptions, KindNames {
+export interface ImportSettings extends TakingOptions, KindNames {
   readonly namespaces: readonly string[];
   /** What to do with objects that the cluster has already. */
   readonly existing: 'skip' | 'update' | 'fail';
@@ -29,7 +29,7 @@ export interface ImportOptions extends TakingOptions, KindNames {
 export interface ImportDependencies {
   readonly reader: BackupReader;
   readonly target: TargetCluster;
-  readonly options: ImportOptions;
+  readonly options: ImportSettings;
   readonly signal: AbortSignal;
   /** Receives each object. */
   readonly onObject: (resource: string) => void;
@@ -66,7 +66,7 @@ export async function importBackup(dependencies: ImportDependencies): Promise<Im
   return { plan, result };
 }
 
-function chooseSections({ sections }: Contents, options: ImportOptions, reader: BackupReader) {
+function chooseSections({ sections }: Contents, options: ImportSettings, reader: BackupReader) {
   const { kinds, notTaken } = chooseKinds(sections, options);
   const sealed = kinds.filter((section) => section.sealed);
   if (sealed.length > 0 && !reader.isUnlocked) {
@@ -206,7 +206,7 @@ class Run {
     const resource = resourceName(section);
     const isSpaces = plainKind(section.apiVersion, section.kind) === '/Namespace';
     for await (const object of reader.objectsOf(section)) {
-      const key = keyOf(object.metadata);
+      const key = objectKeyOf(object.metadata);
       if (only !== undefined && !only.has(key)) continue;
       if (options.namespaces.length > 0) {
         const space = isSpaces ? object.metadata.name : object.metadata.namespace;

@@ -5,7 +5,7 @@ import type { Note, Outcomes, Tally } from './tally.js';
 const mostShown = 5;
 
 /** The plan of an import for people. */
-export function planLines(tally: Tally): readonly string[] {
+export function importPlanLines(tally: Tally): readonly string[] {
   const rows = tally.rows.map(([resource, { created, updated, existed, leftOut, failed }]) => [
     resource,
     ...[created, updated, existed, leftOut, failed].map(String),
@@ -18,7 +18,7 @@ export function planLines(tally: Tally): readonly string[] {
 }
 
 /** The result of an import, for people. */
-export function resultLines(tally: Tally): readonly string[] {
+export function importResultLines(tally: Tally): readonly string[] {
   const rows = tally.rows.map(([resource, { created, updated, existed, leftOut, failed }]) => [
     resource,
     ...[created, updated, existed, leftOut, failed].map(String),

@@ -2,10 +2,10 @@ import type { NotTaken } from '../format/lines.js';
 import { printable } from '../format/printable.js';
 
 /** The outcome for an object. `leftOut`: by a rule. `failed`: the server refused it. */
-export type Outcome = 'created' | 'updated' | 'existed' | 'leftOut' | 'failed';
+export type ImportOutcome = 'created' | 'updated' | 'existed' | 'leftOut' | 'failed';
 
 /** How many objects of a kind had each outcome. */
-export type Outcomes = Readonly<Record<Outcome, number>>;
+export type Outcomes = Readonly<Record<ImportOutcome, number>>;
 
 /** Objects of one kind that share a reason. */
 export interface Note {
@@ -30,12 +30,12 @@ interface OpenNote extends Note {
 
 /** Counts the outcomes for the objects of an import, with reasons. */
 export class Tally {
-  private readonly counts = new Map<string, Record<Outcome, number>>();
+  private readonly counts = new Map<string, Record<ImportOutcome, number>>();
   private readonly notes = new Map<string, OpenNote>();
   readonly notTaken: NotTaken[] = [];
 
   /** @param resource name of the kind, as `deployments.apps` */
-  count(resource: string, outcome: Outcome): void {
+  count(resource: string, outcome: ImportOutcome): void {
     let counts = this.counts.get(resource);
     if (counts === undefined) {
       counts = { created: 0, updated: 0, existed: 0, leftOut: 0, failed: 0 };

@@ -77,7 +77,7 @@ export class TargetCluster {
       const query = `?limit=${pageSize}${token === '' ? '' : `&continue=${encodeURIComponent(token)}`}`;
       const onItem = async (item: Buffer) => {
         const { metadata } = JSON.parse(item.toString('utf8')) as ApiObject;
-        found.set(keyOf(metadata), presentOf(metadata));
+        found.set(objectKeyOf(metadata), presentOf(metadata));
       };
       token =
         (await this.client.list(`${collectionPath(kind)}${query}`, this.signal, onItem, onlyMetadata)).continue ?? '';
@@ -173,7 +173,7 @@ export class TargetCluster {
 }
 
 /** `<namespace>/<name>` */
-export function keyOf({ namespace = '', name = '' }: ApiObject['metadata']): string {
+export function objectKeyOf({ namespace = '', name = '' }: ApiObject['metadata']): string {
   return `${namespace}/${name}`;
 }
 

@@ -4,7 +4,7 @@ import type { RestorePlan, RestoreStep } from './plan.js';
 import type { StepResult } from './restore.js';
 
 /** The plan for people: one line per object that differs, and how many there are of each kind of step. */
-export function planLines({ version, steps, notSeen }: RestorePlan): string[] {
+export function restorePlanLines({ version, steps, notSeen }: RestorePlan): string[] {
   const shown = steps.filter(({ action }) => action !== 'unchanged');
   const rows = shown.map((step) => [step.action, printable(nameOf(step)), printable(step.why ?? '')]);
   const lost = notSeen.map(({ what, why }) => ['not seen', printable(what), printable(why)]);
@@ -16,7 +16,7 @@ export function planLines({ version, steps, notSeen }: RestorePlan): string[] {
 }
 
 /** The result, for people: only the steps that did not go as planned. */
-export function resultLines(results: readonly StepResult[], dryRun: boolean): string[] {
+export function restoreResultLines(results: readonly StepResult[], dryRun: boolean): string[] {
   const rows = results
     .filter(({ why }) => why !== undefined)
     .map(({ step, outcome, why = '' }) => [outcome, printable(nameOf(step)), printable(why)]);

@@ -6,7 +6,7 @@ import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { plinthFlagsKey } from './control-plane/cluster-settings.js';
 
 /** An object as it is sent to be created. */
-export type ObjectBody = Record<string, unknown> & {
+export type JoiningBody = Record<string, unknown> & {
   readonly metadata: { readonly name: string; readonly namespace?: string };
 };
 
@@ -14,7 +14,7 @@ export type ObjectBody = Record<string, unknown> & {
 export interface JoiningObject {
   readonly group: string;
   readonly resource: string;
-  readonly body: ObjectBody;
+  readonly body: JoiningBody;
 }
 
 /** The information that joining nodes need besides the address of the cluster. */
@@ -173,6 +173,6 @@ function clusterBinding(names: VendorNames, name: string, role: string, subjects
   return rbacObject('clusterrolebindings', { metadata: { name }, roleRef, subjects });
 }
 
-function rbacObject(resource: string, body: ObjectBody): JoiningObject {
+function rbacObject(resource: string, body: JoiningBody): JoiningObject {
   return { group: 'rbac', resource, body };
 }

@@ -86,8 +86,8 @@ const podRange = '10.244.0.0/16';
 /** The options with those that a node on this machine needs, unless the user has chosen others. */
 async function withNode(parsed: Parsed, given: ReadonlySet<string>, { print }: CommandContext): Promise<Parsed> {
   if (!parsed.dev.node) return parsed;
-  const { nodeProblem, thisMachine } = await import('../dev-node/node-needs.js');
-  const problem = nodeProblem(thisMachine());
+  const { nodeProblem, thisNodeMachine } = await import('../dev-node/node-needs.js');
+  const problem = nodeProblem(thisNodeMachine());
   const { simulatedNodes } = parsed.dev;
   if (problem !== undefined) {
     if (simulatedNodes === 0) throw new StartupError(`${problem}; or simulate nodes: --simulated-nodes=3`);
@@ -222,12 +222,12 @@ async function startNode(
 ): Promise<void> {
   print('Starting the node: containerd, agent, proxy and name server');
   const { startDevNode } = await import('../dev-node/dev-node.js');
-  const { pluginFolder, thisMachine } = await import('../dev-node/node-needs.js');
+  const { pluginFolder, thisNodeMachine } = await import('../dev-node/node-needs.js');
   const node = await startDevNode({
     ...dependencies,
     signal,
     clusterCidrs: nodeIpam.clusterCidr,
-    pluginFolder: pluginFolder(thisMachine()) ?? '',
+    pluginFolder: pluginFolder(thisNodeMachine()) ?? '',
     pauseImage: dev.podInfraContainerImage,
   });
   await Promise.race([node.ready, aborted(signal)]);

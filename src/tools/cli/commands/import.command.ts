@@ -58,7 +58,11 @@ async function bring(path: string | undefined, options: Options, context: Comman
   const { ClusterClient } = await import('../../backup/cluster/cluster-client.js');
   const { BackupFileError } = await import('../../backup/format/backup-file-error.js');
   const { importBackup } = await import('../../backup/importing/importer.js');
-  const { planLines, resultLines, tallyJson } = await import('../../backup/importing/report.js');
+  const {
+    importPlanLines: planLines,
+    importResultLines: resultLines,
+    tallyJson,
+  } = await import('../../backup/importing/report.js');
   const { TargetCluster } = await import('../../backup/importing/target-cluster.js');
   const { signal } = context.signals;
   const { dryRun, output, existing, parallel, withStatus, withDerived, withVolumes, keepAddresses } = options.import;

@@ -46,7 +46,11 @@ export const restoreCommand: Command = {
     const { planRestore } = await import('../../backup/restore/plan.js');
     const { versionAt } = await import('../../backup/restore/past.js');
     const { restore } = await import('../../backup/restore/restore.js');
-    const { planLines, resultJson, resultLines } = await import('../../backup/restore/report.js');
+    const {
+      restorePlanLines: planLines,
+      resultJson,
+      restoreResultLines: resultLines,
+    } = await import('../../backup/restore/report.js');
     const { signal } = context.signals;
     const client = new ClusterClient(await accessOf(options.client, context.environment.KUBECONFIG), pause);
     try {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Machine, nodeProblem, pluginFolder } from './node-needs.js';
+import { type NodeMachine, nodeProblem, pluginFolder } from './node-needs.js';
 
 const present = [
   ...['containerd', 'runc'].map((name) => `/usr/bin/${name}`),
@@ -8,7 +8,7 @@ const present = [
   ...['bridge', 'host-local', 'loopback', 'portmap'].map((name) => `/usr/lib/cni/${name}`),
 ];
 
-function machine(missing: readonly string[], more: Partial<Machine> = {}): Machine {
+function machine(missing: readonly string[], more: Partial<NodeMachine> = {}): NodeMachine {
   return {
     ...{
       isRoot: true,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** What a machine has that a node with real containers needs. */
-export interface Machine {
+export interface NodeMachine {
   readonly isRoot: boolean;
   readonly isLinux: boolean;
   /** Folders of programs, also those of administrators. */
@@ -16,7 +16,7 @@ const programs = ['containerd', 'runc', 'nft', 'ip'];
 const plugins = ['bridge', 'host-local', 'loopback', 'portmap'];
 const packages = 'containerd runc containernetworking-plugins nftables iproute2';
 
-export function thisMachine(): Machine {
+export function thisNodeMachine(): NodeMachine {
   return {
     isRoot: process.getuid?.() === 0,
     isLinux: process.platform === 'linux',
@@ -27,12 +27,12 @@ export function thisMachine(): Machine {
 }
 
 /** The folder that has all network plugins of a node; undefined if there is none. */
-export function pluginFolder({ pluginFolders, exists }: Machine): string | undefined {
+export function pluginFolder({ pluginFolders, exists }: NodeMachine): string | undefined {
   return pluginFolders.find((folder) => plugins.every((name) => exists(join(folder, name))));
 }
 
 /** Why the machine can't have real containers, and what to do; undefined if it can. */
-export function nodeProblem(machine: Machine): string | undefined {
+export function nodeProblem(machine: NodeMachine): string | undefined {
   if (!machine.isLinux) return 'a node with real containers needs Linux';
   const { isRoot, programFolders, exists } = machine;
   const missing = programs.filter((name) => !programFolders.some((folder) => exists(join(folder, name))));

@@ -5,7 +5,7 @@ import type { Logger } from '../../../base/observability/logger.js';
 import { removeCgroup } from '../../../nodes/agent/containers/remove-cgroup.js';
 import { CriRuntime } from '../../../nodes/agent/cri/cri-runtime.js';
 import { removeTables } from '../../../nodes/proxy/nftables/kernel-table.js';
-import { runProgram } from '../../../nodes/proxy/nftables/run-program.js';
+import { runTool } from '../../../nodes/proxy/nftables/run-program.js';
 import { tableName } from '../../../nodes/proxy/nftables/table-text.js';
 import { policyTableName } from '../../../nodes/proxy/policies/policy-table.js';
 import { removeRoutes } from '../../../nodes/proxy/routes/kernel-routes.js';
@@ -42,14 +42,14 @@ export interface Traces {
 export async function removeTraces({ folder, bridge, cgroup }: Traces, logger: Logger): Promise<void> {
   const steps: readonly [string, () => Promise<unknown>][] = [
     ['mounts', () => unmountAll(folder)],
-    ['the bridge', () => runProgram('ip', ['link', 'delete', bridge])],
+    ['the bridge', () => runTool('ip', ['link', 'delete', bridge])],
     ['rules of the proxy', () => removeTables([tableName, policyTableName])],
     ['routes', () => removeRoutes()],
     ['cgroups', () => removeCgroups(cgroup)],
   ];
   for (const [what, remove] of steps) {
     await remove().catch((error: unknown) => {
-      logger.warn('something of the node stays on this machine', { what, error: errorText(error) });
+      logger.warn('could not remove everything of the node from this machine', { what, error: errorText(error) });
     });
   }
 }
@@ -67,7 +67,7 @@ async function unmountAll(folder: string): Promise<void> {
     path.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)));
   const paths = lines.map((line) => decode(line.split(' ')[4] ?? '')).filter((path) => path.startsWith(`${folder}/`));
   for (const path of paths.reverse()) {
-    const { code, errors } = await runProgram('umount', ['-l', path]);
+    const { code, errors } = await runTool('umount', ['-l', path]);
     if (code !== 0) throw new Error(`${path}: ${errors.trim()}`);
   }
 }

@@ -13,14 +13,14 @@ import { StartupError } from '../../../base/machinery/startup-error.js';
 import { CertificateAuthority } from '../../../base/machinery/x509/certificate-authority.js';
 import { readSigningKey } from '../../../server/authentication/service-account/token-issuer.js';
 import { keepFile, OwnFiles } from '../own-files.js';
-import { ensurePki, ensureSelfSignedServing, type Pki, type PkiOptions } from './pki.js';
+import { ensurePki, ensureSelfSignedServing, type Pki, type PkiRequest } from './pki.js';
 import { ensureServiceAccountKey } from './service-account-key.js';
 
 const day = 86_400_000;
 
 describe('pki', () => {
   let directory: string;
-  const at = (now: number, bindAddress = '127.0.0.1'): PkiOptions => ({
+  const at = (now: number, bindAddress = '127.0.0.1'): PkiRequest => ({
     directory,
     bindAddress,
     serviceClusterIpRange: '10.1.0.0/16',
@@ -135,7 +135,7 @@ describe('pki', () => {
   describe('in a folder with files of others', () => {
     let folder: string;
     const path = (name: string) => join(folder, name);
-    const there = (): PkiOptions => ({ ...at(now), directory: folder });
+    const there = (): PkiRequest => ({ ...at(now), directory: folder });
     const put = (name: string, text: string) => writeFile(path(name), text);
     const contents = async () => {
       const names = (await readdir(folder)).filter((name) => !name.startsWith('.'));

@@ -19,7 +19,7 @@ const leafDays = 365;
 /** A pair that expires sooner than this is replaced at the next start. */
 const renewalDays = 30;
 
-export interface PkiOptions {
+export interface PkiRequest {
   readonly directory: string;
   readonly bindAddress: string;
   /** Range of Service addresses; its first address is that of the API's own Service. */
@@ -64,7 +64,7 @@ export interface Pki {
  *
  * @throws StartupError for a foreign file that can't be used.
  */
-export async function ensurePki(options: PkiOptions): Promise<Pki> {
+export async function ensurePki(options: PkiRequest): Promise<Pki> {
   const authority = await ensurePair(options, 'ca', authorityRequest('plinth-ca'));
   const serving = await ensurePair(options, 'apiserver', servingRequest(options), authority.pair, { anyIssuer: true });
   const administrator: CertificateRequest = {
@@ -101,7 +101,7 @@ export async function ensurePki(options: PkiOptions): Promise<Pki> {
  *
  * @throws StartupError for a foreign file that can't be used.
  */
-export async function ensureSelfSignedServing(options: PkiOptions): Promise<KeyPairFiles> {
+export async function ensureSelfSignedServing(options: PkiRequest): Promise<KeyPairFiles> {
   const request = servingRequest(options);
   const files = new OwnFiles(options.directory);
   const authority = await readPair(files, 'ca');
@@ -117,7 +117,7 @@ function authorityRequest(commonName: string): CertificateRequest {
   return { commonName, usage: 'ca', validDays: authorityDays };
 }
 
-function servingRequest(options: PkiOptions): CertificateRequest {
+function servingRequest(options: PkiRequest): CertificateRequest {
   const names = new Set(['localhost', '127.0.0.1', '::1', hostname().toLowerCase(), 'plinth']);
   for (const name of ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc']) names.add(name);
   names.add('kubernetes.default.svc.cluster.local');
@@ -135,7 +135,7 @@ function servingRequest(options: PkiOptions): CertificateRequest {
  * @throws StartupError for a foreign one that does not fit
  */
 export async function ensurePair(
-  options: Pick<PkiOptions, 'directory' | 'clock'>,
+  options: Pick<PkiRequest, 'directory' | 'clock'>,
   name: string,
   request: CertificateRequest,
   issuer?: KeyPair,

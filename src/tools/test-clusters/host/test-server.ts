@@ -15,7 +15,7 @@ import { Logger } from '../../../base/observability/logger.js';
 import { DefinitionInformer } from '../../../objects/custom-resources/serving/definition-informer.js';
 import { SharedListers } from '../../../objects/registry/informers/shared-listers.js';
 import { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
-import { leaseResource } from '../../../server/advertise/serving-leases.js';
+import { servingLeaseResource } from '../../../server/advertise/serving-leases.js';
 import type { RunningServer } from '../../../start-server.js';
 import { ClusterClient } from '../../backup/cluster/cluster-client.js';
 import { checkFiles } from '../../cli/check-files.js';
@@ -237,7 +237,7 @@ export class TestServer {
       {
         leases: formatGroupResource({ group: groupName('coordination', names), resource: 'leases' }),
         namespaces: [names.systemNamespace, names.nodeLeaseNamespace],
-        resources: [leaseResource],
+        resources: [servingLeaseResource],
       },
       ['namespaces', this.definitions],
     );

@@ -29,7 +29,7 @@ export function addressAllocations(names: VendorNames): AllocationKind {
       if (parentRef?.resource !== 'services' || parentRef.group) return undefined;
       return serviceKey({ namespace: parentRef.namespace ?? '', name: parentRef.name ?? '' });
     },
-    holds: (service, name) => addressesOf(service as unknown as Service).includes(name),
+    holds: (service, name) => allocatedAddressesOf(service as unknown as Service).includes(name),
   };
 }
 
@@ -51,7 +51,7 @@ function serviceKey({ namespace, name }: { namespace: string; name: string }): R
 }
 
 /** Addresses of the range that a service has, in canonical form. */
-export function addressesOf(service: Service): string[] {
+export function allocatedAddressesOf(service: Service): string[] {
   const { type, clusterIP, clusterIPs } = service.spec;
   if (type === 'ExternalName') return [];
   return (clusterIPs ?? [clusterIP ?? ''])

@@ -14,7 +14,7 @@ import type { Storage } from '../../../../storage/storage.interface.js';
 import { needsHealthCheckPort, needsNodePorts } from '../service.rules.js';
 import { IpRange } from './ip-range.js';
 import { keptPart } from './kept-part.js';
-import { addressAllocations, addressesOf, nodePortAllocations, nodePortsOf } from './service-allocations.js';
+import { addressAllocations, allocatedAddressesOf, nodePortAllocations, nodePortsOf } from './service-allocations.js';
 import { ServiceNetworks } from './service-networks.js';
 
 const clusterIPsPath = FieldPath.of('spec', 'clusterIPs');
@@ -71,7 +71,7 @@ export class ServiceAllocator {
         what: 'cluster IP',
         reasonPrefix: 'ClusterIP',
         allocations: this.addresses,
-        namesOf: (service) => addressesOf(service as unknown as Service),
+        namesOf: (service) => allocatedAddressesOf(service as unknown as Service),
       },
       {
         what: 'node port',
@@ -95,7 +95,7 @@ export class ServiceAllocator {
   /** Frees all allocations of a deleted service. */
   async afterDelete(service: Service): Promise<void> {
     const uid = service.metadata.uid ?? '';
-    for (const address of addressesOf(service)) await this.addresses.releaseAll(address, uid);
+    for (const address of allocatedAddressesOf(service)) await this.addresses.releaseAll(address, uid);
     for (const port of nodePortsOf(service)) await this.ports.releaseAll(String(port), uid);
   }
 
@@ -126,8 +126,8 @@ export class ServiceAllocator {
     dryRun: boolean,
     taken: Taken,
   ): Promise<void> {
-    const had = old === undefined ? [] : addressesOf(old);
-    const wanted = addressesOf(service);
+    const had = old === undefined ? [] : allocatedAddressesOf(old);
+    const wanted = allocatedAddressesOf(service);
     for (const name of had) {
       if (!wanted.includes(name) && !dryRun) taken.given.push({ from: this.addresses, name });
     }

@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes } from '../../attributes.js';
 import type { AdmissionWebhook } from '../../webhooks/admission-webhook.js';
 import { isExemptResource } from '../../webhooks/exempt-resources.js';
-import type { ReviewAnswer } from '../../webhooks/review-answer.js';
+import type { AdmissionReviewAnswer } from '../../webhooks/review-answer.js';
 import { ReviewWriter } from '../../webhooks/review-writer.js';
 import type { Invocation } from '../../webhooks/webhook-caller.js';
 import { applyWebhookPatch, type Patched } from '../../webhooks/webhook-patch.js';
@@ -83,7 +83,10 @@ export class MutatingAdmissionWebhook implements AdmissionPlugin {
     }
   }
 
-  private async patch(invocation: Invocation, { patch, patchLength }: ReviewAnswer): Promise<Patched | undefined> {
+  private async patch(
+    invocation: Invocation,
+    { patch, patchLength }: AdmissionReviewAnswer,
+  ): Promise<Patched | undefined> {
     if (patch.length === 0) return undefined;
     const { hook, attributes, matched, writer } = invocation;
     const before = writer.objects.as(matched).object;

@@ -5,13 +5,13 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { createdPod } from '../../pods/pod-request.js';
 import { refused } from '../../refused.js';
-import { contradict, isAmong, type NodeLabels, parseNodeLabels } from './node-selector-labels.js';
+import { contradict, isAmong, parseNodeLabels, type SelectorLabels } from './node-selector-labels.js';
 
 /** Node selectors by namespace, and one for all namespaces without their own. */
 export interface NodeSelectors {
-  readonly clusterDefault: NodeLabels;
+  readonly clusterDefault: SelectorLabels;
   /** The only labels that pods of a namespace may select. */
-  readonly namespaces: ReadonlyMap<string, NodeLabels>;
+  readonly namespaces: ReadonlyMap<string, SelectorLabels>;
 }
 
 /**
@@ -47,7 +47,7 @@ export class PodNodeSelector implements AdmissionPlugin {
 
   private withSelector(
     attributes: AdmissionAttributes,
-    use: (pod: Pod, selector: NodeLabels) => void,
+    use: (pod: Pod, selector: SelectorLabels) => void,
   ): Promise<void> | void {
     const pod = createdPod(attributes);
     if (pod === undefined) return undefined;
@@ -65,7 +65,7 @@ export class PodNodeSelector implements AdmissionPlugin {
   private selectorOf(
     attributes: AdmissionAttributes,
     annotations: Readonly<Record<string, string>> | undefined,
-  ): NodeLabels {
+  ): SelectorLabels {
     const text = annotations?.[this.annotation];
     if (text === undefined) return this.selectors.clusterDefault;
     const selector = parseNodeLabels(text);
@@ -98,8 +98,8 @@ export function readNodeSelectors(input: unknown): {
   readonly problems: readonly string[];
 } {
   const problems: string[] = [];
-  const namespaces = new Map<string, NodeLabels>();
-  let clusterDefault: NodeLabels = {};
+  const namespaces = new Map<string, SelectorLabels>();
+  let clusterDefault: SelectorLabels = {};
   const document = isRecord(input) ? input : {};
   for (const key of Object.keys(document)) if (key !== root) problems.push(`${key}: unknown field`);
   const config = document[root];

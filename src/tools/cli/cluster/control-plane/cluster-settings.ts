@@ -19,7 +19,7 @@ export interface ClusterSettings {
 export const plinthFlagsKey = 'PlinthFlags';
 
 /** Flags as the map has them: one in a line. */
-export function formatFlags(flags: readonly (readonly [name: string, value: string])[]): string {
+export function controlPlaneFlagLines(flags: readonly (readonly [name: string, value: string])[]): string {
   return flags.map(([name, value]) => `--${name}=${value}\n`).join('');
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { StartupError } from '../../../../base/machinery/startup-error.js';
 import { vendorNames } from '../../../../base/machinery/vendor.js';
 import { CertificateKey } from './certificate-key.js';
-import { formatFlags, readClusterSettings } from './cluster-settings.js';
+import { controlPlaneFlagLines, readClusterSettings } from './cluster-settings.js';
 
 describe('CertificateKey', () => {
   const key = CertificateKey.generate();
@@ -51,7 +51,7 @@ describe('readClusterSettings', () => {
   ].join('\n');
 
   it('finds ranges, names and the flags that all servers share', () => {
-    const flags = formatFlags([['service-node-port-range', '31000-31999']]);
+    const flags = controlPlaneFlagLines([['service-node-port-range', '31000-31999']]);
     const settings = readClusterSettings({ ClusterConfiguration: document, PlinthFlags: flags }, names);
     assert.equal(settings.endpoint, 'api.example.com:6443');
     assert.equal(settings.podRange, '10.244.0.0/16');

@@ -7,7 +7,7 @@ import type { CommandContext } from '../../command.js';
 import { withAdminApi } from '../admin-api.js';
 import { adminKubeconfigName } from '../admin-kubeconfig.js';
 import { CertificateKey } from '../control-plane/certificate-key.js';
-import { formatFlags } from '../control-plane/cluster-settings.js';
+import { controlPlaneFlagLines } from '../control-plane/cluster-settings.js';
 import { uploadSharedFiles } from '../control-plane/upload-shared-files.js';
 import { MadeHere } from '../made-here.js';
 import { type Phase, runPhases } from '../phases.js';
@@ -159,7 +159,7 @@ class InitPhases {
           podRange: init.podNetworkCidr,
           cgroupDriver: init.cgroupDriver,
           certificateNames: init.apiserverCertExtraSans,
-          flags: formatFlags(clusterFlags),
+          flags: controlPlaneFlagLines(clusterFlags),
         },
       },
     );
