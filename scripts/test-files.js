@@ -83,7 +83,7 @@ export async function runTestFiles(groups, options) {
  */
 class IdleProcessors {
   #before = cpus();
-  /** The CPU times are those of the whole machine: they are no use if this process may use only some of its CPUs. */
+  /** The CPU times are those of the whole machine: they are useless if this process may use only some of its CPUs. */
   #areOurs = cpus().length <= availableParallelism();
 
   areIdle() {

@@ -14,7 +14,7 @@ import { compareDecoders } from './fuzz.js';
 
 /*
  * client-go with CBOR as its preferred encoding, over a real cluster, and the decoder of Kubernetes beside ours. Needs Go, so
- * it is no part of `npm test`. The first build takes minutes.
+ * it is not a part of `npm test`. The first build takes minutes.
  */
 
 const folder = fileURLToPath(new URL('../../../test/cbor', import.meta.url));

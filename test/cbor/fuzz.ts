@@ -31,7 +31,7 @@ export interface Comparison {
   readonly differences: readonly string[];
 }
 
-/** Decodes changed items here and by `program decode`, and compares. Throws for an error that is no refusal. */
+/** Decodes changed items here and by `program decode`, and compares. Throws for an error that is not a refusal. */
 export function compareDecoders(program: string, count: number, random: Random): Comparison {
   const inputs = Array.from({ length: count }, () => mutated(random));
   const input = inputs.map((bytes) => bytes.toString('hex')).join('\n');

@@ -58,7 +58,7 @@ describe('completion in zsh', () => {
   }
 
   it('evaluates nothing of names and words', async () => {
-    // Usually the key expands the word itself first, which is no matter of completion.
+    // Usually the key expands the word itself first, which is not a matter of completion.
     await shell.run("bindkey '^I' complete-word");
     const command = '$(touch pwned)';
     for (const words of [

@@ -12,7 +12,7 @@ import { eventually, TestCluster } from '../e2e/support/test-cluster.js';
 import { endWithUs } from '../support/child-guard.js';
 
 /*
- * An informer of the Java client over a real cluster. Needs a JDK (17 or newer) and Maven, so it is no part of `npm test`.
+ * An informer of the Java client over a real cluster. Needs a JDK (17 or newer) and Maven, so it is not a part of `npm test`.
  */
 
 const namespace = 'default';

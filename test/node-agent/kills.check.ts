@@ -28,7 +28,7 @@ if (values.help) {
   process.exit();
 }
 
-/** @throws Error for a flag that is no whole number */
+/** @throws Error for a flag that is not a whole number */
 function size(name: keyof typeof usualSizes): number {
   const given = (values as Readonly<Record<string, unknown>>)[name] ?? usualSizes[name];
   if (!/^\d+$/.test(String(given))) throw new Error(`--${name} must be a whole number`);

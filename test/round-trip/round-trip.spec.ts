@@ -156,7 +156,7 @@ describe('stored form', () => {
         const parsed = parseStored(resource, { json, resourceVersion: 7n });
         const back = canonical<ApiObject>(type, toServed(resource, parsed));
         assert.equal(JSON.stringify(withoutAddedAnnotations(back, original)), JSON.stringify(original));
-        // The addition is no part of the object: it does not add up.
+        // The addition is not a part of the object: it does not add up.
         const again = toServed(resource, toStored(resource, structuredClone(back)));
         assert.equal(JSON.stringify(canonical(type, again)), JSON.stringify(back));
       });

@@ -182,7 +182,7 @@ export class ScenarioCluster {
     const { cluster } = this;
     const { pki } = cluster;
     const { directory } = this;
-    // The tasks of this program that are no control loops of the binaries.
+    // The tasks of this program that are not control loops of the binaries.
     cluster.startProgram('controllers', ['--controllers=-*', '--compat=kubernetes', '--authorization-mode=Node,RBAC']);
     const kubeconfig = `--kubeconfig=${cluster.first.kubeconfig}`;
     this.startBinary(join(folder, 'kube-controller-manager'), join(directory, 'manager.log'), [

@@ -1,6 +1,6 @@
 /*
  * What many, silent and half-open streams cost a serving process, and that they end in time. Takes about three minutes,
- * most of them waits for limits of the server, so it is no part of `npm test`.
+ * most of them waits for limits of the server, so it is not a part of `npm test`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

@@ -1,7 +1,7 @@
 /*
  * The streams of many clients through Plinth to a node agent on the library that node agents use: client-go with all of
  * its ways, kubectl of this machine and the newest one, and the clients for Python and JavaScript. Needs Go with its module
- * proxy, and pip with its index, so it is no part of `npm test`. PLINTH_TEST_KUBECTLS has more kubectls, separated by
+ * proxy, and pip with its index, so it is not a part of `npm test`. PLINTH_TEST_KUBECTLS has more kubectls, separated by
  * spaces. The first build takes minutes.
  */
 import assert from 'node:assert/strict';

@@ -22,7 +22,7 @@ function labelRequirement({ key, operator, values }: NodeSelectorRequirement): L
   return selectorRequirement(key, operators[operator as keyof typeof operators], values ?? []);
 }
 
-/** Requirements that can never be met: a bound that is no number, or no values where some are required. */
+/** Requirements that can never be met: a bound that is not a number, or no values where some are required. */
 function isHopeless({ operator, values }: NodeSelectorRequirement): boolean {
   const count = values?.length ?? 0;
   switch (operator as string) {

@@ -28,7 +28,7 @@ export interface CommandContext {
   readonly endWith: (code: number) => void;
 }
 
-/** Arguments of a subcommand that are no flags. */
+/** Arguments of a subcommand that are not flags. */
 export interface CommandOperands {
   /** The operands in the form of a manual page: `verify FILE`, one line for each variant. */
   readonly forms: readonly string[];

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { parse } from 'yaml';
 
-/** The hosts of the servers that a published kubeconfig names; none if the document is no kubeconfig. */
+/** The hosts of the servers that a published kubeconfig names; none if the document is not a kubeconfig. */
 export function publishedServers(document: string): readonly string[] {
   try {
     const { clusters = [] } = parse(document) as { clusters?: readonly { cluster?: { server?: unknown } }[] };

@@ -202,7 +202,7 @@ async function agentOptions(
   };
 }
 
-/** What is set aside of each resource for all that is no pod. */
+/** What is set aside of each resource for all that is not a pod. */
 function reservedOf({ agentPods: pods }: NodeCommandOptions): Record<string, string> {
   const sums: Record<string, number> = {};
   for (const pair of [...pods.kubeReserved, ...pods.systemReserved]) {

@@ -13,7 +13,7 @@ export interface PluginRun {
   readonly limitMs: number;
 }
 
-/** The most output that is accepted, in bytes: longer output is no credential. */
+/** The most output that is accepted, in bytes: longer output is not a credential. */
 const mostOutputBytes = 1024 * 1024;
 
 /**

@@ -67,7 +67,7 @@ export class ApiServiceAvailabilityController extends ReconcileLoop {
     if (apiService === undefined) return [];
     const now = knownApiService(apiService);
     const before = old && knownApiService(old);
-    // The controller's own status writes are no reason to check again.
+    // The controller's own status writes are not a reason to check again.
     const isSame = before !== undefined && JSON.stringify(before.remote) === JSON.stringify(now.remote);
     return isSame && before.isAvailable === now.isAvailable ? [] : [now.name];
   }

@@ -8,7 +8,7 @@ const timeoutMs = 120_000;
 
 /**
  * How long until the condition `DisruptionTarget` of a pod that stays is outdated, in milliseconds: 0 when it is;
- * undefined when the pod is no target, or is being deleted.
+ * undefined when the pod is not a target, or is being deleted.
  *
  * @param now milliseconds since the epoch
  */

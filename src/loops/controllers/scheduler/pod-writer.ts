@@ -237,7 +237,7 @@ export class PodWriter {
   private logFailure(text: string, { metadata }: StoredPod, error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     const pod = `${metadata.namespace}/${metadata.name}`;
-    // A conflict is no failure: another writer changed the pod, and the decision is made again.
+    // A conflict is not a failure: another writer changed the pod, and the decision is made again.
     if (error instanceof StatusError && error.reason === 'Conflict') return;
     const suppressed = this.budget.take();
     if (suppressed !== undefined)

@@ -5,7 +5,7 @@ import { ipFamily, parseIpNetwork } from '../../../objects/apis/networking/v1/va
 export class AddressRanges {
   private readonly blocks = new BlockList();
 
-  /** @param networks texts that are no network are left out */
+  /** @param networks texts that do not describe a network are left out */
   constructor(networks: readonly string[]) {
     for (const text of networks) {
       const network = parseIpNetwork(text);

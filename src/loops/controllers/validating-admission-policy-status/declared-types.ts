@@ -29,7 +29,7 @@ const known = new WeakMap<StructType, CelType>();
 
 /**
  * The type that the values of a declaration have in expressions. The fields of a struct are looked up when an expression
- * names them, and each struct is made once, so types that contain themselves are no problem.
+ * names them, and each struct is made once, so a type may contain itself.
  */
 export function declaredType(schema: SchemaType): CelType {
   const type = resolveType(schema);

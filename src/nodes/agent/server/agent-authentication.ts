@@ -41,7 +41,7 @@ export class AgentAuthentication {
     this.reviews = new Reviews(api);
   }
 
-  /** @throws Refusal 401 for invalid credentials, or for missing ones where they are required */
+  /** @throws CallerRefusal 401 for invalid credentials, or for missing ones where they are required */
   async callerOf(request: IncomingMessage, signal: AbortSignal): Promise<Caller> {
     const byCertificate = certificateCaller(request.socket as TLSSocket);
     if (byCertificate !== undefined) return byCertificate;

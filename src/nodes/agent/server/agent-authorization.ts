@@ -64,7 +64,7 @@ export class AgentAuthorization {
     this.reviews = new Reviews(api);
   }
 
-  /** @throws Refusal 403 */
+  /** @throws CallerRefusal 403 */
   async authorize(caller: Caller, method: string, path: string, signal: AbortSignal): Promise<void> {
     if (this.settings.mode === 'AlwaysAllow') return;
     const verb = verbs[method] ?? 'get';

@@ -26,7 +26,7 @@ export class AgentPages {
     private readonly stopping: AbortSignal,
   ) {}
 
-  /** @throws Refusal */
+  /** @throws CallerRefusal */
   async answer(request: IncomingMessage, url: URL, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const { runtime, manager, configuration, debugging, healthProblem } = this.dependencies;
     const path = url.pathname.replace(/(.)\/$/, '$1');

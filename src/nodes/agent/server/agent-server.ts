@@ -56,7 +56,7 @@ export class AgentServer {
     await closed;
   }
 
-  /** @throws Refusal */
+  /** @throws CallerRefusal */
   private async admit(request: IncomingMessage, signal: AbortSignal): Promise<URL> {
     const { authentication, authorization } = this.dependencies;
     const caller = await authentication.callerOf(request, signal);

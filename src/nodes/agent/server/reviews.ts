@@ -14,7 +14,7 @@ export class Reviews {
 
   constructor(private readonly api: Pick<ApiUser, 'send'>) {}
 
-  /** @throws Refusal 429 while too many wait */
+  /** @throws CallerRefusal 429 while too many wait */
   async send<T extends object>(path: string, body: object, signal: AbortSignal): Promise<T> {
     const answer = this.seats.take(signal, () => this.api.send<T>('POST', path, { body, rank: 'urgent', signal }));
     if (answer === undefined) throw new CallerRefusal(429, 'too many requests wait for a review by the API');

@@ -18,7 +18,7 @@ export function containerPlace(path: string): { what: string; namespace: string;
   return { what, namespace, name, container: rest.at(-1) ?? '' };
 }
 
-/** The present run of a container. @throws Refusal 404 */
+/** The present run of a container. @throws CallerRefusal 404 */
 export async function runningContainer(
   { manager, view }: Pick<StreamDependencies, 'manager' | 'view'>,
   namespace: string,
@@ -33,7 +33,7 @@ export async function runningContainer(
   return run;
 }
 
-/** The address on the runtime's own server of the stream that a client requests. @throws Refusal */
+/** The address on the runtime's own server of the stream that a client requests. @throws CallerRefusal */
 export async function openRuntimeStream(dependencies: StreamDependencies, url: URL): Promise<URL> {
   const { manager, runtime, view, debugging } = dependencies;
   const { what, namespace, name, container } = containerPlace(url.pathname);

@@ -36,7 +36,7 @@ export type NamedSlice = Pick<EndpointSlice, 'endpoints' | 'ports'> & { readonly
 
 /**
  * What the names of a service lead to (DNS-based service discovery, version 1.1.0). Undefined for one without names: an external
- * service whose target is no name.
+ * service whose target is not a name.
  */
 export function serviceRecords({ spec }: Service, slices: Iterable<NamedSlice>): ServiceRecords | undefined {
   if (spec?.type === 'ExternalName') {

@@ -15,7 +15,7 @@ declare module 'dns-packet' {
 
   const packet: {
     record(type: string): Codec;
-    /** @throws Error for what is no message */
+    /** @throws Error for what is not a message */
     decode(message: Buffer): { readonly answers: readonly DecodedRecord[] };
     encode(message: object): Buffer;
   };

@@ -68,7 +68,7 @@ export class Pattern {
 const recent = new Map<string, Pattern>();
 const maxRecent = 2000;
 
-/** @throws {PatternError} for a source that is no pattern, or one that takes too much work. */
+/** @throws {PatternError} for a source that is not a pattern, or one that takes too much work. */
 export function checkPattern(source: string): void {
   expressionOf(source);
 }

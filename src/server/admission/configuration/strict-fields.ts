@@ -18,7 +18,7 @@ export class StrictFields {
   }
 
   /**
-   * An object with only known fields; an empty object when the value is no object. `at` is its path, empty for the
+   * An object with only known fields; an empty object when the value is not an object. `at` is its path, empty for the
    * whole document.
    */
   object(value: unknown, at: string, known: readonly string[]): Fields {

@@ -224,7 +224,7 @@ export function parseApplyBody(
 /** Where a value that is decoded comes from. */
 export interface ValueSource {
   readonly duplicates?: DuplicateFields | undefined;
-  /** The text whose order determines that of the faults. */
+  /** The text by whose order the faults are sorted. */
   readonly json?: Buffer | undefined;
   /** Whether it is the merged intent of an applier, in which null is a value of a custom kind as any other. */
   readonly isApplied?: boolean;

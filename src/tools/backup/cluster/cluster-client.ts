@@ -209,7 +209,7 @@ function listMetadata(list: unknown, path: string): ListMetadata {
   return { resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '', continue: token };
 }
 
-/** The fields of a response, none if it is no object: a server may send anything. */
+/** The fields of a response, none if it is not an object: a server may send anything. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

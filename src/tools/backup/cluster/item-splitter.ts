@@ -26,7 +26,7 @@ export class ItemSplitter {
   private item: Buffer[] = [];
   private itemSize = 0;
 
-  /** The items that end in this chunk, without line breaks. @throws Error for JSON that is no list */
+  /** The items that end in this chunk, without line breaks. @throws Error for JSON that is not a list */
   *push(chunk: Buffer): Generator<Buffer> {
     /** Start of the bytes that were neither returned nor put away yet. */
     let start = 0;

@@ -21,7 +21,7 @@ export function isControlLine(line: Buffer): boolean {
   return line[0] === bracket;
 }
 
-/** The members of a line that is no object. */
+/** The members of a line that is not an object. */
 export function readControlLine(line: Buffer): readonly unknown[] {
   const value = parse(line);
   if (!Array.isArray(value)) throw damaged('a line is neither a list nor an object');

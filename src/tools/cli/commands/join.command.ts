@@ -47,7 +47,7 @@ export const joinCommand: Command = {
 /** Only a node has these. */
 const ofNode = ['node-name', 'cri-socket', 'skip-phases'];
 
-/** Variables are no mistake: they may be meant for other commands. */
+/** Variables of the environment are not a mistake: they may be meant for other commands. */
 function refuseFlags(argv: readonly string[], isControlPlane: boolean): void {
   const given = givenFlags({ groups, argv, environment: {} });
   const names = isControlPlane

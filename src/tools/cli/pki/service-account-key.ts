@@ -13,7 +13,7 @@ const rsaBits = 2048;
  *
  * @returns the path of the private key in PEM.
  *
- * @throws StartupError when the file is foreign and is no key.
+ * @throws StartupError when the file is foreign and is not a key.
  */
 export async function ensureServiceAccountKey(directory: string): Promise<string> {
   const files = new OwnFiles(directory);

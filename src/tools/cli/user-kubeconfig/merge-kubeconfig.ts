@@ -22,7 +22,7 @@ export function userKubeconfig(config: UserKubeconfig): string {
  * stays unchanged, comments too. The current context changes only if there is none.
  *
  * @param file name for messages
- * @throws StartupError for content that is no kubeconfig, or one whose cluster of that name is another one
+ * @throws StartupError for content that is not a kubeconfig, or one whose cluster of that name is another one
  */
 export function mergeKubeconfig(text: string, file: string, config: UserKubeconfig): string {
   const document: Document = parseDocument(text, { logLevel: 'error' });

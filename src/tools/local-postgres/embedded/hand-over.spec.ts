@@ -173,7 +173,7 @@ describe('folders for the user that runs Postgres', () => {
     }
     const [first, second] = [await prepare(gone), await prepare(kept)];
     const place = (data: string) => join(data, '..');
-    // A database of an earlier release, and folders that are no databases.
+    // A database of an earlier release, and folders that are not databases.
     mkdirSync(join(fallback, '0123456789abcdef', 'postgres'), { recursive: true });
     mkdirSync(join(fallback, 'pki'));
     const states = async () =>

@@ -19,7 +19,7 @@ export async function readNote(directory: string): Promise<PostgresNote> {
     const note = JSON.parse(text) as PostgresNote;
     if (isPlace(note.directory) && isPort(note.port) && Object.values(note).length > 0) return note;
   } catch {
-    // Invalid JSON is handled like any other content that is no note.
+    // Invalid JSON is handled like any other content that is not a note.
   }
   throw new StartupError(`${path} is damaged: it must name a "directory" or a "port"`);
 }

@@ -1,7 +1,7 @@
 import { StartupError } from '../../../../base/machinery/startup-error.js';
 import { ApiError, type ApiUser } from '../../../../nodes/connection/api-connection.js';
 
-/** Requests of a node to a cluster before it joins. A missing right is no obstacle: not every cluster grants it. */
+/** Requests of a node to a cluster before it joins. A missing right does not stop the join: not every cluster grants it. */
 async function answerOf<T extends object>(api: ApiUser, path: string, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await api.send<T>('GET', path, { signal });
