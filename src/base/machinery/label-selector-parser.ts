@@ -5,7 +5,7 @@ import { requirementError, SelectorError } from './selector-error.js';
 /** The most requirements of one selector in a query. Real programs send a handful. */
 const mostRequirements = 1_000;
 /**
- * The most values in the lists of one selector in a query: with names of usual length, a request has no room for more.
+ * The most values in the lists of one selector in a query: with names of usual length, a request has no space for more.
  */
 const mostValues = 5_000;
 /** Selectors longer than this, in characters, are scanned before they are parsed. */

@@ -34,8 +34,8 @@ export interface WebhookTransport {
 }
 
 /**
- * As many concurrent calls to one hook as it has connections; few enough waiting requests to leave room for those of
- * other hooks.
+ * As many concurrent calls to one hook as it has connections; few enough waiting requests to leave memory for those
+ * of other webhooks.
  */
 const seatLimits = { calls: 64, waiting: 64 };
 

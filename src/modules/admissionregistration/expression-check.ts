@@ -25,7 +25,7 @@ export const maxExpressionsText = 100_000;
 /** The most parts of all expressions of one object; a pattern counts as its instructions. */
 const maxExpressionsParts = 15_000;
 const maxMatchConditions = 64;
-/** The most characters of an expression in a message: more would leave no room for the reason. */
+/** The most characters of an expression in a message: more would leave no characters for the reason. */
 const maxShownLength = 1000;
 const webhookEnvironment = admissionEnvironment();
 

@@ -111,7 +111,7 @@ export class StatusFilter implements ExceptionFilter {
     const context = request.plinthContext;
     if (answer.code === 500 && !(error instanceof StatusError)) context?.audit?.failed();
     if (answer.code >= 500 && !isExplained(error) && !isOfAbandoned(error, context)) {
-      // Internal errors have to be investigated; a webhook's fault concerns whoever configured the webhook.
+      // Internal errors have to be investigated; a webhook's fault concerns the administrator of the webhook.
       const level = error instanceof StatusError && error.isExpected ? 'warn' : 'error';
       this.logger[level]('request failed', { method: request.method, path: pathOf(request), error });
     }

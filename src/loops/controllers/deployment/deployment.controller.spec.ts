@@ -164,7 +164,7 @@ describe('deployments', () => {
     await web.ready('img:2', 1);
     await web.sizes({ 'img:1': 3, 'img:2': 2 });
     await web.setImage('img:3');
-    // The unready pod of the second template makes room.
+    // The unready pod of the second template is deleted first.
     await web.sizes({ 'img:1': 3, 'img:2': 1, 'img:3': 1 });
     const stop = await web.place.node.work();
     await web.sizes({ 'img:1': 0, 'img:2': 0, 'img:3': 4 });

@@ -6,7 +6,7 @@ import { type AddressFamily, familyOf, type PortAtPods } from '../services/servi
 
 export interface Mirrored {
   readonly groups: PortGroup[];
-  /** Addresses that were left out: those that are no IP addresses, and those above the limit. */
+  /** Addresses that were left out: addresses that are not IP addresses, and addresses above the limit. */
   readonly invalid: number;
   readonly tooMany: number;
 }

@@ -7,7 +7,7 @@ import { isPodFinished } from '../frame/pod-state.js';
 export type StoredResourceClaim = ResourceClaim & ApiObject;
 export type StoredClaimTemplate = ResourceClaimTemplate & ApiObject;
 
-/** The longest prefix of a generated name that leaves room for the random suffix. */
+/** The longest prefix of a generated name that leaves enough characters for the random suffix. */
 const maxBaseLength = 57;
 
 /** Whether the pod needs no claims any more. */

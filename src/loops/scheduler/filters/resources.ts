@@ -4,7 +4,7 @@ import type { NodeInfo } from '../node-info.js';
 import type { PodInfo } from '../pod-info.js';
 
 /**
- * Why a node has no room for a pod: too many pods, too little of a resource; final when even an empty node would not be
+ * Why a node lacks capacity for a pod: too many pods, too little of a resource; final when even an empty node would not be
  * enough. Devices may stand for an extended resource that the node itself does not have.
  */
 function shortages(

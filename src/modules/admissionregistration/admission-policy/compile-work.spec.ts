@@ -27,7 +27,7 @@ const base = {
   },
 };
 
-/** As many expressions as a policy has room for. */
+/** As many expressions as a policy may have. */
 function filled(make: (i: number) => string): string[] {
   const texts: string[] = [];
   let length = 0;

@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs/minimal.js';
 
-/** No list of a machine is longer. Whoever sends more must not fill the memory with what a few bytes each describe. */
+/** No list of a machine is longer. A longer one is refused: few bytes can describe items that would fill the memory. */
 const mostEntries = 100_000;
 
 type Reader = protobuf.Reader;

@@ -20,7 +20,7 @@ export type PolicyPort =
 
 /** Connections that a policy allows. */
 export interface NetworkPolicyRule {
-  /** Undefined: whoever it is. */
+  /** Undefined: any peer. */
   readonly peers: readonly PeerView[] | undefined;
   /** Undefined: whatever they carry, protocols without ports too. */
   readonly ports: readonly PolicyPort[] | undefined;

@@ -96,7 +96,7 @@ export async function ensurePki(options: PkiRequest): Promise<Pki> {
 }
 
 /**
- * Makes a self-signed serving certificate, unless `directory` has a good one (whoever made or signed it). For processes
+ * Makes a self-signed serving certificate, unless `directory` has a good one (of any origin). For processes
  * without --tls-cert-file: clients have to get this very certificate to trust it.
  *
  * @throws StartupError for a foreign file that can't be used.

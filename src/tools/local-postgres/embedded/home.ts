@@ -59,7 +59,7 @@ async function findPlace(options: PostgresHomeOptions): Promise<string> {
   const place = join(fallbackRoot, createHash('sha256').update(directory).digest('hex').slice(0, 16));
   const { directory: recorded } = await readNote(directory);
   if (recorded !== undefined) {
-    // Whoever can write the note could otherwise hand any folder to the service user.
+    // A user who can write the note could otherwise make the service user the owner of any folder.
     if (dirname(resolve(recorded)) !== resolve(fallbackRoot)) {
       throw new StartupError(
         `${notePath(directory)} names ${recorded}, which is not in ${fallbackRoot}: remove the note`,

@@ -190,7 +190,7 @@ describe('service allocation', () => {
       for (const clusterIP of ['10.98.0.0', '10.98.0.3']) {
         assert.match(await refusal(a.create('edge', { clusterIP })), mismatch);
       }
-      // Ranges in which there is no room for an address are left out.
+      // Ranges without any address are left out.
       await writeRange(a, 'tiny', ['10.99.0.0/31']);
       assert.match(await refusal(a.create('tiny', { clusterIP: '10.99.0.1' })), /does not match the current range/);
     });
