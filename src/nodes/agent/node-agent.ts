@@ -69,6 +69,7 @@ interface ManagerDependencies {
   readonly events: AgentEvents;
   readonly objects: ApiObjects;
   readonly tokens: PodTokens;
+  readonly certificates: PodCertificates;
   readonly settings: ReturnType<typeof settingsOf>;
   readonly images: ImagePuller;
   readonly starter: ContainerStarter;
@@ -152,7 +153,18 @@ export class NodeAgent {
       ...{ devices, runtime, images, objects, settings, folders, timers, userAgent },
       servicesOf: (pod) => this.services.environmentOf(pod),
     });
-    this.manager = this.newManager({ cgroups, cpus, events, objects, tokens, settings, images, starter, random });
+    this.manager = this.newManager({
+      cgroups,
+      cpus,
+      events,
+      objects,
+      tokens,
+      certificates,
+      settings,
+      images,
+      starter,
+      random,
+    });
     this.reconciler =
       cpus &&
       new CpuReconciler({
@@ -173,7 +185,7 @@ export class NodeAgent {
 
   private newManager({ cgroups, cpus, random, ...given }: ManagerDependencies): PodManager {
     const { runtime, api, logger } = this.dependencies;
-    const { events, objects, tokens, settings, images, starter } = given;
+    const { events, objects, tokens, certificates, settings, images, starter } = given;
     const { folders, view, devices, timers } = this;
     const { signal } = this.stopping;
     const { volumes } = this.csi;
