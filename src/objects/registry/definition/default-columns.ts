@@ -64,3 +64,14 @@ export function humanDuration(milliseconds: number): string {
 function withRest(value: number, unit: string, rest: number, restUnit: string): string {
   return rest === 0 ? `${value}${unit}` : `${value}${unit}${rest}${restUnit}`;
 }
+
+/**
+ * Durations in milliseconds, from `from` up to but without `until`, that {@link humanDuration} shows like the given one;
+ * there may be more of them.
+ */
+export function likeDurations(milliseconds: number): { readonly from: number; readonly until: number } {
+  const hours = milliseconds / 3_600_000;
+  const step = hours < 1 / 6 ? 1_000 : hours < 8 ? 60_000 : hours < 192 ? 3_600_000 : 86_400_000;
+  const from = Math.floor(milliseconds / step) * step;
+  return { from, until: from + step };
+}

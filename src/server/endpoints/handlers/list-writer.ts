@@ -171,7 +171,7 @@ export function isWrittenWhole(context: RequestContext, accepted: AcceptedType):
 }
 
 /** The value of a list (except in protobuf), and the array at its end. */
-function listParts(
+export function listParts(
   { services, context, resource }: ResourceRequest,
   accepted: AcceptedType,
   objects: readonly ApiObject[],

@@ -3,6 +3,7 @@ import { longPieces, selectorTurn } from '../../../base/machinery/pieces-in-turn
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { tenantOf } from '../../../base/machinery/tenant-of.js';
 import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { type ItemText, listItemText, storedForm } from '../../../objects/registry/store/object-codec.js';
 import { parseSelection } from '../../../objects/registry/store/selection.js';
 import type { StoredObject } from '../../../storage/storage.interface.js';
@@ -15,7 +16,7 @@ import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { convertedPages, listQuery, type Page, readPages } from './list-pages.js';
 import { isWrittenWhole, listWriter } from './list-writer.js';
-import { sendPackedJson, sendPackedProtobuf, storedListHead, wantsPackedList } from './packed-list.js';
+import { sendPackedForm, sendPackedJson, storedListHead, wantsPackedList } from './packed-list.js';
 
 /** Lists with fewer characters are joined and sent as one string. */
 const shortCharacters = 64 * 1024;
@@ -45,10 +46,10 @@ export async function handleList(request: ResourceRequest): Promise<void> {
     await sendPackedJson(request, first, pages);
     return;
   }
-  if (accepted.mediaType === 'protobuf' && accepted.as === undefined && wantsPackedList(request, first)) {
+  if (isPackedForm(resource, accepted, pretty) && wantsPackedList(request, first)) {
     const all = [first];
     for await (const page of pages) all.push(page);
-    if (await sendPackedProtobuf(request, accepted, all)) return;
+    if (await sendPackedForm(request, accepted, all)) return;
     await sendTransformedList(request, first, all.slice(1), accepted);
     return;
   }
@@ -57,6 +58,12 @@ export async function handleList(request: ResourceRequest): Promise<void> {
     return;
   }
   await sendTransformedList(request, first, pages, accepted);
+}
+
+/** Whether lists in this form, other than stored JSON, are put together of runs. */
+function isPackedForm({ isStored }: ServedResource, { mediaType, as }: AcceptedType, pretty: boolean): boolean {
+  if (mediaType === 'protobuf') return as === undefined;
+  return mediaType === 'json' && as === 'Table' && isStored && !pretty;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { encodeCbor } from '../../../base/machinery/cbor/index.js';
-import { shownCell } from '../../../objects/registry/definition/default-columns.js';
+import { likeDurations, shownCell } from '../../../objects/registry/definition/default-columns.js';
 import { Since, type TableCell } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import {
@@ -13,6 +13,7 @@ import type { ByteRange, KeptForms, StoredObject } from '../../../storage/storag
 import type { EndpointServices } from '../endpoint-services.js';
 import type { AcceptedType } from './accept.js';
 import { cborShape } from './cbor-answer.js';
+import type { Validity } from './packed-runs.js';
 import { protobufItem } from './protobuf-answer.js';
 import { servedObject, shownType } from './respond.js';
 import { partialMetadata, type TableForm, tableCells } from './transform.js';
@@ -72,6 +73,8 @@ function withoutKind({ kind: _kind, apiVersion: _apiVersion, ...item }: ApiObjec
 /** Counts work, as the number of characters that take about as long to parse. */
 export interface ParseCounter {
   characters: number;
+  /** If it is there, shortened to the time in which what was made stays true. */
+  readonly validity?: Validity;
 }
 
 /** The work of finding a cached form. */
@@ -143,7 +146,7 @@ export function tableRow(
     encode: (shown) => Buffer.from(tableCells(resource, shown).map(keptCell).join(',')),
   }));
   const { source, start, end } = shownItem(resource, form, item, kept, work);
-  const cells = shownCells(source.toString('utf8', start, end), services.clock.now());
+  const cells = shownCells(source.toString('utf8', start, end), services.clock.now(), work.validity);
   return `,{"cells":[${cells}],"object":${object}}`;
 }
 
@@ -166,15 +169,23 @@ function keptCell(cell: TableCell): string {
   return timeMark + [cell.time, cell.before, cell.after].join(partMark) + timeMark;
 }
 
-function shownCells(text: string, now: number): string {
+function shownCells(text: string, now: number, validity: Validity | undefined): string {
   let shown = '';
   let from = 0;
   for (let begin = text.indexOf(timeMark); begin >= 0; begin = text.indexOf(timeMark, from)) {
     const end = text.indexOf(timeMark, begin + 1);
     const [time, before, after] = text.slice(begin + 1, end).split(partMark);
     const since = new Since(Number(time), before, after);
+    if (validity !== undefined) shorten(validity, since.time, now);
     shown += `${text.slice(from, begin)}${JSON.stringify(shownCell(since, now))}`;
     from = end + 1;
   }
   return from === 0 ? text : shown + text.slice(from);
+}
+
+/** Shortens a validity to the time in which the text of {@link shownCell} for a time stays the same. */
+function shorten(validity: Validity, time: number, now: number): void {
+  const { from, until } = likeDurations(now - time);
+  validity.from = Math.max(validity.from, time + from);
+  validity.until = Math.min(validity.until, time + until);
 }

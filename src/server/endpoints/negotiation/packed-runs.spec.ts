@@ -16,7 +16,8 @@ const object = (i: number, version = BigInt(i + 1), length = 1_000): StoredObjec
   resourceVersion: version,
   json: JSON.stringify({ i, version: String(version), text: 'x'.repeat(length) }),
 });
-const encode = (run: Run) => Buffer.from(run.map(({ json }) => json).join(','));
+const textOf = (run: Run) => run.map(({ json }) => json).join(',');
+const encode = (run: Run) => ({ plain: Buffer.from(textOf(run)) });
 const plain = ({ blocks: { source, start, end } }: PackedBytes) =>
   // The blocks do not end the stream.
   inflateRawSync(Buffer.concat([source.subarray(start, end), Buffer.from([3, 0])])).toString();
@@ -54,10 +55,10 @@ describe('compressed runs', () => {
 
   it('are found again for the same states only', async () => {
     const kept = cacheOf(64 * 1024 * 1024);
-    assert.equal(keptRun(resource, 'json', run, kept), undefined);
-    const packed = await packRun(resource, 'json', run, kept, encode);
-    assert.ok(plain(packed) === encode(run).toString());
-    const found = keptRun(resource, 'json', run, kept);
+    assert.equal(keptRun(resource, 'json', run, kept, 0), undefined);
+    const packed = await packRun(resource, 'json', run, kept, encode(run));
+    assert.ok(plain(packed) === textOf(run));
+    const found = keptRun(resource, 'json', run, kept, 0);
     assert.ok(found !== undefined);
     assert.ok(plain(found) === plain(packed));
     assert.deepEqual({ ...found, blocks: 0 }, { ...packed, blocks: 0 });
@@ -70,21 +71,21 @@ describe('compressed runs', () => {
       run.slice(1),
       [...run, object(20)],
     ]) {
-      assert.equal(keptRun(resource, 'json', other, kept), undefined);
+      assert.equal(keptRun(resource, 'json', other, kept, 0), undefined);
     }
-    assert.equal(keptRun(resource, 'protobuf', run, kept), undefined);
-    assert.equal(keptRun({} as ServedResource, 'json', run, kept), undefined);
+    assert.equal(keptRun(resource, 'protobuf', run, kept, 0), undefined);
+    assert.equal(keptRun({} as ServedResource, 'json', run, kept, 0), undefined);
   });
 
   it('that begin with the same object are mostly kept beside each other', async () => {
     const kept = cacheOf(64 * 1024 * 1024);
     const runs = [3, 5, 8, 13].map((end) => [run[0] as StoredObject, ...run.slice(2, end)]);
-    for (const one of runs) await packRun(resource, 'json', one, kept, encode);
+    for (const one of runs) await packRun(resource, 'json', one, kept, encode(one));
     let count = 0;
     for (const one of runs) {
-      const found = keptRun(resource, 'json', one, kept);
+      const found = keptRun(resource, 'json', one, kept, 0);
       if (found === undefined) continue;
-      assert.ok(plain(found) === encode(one).toString());
+      assert.ok(plain(found) === textOf(one));
       count += 1;
     }
     assert.ok(count >= 2, String(count));
@@ -92,16 +93,25 @@ describe('compressed runs', () => {
 
   it('are made although there is no room for them, or no cache', async () => {
     for (const kept of [cacheOf(0), undefined]) {
-      const packed = await packRun(resource, 'json', run, kept, encode);
-      assert.ok(plain(packed) === encode(run).toString());
-      assert.equal(keptRun(resource, 'json', run, kept), undefined);
+      const packed = await packRun(resource, 'json', run, kept, encode(run));
+      assert.ok(plain(packed) === textOf(run));
+      assert.equal(keptRun(resource, 'json', run, kept, 0), undefined);
     }
+  });
+
+  it('that depend on the time are found only while they are true', async () => {
+    const kept = cacheOf(64 * 1024 * 1024);
+    await packRun(resource, 'table', run, kept, { ...encode(run), validity: { from: 1_000, until: 2_000 } });
+    const found = [-1, 0, 999, 1_000, 1_500, 1_999, 2_000, 1e15].filter((now) =>
+      keptRun(resource, 'table', run, kept, now),
+    );
+    assert.deepEqual(found, [1_000, 1_500, 1_999]);
   });
 
   it('of objects that went out of the cache are made again', async () => {
     const kept = cacheOf(64 * 1024 * 1024);
-    await packRun(resource, 'json', run, kept, encode);
+    await packRun(resource, 'json', run, kept, encode(run));
     kept.drop();
-    assert.equal(keptRun(resource, 'json', run, kept), undefined);
+    assert.equal(keptRun(resource, 'json', run, kept, 0), undefined);
   });
 });

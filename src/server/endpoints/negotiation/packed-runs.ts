@@ -8,12 +8,22 @@ import { checksumShift, type PackedBytes } from './gzip-pieces.js';
 /** Consecutive items of a list. */
 export type Run = readonly StoredObject[];
 
-/** Encodes the items of a run, which depends on nothing but their states and the served kind. */
-export type EncodeRun = (run: Run) => Buffer;
+/** From when and until when (exclusively) something is true, in milliseconds of the epoch. */
+export interface Validity {
+  from: number;
+  until: number;
+}
+
+/** The encoded items of a run. They depend on nothing but the states of the items, the served kind and the time. */
+export interface EncodedRun {
+  readonly plain: Buffer;
+  /** Undefined if they do not depend on the time. */
+  readonly validity?: Validity | undefined;
+}
 
 const deflate = promisify(deflateRaw);
 /** The blocks end at a byte and do not end the stream. */
-const blockOptions = { ...gzipOptions, finishFlush: constants.Z_SYNC_FLUSH } as const;
+const blockOptions = { ...gzipOptions, chunkSize: 16 * 1024, finishFlush: constants.Z_SYNC_FLUSH } as const;
 
 /** A run ends behind about one in this many objects, which their names decide. */
 const meanObjects = 32;
@@ -72,8 +82,8 @@ function placeOf(resource: ServedResource, form: string, run: Run): object {
   return places[(endOfHash(last.key.name) + run.length) % placesOfObject] as object;
 }
 
-/** In front of the blocks: checksum, its shift, length, number of objects, and the version of each. */
-const headBytes = 16;
+/** In front of the blocks: checksum, its shift, length, number of objects, validity, and the version of each object. */
+const headBytes = 32;
 const versionBytes = 8;
 
 /**
@@ -81,15 +91,17 @@ const versionBytes = 8;
  * identity, the others by their versions, each of which a resource has for one state of one object.
  *
  * @param form names the encoding of the items
+ * @param now the time, in milliseconds of the epoch
  */
 export function keptRun(
   resource: ServedResource,
   form: string,
   run: Run,
   kept: KeptForms | undefined,
+  now: number,
 ): PackedBytes | undefined {
   const found = kept?.find(run[0] as StoredObject, placeOf(resource, form, run));
-  return found !== undefined && shows(found, run) ? read(found) : undefined;
+  return found !== undefined && shows(found, run, now) ? read(found) : undefined;
 }
 
 /** Compresses the items of a run outside the event loop, and keeps the result for {@link keptRun}. */
@@ -98,26 +110,40 @@ export async function packRun(
   form: string,
   run: Run,
   kept: KeptForms | undefined,
-  encode: EncodeRun,
+  { plain, validity }: EncodedRun,
 ): Promise<PackedBytes> {
-  const plain = encode(run);
-  const blocks = await deflate(plain, blockOptions);
+  const packed = await packBytes(plain);
+  const { source: blocks } = packed.blocks;
   const start = headBytes + run.length * versionBytes;
   const bytes = Buffer.allocUnsafe(start + blocks.length);
-  bytes.writeUInt32LE(crc32(plain), 0);
-  bytes.writeUInt32LE(checksumShift(plain.length), 4);
+  bytes.writeUInt32LE(packed.checksum, 0);
+  bytes.writeUInt32LE(packed.shift, 4);
   bytes.writeUInt32LE(plain.length, 8);
   bytes.writeUInt32LE(run.length, 12);
+  bytes.writeDoubleLE(validity?.from ?? Number.NEGATIVE_INFINITY, 16);
+  bytes.writeDoubleLE(validity?.until ?? Number.POSITIVE_INFINITY, 24);
   for (let i = 0; i < run.length; i++) {
     bytes.writeBigUInt64LE((run[i] as StoredObject).resourceVersion, headBytes + i * versionBytes);
   }
   bytes.set(blocks, start);
   const range = kept?.keep(run[0] as StoredObject, placeOf(resource, form, run), bytes);
-  return read(range ?? { source: bytes, start: 0, end: bytes.length });
+  return range === undefined ? packed : read(range);
 }
 
-function shows({ source, start }: ByteRange, run: Run): boolean {
+/** Compresses bytes outside the event loop. */
+export async function packBytes(plain: Buffer): Promise<PackedBytes> {
+  const source = await deflate(plain, blockOptions);
+  return {
+    blocks: { source, start: 0, end: source.length },
+    length: plain.length,
+    checksum: crc32(plain),
+    shift: checksumShift(plain.length),
+  };
+}
+
+function shows({ source, start }: ByteRange, run: Run, now: number): boolean {
   if (source.readUInt32LE(start + 12) !== run.length) return false;
+  if (!(now >= source.readDoubleLE(start + 16) && now < source.readDoubleLE(start + 24))) return false;
   for (let i = 0; i < run.length; i++) {
     const version = source.readBigUInt64LE(start + headBytes + i * versionBytes);
     if (version !== (run[i] as StoredObject).resourceVersion) return false;
