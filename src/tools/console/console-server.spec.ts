@@ -105,6 +105,63 @@ describe('the server of the console', () => {
     for (;;) if ((await send('GET', '/api/v1/pods', mallory)).status === 200) break;
   });
 
+  it('connects terminals of its own page only, to programs in pods only', async () => {
+    const own = await login('token-of-alice');
+    const { 'x-plinth-console': key = '', ...cookie } = own;
+    const offered = (secret: string) => ({ 'sec-websocket-protocol': `v5.channel.k8s.io, plinth-key.${secret}` });
+    const good: Record<string, string> = { ...cookie, ...offered(key) };
+    const path = '/api/v1/namespaces/a/pods/b/exec?command=sh&stdin=true';
+    const { origin: _, ...unnamed } = good;
+    const { cookie: _cookie, ...unknown } = good;
+    api.forget();
+    for (const [status, to, headers] of [
+      [403, path, unnamed],
+      [403, path, { ...good, origin: 'https://evil.example.com' }],
+      [403, path, { ...good, origin: 'null' }],
+      [403, path, { ...good, host: `evil.example.com:${port}` }],
+      [403, path, { ...good, 'sec-fetch-site': 'same-site' }],
+      [401, path, unknown],
+      [401, path, { ...cookie, ...offered('x'.repeat(43)) }],
+      [401, path, { ...own, 'sec-websocket-protocol': 'v5.channel.k8s.io' }],
+      [400, path, { ...good, 'sec-websocket-protocol': `plinth-key.${key}` }],
+      [400, path, { ...good, upgrade: 'h2c' }],
+      [404, '/api/v1/namespaces/a/pods/b/portforward', good],
+      [404, '/api/v1/namespaces/a/pods/b/proxy/exec', good],
+      [404, '/api/v1/namespaces/a/services/b/exec', good],
+      [404, '/api/v1/namespaces/a/pods/../exec', good],
+      [404, '/api/v1/namespaces/a/pods/%2e%2e/exec', good],
+      [404, '/api/v1/namespaces/a/pods/b%2fc/exec', good],
+      [404, '/apis/apps/v1/namespaces/a/deployments/b', good],
+    ] as const) {
+      const answer = await scene.upgrade(to, headers);
+      assert.equal(answer.status, status, `${to} ${JSON.stringify(headers)}`);
+      for (const [name, value] of Object.entries(securityHeaders)) assert.equal(answer.headers[name], value, name);
+    }
+    assert.equal(api.arrived.length, 0);
+    const { status, headers, socket } = await scene.upgrade(path, good);
+    assert.equal(status, 101);
+    assert.ok(socket);
+    assert.deepEqual(
+      [headers['sec-websocket-protocol'], headers['sec-websocket-accept'], headers['set-cookie']],
+      ['v5.channel.k8s.io', 'accepted', undefined],
+    );
+    const [arrived] = api.arrived;
+    assert.ok(arrived);
+    const { url, headers: sent } = arrived;
+    assert.equal(url, path);
+    assert.equal(sent.authorization, 'Bearer token-of-alice');
+    assert.equal(sent['sec-websocket-protocol'], 'v5.channel.k8s.io', 'the secret stays here');
+    assert.equal(sent.cookie, undefined);
+    socket.write('there');
+    let received = '';
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      received += chunk.toString();
+      // The end of the session ends the terminal.
+      if (received === 'hello there') await send('POST', '/console/logout', own);
+    }
+    assert.equal(received, 'hello there');
+  });
+
   it('passes bodies and statuses on, and of headers those that a page may know', async () => {
     const keys = await login('token-of-alice');
     const type = { 'content-type': 'application/yaml', accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Clock, systemClock } from '../../base/machinery/clock.js';
@@ -11,6 +12,7 @@ import type { SessionUser } from './session-user.js';
 import { type ConsoleSession, type SessionKeys, Sessions, TooManySessions } from './sessions.js';
 import { SqlReader } from './sql-reader.js';
 import { SqlRoutes } from './sql-routes.js';
+import { Terminals } from './terminals.js';
 import { UnderWay } from './under-way.js';
 import { RefusedLogin, type Upstream, UpstreamError } from './upstream.js';
 
@@ -74,6 +76,7 @@ export async function startConsole(upstream: Upstream, settings: ConsoleSettings
     : Fastify({ ...options, https: tls })) as unknown as FastifyInstance;
   const server = new ConsoleServer(upstream, settings, loadAssets(settings.assets));
   server.addTo(app);
+  app.server.on('upgrade', (request, socket, head) => void server.terminals.take(request, socket, head));
   await app.listen({ host: settings.bindAddress, port: settings.port });
   const { port } = app.server.address() as { readonly port: number };
   const scheme = tls === undefined ? 'http' : 'https';
@@ -100,6 +103,7 @@ function ownNames(address: string): readonly string[] {
 
 class ConsoleServer {
   readonly sessions: Sessions;
+  readonly terminals: Terminals;
   private origins = new Origins([]);
   private cookieName = '';
   private readonly sql: SqlRoutes;
@@ -115,6 +119,13 @@ class ConsoleServer {
     const { sql, logger } = settings;
     const reader = sql === undefined ? undefined : new SqlReader(sql.url, sql);
     this.sql = new SqlRoutes(upstream, reader, logger);
+    const guard = {
+      problem: ({ headers }: IncomingMessage) => this.origins.problem(headers, 'GET', false),
+      sessionOf: ({ headers }: IncomingMessage, key: string | undefined) =>
+        this.sessions.find({ cookie: cookieOf(headers.cookie, this.cookieName), key }),
+      begin: ({ share }: ConsoleSession) => this.forwarded.begin(share),
+    };
+    this.terminals = new Terminals(upstream, guard, logger);
   }
 
   /** Sets the port and the origins. Before this call, every request is refused. */

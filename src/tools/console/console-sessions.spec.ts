@@ -111,12 +111,13 @@ describe('sessions of the console', () => {
       'x-remote-user': 'root',
       'x-forwarded-for': '10.0.0.1',
       forwarded: 'for=10.0.0.1',
-      upgrade: 'websocket',
-      connection: 'upgrade, authorization',
+      connection: 'authorization',
       'sec-websocket-protocol': 'base64url.bearer.authorization.k8s.io.dG9rZW4tb2Ytcm9vdA',
     };
     await send('GET', '/api/v1/pods', { ...keys, ...smuggled });
     await send('GET', '/api/v1/pods', { ...dave, ...smuggled });
+    const upgraded = { ...dave, ...smuggled, upgrade: 'websocket', connection: 'upgrade, authorization' };
+    assert.equal((await send('GET', '/api/v1/pods', upgraded)).status, 401);
     assert.deepEqual(
       api.arrived.map(({ certificate, headers }) => [certificate, headers.authorization]),
       [

@@ -36,6 +36,23 @@ export function forwardedPath(method: string, url: string): { readonly path: str
   return { path: path + query };
 }
 
+/** Where a terminal may connect to: a program in a pod, and nothing else. */
+const terminals = /^(\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+)\/(?:exec|attach)$/;
+
+/**
+ * The path and query of a terminal to send to the API server, or why there is none. The path of its pod passes the same
+ * rules as all others.
+ *
+ * @param url as it came in the request line
+ */
+export function terminalPath(method: string, url: string): { readonly path: string } | { readonly problem: string } {
+  const [path = '', ...rest] = url.split('?');
+  const pod = terminals.exec(path)?.[1];
+  if (pod === undefined) return { problem: 'only terminals of pods are connected' };
+  const checked = forwardedPath(method, [pod, ...rest].join('?'));
+  return 'problem' in checked ? checked : { path: url };
+}
+
 /** The part after the name of an object; for old paths below a verb, the verb. */
 function subresourceOf(segments: readonly (string | undefined)[]): string | undefined {
   const inGroup = segments.slice(segments[1] === 'apis' ? 4 : 3);

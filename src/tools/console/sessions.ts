@@ -81,7 +81,7 @@ export class Sessions {
   }
 
   /** The session that both secrets belong to. */
-  find({ cookie, key }: Partial<SessionKeys>): ConsoleSession | undefined {
+  find({ cookie, key }: { readonly [Secret in keyof SessionKeys]?: string | undefined }): ConsoleSession | undefined {
     if (cookie === undefined || key === undefined) return undefined;
     const id = hashOf(cookie).toString('hex');
     const session = this.byCookie.get(id);

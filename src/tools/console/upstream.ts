@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { ClientConfig, ClientTls } from '../../base/outgoing/client-config.js';
 import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { connectionReason } from '../../base/outgoing/connection-reason.js';
-import { exchange, Unsent } from '../../base/outgoing/exchange.js';
+import { type ExchangeAnswer, exchange, Unsent } from '../../base/outgoing/exchange.js';
 import { readLogin, type UserCredentials } from './login.js';
 import type { SessionUser } from './session-user.js';
 import { Sessions } from './sessions.js';
@@ -50,6 +50,21 @@ export class Upstream {
 
   /** Resolves with the beginning of the response, whatever its status. Throws {@link UpstreamError}. */
   async ask(call: Call): Promise<IncomingMessage> {
+    const answer = await this.exchange(call, false);
+    if (answer.kind === 'response') return answer.response;
+    answer.socket.destroy();
+    throw new UpstreamError("the API server can't be reached: it changed the protocol");
+  }
+
+  /**
+   * Asks for another protocol. Resolves with the connection that speaks it, or with a response that refuses it. Throws
+   * {@link UpstreamError}.
+   */
+  connect(call: Call): Promise<ExchangeAnswer> {
+    return this.exchange(call, true);
+  }
+
+  private async exchange(call: Call, mayUpgrade: boolean): Promise<ExchangeAnswer> {
     const { hostname, port, pathname } = this.url;
     const base = pathname.replace(/\/$/, '');
     const host = hostname.replace(/^\[|\]$/g, '');
@@ -57,10 +72,7 @@ export class Upstream {
     const target = { host, port: port === '' ? 443 : Number(port), path: base + call.path, headers };
     for (let attempt = 1; ; attempt++) {
       try {
-        const answer = await exchange({ ...call, ...target, connectLimitMs });
-        if (answer.kind === 'response') return answer.response;
-        answer.socket.destroy();
-        throw new Error('it changed the protocol');
+        return await exchange({ ...call, ...target, connectLimitMs, mayUpgrade });
       } catch (error) {
         call.signal.throwIfAborted();
         const reason = error instanceof Unsent ? error.reason : (error as Error);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type IncomingHttpHeaders, request } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { Logger } from '../../../base/observability/logger.js';
 import { type RunningConsole, startConsole } from '../console-server.js';
 import { Upstream } from '../upstream.js';
@@ -11,6 +12,20 @@ export interface ConsoleAnswer {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
+
+export interface Upgraded {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Undefined where the response refuses. */
+  readonly socket: Duplex | undefined;
+}
+
+const handshake = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
 
 /**
  * A console in front of a server that records its requests. Sessions last a minute by a clock that the test advances.
@@ -70,6 +85,24 @@ export class ConsoleScene {
       });
       sent.on('error', reject);
       sent.end(body);
+    });
+  }
+
+  /** Asks for another protocol. Resolves with the connection, or with the response that refuses it. */
+  upgrade(path: string, headers: Record<string, string>): Promise<Upgraded> {
+    return new Promise((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port: this.port, path, headers: { ...handshake, ...headers } });
+      sent.once('upgrade', (response, socket, head) => {
+        socket.on('error', () => socket.destroy());
+        if (head.length > 0) socket.unshift(head);
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, socket });
+      });
+      sent.once('response', (response) => {
+        response.resume();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, socket: undefined });
+      });
+      sent.on('error', reject);
+      sent.end();
     });
   }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { serverAuth, TestIdentity } from '../../../../test/support/test-authority.js';
 
@@ -21,6 +22,8 @@ export interface Arrived {
  */
 export class RecordingServer {
   readonly arrived: Arrived[] = [];
+  /** Connections that have changed the protocol; what is sent on one comes back. */
+  readonly upgraded = new Set<Duplex>();
   /** Responses that differ from the usual ones, by path. */
   readonly answers = new Map<string, (response: ServerResponse) => void>();
 
@@ -51,6 +54,15 @@ export class RecordingServer {
       recording.arrived.push(arrived);
       recording.answer(arrived, response);
     });
+    server.on('upgrade', (request, socket: Duplex) => {
+      const { method = '', url = '', headers } = request;
+      recording.arrived.push({ method, url, headers, certificate: undefined, body: '' });
+      socket.on('error', () => socket.destroy());
+      recording.upgraded.add(socket);
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n');
+      socket.write('sec-websocket-accept: accepted\r\nset-cookie: evil=1\r\n\r\nhello ');
+      socket.pipe(socket);
+    });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return recording;
@@ -66,6 +78,7 @@ export class RecordingServer {
   }
 
   stop(): void {
+    for (const socket of this.upgraded) socket.destroy();
     this.server.closeAllConnections();
     this.server.close();
   }

@@ -52,7 +52,7 @@ export const keyHelp: readonly (readonly [keys: string, what: string])[] = [
   ['n', 'choose the namespace'],
   [':', 'go to a kind'],
   ['i, y, e, o, h', 'of an object: summary, YAML, events, owners, timeline'],
-  ['L', 'of a pod or workload: logs'],
+  ['L, x', 'of a pod or workload: logs; of a pod: terminal'],
   ['E', 'edit the object'],
   ['D', 'delete the object'],
   ['c', 'create objects from YAML'],

@@ -96,7 +96,8 @@ describe('a status', () => {
   it('is read from the cells of tables', () => {
     const none = () => '';
     for (const [resource, column, text, tone] of [
-      ['pods', 'Status', 'Running', 'good'],
+      ['pods', 'Status', 'Running', 'warn'],
+      ['jobs', 'Status', 'Running', 'good'],
       ['pods', 'Status', 'CrashLoopBackOff', 'bad'],
       ['pods', 'Status', 'Init:0/1', 'busy'],
       ['pods', 'Status', 'Init:Error', 'bad'],
@@ -118,6 +119,10 @@ describe('a status', () => {
     assert.equal(
       toneOfCell('pods', 'Ready', '0/1', () => 'Completed'),
       'idle',
+    );
+    assert.equal(
+      toneOfCell('pods', 'Status', 'Running', () => '2/2'),
+      'good',
     );
     assert.equal(toneOfCondition('DiskPressure', 'True'), 'bad');
     assert.equal(toneOfCondition('DiskPressure', 'False'), 'idle');
@@ -225,7 +230,7 @@ describe('problems', () => {
     assert.deepEqual(
       quotaProblems([{ metadata: { name: 'q', namespace: 'n' }, status }]).map(({ resource, share }) => [
         resource,
-        share,
+        Math.round(share * 100),
       ]),
       [
         ['requests.memory', 100],

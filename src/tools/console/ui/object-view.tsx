@@ -16,6 +16,7 @@ import { OwnersTab } from './owners-tab.js';
 import { formatRoute, listRoute, type ObjectRoute, type Tab } from './routes.js';
 import { api, kinds } from './session.js';
 import { SummaryTab } from './summary-tab.js';
+import { TerminalTab } from './terminal-tab.js';
 import { TimelineTab } from './timeline-tab.js';
 import { useWhileShown } from './use-follow.js';
 import type { ApiObject } from './yaml-text.js';
@@ -35,6 +36,7 @@ const everywhere: readonly TabTitle[] = [
   { tab: 'timeline', title: 'Timeline', key: 'h' },
 ];
 const logs: TabTitle = { tab: 'logs', title: 'Logs', key: 'L' };
+const terminal: TabTitle = { tab: 'terminal', title: 'Terminal', key: 'x' };
 
 /** Kinds whose pods have logs. */
 const logged: ReadonlySet<string> = new Set([
@@ -44,7 +46,8 @@ const logged: ReadonlySet<string> = new Set([
 function tabsOf({ group, resource }: ObjectRoute): readonly TabTitle[] {
   const [first, ...others] = everywhere;
   const named = group === '' ? resource : `${resource}.${group}`;
-  return first !== undefined && logged.has(named) ? [first, logs, ...others] : everywhere;
+  if (first === undefined || !logged.has(named)) return everywhere;
+  return named === 'pods' ? [first, logs, terminal, ...others] : [first, logs, ...others];
 }
 
 interface ObjectViewProps {
@@ -160,6 +163,8 @@ function Content({ route, path, object, isDeleted, isEditing, failed, done }: Co
       return <OwnersTab object={object} />;
     case 'logs':
       return <LogsTab route={route} object={object} />;
+    case 'terminal':
+      return <TerminalTab route={route} object={object} />;
     case 'yaml':
       return isEditing ? (
         <EditView path={path} object={object} isDeleted={isDeleted} done={done} />

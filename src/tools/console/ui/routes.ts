@@ -31,7 +31,7 @@ export interface OpenObject {
   readonly tab: Tab;
 }
 
-export const tabs = ['summary', 'yaml', 'events', 'owners', 'timeline', 'logs'] as const;
+export const tabs = ['summary', 'yaml', 'events', 'owners', 'timeline', 'logs', 'terminal'] as const;
 export type Tab = (typeof tabs)[number];
 
 export interface ObjectRoute extends ResourceName, OpenObject {}

@@ -37,6 +37,11 @@ export const namespaces = signal<readonly string[]>([]);
 
 export const api = new Api(() => key, forget);
 
+/** What the page offers for a stream: browsers give WebSockets no other place for a secret. */
+export function streamProtocols(): string[] {
+  return ['v5.channel.k8s.io', `plinth-key.${key ?? ''}`];
+}
+
 /** Resumes the session of another tab or of before a reload. */
 export async function resume(): Promise<void> {
   if (key === undefined) {

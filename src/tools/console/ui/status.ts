@@ -45,6 +45,9 @@ export function toneOfCell(
   others: (column: string) => string,
 ): Tone | undefined {
   if (column === 'Type' && resource !== 'events') return undefined;
+  if (resource === 'pods' && column === 'Status' && text === 'Running') {
+    return toneOfShare(others('Ready')) === 'good' ? 'good' : 'warn';
+  }
   if (wordColumns.has(column)) return toneOfWord(text);
   if (column === 'Ready' && /^(?:True|False|Unknown)$/.test(text)) {
     return text === 'True' ? 'good' : text === 'False' ? 'bad' : 'warn';

@@ -114,7 +114,7 @@ export function TableView(props: TableViewProps) {
             />
           ))}
           {space(rows.length - end)}
-          {isLoading && rows.length === 0 && <Bones columns={count} />}
+          {isLoading && rows.length === 0 && <Bones columns={Math.max(count, leastBones)} />}
         </tbody>
       </table>
     </section>
@@ -158,6 +158,9 @@ function TableHead({ shown, showsNamespace, sorting, sort, rows, selected }: Hea
     </thead>
   );
 }
+
+/** How many columns are drawn before the server has named them. */
+const leastBones = 6;
 
 function Bones({ columns }: { readonly columns: number }) {
   return Array.from({ length: 12 }, (_, line) => (

@@ -17,6 +17,7 @@ import { sectionsOf } from './kind-sections.js';
 import { labelPatch } from './label-patch.js';
 import { cleanLine, LogBuffer, linesWith, toneOfLine } from './log-buffer.js';
 import { sourcesOf, usualContainer } from './log-sources.js';
+import { endOfInput, inputMessage, ProgramReader, wordsOf } from './pod-channel.js';
 import { revisionsOf, rollbackRequest, templateText } from './revisions.js';
 import { byteText, decodedText } from './secret-text.js';
 
@@ -190,6 +191,36 @@ describe('pasted text', () => {
     );
     assert.equal(collectionOf(kinds, pasted('v1', 'Node', 'ignored'), 'mine'), '/api/v1/nodes');
     assert.equal(collectionOf(kinds, pasted('v1', 'Missing'), ''), undefined);
+  });
+});
+
+describe('a terminal', () => {
+  it('reads what a program sends, also letters in pieces', () => {
+    const reader = new ProgramReader();
+    const bytes = new TextEncoder().encode('ä');
+    assert.deepEqual(reader.read(Uint8Array.of(1, bytes[0] ?? 0)), { kind: 'output', text: '' });
+    assert.deepEqual(reader.read(Uint8Array.of(1, bytes[1] ?? 0)), { kind: 'output', text: 'ä' });
+    assert.deepEqual(reader.read(Uint8Array.of(2, 0x21)), { kind: 'errors', text: '!' });
+    const outcome = (text: string) => reader.read(Uint8Array.of(3, ...new TextEncoder().encode(text)));
+    assert.deepEqual(outcome('{"status":"Success"}'), { kind: 'ended', message: '' });
+    assert.deepEqual(outcome('{"status":"Failure","message":"exit 1"}'), { kind: 'ended', message: 'exit 1' });
+    assert.deepEqual(outcome('null'), { kind: 'ended', message: 'it ended in an unknown way' });
+    assert.equal(reader.read(Uint8Array.of(77, 1)), undefined);
+    assert.equal(reader.read(Uint8Array.of()), undefined);
+    assert.deepEqual([...inputMessage('a\n')], [0, 97, 10]);
+    assert.deepEqual([...endOfInput()], [255, 0]);
+  });
+
+  it('divides a command into words', () => {
+    for (const [line, words] of [
+      ['sh', ['sh']],
+      ['  sh  -c "echo \\"a b\\"" ', ['sh', '-c', 'echo "a b"']],
+      ["echo 'a\\b' '' c\\ d", ['echo', 'a\\b', '', 'c d']],
+      ['', []],
+    ] as const) {
+      assert.deepEqual(wordsOf(line), words);
+    }
+    assert.ok('problem' in wordsOf('echo "a'));
   });
 });
 
