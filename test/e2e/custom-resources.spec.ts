@@ -160,7 +160,14 @@ describe('a custom resource', () => {
     assert.deepEqual((await client.get(`${path}/a/scale`, table)).body.rows[0].cells.slice(0, 3), ['a', 4, 2]);
     const scaled = await client.patch(`${path}/a/scale`, 'merge', { spec: { replicas: 6 } });
     assert.equal(scaled.status, 200, scaled.text);
-    assert.equal((await client.get(`${path}/a`)).body.spec.size, 6);
+    const { spec, metadata } = (await client.get(`${path}/a`)).body;
+    assert.equal(spec.size, 6);
+    const ofScale = metadata.managedFields.find((entry: { subresource?: string }) => entry.subresource === 'scale');
+    assert.deepEqual([ofScale.apiVersion, ofScale.time], ['test.example/v1', undefined]);
+    const negative = await client.patch(`${path}/a/scale`, 'merge', { spec: { replicas: -1 } });
+    assert.equal(negative.status, 422);
+    assert.match(negative.body.message, /^Gadget\.test\.example "a" is invalid: .*should be a non-negative integer/);
+    assert.equal((await client.get(path)).body.metadata.continue, '');
   });
 
   it('is selected by its fields and shown in a table', async () => {

@@ -434,7 +434,7 @@ describe('changes of custom resource definitions', () => {
     assert.deepEqual((moved.object.status as { storedVersions: string[] }).storedVersions, ['v1', 'v2']);
     const gone = definitions.patch(moved.object, { spec: { versions: [versions[1]] } });
     assert.deepEqual(gone.causes, [
-      `${invalid}status.storedVersions[0] | Invalid value: "v1": must appear in spec.versions`,
+      `${invalid}status.storedVersions[0] | Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions`,
     ]);
   });
 

@@ -50,7 +50,7 @@ export function definitionUpdateErrors(
     ...specErrors(object.spec, old.spec, needsKnownReview),
     ...immutableErrors(object.spec, old.spec, isConditionTrue(old, 'Established')),
     ...statusErrors(object.status),
-    ...storedVersionsErrors(object),
+    ...storedVersionsErrors(object, old),
     ...approvalErrors(object, old, names),
     ...preserveErrors(object, old),
   ];
@@ -121,7 +121,10 @@ function immutableErrors(
   return errors;
 }
 
-function storedVersionsErrors({ spec, status }: CustomResourceDefinition): FieldError[] {
+function storedVersionsErrors(
+  { spec, status }: CustomResourceDefinition,
+  old?: CustomResourceDefinition,
+): FieldError[] {
   const path = statusPath.child('storedVersions');
   const stored = status.storedVersions ?? [];
   const versions = spec.versions ?? [];
@@ -132,7 +135,11 @@ function storedVersionsErrors({ spec, status }: CustomResourceDefinition): Field
   }
   const known = new Set(versions.map(({ name }) => name));
   for (const [i, name] of stored.entries()) {
-    if (!known.has(name)) errors.push(invalid(path.index(i), name, 'must appear in spec.versions'));
+    if (known.has(name)) continue;
+    const wasKnown = old?.spec.versions?.some((version) => version.name === name) === true;
+    const advice = `${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`;
+    const detail = wasKnown ? `missing from spec.versions; ${advice}` : 'must appear in spec.versions';
+    errors.push(invalid(path.index(i), name, detail));
   }
   return errors;
 }

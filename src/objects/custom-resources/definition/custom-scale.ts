@@ -17,6 +17,7 @@ export function customScale(paths: CustomResourceSubresourceScale): ViewSubresou
   const wanted = (parent: ApiObject) => numberAt(parent, paths.specReplicasPath).value;
   const view = scaleSubresource<ApiObject>({
     type: scaleType,
+    isCheckedByParent: true,
     replicas: (parent) => wanted(parent) ?? 0,
     setReplicas: (parent, replicas) => setAt(parent, plainFields(paths.specReplicasPath), replicas),
     currentReplicas: (parent) => numberAt(parent, paths.statusReplicasPath).value ?? 0,
@@ -77,8 +78,8 @@ function textAt(object: ApiObject, path: string): Found<string> {
 
 function valueAt(object: ApiObject, fields: readonly string[]): Found<unknown> {
   let value: unknown = object;
-  for (const [i, field] of fields.entries()) {
-    if (!isObject(value)) return { fault: accessFault(fields.slice(0, i), value, 'map[string]interface {}') };
+  for (const field of fields) {
+    if (!isObject(value)) return { fault: accessFault(fields, value, 'map[string]interface{}') };
     value = getOwn(value, field);
     if (value === undefined || value === null) return {};
   }

@@ -7,6 +7,7 @@ import type { Strategy, StrategyOptions } from '../../registry/strategy.js';
 import type { PartSubresource } from '../../registry/subresource-definition.js';
 import { scaleErrors } from './custom-scale.js';
 import { finalizerWarnings } from './finalizer-warnings.js';
+import { uncheckedRules } from './unchecked-rules.js';
 
 /** The rules of a version that its strategy calls. */
 export interface CustomRules {
@@ -24,10 +25,11 @@ export interface CustomRules {
 /** The rules of all objects of one version of a custom kind (specification 5.9). */
 export function customStrategy({ subresources, schemaErrors, completeStored, prepare }: CustomRules): Strategy {
   const { scale, status } = subresources;
-  const errors = (context: RequestContext, object: ApiObject, old: ApiObject | undefined): FieldError[] => [
-    ...schemaErrors(context, object, old),
-    ...(scale === undefined ? [] : [...scaleErrors(scale, object, 'spec'), ...scaleErrors(scale, object, 'status')]),
-  ];
+  const errors = (context: RequestContext, object: ApiObject, old: ApiObject | undefined): FieldError[] =>
+    uncheckedLast([
+      ...schemaErrors(context, object, old),
+      ...(scale === undefined ? [] : [...scaleErrors(scale, object, 'spec'), ...scaleErrors(scale, object, 'status')]),
+    ]);
   return {
     prepareForCreate: (_context, object) => {
       // An absent status is not shown as an empty one, unlike that of built-in kinds.
@@ -65,11 +67,17 @@ export function customStatus({ subresources: { scale }, statusErrors }: CustomRu
       if (status !== undefined) object.status = status;
       keepMetadata(object.metadata, old.metadata);
     },
-    validateUpdate: (context, object, old) => [
-      ...statusErrors(context, object, old),
-      ...(scale === undefined ? [] : scaleErrors(scale, object, 'status')),
-    ],
+    validateUpdate: (context, object, old) =>
+      uncheckedLast([
+        ...statusErrors(context, object, old),
+        ...(scale === undefined ? [] : scaleErrors(scale, object, 'status')),
+      ]),
   };
+}
+
+/** Moves the error that says that rules were not evaluated behind all others. */
+function uncheckedLast(errors: readonly FieldError[]): FieldError[] {
+  return [...errors.filter((error) => error !== uncheckedRules), ...errors.filter((error) => error === uncheckedRules)];
 }
 
 function keepMetadata(metadata: ObjectMeta, old: ObjectMeta): void {

@@ -38,6 +38,7 @@ import { LongRules } from './long-rules.js';
 import { printerColumns } from './printer-columns.js';
 import { selectableNames, selectableValues } from './selectable-fields.js';
 import { storedMark, storedMarkInSteps } from './stored-mark.js';
+import { uncheckedRules } from './unchecked-rules.js';
 
 const terminating = 'create not allowed while custom resource definition is terminating';
 
@@ -62,14 +63,6 @@ const blocking: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
   'FieldValueTooMany',
   'FieldValueTypeInvalid',
 ]);
-
-const uncheckedRules: FieldError = {
-  type: 'FieldValueInvalid',
-  field: '<nil>',
-  message:
-    'Invalid value: null: some validation rules were not checked because the object was invalid; ' +
-    'correct the existing errors to complete validation',
-};
 
 /** Converts objects into another version of their kind, like `RemoteConversion` but without its schema. */
 export type ObjectConverter = RemoteConversion['convert'];

@@ -56,6 +56,8 @@ export function keepField(object: ApiObject, old: ApiObject, field: string): voi
 
 /** Where a kind keeps the fields that its `scale` subresource shows. */
 export interface ScaleRules<T extends ApiObject> {
+  /** Whether the rules of the parent refuse a negative number; default: the subresource does. */
+  readonly isCheckedByParent?: boolean;
   /** Declaration of the Scale kind. */
   readonly type: KindType;
   readonly replicas: (parent: T) => number;
@@ -117,7 +119,7 @@ export function scaleSubresource<T extends ApiObject>(rules: ScaleRules<T>): Vie
       const name = parent.metadata.name ?? '';
       if (uid && uid !== parent.metadata.uid) throw conflictError({ group, resource: kind }, name, modifiedMessage);
       const replicas = (body.spec as { replicas?: number } | undefined)?.replicas ?? 0;
-      if (replicas < 0) {
+      if (replicas < 0 && rules.isCheckedByParent !== true) {
         const error = invalid(replicasPath, replicas, 'must be greater than or equal to 0');
         throw invalidError({ group, kind }, name, [error]);
       }

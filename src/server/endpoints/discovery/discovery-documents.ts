@@ -97,7 +97,10 @@ function subresourceEntry({ definition, served }: ServedResource, sub: Subresour
 }
 
 function sortedSubresources({ definition }: ServedResource): SubresourceDefinition[] {
-  return subresourcesOf(definition).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const subresources = subresourcesOf(definition);
+  // Those of custom kinds come in the order of their definition.
+  if (definition.versions[0].type.custom !== undefined) return [...subresources];
+  return subresources.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /**

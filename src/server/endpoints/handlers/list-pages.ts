@@ -82,18 +82,21 @@ async function selectConverted(
 /**
  * The pages of one list, all at the version of the first page; at least one page. The objects are stored JSON, or in
  * the requested version if the selection applies to converted objects.
+ *
+ * @param endsPages whether the metadata of the last page say so although the client asked for no pages
  */
 export async function* readPages(
   request: ResourceRequest,
   selection: Selection,
   { semantics, limit }: ListOptions,
+  endsPages = false,
 ): AsyncGenerator<Page> {
   const { services, namespace, store } = request;
   const counts = limit > 0 && selection.selectsAll && services.features.isOn('RemainingItemCount');
   const countRemaining = counts && 'few';
   const { isOfConverted } = selection;
   // Whether this is the last chunk of a chunked list.
-  const lastChunk = limit > 0 || semantics.kind === 'continue' ? { continue: '' } : {};
+  const lastChunk = endsPages || limit > 0 || semantics.kind === 'continue' ? { continue: '' } : {};
   let left = limit > 0 ? limit : Number.POSITIVE_INFINITY;
   let at = semantics.kind === 'exact' || semantics.kind === 'continue' ? semantics.version : undefined;
   let after = semantics.kind === 'continue' ? semantics.after : undefined;

@@ -36,7 +36,9 @@ export async function handleList(request: ResourceRequest): Promise<void> {
   if (turn !== undefined) await turn;
   const selection = parseSelection(resource, context.query);
   const options = parseListOptions(context, services, listQuery(request));
-  const stored = readPages(request, selection, options);
+  // Plain lists of custom kinds have the field for the next page whether they have pages or not.
+  const endsPages = accepted.as === undefined && resource.served.type.custom !== undefined;
+  const stored = readPages(request, selection, options, endsPages);
   const isRemote = remoteConversionOf(resource.definition) !== undefined;
   const pages = isRemote && !selection.isOfConverted ? convertedPages(request, stored) : stored;
   const first = (await pages.next()).value as Page;

@@ -30,6 +30,7 @@ import { type AcceptedType, cborSequenceType, streamParameter } from '../negotia
 import { hasProtobuf } from '../negotiation/answer-form.js';
 import { parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { checkWatchRules } from '../negotiation/list-rules.js';
+import { parseCountedNumber } from '../negotiation/query-number.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
@@ -261,6 +262,8 @@ function parseWatchOptions(services: EndpointServices, context: RequestContext):
   const initial = query.get('sendInitialEvents');
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
   const hasWatchList = services.features.isOn('WatchList');
+  // A watch has no pages, but a limit that is no number is a mistake all the same.
+  parseCountedNumber(query.get('limit'));
   checkWatchRules(query, services.names, hasWatchList);
   // Clients that don't know this parameter expect the initial state when they name no version.
   const sendsInitialEvents = initial === null ? version === undefined : isTrue(initial);

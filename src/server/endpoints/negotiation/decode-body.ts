@@ -103,8 +103,10 @@ function jsonErrorText(error: unknown, text: string): string {
   const position = /at position (\d+)/.exec(message)?.[1];
   const endsEarly = message.startsWith('Unexpected end of JSON input') || Number(position) >= text.length;
   if (endsEarly) return 'unexpected end of JSON input';
-  if (position === undefined) return 'invalid JSON';
-  const character = String.fromCodePoint(text.codePointAt(Number(position)) ?? 0);
+  // The message about a short body names the character in place of its position.
+  const token = /^Unexpected token '(.+?)', /u.exec(message)?.[1];
+  const character = token ?? String.fromCodePoint(text.codePointAt(Number(position)) ?? 0);
+  if (position === undefined && token === undefined) return 'invalid JSON';
   const place = jsonFaults.find(([start]) => message.startsWith(start))?.[1] ?? `at position ${position}`;
   return `invalid character ${quotedCharacter(character)} ${place}`;
 }

@@ -57,6 +57,7 @@ describe('parseListOptions', () => {
       return [`continue=${other}`, 400];
     }),
     ['limit=ten', 400],
+    ['limit=', 400],
     ['limit=9223372036854775808', 400],
     ['limit=-9223372036854775809', 400],
     [`limit=${'9'.repeat(60_000)}`, 400],
@@ -96,6 +97,7 @@ describe('checkWatchRules', () => {
     ['sendInitialEvents=false&resourceVersionMatch=Exact', /\[.*requires setting.*, .*Unsupported value: "Exact"/],
     ['resourceVersionMatch=NotOlderThan', /forbidden for watch unless sendInitialEvents is provided$/],
     ['resourceVersionMatch=NotOlderThan&sendInitialEvents=true&continue=x', /forbidden when continue is provided$/],
+    ['continue=x&resourceVersion=0', /forbidden when continue is provided$/],
   ];
   for (const [query, message] of faults) {
     it(`refuses ${query}`, () => assert.throws(() => check(query), { code: 422, message }));

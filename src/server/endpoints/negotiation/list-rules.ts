@@ -60,9 +60,11 @@ export function checkWatchRules(
       faults.push(forbidden(matchPath, detail));
     }
     if (match !== 'NotOlderThan') faults.push(notSupported(matchPath, match, ['NotOlderThan']));
-    if ((query.get('continue') ?? '') !== '') {
-      faults.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
-    }
+  }
+  // A watch from no version begins with what is there, as if it had named this parameter.
+  const fromNow = ['', '0'].includes(query.get('resourceVersion') ?? '');
+  if ((query.get('continue') ?? '') !== '' && (match !== '' || fromNow)) {
+    faults.push(forbidden(matchPath, 'resourceVersionMatch is forbidden when continue is provided'));
   }
   if (faults.length > 0) throw listError(names, faults);
 }

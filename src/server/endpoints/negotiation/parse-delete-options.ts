@@ -1,4 +1,4 @@
-import { badRequestError } from '../../../base/machinery/status-error.js';
+import { badRequestError, type StatusError } from '../../../base/machinery/status-error.js';
 import {
   checkedDeleteOptions,
   type WrittenDeleteOptions,
@@ -78,7 +78,7 @@ function fromBody(services: EndpointServices, body: Buffer, contentType: string 
     throw badRequestError('the body of a delete must be an object');
   const raw = value as RawDeleteOptions;
   if (raw.kind !== undefined && raw.kind !== '' && raw.kind !== 'DeleteOptions') {
-    throw badRequestError(unknownKind(String(raw.kind), String(raw.apiVersion ?? '')));
+    throw badRequestError(unknownKind(String(raw.kind), String(raw.apiVersion || 'meta.k8s.io/v1')));
   }
   return raw;
 }
@@ -105,22 +105,31 @@ function parsePreconditions(value: unknown): DeleteOptions['preconditions'] | un
   };
 }
 
+/** The 400 for an option of another type. */
+function wrongType(value: unknown, field: string, wanted: string): StatusError {
+  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  const shown = (found === 'number' || found === 'bigint') && wanted === 'int64' ? `number ${String(value)}` : found;
+  return badRequestError(
+    `json: cannot unmarshal ${shown} into Go struct field DeleteOptions.${field} of type ${wanted}`,
+  );
+}
+
 function optionalString(value: unknown, field: string): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw badRequestError(`${field}: must be a string`);
+  if (typeof value !== 'string') throw wrongType(value, field, 'string');
   return value;
 }
 
 function optionalBoolean(value: unknown, field: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'boolean') throw badRequestError(`${field}: must be a boolean`);
+  if (typeof value !== 'boolean') throw wrongType(value, field, 'bool');
   return value;
 }
 
 function optionalInteger(value: unknown, field: string): number | bigint | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value;
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw badRequestError(`${field}: must be an integer`);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw wrongType(value, field, 'int64');
   return value;
 }
 

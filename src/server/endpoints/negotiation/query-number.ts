@@ -3,11 +3,11 @@ import { badRequestError } from '../../../base/machinery/status-error.js';
 const largest = 2n ** 63n - 1n;
 
 /**
- * Reads a 64-bit integer from a query; undefined when it is missing or empty. Clients send the largest one for "no
+ * Reads a 64-bit integer from a query; undefined when it is missing. Clients send the largest one for "no
  * limit". Throws a 400 with the upstream message for anything else.
  */
 export function parseQueryNumber(text: string | null): bigint | undefined {
-  if (text === null || text === '') return undefined;
+  if (text === null) return undefined;
   if (!/^[+-]?\d+$/.test(text))
     throw badRequestError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   // Longer numbers are not converted, since that would take too long.

@@ -33,8 +33,8 @@ export function trackFields(
   next: ApiObject,
 ): void | Promise<void> {
   const { services, resource, subresource } = path;
-  const entriesIn = (versions: VersionViews) =>
-    updateManagedFields(resource.served.type, live, next, {
+  const entriesIn = (versions: VersionViews) => {
+    const entries = updateManagedFields(resource.served.type, live, next, {
       manager: fieldManager,
       apiVersion: resource.apiVersion,
       time: formatTime(services.clock.now()),
@@ -42,11 +42,22 @@ export function trackFields(
       ...(subresource === undefined ? {} : { subresource: subresource.name }),
       ...ownershipRules(resource, subresource),
     });
+    return subresource?.type === 'view' ? withoutTimes(entries, subresource.name) : entries;
+  };
   if (!hasRemoteVersions(resource)) {
     setManagedFields(next, entriesIn(versionViews(services.registry, resource)));
     return undefined;
   }
   return inRemoteVersions(path, entriesIn).then((entries) => setManagedFields(next, entries));
+}
+
+/** Like in the reference, the owners of fields that are written through a view of the object have no time. */
+function withoutTimes(entries: ApiObject['metadata']['managedFields'], view: string): typeof entries {
+  return entries?.map((entry) => {
+    if (entry.subresource !== view) return entry;
+    const { time: _time, ...rest } = entry;
+    return rest;
+  });
 }
 
 /** Records the owners of fields in an object. */
@@ -81,6 +92,10 @@ export async function mergeApplied(
     ? await inRemoteVersions(path, merged)
     : merged(versionViews(services.registry, resource));
   if (result.kind === 'conflicts') throw conflictsError(result.conflicts);
+  if (subresource?.type === 'view') {
+    const merged = result.object as ApiObject;
+    setManagedFields(merged, withoutTimes(merged.metadata.managedFields, subresource.name));
+  }
   return result.object;
 }
 
