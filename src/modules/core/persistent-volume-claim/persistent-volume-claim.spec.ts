@@ -134,6 +134,7 @@ describe('persistent volume claims', () => {
   it('grow when bound, and shrink again only to more than the present size', () => {
     const { object } = tester.create(claim());
     assertCauses(tester.patch(object, size('2Gi')).causes, [frozen]);
+    assertCauses(tester.patch(object, size('1Mi')).causes, [frozen]);
     const status = { phase: 'Bound', capacity: { storage: '1Gi' } };
     const { object: bound } = tester.patch(object, { status }, 'status');
     const { object: grown, causes } = tester.patch(bound, size('3Gi'));

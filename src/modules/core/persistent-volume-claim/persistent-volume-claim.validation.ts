@@ -36,8 +36,8 @@ export function validatePersistentVolumeClaimUpdate(
   }
   if (size !== undefined && oldSize !== undefined && compareQuantities(size, oldSize) < 0) {
     // The requested size may be reduced again as long as the volume has not grown.
-    const granted = old.status.capacity?.storage;
-    if (granted === undefined || compareQuantities(size, granted) <= 0) {
+    const granted = old.status.capacity?.storage ?? '0';
+    if (compareQuantities(size, granted) <= 0) {
       errors.push(forbidden(requestPath, 'field can not be less than status.capacity'));
     }
   }

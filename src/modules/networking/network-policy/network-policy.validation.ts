@@ -91,13 +91,16 @@ function validatePeer(
 ): void {
   errors.push(...validateLabelSelector(peer.podSelector, path.child('podSelector')));
   errors.push(...validateLabelSelector(peer.namespaceSelector, path.child('namespaceSelector')));
+  if (peer.ipBlock !== undefined && peer.ipBlock.cidr !== '') {
+    validateIpBlock(peer.ipBlock, path.child('ipBlock'), known, errors);
+  }
   const hasSelector = peer.podSelector !== undefined || peer.namespaceSelector !== undefined;
   if (peer.ipBlock !== undefined && hasSelector) {
     errors.push(forbidden(path, 'may not specify both ipBlock and another peer'));
   } else if (peer.ipBlock === undefined && !hasSelector) {
     errors.push(required(path, 'must specify a peer'));
   }
-  if (peer.ipBlock !== undefined) validateIpBlock(peer.ipBlock, path.child('ipBlock'), known, errors);
+  if (peer.ipBlock?.cidr === '') errors.push(required(path.child('ipBlock').child('cidr')));
 }
 
 function validateIpBlock(
@@ -106,10 +109,6 @@ function validateIpBlock(
   known: ReadonlySet<string>,
   errors: FieldError[],
 ): void {
-  if (cidr === '') {
-    errors.push(required(path.child('cidr')));
-    return;
-  }
   // Values that were accepted before stay valid; programs that read them do their own checks anyway.
   if (!known.has(cidr)) errors.push(...validateCidr(cidr, path.child('cidr')));
   const network = parseIpNetwork(cidr);
