@@ -161,6 +161,8 @@ const yamlOptions = {
   schema: 'yaml-1.1',
   sortMapEntries: true,
   indentSeq: false,
+  // Parts that a value has twice are written twice: an alias may otherwise come before its anchor.
+  aliasDuplicateObjects: false,
   customTags: (tags: Tags) => [...tags, exactNumberTag],
 };
 

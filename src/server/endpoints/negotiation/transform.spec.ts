@@ -5,6 +5,8 @@ import { always, anyJson, kind, optional, string, struct } from '../../../base/m
 import { defineResource } from '../../../objects/registry/resource-definition.js';
 import { ResourceRegistry, type ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { EndpointServices } from '../endpoint-services.js';
+import { plainJsonType } from './accept.js';
+import { encodeValue } from './respond.js';
 import { tableOf } from './transform.js';
 
 const meta = struct('test.Meta', { name: optional(1, string) });
@@ -39,4 +41,25 @@ it('cells of another version show numbers as they were written', () => {
     assert.deepEqual(rows[0]?.cells, [text], version);
     assert.equal(JSON.stringify(object.data), text, 'what is shown stays as it was');
   }
+});
+
+it('YAML has sorted members, quotes what older readers take for other values, and repeats what is there twice', () => {
+  const version = { groupVersion: 'apps/v1', version: 'v1' };
+  const value = { versions: [version], preferredVersion: version, on: 'yes', mode: '0440', at: '2030-01-01T00:00:00Z' };
+  const yaml = { ...plainJsonType, mediaType: 'yaml', contentType: 'application/yaml' } as const;
+  assert.equal(
+    encodeValue(value, yaml, noteKind('v1'), false).toString(),
+    [
+      'at: "2030-01-01T00:00:00Z"',
+      'mode: "0440"',
+      '"on": "yes"',
+      'preferredVersion:',
+      '  groupVersion: apps/v1',
+      '  version: v1',
+      'versions:',
+      '- groupVersion: apps/v1',
+      '  version: v1',
+      '',
+    ].join('\n'),
+  );
 });
