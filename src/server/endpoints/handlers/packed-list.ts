@@ -8,7 +8,15 @@ import type { AcceptedType } from '../negotiation/accept.js';
 import { compressionThresholdBytes, wantsGzip } from '../negotiation/compression.js';
 import { GzipPieces, type PackedBytes } from '../negotiation/gzip-pieces.js';
 import { itemForm, type ParseCounter, shownItem, tableRow } from '../negotiation/item-form.js';
-import { type EncodedRun, keptRun, packBytes, packRun, type Run, runsOf } from '../negotiation/packed-runs.js';
+import {
+  type EncodedRun,
+  keptRun,
+  packBytes,
+  packRun,
+  type Run,
+  runsOf,
+  wasDense,
+} from '../negotiation/packed-runs.js';
 import { protobufListHead } from '../negotiation/protobuf-answer.js';
 import { servedObject } from '../negotiation/respond.js';
 import { sendGzipped } from '../negotiation/send-gzipped.js';
@@ -206,6 +214,7 @@ const joinedBytes = 192 * 1024;
 /** The compressed runs of pages, in turns with other requests. */
 class PackedRuns {
   private found = 0;
+  private isDense = false;
 
   constructor(
     private readonly request: ResourceRequest,
@@ -222,7 +231,7 @@ class PackedRuns {
       const joined = Buffer.concat(passing.slice(0, -1));
       passing = [];
       bytes = 0;
-      return packBytes(joined);
+      return this.noted(await packBytes(joined, this.isDense));
     };
     for (const run of runsOf(items)) {
       const now = services.clock.now();
@@ -236,8 +245,13 @@ class PackedRuns {
         continue;
       }
       if (bytes > 0) yield await packPassing();
-      yield kept ?? (await packRun(resource, name, run, forms, encoded as EncodedRun));
+      yield kept ?? this.noted(await packRun(resource, name, run, forms, encoded as EncodedRun, this.isDense));
     }
     if (bytes > 0) yield await packPassing();
+  }
+
+  private noted(packed: PackedBytes): PackedBytes {
+    this.isDense = wasDense(packed);
+    return packed;
   }
 }

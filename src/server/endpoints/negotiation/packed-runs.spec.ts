@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { inflateRawSync } from 'node:zlib';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { FormBlocks } from '../../../storage/cacher/form-blocks.js';
 import type { StoredObject } from '../../../storage/storage.interface.js';
 import type { PackedBytes } from './gzip-pieces.js';
-import { keptRun, packRun, type Run, runsOf } from './packed-runs.js';
+import { keptRun, packBytes, packRun, type Run, runsOf, wasDense } from './packed-runs.js';
 
 // Only its identity matters here.
 const resource = {} as ServedResource;
@@ -18,9 +19,10 @@ const object = (i: number, version = BigInt(i + 1), length = 1_000): StoredObjec
 });
 const textOf = (run: Run) => run.map(({ json }) => json).join(',');
 const encode = (run: Run) => ({ plain: Buffer.from(textOf(run)) });
-const plain = ({ blocks: { source, start, end } }: PackedBytes) =>
+const inflated = ({ blocks: { source, start, end } }: PackedBytes) =>
   // The blocks do not end the stream.
-  inflateRawSync(Buffer.concat([source.subarray(start, end), Buffer.from([3, 0])])).toString();
+  inflateRawSync(Buffer.concat([source.subarray(start, end), Buffer.from([3, 0])]));
+const plain = (packed: PackedBytes) => inflated(packed).toString();
 
 function cacheOf(limit: number): FormBlocks {
   return new FormBlocks(() => limit);
@@ -56,7 +58,7 @@ describe('compressed runs', () => {
   it('are found again for the same states only', async () => {
     const kept = cacheOf(64 * 1024 * 1024);
     assert.equal(keptRun(resource, 'json', run, kept, 0), undefined);
-    const packed = await packRun(resource, 'json', run, kept, encode(run));
+    const packed = await packRun(resource, 'json', run, kept, encode(run), false);
     assert.ok(plain(packed) === textOf(run));
     const found = keptRun(resource, 'json', run, kept, 0);
     assert.ok(found !== undefined);
@@ -80,7 +82,7 @@ describe('compressed runs', () => {
   it('that begin with the same object are mostly kept beside each other', async () => {
     const kept = cacheOf(64 * 1024 * 1024);
     const runs = [3, 5, 8, 13].map((end) => [run[0] as StoredObject, ...run.slice(2, end)]);
-    for (const one of runs) await packRun(resource, 'json', one, kept, encode(one));
+    for (const one of runs) await packRun(resource, 'json', one, kept, encode(one), false);
     let count = 0;
     for (const one of runs) {
       const found = keptRun(resource, 'json', one, kept, 0);
@@ -93,15 +95,27 @@ describe('compressed runs', () => {
 
   it('are made although there is no room for them, or no cache', async () => {
     for (const kept of [cacheOf(0), undefined]) {
-      const packed = await packRun(resource, 'json', run, kept, encode(run));
+      const packed = await packRun(resource, 'json', run, kept, encode(run), false);
       assert.ok(plain(packed) === textOf(run));
       assert.equal(keptRun(resource, 'json', run, kept, 0), undefined);
     }
   });
 
+  it('are the same wherever they are made, and dense only if they hardly get shorter', async () => {
+    const [long, random] = [Buffer.from('text '.repeat(100_000)), randomBytes(50_000)];
+    for (const bytes of [long, random, Buffer.alloc(1_000)]) {
+      for (const areDense of [false, true]) {
+        const packed = await packBytes(bytes, areDense);
+        assert.equal(packed.length, bytes.length);
+        assert.ok(inflated(packed).equals(bytes));
+        assert.equal(wasDense(packed), bytes === random);
+      }
+    }
+  });
+
   it('that depend on the time are found only while they are true', async () => {
     const kept = cacheOf(64 * 1024 * 1024);
-    await packRun(resource, 'table', run, kept, { ...encode(run), validity: { from: 1_000, until: 2_000 } });
+    await packRun(resource, 'table', run, kept, { ...encode(run), validity: { from: 1_000, until: 2_000 } }, false);
     const found = [-1, 0, 999, 1_000, 1_500, 1_999, 2_000, 1e15].filter((now) =>
       keptRun(resource, 'table', run, kept, now),
     );
@@ -110,7 +124,7 @@ describe('compressed runs', () => {
 
   it('of objects that went out of the cache are made again', async () => {
     const kept = cacheOf(64 * 1024 * 1024);
-    await packRun(resource, 'json', run, kept, encode(run));
+    await packRun(resource, 'json', run, kept, encode(run), false);
     kept.drop();
     assert.equal(keptRun(resource, 'json', run, kept, 0), undefined);
   });

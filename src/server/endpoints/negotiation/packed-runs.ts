@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw } from 'node:zlib';
+import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { ByteRange, KeptForms, StoredObject } from '../../../storage/storage.interface.js';
 import { gzipOptions } from './compression.js';
@@ -24,6 +24,12 @@ export interface EncodedRun {
 const deflate = promisify(deflateRaw);
 /** The blocks end at a byte and do not end the stream. */
 const blockOptions = { ...gzipOptions, chunkSize: 16 * 1024, finishFlush: constants.Z_SYNC_FLUSH } as const;
+
+/**
+ * To compress a usual run takes a tenth of a millisecond. To have another thread do it costs the process twice as much in
+ * addition. What can't be compressed takes 10 ms at this length.
+ */
+const mostBytesInLoop = 256 * 1024;
 
 /** A run ends behind about one in this many objects, which their names decide. */
 const meanObjects = 32;
@@ -104,15 +110,16 @@ export function keptRun(
   return found !== undefined && shows(found, run, now) ? read(found) : undefined;
 }
 
-/** Compresses the items of a run outside the event loop, and keeps the result for {@link keptRun}. */
+/** Compresses the items of a run, like {@link packBytes}, and keeps the result for {@link keptRun}. */
 export async function packRun(
   resource: ServedResource,
   form: string,
   run: Run,
   kept: KeptForms | undefined,
   { plain, validity }: EncodedRun,
+  areDense: boolean,
 ): Promise<PackedBytes> {
-  const packed = await packBytes(plain);
+  const packed = await packBytes(plain, areDense);
   const { source: blocks } = packed.blocks;
   const start = headBytes + run.length * versionBytes;
   const bytes = Buffer.allocUnsafe(start + blocks.length);
@@ -130,9 +137,14 @@ export async function packRun(
   return range === undefined ? packed : read(range);
 }
 
-/** Compresses bytes outside the event loop. */
-export async function packBytes(plain: Buffer): Promise<PackedBytes> {
-  const source = await deflate(plain, blockOptions);
+/**
+ * Compresses bytes, in the event loop if they are few and `areDense` is false.
+ *
+ * @param areDense whether they can probably not be compressed well, which takes a hundred times as long
+ */
+export async function packBytes(plain: Buffer, areDense: boolean): Promise<PackedBytes> {
+  const isInLoop = !areDense && plain.length <= mostBytesInLoop;
+  const source = isInLoop ? deflateRawSync(plain, blockOptions) : await deflate(plain, blockOptions);
   return {
     blocks: { source, start: 0, end: source.length },
     length: plain.length,
@@ -159,4 +171,9 @@ function read({ source, start, end }: ByteRange): PackedBytes {
     shift: source.readUInt32LE(start + 4),
     length: source.readUInt32LE(start + 8),
   };
+}
+
+/** Whether the bytes were hardly compressed: the next ones of the same list are most likely like them. */
+export function wasDense({ blocks: { start, end }, length }: PackedBytes): boolean {
+  return (end - start) * 3 > length;
 }
