@@ -29,6 +29,34 @@ function exec(command: readonly string[], rest = 'stdout=true&stderr=true', pod 
   return `${podsPath}/${pod}/exec?${command.map((word) => `command=${encodeURIComponent(word)}`).join('&')}&${rest}`;
 }
 
+describe('logs over WebSocket', () => {
+  it('are binary messages, or base64 for clients that ask for it, and end normally', async () => {
+    for (const [protocol, isBinary] of [
+      ['binary.k8s.io', true],
+      ['base64.binary.k8s.io', false],
+      ['', true],
+    ] as const) {
+      const socket = scene.open(`${podsPath}/pod/log?container=main&follow=true`, protocol === '' ? [] : [protocol]);
+      const pieces: Buffer[] = [];
+      socket.on('message', (data: Buffer, binary: boolean) => {
+        assert.equal(binary, isBinary, protocol);
+        pieces.push(binary ? data : Buffer.from(String(data), 'base64'));
+      });
+      const [code] = await once(socket, 'close');
+      assert.equal(code, 1000);
+      assert.equal(Buffer.concat(pieces).toString(), 'first\nsecond\n', protocol);
+      assert.equal(socket.protocol, protocol);
+    }
+  });
+
+  it('are refused by ordinary answers', async () => {
+    const absent = await refusalOf(scene.open(`${podsPath}/absent/log`, ['binary.k8s.io']));
+    assert.equal(absent.status, 404);
+    const wrong = await refusalOf(scene.open(`${podsPath}/pod/log?container=other`, []));
+    assert.equal(wrong.status, 400);
+  });
+});
+
 describe('exec over WebSocket', () => {
   it('gives output, errors and the exit code of a command', async () => {
     for (const protocol of [v5, v4]) {

@@ -62,7 +62,7 @@ export class CounterWriter {
       this.record.lost(`${this.name} is ${state.value} after ${this.acknowledged} was acknowledged`, state.version);
       this.acknowledged = state.value;
     } else if (state.value > this.acknowledged + 1) {
-      this.record.violation(`${this.name} is ${state.value} after ${this.acknowledged}, which nobody wrote`);
+      this.record.unexpected(`${this.name} is ${state.value} after ${this.acknowledged}, which nobody wrote`);
     }
     this.acknowledged = state.value;
     this.state = state;
@@ -71,7 +71,7 @@ export class CounterWriter {
   private accept(answer: ApiResponse): void {
     const state = stateOf(answer);
     if (state.value !== this.acknowledged + 1) {
-      this.record.violation(`${this.name}: ${state.value} was acknowledged after ${this.acknowledged}`);
+      this.record.unexpected(`${this.name}: ${state.value} was acknowledged after ${this.acknowledged}`);
     }
     this.record.wrote(this.name, state.value, state.version);
     this.acknowledged = state.value;

@@ -9,8 +9,9 @@ export class FailoverRecord {
   private readonly versions = new Map<string, string>();
   private lastAt = performance.now();
   private longestMs = 0;
-  /** The time of the next acknowledged write. */
   private waiting: (() => void)[] = [];
+
+  constructor(private readonly isAsynchronous: boolean) {}
 
   wrote(name: string, value: number, version: string): void {
     const now = performance.now();
@@ -26,6 +27,15 @@ export class FailoverRecord {
 
   lost(what: string, version: string): void {
     this.losses.push(`${what} (now at version ${version})`);
+  }
+
+  /**
+   * Reports a state that the writer's own writes do not lead to. With asynchronous standbys it may be one of the former
+   * primary, which goes on for a moment beside the new one.
+   */
+  unexpected(what: string): void {
+    if (this.isAsynchronous) this.losses.push(what);
+    else this.violation(what);
   }
 
   violation(what: string): void {

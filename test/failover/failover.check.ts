@@ -59,7 +59,7 @@ async function main(): Promise<boolean> {
   const stop = new AbortController();
   const tasks: Promise<void>[] = [];
   try {
-    const record = new FailoverRecord();
+    const record = new FailoverRecord(values.asynchronous);
     const clients = cluster.servers.map(({ client }) => client);
     const writers = Array.from({ length: Number(values.writers) }, (_, i) => new CounterWriter(i, clients, record));
     const watchers = Array.from(
@@ -94,7 +94,7 @@ async function main(): Promise<boolean> {
     const elections = Number(values.elections);
     if (elections > 0) console.log(`elections of etcd    ${summary(await electionPauses(elections, log))}`);
     console.log('answers', Object.fromEntries([...record.answers].sort()));
-    console.log(`${record.acknowledged} writes acknowledged, ${record.losses.length} of them lost`);
+    console.log(`${record.acknowledged} writes acknowledged, ${record.losses.length} states lost`);
     console.log(
       `watchers: ${watchers.map(({ events, relists }) => `${events} events, ${relists} lists anew`).join('; ')}`,
     );

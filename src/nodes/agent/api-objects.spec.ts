@@ -35,4 +35,30 @@ describe('ApiObjects', () => {
     now += 600_000;
     await assert.rejects(word(), /ECONNREFUSED/);
   });
+
+  it('selects the trust bundles of a signer: all, some or none', async () => {
+    const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
+    const bundle = (...texts: string[]) => ({ spec: { trustBundle: `about it\n${texts.map(pem).join('\n\n')}\n` } });
+    const paths: string[] = [];
+    const api = {
+      send: async (_method: string, path: string) => {
+        paths.push(decodeURIComponent(path.replaceAll('+', ' ')));
+        return path.includes('?') ? { items: [bundle('a', 'b'), bundle('b', 'c')] } : bundle('a');
+      },
+    } as unknown as ApiUser;
+    const timers = { elapsed: () => 0 } as Timers;
+    const objects = new ApiObjects(api, vendorNames('kubernetes', 'kubernetes'), timers, new AbortController().signal);
+    const all = (...texts: string[]) => texts.map((text) => `${pem(text)}\n`).join('');
+    assert.equal(await objects.trustBundle({ name: 'one' }), all('a'));
+    assert.equal(await objects.trustBundle({ signerName: 's/n', labelSelector: {} }), all('a', 'b', 'c'));
+    const matchExpressions = [{ key: 'k', operator: 'In', values: ['v', 'w'] }];
+    await objects.trustBundle({ signerName: 's/n', labelSelector: { matchLabels: { a: 'b' }, matchExpressions } });
+    assert.equal(await objects.trustBundle({ signerName: 's/n', labelSelector: undefined }), undefined);
+    const base = '/apis/certificates.k8s.io/v1/clustertrustbundles';
+    assert.deepEqual(paths, [
+      `${base}/one`,
+      `${base}?fieldSelector=spec.signerName=s/n`,
+      `${base}?fieldSelector=spec.signerName=s/n&labelSelector=a=b,k in (v,w)`,
+    ]);
+  });
 });

@@ -1,6 +1,8 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
+import { formatLabelSelector } from '../../base/machinery/label-selector.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
+import type { ClusterTrustBundle } from '../../objects/apis/certificates/v1/cluster-trust-bundle.types.js';
 import type { ConfigMap } from '../../objects/apis/core/v1/config-map.types.js';
 import type { PersistentVolume } from '../../objects/apis/core/v1/persistent-volume.types.js';
 import type { PersistentVolumeClaim } from '../../objects/apis/core/v1/persistent-volume-claim.types.js';
@@ -21,6 +23,14 @@ const rememberedMs = 600_000;
 interface Kept {
   readonly at: number;
   readonly object: Promise<unknown>;
+}
+
+const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+/** The certificates of bundles, each once, without the text between them. */
+function certificatesOf(bundles: readonly ClusterTrustBundle[]): string {
+  const found = new Set(bundles.flatMap(({ spec }) => spec.trustBundle.match(certificate) ?? []));
+  return [...found].map((pem) => `${pem}\n`).join('');
 }
 
 /** Reads the API objects that pods refer to. */
@@ -94,19 +104,22 @@ export class ApiObjects implements EnvironmentReader {
     return this.get(`/apis/${groupName('storage', this.names)}/v1/csidrivers/${name}`);
   }
 
-  async trustBundle({ name, signerName, labels }: TrustBundleSource): Promise<string | undefined> {
+  /** The certificates of trust bundles in PEM, each once; undefined: there is no such bundle. */
+  async trustBundle(source: TrustBundleSource): Promise<string | undefined> {
     const base = `/apis/${groupName('certificates', this.names)}/v1/clustertrustbundles`;
-    const one = (object: unknown) => (object as { spec: { trustBundle: string } }).spec.trustBundle;
-    if (name !== undefined) {
-      const found = await this.get(`${base}/${name}`);
-      return found === undefined ? undefined : one(found);
+    if ('name' in source) {
+      const found = await this.get<ClusterTrustBundle>(`${base}/${source.name}`);
+      return found === undefined ? undefined : certificatesOf([found]);
     }
+    const { signerName, labelSelector } = source;
+    if (labelSelector === undefined) return undefined;
+    const labels = formatLabelSelector(labelSelector);
     const query = new URLSearchParams({
       fieldSelector: `spec.signerName=${signerName}`,
       ...(labels === '' ? {} : { labelSelector: labels }),
     });
-    const items = (await this.get<{ items: unknown[] | null }>(`${base}?${query}`))?.items ?? [];
-    return items.length === 0 ? undefined : items.map(one).join('\n');
+    const items = (await this.get<{ items: ClusterTrustBundle[] | null }>(`${base}?${query}`))?.items ?? [];
+    return items.length === 0 ? undefined : certificatesOf(items);
   }
 
   private get<T>(path: string): Promise<T | undefined> {

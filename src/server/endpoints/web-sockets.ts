@@ -21,8 +21,11 @@ export interface Upgrade {
 /** Browsers can't set headers, so a token is sent among the requested protocols, as base64url. */
 const tokenProtocol = 'base64url.bearer.authorization.k8s.io.';
 const knownProtocols = ['base64.binary.k8s.io', 'binary.k8s.io'];
-/** Clients of a watch send control frames only. */
+/** Clients of watches and logs send control frames only. */
 const maxPayload = 4096;
+
+/** Watches, and logs of pods. */
+const readOverWebSocket = /[?&]watch=|\/watch\/|^\/api\/v1\/namespaces\/[^/?]+\/pods\/[^/?]+\/log(?:\?|$)/;
 
 const upgrades = new WeakMap<object, Upgrade>();
 const acceptor = new WebSocketServer({
@@ -37,7 +40,7 @@ const acceptor = new WebSocketServer({
 });
 
 /**
- * Accepts watches over WebSocket (RFC 6455), and any upgraded connection to other servers. An upgrade request passes
+ * Accepts watches and logs over WebSocket (RFC 6455), and any upgraded connection to other servers. An upgrade request passes
  * through the same stages as any other and is refused with an ordinary response; only its handler upgrades the
  * connection. All other upgrades are ignored, as HTTP allows: the request gets a normal response. So are upgrades of
  * requests with a body, since the body would have to be read before the first frame.
@@ -50,10 +53,10 @@ export function acceptWebSockets(
   logger: Pick<Logger, 'error'>,
   isRemote: (url: string) => boolean = () => false,
 ): void {
-  const isWatch = (request: IncomingMessage) =>
-    request.method === 'GET' && isWebSocket(request) && /[?&]watch=|\/watch\//.test(request.url ?? '');
+  const isRead = (request: IncomingMessage) =>
+    request.method === 'GET' && isWebSocket(request) && readOverWebSocket.test(request.url ?? '');
   const wanted = (request: IncomingMessage) =>
-    !hasBody(request) && (isWatch(request) || (isStream(request) && isRemote(request.url ?? '')));
+    !hasBody(request) && (isRead(request) || (isStream(request) && isRemote(request.url ?? '')));
   // This also applies to HTTP/1.1 connections of this server, although its type doesn't say so.
   (server as unknown as { shouldUpgradeCallback: typeof wanted }).shouldUpgradeCallback = wanted;
   const begin = (request: IncomingMessage, socket: Duplex, head: Buffer) => {

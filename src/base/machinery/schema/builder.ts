@@ -163,7 +163,7 @@ export function keyedBy(...keys: readonly [string, ...string[]]): FieldOptions {
 
 /** Descriptions of the usual parts of a kind, for declarations without their own. */
 const usualParts: Readonly<Record<string, string>> = {
-  metadata: 'Name, labels and other data that every object has.',
+  metadata: "Standard object's metadata: name, labels and other data that every object has.",
   spec: 'What is wanted.',
   status: 'Most recently observed state; written by controllers.',
 };

@@ -1,3 +1,4 @@
+import type { LabelSelectorObject } from '../../../base/machinery/label-selector.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { KeyToPath } from '../../../objects/apis/core/v1/source-selector.types.js';
 import type {
@@ -34,11 +35,10 @@ export interface PodCredentials {
   readonly chain: string;
 }
 
-export interface TrustBundleSource {
-  readonly name?: string | undefined;
-  readonly signerName?: string | undefined;
-  readonly labels: string;
-}
+/** One bundle by its name, or all of a signer whose labels match: without a selector none, with an empty one all. */
+export type TrustBundleSource =
+  | { readonly name: string }
+  | { readonly signerName: string; readonly labelSelector: LabelSelectorObject | undefined };
 
 type Files = Map<string, ProjectedFile>;
 
@@ -132,12 +132,9 @@ export async function projectedFiles(
   }
   if (clusterTrustBundle) {
     const { name, signerName, labelSelector, optional, path } = clusterTrustBundle;
-    const labels = Object.entries(labelSelector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
-    const bundle = await input.trustBundle({
-      name: name ?? undefined,
-      signerName: signerName ?? undefined,
-      labels: labels.join(','),
-    });
+    const bundle = await input.trustBundle(
+      name ? { name } : { signerName: signerName ?? '', labelSelector: labelSelector ?? undefined },
+    );
     if (bundle === undefined && !optional) throw new VolumeProblem('the cluster trust bundle was not found');
     return new Map([[path, { content: Buffer.from(bundle ?? ''), mode: mode ?? defaultFileMode }]]);
   }

@@ -16,8 +16,10 @@ import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import { ResponseWriter } from '../response-writer.js';
 import { type StreamEnd, watchOver } from '../streams/stream-end.js';
 import { cut } from '../unread-answers.js';
+import { wantsWebSocket } from '../web-sockets.js';
 import { containerOf, nodeOf } from './find-container.js';
 import { type LogOptions, parseLogOptions } from './log-options.js';
+import { passOverWebSocket } from './log-over-web-socket.js';
 import type { ReadPod } from './read-objects.js';
 
 const pods = { group: '', resource: 'pods' };
@@ -108,9 +110,14 @@ async function beginningOf(answer: IncomingMessage): Promise<string> {
 async function pass(request: ResourceRequest, answer: IncomingMessage): Promise<void> {
   const { context, reply, services } = request;
   const { raw } = reply;
+  const isOverWebSocket = wantsWebSocket(raw);
   const ended = services.metrics.longRunningStarted(requestLabels(request));
-  reply.hijack();
   try {
+    if (isOverWebSocket) {
+      await passOverWebSocket(request, answer);
+      return;
+    }
+    reply.hijack();
     raw.setHeader('content-type', 'text/plain');
     raw.setHeader('cache-control', 'no-cache, private');
     if (context.warnings.length > 0) raw.setHeader('warning', context.warnings.map(formatWarning));

@@ -63,7 +63,9 @@ export const objectMeta = struct(
       doc: 'Changes with every write. Sent back, it guards against overwriting the changes of others.',
     }),
     generation: optional(7, int64, { doc: 'Counts changes of what is wanted.' }),
-    creationTimestamp: optional(8, time, { doc: 'When the object was created. Set by the server.' }),
+    creationTimestamp: optional(8, time, {
+      doc: 'CreationTimestamp is a timestamp of the moment at which the server created the object.',
+    }),
     deletionTimestamp: pointer(9, time, { doc: 'When the object will be, or could first be, gone. Set by a delete.' }),
     deletionGracePeriodSeconds: pointer(10, int64, { doc: 'How long the object has to end by itself, in seconds.' }),
     labels: optional(11, map(string), { doc: 'Short texts to choose objects by.' }),
