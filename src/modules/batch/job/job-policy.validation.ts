@@ -83,7 +83,7 @@ function validateExitCodes(
     const detail = 'must be one of the container or initContainer names in the pod template';
     errors.push(invalid(path.child('containerName'), containerName, detail));
   }
-  if (values.length === 0) errors.push(invalid(at, requirement.values ?? null, 'at least one value is required'));
+  if (values.length === 0) errors.push(invalid(at, values, 'at least one value is required'));
   else if (values.length > maxExitCodes) errors.push(tooMany(at, values.length, maxExitCodes));
   const seen = new Set<number>();
   let isOrdered = true;

@@ -88,7 +88,7 @@ function validateController(controller: string, errors: FieldError[]): void {
 }
 
 function validateParameters(parameters: IngressClassParametersReference, errors: FieldError[]): void {
-  validateTypedReference(parameters, parametersPath, errors);
+  validateTypedReference(parameters, parametersPath, errors, true);
   const { scope, namespace } = parameters;
   if (scope === null || !scopes.includes(scope)) {
     errors.push(notSupported(parametersPath.child('scope'), scope, scopes));
