@@ -408,6 +408,18 @@ describe('the console in a browser', () => {
         await tab.shows(shown, 'main');
         await tab.page.unroute(path);
       }
+      await write('POST', '/api/v1/namespaces/default/pods', {
+        metadata: { name: 'writes' },
+        spec: { containers: [{ name: 'app', image: 'example.com/app:1' }] },
+      });
+      const log = { status: 200, contentType: 'text/plain', body: `\u001b[31m${hostileText}\u001b[0m\n` };
+      await tab.page.route('**/pods/writes/log?*', (route) => route.fulfill(log));
+      await tab.show('#/object/core/v1/pods/default/writes?tab=logs');
+      await tab.shows(/^"'><img src=x/, '.log-line');
+      await tab.show('#/create');
+      await tab.page.fill('.create textarea', `apiVersion: v1\nkind: ${JSON.stringify(hostileText)}\n`);
+      await tab.page.click('text=Try (dry run)');
+      await tab.shows('<img src=x', '.outcomes');
       await tab.show(
         `#/list/core/v1/pods?ns=${encodeURIComponent(hostileText)}&labels=${encodeURIComponent(hostileText)}`,
       );

@@ -1,4 +1,5 @@
 import { type DiffLine, textDiff } from './diff-lines.js';
+import { ScrolledText } from './scrolled-text.js';
 
 const classes: Readonly<Record<DiffLine['mark'], string>> = { '+': 'added', '-': 'removed', ' ': '', '…': 'quiet' };
 
@@ -15,14 +16,14 @@ export function DiffView({
   if (lines.length === 0) return <p class="quiet">Nothing changes.</p>;
   return (
     <figure class="diff" aria-label={label}>
-      <pre>
+      <ScrolledText>
         {lines.map(({ mark, text }, index) => (
           <span key={`${index} ${mark}`} class={classes[mark]}>
             {mark} {text}
             {'\n'}
           </span>
         ))}
-      </pre>
+      </ScrolledText>
     </figure>
   );
 }

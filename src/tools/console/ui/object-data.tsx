@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { dig, entriesAt } from './dig.js';
 import { Icon } from './icons.js';
+import { ScrolledText } from './scrolled-text.js';
 import { byteText, decodedText } from './secret-text.js';
 import type { ApiObject } from './yaml-text.js';
 
@@ -18,7 +19,7 @@ export function ObjectData({ resource, object }: { readonly resource: string; re
           <figcaption>
             <code>{key}</code> <Copy text={value} name={key} />
           </figcaption>
-          <pre class="yaml">{value}</pre>
+          <ScrolledText class="yaml">{value}</ScrolledText>
         </figure>
       ))}
       {binary.map(([key, value]) => (
@@ -60,7 +61,7 @@ function SecretData({ object }: { readonly object: ApiObject }) {
               </button>
               {text !== undefined && <Copy text={text} name={key} />}
             </figcaption>
-            <pre class="yaml">{isShown ? (text ?? `(binary) ${value}`) : '••••••••'}</pre>
+            <ScrolledText class="yaml">{isShown ? (text ?? `(binary) ${value}`) : '••••••••'}</ScrolledText>
           </figure>
         );
       })}

@@ -102,7 +102,8 @@ export function TerminalTab({ route, object }: { readonly route: ObjectRoute; re
           {isOpen.value ? 'Start anew' : 'Run'}
         </button>
       </form>
-      <pre ref={end} class="log-lines terminal" aria-label="Output" role="log">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys */}
+      <pre ref={end} class="log-lines terminal" aria-label="Output" role="log" tabIndex={0}>
         {pieces.value.map(({ kind, text }, index) => (
           <span key={index} class={kind}>
             {text}

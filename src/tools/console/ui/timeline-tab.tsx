@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { Blank, Skeleton } from './blank.js';
 import { now } from './clock.js';
 import type { ObjectRoute } from './routes.js';
+import { ScrolledText } from './scrolled-text.js';
 import { session } from './session.js';
 import { ask, type SqlAnswer } from './sql-answer.js';
 import { type Change, type Entry, type Fold, fieldText, foldTimeline, isStatusOnly } from './timeline-fold.js';
@@ -140,10 +141,10 @@ function ChangeView({ change: { op, path, from, to } }: { readonly change: Chang
   return (
     <figure class="diff" aria-label={`${op} ${path}`}>
       <figcaption>{fieldText(path)}</figcaption>
-      <pre>
+      <ScrolledText>
         {op !== 'add' && <span class="removed">- {valueText(from)}</span>}
         {op !== 'remove' && <span class="added">+ {valueText(to)}</span>}
-      </pre>
+      </ScrolledText>
     </figure>
   );
 }

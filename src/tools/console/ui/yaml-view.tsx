@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { ScrolledText } from './scrolled-text.js';
 import { type ApiObject, toYaml, withoutManagedFields } from './yaml-text.js';
 
 /** An object as YAML; the managed fields are folded into a line that names some managers. */
@@ -12,7 +13,7 @@ export function YamlView({ object }: { readonly object: ApiObject }) {
   );
   return (
     <>
-      <pre class="yaml">{text}</pre>
+      <ScrolledText class="yaml">{text}</ScrolledText>
       {managers.length > 0 && (
         <details
           onToggle={(event) => {
@@ -22,7 +23,7 @@ export function YamlView({ object }: { readonly object: ApiObject }) {
           <summary>
             Managed fields: {managers.length} ({managers.join(', ')})
           </summary>
-          {isOpen.value && <pre class="yaml">{toYaml(managedFields)}</pre>}
+          {isOpen.value && <ScrolledText class="yaml">{toYaml(managedFields)}</ScrolledText>}
         </details>
       )}
     </>
