@@ -17,9 +17,18 @@ export class PiecesInTurn {
   private readonly waiting = new PartyQueue<() => void>();
   private isRunning = false;
   private roundBegan = 0;
+  private roundEnded = 0;
+  private budgetMs = roundMs;
 
-  /** @param now milliseconds from a fixed point */
-  constructor(private readonly now: () => number = () => performance.now()) {}
+  /**
+   * @param now milliseconds from a fixed point
+   * @param hasHalf whether pieces may take as long in a round as all other work before it: in long rounds they would
+   *   otherwise fall ever further behind
+   */
+  constructor(
+    private readonly now: () => number = () => performance.now(),
+    private readonly hasHalf = false,
+  ) {}
 
   /** Resolves when the next piece may be worked on, in a later round. */
   turn(party = ''): Promise<void> {
@@ -32,6 +41,7 @@ export class PiecesInTurn {
   }
 
   private readonly begin = (): void => {
+    this.roundEnded = this.now();
     const count = Math.min(this.waiting.size, piecesOfRound);
     if (count === 0) {
       this.isRunning = false;
@@ -45,11 +55,12 @@ export class PiecesInTurn {
 
   private readonly first = (): void => {
     this.roundBegan = this.now();
+    this.budgetMs = this.hasHalf ? Math.max(roundMs, this.roundBegan - this.roundEnded) : roundMs;
     this.waiting.take()?.item();
   };
 
   private readonly next = (): void => {
-    if (this.now() - this.roundBegan < roundMs) this.waiting.take()?.item();
+    if (this.now() - this.roundBegan < this.budgetMs) this.waiting.take()?.item();
   };
 }
 

@@ -52,6 +52,34 @@ it('goes on with one piece of long work in a round, however much there is', asyn
   assert.equal(steps, 200);
 });
 
+it('has half of the time where other work makes rounds long', async (test) => {
+  const pass = clockOf(test);
+  let steps = 0;
+  function* long(): Steps {
+    for (let i = 0; i < 40; i++) {
+      steps++;
+      pass(5);
+      yield;
+    }
+  }
+  const work = Promise.all(Array.from({ length: 8 }, () => inTurns(long())));
+  let isDone = false;
+  void work.then(() => {
+    isDone = true;
+  });
+  const rounds: number[] = [];
+  for (let before = steps; !isDone; before = steps) {
+    await setImmediate();
+    pass(20);
+    rounds.push(steps - before);
+  }
+  const middle = rounds.slice(3, -6);
+  assert.ok(
+    middle.every((count) => count >= 3 && count <= 6),
+    rounds.join(' '),
+  );
+});
+
 it('does not let short work wait', async (test) => {
   const pass = clockOf(test);
   function* short(): Steps<number> {

@@ -13,8 +13,11 @@ const firstMs = 1;
 /** The number of loop rounds in one step. */
 const roundsOfStep = 256;
 
-/** The turns of all work in steps of this thread: it goes on one piece after the other, mostly one in each round. */
-const turns = new PiecesInTurn();
+/**
+ * The turns of all work in steps of this thread: it goes on one piece after the other, mostly one in each round, and for
+ * half of the time where other work makes rounds long.
+ */
+const turns = new PiecesInTurn(() => performance.now(), true);
 
 /** Resolves when long work of this thread may go on, for about {@link turnMs}. */
 export function nextTurn(): Promise<void> {
