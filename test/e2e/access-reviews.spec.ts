@@ -242,10 +242,13 @@ describe('access reviews of others', () => {
       /resourceAttributes\.namespace: Invalid value: "other": must match metadata\.namespace$/,
     );
     const nowhere = await about('');
-    assert.equal(nowhere.status, 400);
-    assert.match(nowhere.body.message, /must match namespace: default$/);
+    assert.equal(nowhere.status, 422);
+    assert.match(nowhere.body.message, /Invalid value: "": must match metadata\.namespace$/);
     const path = await local('default', { user: 'bob', nonResourceAttributes: { path: '/x', verb: 'get' } });
-    assert.match(path.body.message, /spec\.nonResourceAttributes: .* disallowed on this kind of request$/);
+    assert.match(
+      path.body.message,
+      /spec\.nonResourceAttributes: .*\{"Path":"\/x","Verb":"get"\}: disallowed on this kind of request$/,
+    );
     // A review may name a missing namespace.
     const gone = { ...resourceAttributes, namespace: 'nowhere' };
     assert.equal((await local('nowhere', { user: 'bob', resourceAttributes: gone }, {})).status, 201);

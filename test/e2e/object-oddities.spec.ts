@@ -57,8 +57,8 @@ describe('requests with parts that make no sense', () => {
     const path = '/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews';
     for (const namespace of [undefined, '']) {
       const spec = { user: 'u', resourceAttributes: { verb: 'get', resource: 'pods', namespace } };
-      const { message } = answered(await client.post(path, { spec }), 400).body;
-      assert.equal(message, 'spec.resourceAttributes.namespace must match namespace: default');
+      const { message } = answered(await client.post(path, { spec }), 422).body;
+      assert.match(message, /spec\.resourceAttributes\.namespace: Invalid value: "": must match metadata\.namespace$/);
     }
   });
 

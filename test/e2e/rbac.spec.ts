@@ -247,7 +247,7 @@ describe('escalation', () => {
     assert.match(messageOf(put), /\{APIGroups:\["\*"\], Resources:\["\*"\], Verbs:\["\*"\]\}/);
     const nothing = await admin.post(bindings, binding('up', 'Role nothing', 'User alice'), { token });
     assert.equal(nothing.status, 404);
-    assert.equal(nothing.body.message, `roles.${group} "nothing" not found`);
+    assert.equal(nothing.body.message, `rolebindings.${group} "nothing" not found`);
     const odd = await admin.post(bindings, binding('up', 'Rule nothing', 'User alice'), { token });
     assert.equal(odd.status, 422);
     assert.equal((await admin.get(`${bindings}/up`)).status, 404);

@@ -1,11 +1,12 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Authorizer } from '../../../base/machinery/authorizer.js';
 import { type FieldError, FieldPath, invalid } from '../../../base/machinery/field-error.js';
-import { badRequestError } from '../../../base/machinery/status-error.js';
+import { structForm } from '../../../base/machinery/schema/struct-form.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type LocalSubjectAccessReview,
   localSubjectAccessReview,
+  nonResourceAttributes as nonResourceType,
 } from '../../../objects/apis/authorization/v1/subject-access-review.types.js';
 import { defineVirtualResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { refuseBroken, reviewAccess } from './access-review.js';
@@ -26,11 +27,6 @@ export function localSubjectAccessReviewResource(names: VendorNames, authorizer:
     namespaced: true,
     versions: [{ version: 'v1', type: localSubjectAccessReview }],
     answer: async (_context, review) => {
-      const { resourceAttributes } = review.spec;
-      if (resourceAttributes && !resourceAttributes.namespace) {
-        const { namespace } = review.metadata;
-        throw badRequestError(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
-      }
       refuseBroken(group, localErrors(review));
       const { spec } = review;
       return { ...review, status: await reviewAccess(authorizer, subjectOf(spec), spec) };
@@ -48,7 +44,8 @@ function localErrors({ metadata, spec }: LocalSubjectAccessReview & ApiObject): 
   }
   if (nonResourceAttributes) {
     const detail = 'disallowed on this kind of request';
-    errors.push(invalid(path.child('nonResourceAttributes'), nonResourceAttributes, detail));
+    const shown = structForm(nonResourceType, nonResourceAttributes);
+    errors.push(invalid(path.child('nonResourceAttributes'), shown, detail));
   }
   return errors;
 }

@@ -211,6 +211,8 @@ describe('pod changes', () => {
     (pod.spec as { terminationGracePeriodSeconds: number }).terminationGracePeriodSeconds = -1;
     assert.deepEqual(tester.patch(pod, { spec: { terminationGracePeriodSeconds: 1 } }).causes, []);
     assert.deepEqual(heads(tester.patch(pod, { spec: { terminationGracePeriodSeconds: 2 } }).causes), [fixed]);
+    const lifted = create({ terminationGracePeriodSeconds: 1 });
+    assert.deepEqual(tester.patch(lifted, { spec: { terminationGracePeriodSeconds: -1 } }).causes, []);
   });
 });
 

@@ -33,7 +33,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
     prepareForCreate(context, object) {
       // Admission may have set the service account.
       syncServiceAccount(object.spec);
-      if (Number(object.spec.terminationGracePeriodSeconds) < 0) object.spec.terminationGracePeriodSeconds = 1;
+      liftNegativeGrace(object.spec);
       applyLabelKeys(object);
       for (const text of applyAppArmorAnnotations(object, options.names)) addWarning(context, text);
       applyPodLevelDefaults(object.spec);
@@ -47,6 +47,7 @@ export function podStrategy(options: PodValidationOptions): Strategy<Pod> {
 
     prepareForUpdate(_context, object, old) {
       syncServiceAccount(object.spec);
+      liftNegativeGrace(object.spec);
       // A client that does not know the resources of pods leaves them out.
       if (object.spec.resources === undefined && old.spec.resources !== undefined) {
         object.spec.resources = cloneJson(old.spec.resources);
@@ -80,6 +81,11 @@ function gatedCondition(since: string | null): PodCondition {
     reason: 'SchedulingGated',
     message: 'Scheduling is blocked due to non-empty scheduling gates',
   };
+}
+
+/** A negative grace period means one second. */
+function liftNegativeGrace(spec: Pod['spec']): void {
+  if (Number(spec.terminationGracePeriodSeconds) < 0) spec.terminationGracePeriodSeconds = 1;
 }
 
 /** `podIP` is the first of `podIPs`; if they differ, `podIP` takes precedence. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isDns1123Label } from '../../../base/machinery/names.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
+import { ipFamily } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import { maskTrailingDash } from '../../../objects/registry/metadata/before-create.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import type { ServiceAllocator } from './allocation/service-allocator.js';
@@ -52,7 +53,11 @@ function chooseFamilies(object: Service, family: IpFamilyName): void {
   if (!needsClusterIp(object)) return;
   const isOpen = isHeadless(object) && Object.keys(spec.selector ?? {}).length === 0;
   spec.ipFamilyPolicy ??= isOpen ? 'RequireDualStack' : 'SingleStack';
-  if ((spec.ipFamilies ?? []).length === 0) spec.ipFamilies = [family];
+  const [ip] = spec.clusterIPs ?? [];
+  const ofIp = ip === undefined ? undefined : ipFamily(ip);
+  // An address of the family that the cluster lacks names none: the rules refuse the address then.
+  const isForeign = ofIp !== undefined && ofIp !== family.toLowerCase();
+  if ((spec.ipFamilies ?? []).length === 0 && !isForeign) spec.ipFamilies = [family];
   if (isOpen && spec.ipFamilyPolicy !== 'SingleStack' && spec.ipFamilies?.length === 1) {
     spec.ipFamilies = [...spec.ipFamilies, spec.ipFamilies[0] === 'IPv4' ? 'IPv6' : 'IPv4'];
   }

@@ -14,7 +14,13 @@ import { validateIp, validateNonSpecialIp } from '../../../objects/apis/core/v1/
 import { validatePortStatuses } from '../../../objects/apis/core/v1/validation/port-status.validation.js';
 import { validateCidr } from '../../../objects/apis/networking/v1/validation/cidr.validation.js';
 import { ipFamily } from '../../../objects/apis/networking/v1/validation/ip-network.js';
-import { isExternallyAccessible, isHeadless, mayHaveNodePorts, needsHealthCheckPort } from './service.rules.js';
+import {
+  isExternallyAccessible,
+  isHeadless,
+  mayHaveNodePorts,
+  needsClusterIp,
+  needsHealthCheckPort,
+} from './service.rules.js';
 import { validateServicePorts } from './service-ports.validation.js';
 
 export type IpFamilyName = 'IPv4' | 'IPv6';
@@ -33,6 +39,9 @@ export function validateService(
   family: IpFamilyName,
   knownRanges: readonly string[] = [],
 ): FieldError[] {
+  // Addresses are looked at before everything else: their errors come alone.
+  const addressErrors = needsClusterIp(object) ? validateAddresses(object, family) : [];
+  if (addressErrors.length > 0) return addressErrors;
   const errors: FieldError[] = [];
   const { spec } = object;
   if ((spec.ports ?? []).length === 0 && !isHeadless(object) && spec.type !== 'ExternalName') {
@@ -53,6 +62,12 @@ export function validateService(
   validateDuplicatePorts(object, errors);
   validateLoadBalancer(object, knownRanges, errors);
   validateTraffic(object, errors);
+  return errors;
+}
+
+function validateAddresses(object: Service, family: IpFamilyName): FieldError[] {
+  const errors: FieldError[] = [];
+  validateClusterIps(object, errors);
   return errors.length > 0 ? errors : unconfiguredFamilies(object, family);
 }
 
@@ -147,12 +162,13 @@ function validateFamilies({ spec }: Service, errors: FieldError[]): void {
  */
 function unconfiguredFamilies(object: Service, family: IpFamilyName): FieldError[] {
   const { spec } = object;
-  if (spec.type === 'ExternalName') return [];
   const isOpen = isHeadless(object) && Object.keys(spec.selector ?? {}).length === 0;
   if (isOpen) return [];
   const ips = spec.clusterIPs ?? [];
   for (const [i, ip] of ips.entries()) {
-    if (ip === 'None' || ipFamily(ip) === family.toLowerCase()) continue;
+    // Where a family is named, the error is about that field.
+    const isNamed = i < (spec.ipFamilies ?? []).length;
+    if (isNamed || ip === 'None' || ipFamily(ip) === family.toLowerCase()) continue;
     const other = family === 'IPv4' ? 'IPv6' : 'IPv4';
     return [invalid(clusterIPsPath.index(i), ips, `${other} is not configured on this cluster`)];
   }
@@ -249,6 +265,8 @@ function validateTraffic(object: Service, errors: FieldError[]): void {
 
 /** Validates a changed service: an allocated address must stay. */
 export function validateServiceUpdate(object: Service, old: Service, family: IpFamilyName): FieldError[] {
+  const addressErrors = needsClusterIp(object) ? validateAddresses(object, family) : [];
+  if (addressErrors.length > 0) return addressErrors;
   const errors: FieldError[] = [];
   const hadIps = old.spec.clusterIPs ?? [];
   const ips = object.spec.clusterIPs ?? [];

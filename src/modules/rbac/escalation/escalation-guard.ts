@@ -93,6 +93,8 @@ export class EscalationGuard {
     const asked = { user, verb: 'bind', namespace, resource: roleResource, name: roleRef.name };
     if (await this.isAllowed(asked, roleRef.apiGroup)) return;
     const rules = await this.rulesOf(roleRef, roleResource, namespace);
+    // The answer is about the resource of the request, with the name of the role.
+    if (rules === undefined) throw notFoundError({ group: this.group, resource }, roleRef.name);
     await this.confirm(user, namespace, resource, name, rules);
   }
 
@@ -111,12 +113,16 @@ export class EscalationGuard {
     return decision === 'allow';
   }
 
-  /** The current rules in the store, so that a very recent change counts. */
-  private async rulesOf({ kind, name }: RoleRef, resource: string, namespace: string): Promise<PolicyRule[]> {
+  /** The current rules in the store, so that a very recent change counts; undefined without such a role. */
+  private async rulesOf(
+    { kind, name }: RoleRef,
+    resource: string,
+    namespace: string,
+  ): Promise<PolicyRule[] | undefined> {
     const gr = { group: this.group, resource };
     const key = { resource: formatGroupResource(gr), namespace: kind === 'Role' ? namespace : '', name };
     const found = await this.context.storage.get(key);
-    if (found === undefined) throw notFoundError(gr, name);
+    if (found === undefined) return undefined;
     return ((await readStored(this.context.registry, found)) as Role & ApiObject).rules ?? [];
   }
 

@@ -168,6 +168,16 @@ describe('checkPreconditions', () => {
       reason: 'Conflict',
     });
     assert.throws(() => checkPreconditions(definition(), live, options({ resourceVersion: '4' })), { code: 409 });
+    const steps = definition({ deletionBlocked: () => true });
+    checkPreconditions(steps, live, options({ uid: 'u', resourceVersion: '5' }));
+    assert.throws(() => checkPreconditions(steps, live, options({ uid: 'v' })), {
+      code: 409,
+      message: /Precondition failed: UID in precondition: v, UID in object meta: u$/,
+    });
+    assert.throws(() => checkPreconditions(steps, live, options({ resourceVersion: '4' })), {
+      code: 409,
+      message: /Precondition failed: ResourceVersion in precondition: 4, ResourceVersion in object meta: 5$/,
+    });
   });
 });
 

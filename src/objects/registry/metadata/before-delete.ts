@@ -3,6 +3,7 @@ import { type Clock, formatTime } from '../../../base/machinery/clock.js';
 import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
 import { conflictError } from '../../../base/machinery/status-error.js';
 import type { StoredResource } from '../resource-definition.js';
+import { uidMismatch, versionMismatch } from '../store/precondition-error.js';
 import type { DeleteOptions } from '../strategy.js';
 
 const orphanFinalizer = 'orphan';
@@ -27,6 +28,17 @@ export interface DeleteDecision {
 export function checkPreconditions(definition: StoredResource, live: ApiObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   const meta = live.metadata;
+  // Kinds that end in steps of their own name the resource, as the storage does for updates.
+  if (definition.strategy.deletionBlocked !== undefined) {
+    const subject = { group: definition.group, resource: definition.resource };
+    if (uid !== undefined && uid !== meta.uid) {
+      throw conflictError(subject, meta.name ?? '', uidMismatch(uid, meta.uid ?? ''));
+    }
+    if (resourceVersion !== undefined && resourceVersion !== meta.resourceVersion) {
+      throw conflictError(subject, meta.name ?? '', versionMismatch(resourceVersion, meta.resourceVersion ?? ''));
+    }
+    return;
+  }
   const subject = { group: definition.group, resource: definition.kind };
   if (uid !== undefined && uid !== meta.uid) {
     const detail = `the UID in the precondition (${uid}) does not match the UID in record (${meta.uid}). The object might have been deleted and then recreated`;

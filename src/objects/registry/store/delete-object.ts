@@ -35,8 +35,8 @@ export async function deleteObject(
     if (turn !== undefined) await turn;
     const live = parseStored(dependencies.resource, current);
     if (options.onlyUnreadable === true) throw conflictError(dependencies.groupResource, name, readableMessage);
-    checkPreconditions(dependencies.definition, live, options);
     dependencies.definition.strategy.checkDelete?.(live);
+    checkPreconditions(dependencies.definition, live, options);
     await validate(undefined, live);
     const decision = decideDelete(context, dependencies.definition, live, options, dependencies.clock);
     endsNext = decision.kind === 'mark-and-remove';
