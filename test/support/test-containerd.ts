@@ -87,6 +87,21 @@ export class TestContainerd {
     return names;
   }
 
+  /** The runtime's helper processes that hold containers: their ids, and the processes that each has started. */
+  async shims(): Promise<ReadonlyMap<number, readonly number[]>> {
+    const found = new Map<number, number[]>();
+    const parents = new Map<number, number>();
+    for (const id of (await fs.readdir('/proc')).map(Number)) {
+      if (!Number.isInteger(id)) continue;
+      const line = await fs.readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '');
+      if (line.includes('containerd-shim') && line.includes(this.folder)) found.set(id, []);
+      const values = (await fs.readFile(`/proc/${id}/stat`, 'utf8').catch(() => '')).split(') ').at(-1);
+      parents.set(id, Number(values?.split(' ')[1]));
+    }
+    for (const [id, parent] of parents) found.get(parent)?.push(id);
+    return found;
+  }
+
   /** Ends all processes, and removes everything. */
   async stop(): Promise<void> {
     for (const id of await this.containers().catch(() => [])) {
@@ -96,6 +111,7 @@ export class TestContainerd {
     const ended = new Promise((resolve) => this.child.once('exit', resolve));
     this.child.kill('SIGTERM');
     await ended;
+    for (const id of (await this.shims()).keys()) kill(id);
     const table = await fs.readFile('/proc/self/mountinfo', 'utf8');
     const mounts = table
       .split('\n')
@@ -147,6 +163,14 @@ export async function importTestImages(
     await ctr(['images', 'import', image]);
   }
   await fs.rm(folder, { recursive: true, force: true });
+}
+
+function kill(id: number): void {
+  try {
+    process.kill(id, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 function startProgram(folder: string): ChildProcess {

@@ -7,7 +7,11 @@ import { mainFile } from '../../support/main-file.js';
 export class AgentProcess {
   private isStopping = false;
 
-  private constructor(readonly process: ChildProcess) {}
+  private constructor(
+    readonly process: ChildProcess,
+    /** The last 64 KiB that the process has logged. */
+    readonly log: () => string,
+  ) {}
 
   /** Resolves when the node is registered with the API. */
   static async start(flags: readonly string[]): Promise<AgentProcess> {
@@ -23,7 +27,7 @@ export class AgentProcess {
       }
       child.once('exit', (code) => reject(new Error(`the agent ended with ${code}: ${said}`)));
     });
-    const agent = new AgentProcess(child);
+    const agent = new AgentProcess(child, () => said);
     child.once('exit', (code, signal) => {
       if (!agent.isStopping) console.error(`the agent ended with ${code ?? signal}: ${said}`);
     });
