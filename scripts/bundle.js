@@ -20,6 +20,8 @@ const oneFile = 'program.cjs';
 
 /** The file of the node agent alone, which has a fifth of that code and so needs much less memory: src/agent-process.ts. */
 const agentFile = 'agent.cjs';
+/** An agent writes its compiled code this long after its start, so that it needs less memory from then on. */
+const agentCodeMs = 60_000;
 
 /** Optional packages that libraries look for and the program does not use. */
 const absent = [
@@ -142,7 +144,11 @@ function starters(compiled) {
           import { startProcess } from './base/process/start-process.js';
           const file = ${path === `${starter}main` ? fileOfCommand : `'${oneFile}'`};
           if (file === '${agentFile}') restartSmall();
-          startProcess(join(import.meta.dirname, file), '${path.slice(starter.length)}');`,
+          startProcess(
+            join(import.meta.dirname, file),
+            '${path.slice(starter.length)}',
+            file === '${agentFile}' ? ${agentCodeMs} : undefined,
+          );`,
         resolveDir: compiled,
         loader: 'js',
       }));

@@ -99,3 +99,35 @@ test('code is kept anew by a process that worked clearly more, with what was kep
   run(['third'], 1_100 + 2 * one.workedMs);
   assert.equal(kept().ino, two.ino);
 });
+
+test('a process that lives long writes its code while it runs, and once only', () => {
+  writeScript();
+  const file = join(folder, 'script.cjs');
+  const program = `
+    import assert from 'node:assert/strict';
+    import { readdirSync, readFileSync, rmSync } from 'node:fs';
+    import { join } from 'node:path';
+    import { Script } from 'node:vm';
+    import { KeptCode } from ${JSON.stringify(new URL('./kept-code.js', import.meta.url).href)};
+    const folder = ${JSON.stringify(folder)};
+    const file = ${JSON.stringify(file)};
+    const bytes = readFileSync(file);
+    const kept = KeptCode.open({ folder, file, bytes, name: 'lasting' });
+    const script = new Script(bytes.toString('latin1'), { filename: file });
+    kept.keepFrom(script, 10);
+    script.runInThisContext().first();
+    const written = () => readdirSync(folder).filter((name) => name.endsWith('.plinth-code'));
+    const look = setInterval(() => {
+      if (written().length === 0) return;
+      clearInterval(look);
+      for (const name of written()) rmSync(join(folder, name));
+      assert.equal(process.listenerCount('exit'), 0);
+    }, 5);
+  `;
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(readdirSync(folder), ['script.cjs']);
+});

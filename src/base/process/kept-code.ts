@@ -90,18 +90,26 @@ export class KeptCode {
       this.data.buffer.transfer(0);
   }
 
-  /** Writes the script's code when the process exits, if that is worth it. */
-  keepFrom(script: Script): void {
+  /**
+   * Writes the script's code when the process exits, if that is worth it.
+   *
+   * @param afterMs a process that lives long writes the code after this time already: from then on, the engine may drop the
+   * code of functions that are no longer called, which saves memory
+   */
+  keepFrom(script: Script, afterMs?: number): void {
     const isRefused = script.cachedDataRejected === true;
     const worthMs = isRefused ? 0 : this.worthMs;
     if (worthMs === Infinity) return;
     // Otherwise the engine drops the code of functions that were not called for a while, such as all of the start.
     setFlagsFromString('--no-flush-bytecode');
-    process.on('exit', () => {
+    const finish = () => {
+      process.removeListener('exit', finish);
       setFlagsFromString('--flush-bytecode');
       resetEngine();
       if (workedMs() >= worthMs && cachedDataVersionTag() === this.tag) this.write(script);
-    });
+    };
+    process.on('exit', finish);
+    if (afterMs !== undefined) setTimeout(finish, afterMs).unref();
   }
 
   private write(script: Script): void {

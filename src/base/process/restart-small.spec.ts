@@ -20,7 +20,11 @@ describe('restartSmall', () => {
     assert.deepEqual(start, {
       ...present,
       engineFlags: ['--enable-source-maps', '--max-semi-space-size=1', '--expose-gc'],
-      variables: { HOME: '/root', MALLOC_ARENA_MAX: '1', PLINTH_SMALL: '1' },
+      variables: {
+        ...{ HOME: '/root', PLINTH_SMALL: '1' },
+        ...{ MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '8192' },
+        ...{ MALLOC_TRIM_THRESHOLD_: '65536', MALLOC_TOP_PAD_: '16384' },
+      },
     });
     assert.equal(smallStart(start), undefined);
   });

@@ -12,8 +12,9 @@ import { KeptCode } from './kept-code.js';
  *
  * @param file path of the bundle
  * @param name of the process, a key of `processes`
+ * @param codeAfterMs when the cache is written, if not at the exit of the process: see {@link KeptCode.keepFrom}
  */
-export function startProcess(file: string, name: string): void {
+export function startProcess(file: string, name: string, codeAfterMs?: number): void {
   const requireFrom = createRequire(file);
   if (process.sourceMapsEnabled) {
     run(requireFrom(file), name);
@@ -29,7 +30,7 @@ export function startProcess(file: string, name: string): void {
     filename: file,
     ...(kept?.data === undefined ? {} : { cachedData: kept.data }),
   });
-  kept?.keepFrom(script);
+  kept?.keepFrom(script, codeAfterMs);
   kept?.release();
   beginStart();
   const module = { exports: {} };

@@ -16,6 +16,7 @@ import { isSystemdRunning } from '../systemd.js';
 import { type Manner, startControlPlane, waitUntilReady } from './control-plane.js';
 import type { InitDatabase } from './init-database.js';
 import type { InitSettings } from './init-settings.js';
+import { writeNodeKubeconfig } from './node-kubeconfig.js';
 import { certificateFolder, serverCommands } from './server-commands.js';
 
 /** How servers are run on this machine. */
@@ -100,10 +101,11 @@ export class ControlPlaneSteps {
   }
 
   async kubeconfig(): Promise<void> {
-    const { settings, made, logger } = this.dependencies;
+    const { settings, manner, made, logger } = this.dependencies;
     const { servingAuthority: authority, admin: client } = this.pki;
     const text = formatKubeconfig({ server: settings.server, authority, client });
     await keepFile(made.files, `${made.directory}/${adminKubeconfigName}`, text, logger);
+    if (manner === 'static-pods') await writeNodeKubeconfig(settings.localServer, this.pki, made, logger);
   }
 
   /** Starts the servers and waits until the API of this machine is ready. */

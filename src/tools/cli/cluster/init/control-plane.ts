@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { errorText, StartupError } from '../../../../base/machinery/startup-error.js';
 import { systemTimers } from '../../../../base/machinery/timers.js';
 import type { Logger } from '../../../../base/observability/logger.js';
@@ -10,6 +11,7 @@ import { Systemd, type Unit, withoutRights } from '../systemd.js';
 import { withoutLinks } from '../without-links.js';
 import { databaseUnitName, type InitDatabase } from './init-database.js';
 import type { InitSettings } from './init-settings.js';
+import { nodeKubeconfigName } from './node-kubeconfig.js';
 import { databaseFile, type ServerCommands } from './server-commands.js';
 import { writeStaticPods } from './static-pods.js';
 
@@ -40,7 +42,12 @@ export async function startControlPlane(
     await new Systemd(made, logger).run(unitsOf(dependencies));
     return undefined;
   }
-  await writeStaticPods(settings, await withoutLinks(settings.options.init.staticPods ?? ''), commands, made, logger);
+  const folder = await withoutLinks(settings.options.init.staticPods ?? '');
+  await writeStaticPods(settings, folder, commands, made, logger);
+  const kubeconfig = join(made.directory, nodeKubeconfigName);
+  logger.info('waiting until the node agent of this machine runs the servers', {
+    command: `plinth node --kubeconfig ${kubeconfig} --pod-manifest-path ${folder}`,
+  });
   return undefined;
 }
 
