@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { initPhases } from '../../src/base/config/init.options.js';
@@ -239,6 +240,10 @@ describe('plinth init', () => {
       '/app/bin/plinth.js',
       'serve',
     ]);
+    const { users } = JSON.parse(await readFile(join(config, 'node.kubeconfig'), 'utf8'));
+    const certificate = new X509Certificate(await readFile(users[0].user['client-certificate']));
+    assert.equal(certificate.subject, `O=system:nodes\nCN=system:node:${hostname().toLowerCase()}`);
+    assert.ok(certificate.verify(new X509Certificate(await readFile(join(config, 'pki', 'ca.crt'))).publicKey));
   });
 
   it('has a database of its own where none is named, which can run alone', async () => {

@@ -46,7 +46,7 @@ export async function startControlPlane(
   await writeStaticPods(settings, folder, commands, made, logger);
   const kubeconfig = join(made.directory, nodeKubeconfigName);
   logger.info('waiting until the node agent of this machine runs the servers', {
-    command: `plinth node --kubeconfig ${kubeconfig} --pod-manifest-path ${folder}`,
+    command: `plinth node --compat=${settings.options.cluster.compat} --kubeconfig ${kubeconfig} --pod-manifest-path ${folder}`,
   });
   return undefined;
 }
