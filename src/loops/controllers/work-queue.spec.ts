@@ -286,4 +286,38 @@ describe('WorkQueue', () => {
     await settle();
     assert.deepEqual(begun.slice(20), ['lone/a', 'lone/b']);
   });
+
+  it('passes over a party that has to wait, and looks again when its pause is over', async () => {
+    const begun: string[] = [];
+    const measured: string[] = [];
+    let pauseMs = 20;
+    const stop = new AbortController();
+    const queue = new WorkQueue({
+      work: async (key) => {
+        begun.push(key);
+        return 'done';
+      },
+      onFault: () => undefined,
+      workers: 2,
+      firstPauseMs: 100,
+      longestPauseMs: 300,
+      timers: new ManualTimers(),
+      pace: {
+        begin: (party) => () => void measured.push(party),
+        pauseMs: (party) => (party === 'large' ? pauseMs : 0),
+      },
+    });
+    queue.add('large/a');
+    queue.add('small/b');
+    const ended = queue.run(stop.signal);
+    await setImmediate();
+    await setImmediate();
+    assert.deepEqual(begun, ['small/b']);
+    assert.deepEqual(measured, ['small']);
+    pauseMs = 0;
+    while (begun.length < 2) await setImmediate();
+    assert.deepEqual(begun, ['small/b', 'large/a']);
+    stop.abort();
+    await ended;
+  });
 });

@@ -1,3 +1,4 @@
+import { setImmediate as scheduleImmediate } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import { pauseAfter } from '../../base/machinery/backoff.js';
 import { invariant } from '../../base/machinery/invariant.js';
@@ -5,6 +6,7 @@ import { PartyQueue } from '../../base/machinery/party-queue.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { FaultBudget } from './fault-budget.js';
 import { namespaceOfKey } from './namespace-of-key.js';
+import type { PartyPace } from './party-pace.js';
 
 /**
  * The outcome for a key after work on it: `done` ends it, `later` retries it after a pause that doubles each time, and
@@ -40,6 +42,8 @@ export interface WorkQueueOptions {
   readonly longestPauseMs: number;
   readonly timers: Timers;
   readonly observer?: QueueObserver | undefined;
+  /** Spreads the time of the thread over parties; default: parties only take turns. */
+  readonly pace?: Pick<PartyPace, 'begin' | 'pauseMs'> | undefined;
 }
 
 /** Receives events of a work queue, for metrics. */
@@ -85,6 +89,9 @@ export class WorkQueue {
   private readonly faults = new Map<string, string>();
   private readonly budget: FaultBudget;
   private signal: AbortSignal | undefined;
+  /** The shortest pause among the parties that were passed over, and the timer that ends it. */
+  private pauseMs = Number.POSITIVE_INFINITY;
+  private pauseTimer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: WorkQueueOptions) {
     const { timers, workers, partyOf = namespaceOfKey } = options;
@@ -128,12 +135,22 @@ export class WorkQueue {
   private dispatch(): void {
     const { signal } = this;
     if (signal === undefined || signal.aborted) return;
+    this.pauseMs = Number.POSITIVE_INFINITY;
     while (this.active.size - this.resting < this.mostActive) {
       const next = this.waiting.take(this.mayBegin);
       if (next === undefined) break;
       this.begin(next.party, next.item, signal);
     }
+    if (this.pauseMs !== Number.POSITIVE_INFINITY) this.dispatchAfter(this.pauseMs);
     this.options.observer?.depth(this.waiting.size);
+  }
+
+  /** Looks again when the pause of a party is over. It is a matter of this thread, so the timers of tests do not rule it. */
+  private dispatchAfter(ms: number): void {
+    this.pauseTimer ??= setTimeout(() => {
+      this.pauseTimer = undefined;
+      this.dispatch();
+    }, ms).unref();
   }
 
   private readonly mayBegin = (party: string): boolean => {
@@ -141,7 +158,10 @@ export class WorkQueue {
     const busy = this.busy.get(party) ?? 0;
     if (busy >= workers) return false;
     const atWork = busy - (this.restingOf.get(party) ?? 0);
-    return this.active.size - this.resting < workers || atWork === 0;
+    if (this.active.size - this.resting >= workers && atWork > 0) return false;
+    const pauseMs = this.options.pace?.pauseMs(party) ?? 0;
+    if (pauseMs > 0) this.pauseMs = Math.min(this.pauseMs, pauseMs);
+    return pauseMs === 0;
   };
 
   private begin(party: string, key: string, signal: AbortSignal): void {
@@ -155,10 +175,29 @@ export class WorkQueue {
     this.active.set(
       key,
       // Work that requests itself again at once must not keep everything else from running.
-      setImmediate()
+      this.turnOf(party)
         .then(() => this.process(key, left, this.restOf(party), signal))
         .finally(ended),
     );
+  }
+
+  /**
+   * Resolves in the next round of the event loop. The time until the work waits for something for the first time counts as
+   * its party's: most of what it computes comes before.
+   */
+  private turnOf(party: string): Promise<void> {
+    const { pace } = this.options;
+    if (pace === undefined) return setImmediate();
+    let end: (() => void) | undefined;
+    const turn = new Promise<void>((resolve) => {
+      scheduleImmediate(() => {
+        end = pace.begin(party);
+        resolve();
+      });
+    });
+    // Runs right after what the first callback settled.
+    scheduleImmediate(() => end?.());
+    return turn;
   }
 
   /**

@@ -13,6 +13,7 @@ import type { Storage } from '../../../storage/storage.interface.js';
 import type { ControlLoop } from '../control-loop.js';
 import type { LoopMetrics } from '../metrics/loop-metrics.js';
 import { namespaceOfKey } from '../namespace-of-key.js';
+import { loopPace } from '../party-pace.js';
 import { type WorkOutcome, WorkQueue } from '../work-queue.js';
 import type { LoopClient, ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';
@@ -215,6 +216,7 @@ export abstract class ReconcileLoop implements ControlLoop {
       longestPauseMs: pauses.longestMs,
       timers,
       observer: queues?.of(this.queueName),
+      pace: loopPace,
     });
     this.queue = queue;
     this.events.endWith(ended);
