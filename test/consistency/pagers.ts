@@ -142,7 +142,7 @@ function itemsOf(resource: string, answer: ApiResponse): Placed[] {
   return answer.body.items.map((item: { metadata: { namespace: string; name: string } }) => ({
     key: { resource, namespace: item.metadata.namespace, name: item.metadata.name },
     version: versionOf(item),
-    facts: infoOf(item),
+    info: infoOf(item),
   }));
 }
 

@@ -145,7 +145,7 @@ describe('chunked lists', () => {
   const limits: readonly (readonly [limit: string, items: number | undefined])[] = [
     ['0', 3],
     ['-1', 3],
-    ['', 3],
+    ['', undefined],
     ['3', 3],
     ['4', 3],
     ['999999999', 3],
@@ -241,7 +241,7 @@ describe('continue tokens', () => {
       }
     }
     // Another limit, or none, does not change the query.
-    for (const limit of ['', '0', '1', '100']) await ok(two(), withQuery(path, { continue: token, limit }));
+    for (const limit of ['0', '1', '100']) await ok(two(), withQuery(path, { continue: token, limit }));
   });
 
   it('are refused as too old, with one to go on with', async () => {
