@@ -12,7 +12,8 @@ if (!isMainThread && (workerData as { continueKey?: unknown } | null)?.continueK
   const { parse } = JSON;
   JSON.parse = (text: string, ...rest: []) => {
     if (text.includes(throwsInThread)) {
-      setImmediate(() => {
+      // Before the request can go on.
+      process.nextTick(() => {
         throw new Error('thrown on purpose');
       });
     }
