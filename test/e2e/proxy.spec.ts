@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, before, describe, it } from 'node:test';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { deflateRawSync, deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 import { WebSocketServer } from 'ws';
 import { dial } from './support/connections.js';
 import { Http2Client } from './support/http2-client.js';
@@ -87,9 +87,12 @@ describe('a proxy path', () => {
     const page = '<a href="/x">caf\u00e9</a>';
     const prefix = throughPod('');
     const raw = new ProtobufClient(scene.first.url, scene.cluster.pki.authority, tokens.admin);
-    for (const [encoding, body] of [
-      ['identity', Buffer.from(page)],
-      ['gzip', gzipSync(page)],
+    for (const [encoding, body, decode] of [
+      ['identity', Buffer.from(page), (bytes: Buffer) => bytes],
+      ['gzip', gzipSync(page), gunzipSync],
+      ['deflate', deflateSync(page), inflateSync],
+      // Some servers send bare data under this name.
+      ['deflate', deflateRawSync(page), inflateSync],
     ] as const) {
       backend.answers.set('/page', (_request, response) => {
         response.writeHead(200, {
@@ -102,8 +105,7 @@ describe('a proxy path', () => {
       const headers = { 'accept-encoding': encoding };
       const answer = await raw.send('GET', throughPod('/page'), { accept: 'text/html', headers });
       assert.equal(answer.status, 200);
-      const text = encoding === 'gzip' ? gunzipSync(answer.bytes) : answer.bytes;
-      assert.equal(text.toString(), `<a href="${prefix}/x">caf\u00e9</a>`, encoding);
+      assert.equal(decode(answer.bytes).toString(), `<a href="${prefix}/x">caf\u00e9</a>`, encoding);
     }
     backend.answers.set('/page', (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' }).end(page);
@@ -114,6 +116,19 @@ describe('a proxy path', () => {
       response.write('<p>'.repeat(100_000), () => response.destroy());
     });
     await assert.rejects(scene.client.get(throughPod('/page')), 'a page that breaks off does not look whole');
+    for (const encoding of ['constructor', '__proto__', 'gzip, gzip', 'x']) {
+      backend.answers.set('/page', (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': encoding }).end('as it is');
+      });
+      const answer = await raw.send('GET', throughPod('/page'), { accept: 'text/html' });
+      assert.deepEqual([answer.status, answer.bytes.toString()], [200, 'as it is'], encoding);
+    }
+    for (const encoding of ['gzip', 'deflate']) {
+      backend.answers.set('/page', (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': encoding }).end('no such data');
+      });
+      await assert.rejects(raw.send('GET', throughPod('/page'), { accept: 'text/html' }), encoding);
+    }
   });
 
   it('leads to pods, services and nodes, with all methods, paths and queries', async () => {

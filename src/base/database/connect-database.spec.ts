@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
+import { promisify } from 'node:util';
 import { eventually } from '../../../test/e2e/support/test-cluster.js';
 import { PgBouncer } from '../../../test/support/pgbouncer.js';
 import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
@@ -240,6 +242,29 @@ describe('the connection to the database', () => {
       await connect(from(short));
       await connect(from(short));
       assert.equal(await countRuns(), 4);
+    });
+
+    it('again in a program that does nothing else meanwhile', async () => {
+      const path = file('alone');
+      await setPassword('alone');
+      await writeFile(path, 'alone');
+      const program = `const { connectDatabase } = await import(process.argv[1]);
+        const { databaseTargets } = await import(process.argv[2]);
+        const { writeFileSync } = await import('node:fs');
+        const connect = () =>
+          connectDatabase({ target: databaseTargets(process.argv[3], {})[0], config: {}, timeoutMs: 20_000 });
+        const main = async () => {
+          await (await connect()).client.end();
+          writeFileSync(process.argv[4], 'wrong');
+          setTimeout(() => writeFileSync(process.argv[4], 'alone'), 500).unref();
+          const { stream } = await connect();
+          console.log('connected');
+          stream.destroy();
+        };
+        void main();`;
+      const modules = ['./connect-database.js', './database-targets.js'].map((name) => import.meta.resolve(name));
+      const args = ['--input-type=module', '-e', program, ...modules, from({ password_file: path }), path];
+      assert.equal((await promisify(execFile)(process.execPath, args)).stdout, 'connected\n');
     });
 
     it('again while the source and the role disagree, for an account that was accepted', async () => {

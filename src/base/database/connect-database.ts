@@ -82,7 +82,8 @@ export async function connectDatabase(options: ConnectOptions): Promise<Database
       const pauseMs = pauses.next();
       if (!isRenewed) {
         if (!accepted.has(error.account) || performance.now() + pauseMs > deadline) throw error.cause;
-        await setTimeout(pauseMs, undefined, { signal: options.signal, ref: false });
+        // The pause keeps the process alive: a command without other work would end without an error.
+        await setTimeout(pauseMs, undefined, { signal: options.signal });
       }
       target = target.renewed?.() ?? target;
     }

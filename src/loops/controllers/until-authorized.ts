@@ -16,7 +16,8 @@ const samples = [
 
 /**
  * Waits until the default policy is in force, which a server writes at its first start: the loops would be refused before.
- * Gives up after 15 seconds, since an administrator may have taken rights away from loops that are switched off.
+ * Gives up after 15 seconds, since an administrator may have taken rights away from loops that are switched off, and the
+ * authorizer may be a webhook that does not answer. Resolves at once when `signal` is aborted.
  */
 export async function untilAuthorized(
   { authorizer, names, timers }: { authorizer: Authorizer; names: VendorNames; timers: Timers },
@@ -36,12 +37,17 @@ export async function untilAuthorized(
       path: '',
     }),
   );
-  const startedAt = timers.elapsed();
-  while (!signal.aborted && timers.elapsed() - startedAt < longestMs) {
-    const decisions = await Promise.all(wanted.map((attributes) => isAllowed(authorizer, attributes)));
-    if (decisions.every((allowed) => allowed)) return;
-    await timers.wait(pauseMs, signal);
-  }
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  const ask = async (): Promise<void> => {
+    while (!either.aborted) {
+      const decisions = await Promise.all(wanted.map((attributes) => isAllowed(authorizer, attributes)));
+      if (decisions.every((allowed) => allowed)) return;
+      await timers.wait(pauseMs, either);
+    }
+  };
+  await Promise.race([ask(), timers.wait(longestMs, either)]);
+  done.abort();
 }
 
 /** Whether the authorizer allows it now; false while it can't decide. */

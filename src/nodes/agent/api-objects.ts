@@ -2,6 +2,7 @@ import type { ApiObject } from '../../base/machinery/api-object.js';
 import { formatLabelSelector } from '../../base/machinery/label-selector.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
+import { encodePem, readPem } from '../../base/machinery/x509/pem.js';
 import type { ClusterTrustBundle } from '../../objects/apis/certificates/v1/cluster-trust-bundle.types.js';
 import type { ConfigMap } from '../../objects/apis/core/v1/config-map.types.js';
 import type { PersistentVolume } from '../../objects/apis/core/v1/persistent-volume.types.js';
@@ -25,12 +26,21 @@ interface Kept {
   readonly object: Promise<unknown>;
 }
 
-const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
-
 /** The certificates of bundles, each once, without the text between them. */
 function certificatesOf(bundles: readonly ClusterTrustBundle[]): string {
-  const found = new Set(bundles.flatMap(({ spec }) => spec.trustBundle.match(certificate) ?? []));
-  return [...found].map((pem) => `${pem}\n`).join('');
+  const blocks = bundles.flatMap(({ spec }) => readPem(spec.trustBundle));
+  return [...new Set(blocks.map(({ label, der }) => encodePem(label, der)))].join('');
+}
+
+/**
+ * A name as a segment of a path. The API accepts pods that refer to objects by names that no object can have, and such a
+ * name must not lead elsewhere, whatever stands between this agent and the API.
+ *
+ * @throws VolumeProblem
+ */
+function segment(name: string): string {
+  if (name === '.' || name === '..') throw new VolumeProblem(`invalid resource name ${JSON.stringify(name)}`);
+  return encodeURIComponent(name);
 }
 
 /** Reads the API objects that pods refer to. */
@@ -45,19 +55,19 @@ export class ApiObjects implements EnvironmentReader {
     private readonly signal: AbortSignal,
   ) {}
 
-  configMap(namespace: string, name: string): Promise<ConfigMap | undefined> {
-    return this.get(`/api/v1/namespaces/${namespace}/configmaps/${name}`);
+  async configMap(namespace: string, name: string): Promise<ConfigMap | undefined> {
+    return this.get(`/api/v1/namespaces/${namespace}/configmaps/${segment(name)}`);
   }
 
-  secret(namespace: string, name: string): Promise<Secret | undefined> {
-    return this.get(`/api/v1/namespaces/${namespace}/secrets/${name}`);
+  async secret(namespace: string, name: string): Promise<Secret | undefined> {
+    return this.get(`/api/v1/namespaces/${namespace}/secrets/${segment(name)}`);
   }
 
   /** The handler that a class of runtimes names; empty for pods without a class. */
   async handlerOf({ spec }: Pod): Promise<string> {
     const name = spec.runtimeClassName;
     if (!name) return '';
-    const path = `/apis/${groupName('node', this.names)}/v1/runtimeclasses/${name}`;
+    const path = `/apis/${groupName('node', this.names)}/v1/runtimeclasses/${segment(name)}`;
     const found = await this.get<{ handler: string }>(path);
     if (found === undefined) throw new Error(`failed to get sandbox runtime: RuntimeClass "${name}" not found`);
     return found.handler;
@@ -71,7 +81,7 @@ export class ApiObjects implements EnvironmentReader {
    * know
    */
   async resolveClaim({ metadata }: Pod, claimName: string, isOwn: boolean): Promise<ResolvedClaim> {
-    const path = `/api/v1/namespaces/${metadata.namespace}/persistentvolumeclaims/${claimName}`;
+    const path = `/api/v1/namespaces/${metadata.namespace}/persistentvolumeclaims/${segment(claimName)}`;
     const claim = await this.get<PersistentVolumeClaim & ApiObject>(path);
     if (claim === undefined) throw new VolumeProblem(`persistentvolumeclaim "${claimName}" not found`);
     const owner = claim.metadata.ownerReferences?.find(({ controller }) => controller === true);
@@ -82,7 +92,7 @@ export class ApiObjects implements EnvironmentReader {
     const name = claim.spec.volumeName;
     if (!name || claim.status.phase !== 'Bound')
       throw new VolumePending(`persistentvolumeclaim "${claimName}" is not bound`);
-    const volume = await this.get<PersistentVolume>(`/api/v1/persistentvolumes/${name}`);
+    const volume = await this.get<PersistentVolume>(`/api/v1/persistentvolumes/${segment(name)}`);
     if (volume === undefined) throw new VolumeProblem(`persistentvolume "${name}" not found`);
     const { hostPath, local, nfs, csi } = volume.spec;
     if (volume.spec.claimRef?.uid !== claim.metadata.uid)
@@ -101,14 +111,14 @@ export class ApiObjects implements EnvironmentReader {
 
   /** The CSIDriver object of a driver; undefined: the cluster has none. */
   csiDriver(name: string): Promise<CSIDriver | undefined> {
-    return this.get(`/apis/${groupName('storage', this.names)}/v1/csidrivers/${name}`);
+    return this.get(`/apis/${groupName('storage', this.names)}/v1/csidrivers/${segment(name)}`);
   }
 
   /** The certificates of trust bundles in PEM, each once; undefined: there is no such bundle. */
   async trustBundle(source: TrustBundleSource): Promise<string | undefined> {
     const base = `/apis/${groupName('certificates', this.names)}/v1/clustertrustbundles`;
     if ('name' in source) {
-      const found = await this.get<ClusterTrustBundle>(`${base}/${source.name}`);
+      const found = await this.get<ClusterTrustBundle>(`${base}/${segment(source.name)}`);
       return found === undefined ? undefined : certificatesOf([found]);
     }
     const { signerName, labelSelector } = source;

@@ -26,7 +26,7 @@ export class AttachedVolumes {
     for (const { name, persistentVolumeClaim, ephemeral } of spec.volumes ?? []) {
       const claimName = persistentVolumeClaim?.claimName ?? (ephemeral && `${metadata.name}-${name}`);
       if (claimName === undefined) continue;
-      const path = `/api/v1/namespaces/${metadata.namespace}/persistentvolumeclaims/${claimName}`;
+      const path = `/api/v1/namespaces/${metadata.namespace}/persistentvolumeclaims/${encodeURIComponent(claimName)}`;
       const claim = await this.find<PersistentVolumeClaim & ApiObject>(path, signal);
       const volumeName = claim?.status?.phase === 'Bound' ? claim.spec.volumeName : undefined;
       if (!volumeName) return undefined;

@@ -150,11 +150,14 @@ const originOfPrograms = 'http://localhost';
 export function checkOrigin({ request: { headers }, reliesOnToken }: Upgrade): void {
   const { origin } = headers;
   if (origin === undefined || reliesOnToken || hostOf(origin) === headers.host) return;
-  // Browsers say that they are browsers.
-  const isProgram = origin === originOfPrograms && headers['sec-fetch-mode'] === undefined;
-  if (!isProgram) {
+  if (origin !== originOfPrograms || isBrowser(headers)) {
     throw new StatusError('Forbidden', 'pages of another origin need a token, and no client certificate');
   }
+}
+
+/** Chromium names no mode for WebSockets. Every browser calls itself `Mozilla`, and a page can't change that. */
+function isBrowser(headers: IncomingMessage['headers']): boolean {
+  return headers['sec-fetch-mode'] !== undefined || /^\s*Mozilla\//i.test(headers['user-agent'] ?? '');
 }
 
 /** Hands the connection over to its new protocol. The response can't be used after this. */

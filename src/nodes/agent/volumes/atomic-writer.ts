@@ -114,16 +114,19 @@ async function makeFolder(path: string, group: number | undefined): Promise<void
 
 /** Makes links for the first component of every path, and removes the links of deleted files. */
 async function linkNames(folder: string, payload: Payload, group: number | undefined): Promise<void> {
-  const wanted = new Set([...payload.keys()].map((path) => safeParts(path)[0] as string));
+  /** The owner of the first file of each link. */
+  const wanted = new Map<string, number | undefined>();
+  for (const [path, { owner }] of payload) {
+    const name = safeParts(path)[0] as string;
+    if (!wanted.has(name)) wanted.set(name, owner);
+  }
   for (const entry of await fs.readdir(folder)) {
     if (entry.startsWith('..') || wanted.has(entry)) continue;
     await fs.rm(join(folder, entry), { recursive: true, force: true });
   }
-  for (const name of wanted) {
+  for (const [name, owner] of wanted) {
     try {
       await fs.symlink(join(dataLink, name), join(folder, name));
-      const [, first] = [...payload].find(([path]) => safeParts(path)[0] === name) ?? [];
-      const owner = first?.owner;
       if (owner !== undefined) await fs.lchown(join(folder, name), owner, group ?? 0);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -142,6 +142,26 @@ describe('writeAtomically', () => {
     assert.equal(names.filter((name) => /^\.\.\d/.test(name)).length, 1);
   });
 
+  it('looks through the files a few times, however many there are', async () => {
+    let visits = 0;
+    class Counted extends Map<string, ReturnType<typeof file>> {
+      override *entries(): MapIterator<[string, ReturnType<typeof file>]> {
+        for (const entry of super.entries()) {
+          visits++;
+          yield entry;
+        }
+      }
+      override [Symbol.iterator]() {
+        return this.entries();
+      }
+    }
+    const count = 100;
+    const files = new Counted();
+    for (let i = 0; i < count; i++) files.set(`many-${i}`, file(''));
+    await writeAtomically(folder, files, undefined);
+    assert.ok(visits <= 5 * count, `${visits} visits of ${count} files`);
+  });
+
   it('refuses paths that are not inside of the volume', async () => {
     for (const path of ['../x', '/x', '..data/x', '']) {
       await assert.rejects(writeAtomically(folder, new Map([[path, file('')]]), undefined), PathEscape, path);

@@ -43,6 +43,10 @@ describe('LinkRewriter', () => {
   it('holds back little: text at once, and a URL without an end only up to a limit', () => {
     const rewriter = new LinkRewriter((url) => `${prefix}${url}`);
     assert.equal(rewriter.write('<p>text'), '<p>text');
+    for (const page of ['<form action="#">text', "<img src='#' alt=x>text", '<form action="">text', '<a href>text']) {
+      const unchanged = new LinkRewriter((url) => url);
+      assert.equal(unchanged.write(page), page);
+    }
     assert.equal(rewriter.write(' <a href="/'), ' <a href');
     let sent = 0;
     for (let i = 0; i < 100; i++) sent += rewriter.write('x'.repeat(1000)).length;

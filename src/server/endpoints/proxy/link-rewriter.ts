@@ -110,9 +110,9 @@ export class LinkRewriter {
   }
 
   private endAttribute(): void {
-    const [from, to] = [this.valueFrom, this.valueTo];
-    if (this.heldFrom === undefined || from === undefined) return;
+    const [isHeld, from, to] = [this.heldFrom !== undefined, this.valueFrom, this.valueTo];
     this.heldFrom = undefined;
+    if (!isHeld || from === undefined) return;
     const url = this.slice(from, to);
     const changed = this.rewrite(url);
     if (changed === url) return;

@@ -8,17 +8,10 @@ import { endOfInput, inputMessage, ProgramReader, wordsOf } from './pod-channel.
 import { useRights } from './rights.js';
 import type { ObjectRoute } from './routes.js';
 import { streamProtocols } from './session.js';
+import { type TerminalPiece, withPiece } from './terminal-pieces.js';
 import type { ApiObject } from './yaml-text.js';
 
 const podKind = { group: '', version: 'v1', resource: 'pods' };
-/** Letters that are kept of what a program writes. */
-const mostLetters = 200_000;
-
-interface Piece {
-  readonly kind: 'output' | 'errors' | 'input' | 'note';
-  readonly text: string;
-}
-
 /** Runs programs in a container of a pod: lines go in, text comes out. */
 export function TerminalTab({ route, object }: { readonly route: ObjectRoute; readonly object: ApiObject }) {
   const { namespace, name } = route;
@@ -26,7 +19,7 @@ export function TerminalTab({ route, object }: { readonly route: ObjectRoute; re
   const container = useSignal(usualContainer(object));
   const command = useSignal('sh');
   const line = useSignal('');
-  const pieces = useSignal<readonly Piece[]>([]);
+  const pieces = useSignal<readonly TerminalPiece[]>([]);
   const isOpen = useSignal(false);
   const socket = useRef<WebSocket | undefined>(undefined);
   const end = useRef<HTMLPreElement>(null);
@@ -43,8 +36,8 @@ export function TerminalTab({ route, object }: { readonly route: ObjectRoute; re
       </Blank>
     );
   }
-  const add = (kind: Piece['kind'], text: string) => {
-    pieces.value = shortened([...pieces.value, { kind, text }]);
+  const add = (kind: TerminalPiece['kind'], text: string) => {
+    pieces.value = withPiece(pieces.value, { kind, text });
   };
   const start = () => {
     const words = wordsOf(command.value);
@@ -154,7 +147,11 @@ function execPath(namespace: string, pod: string, container: string, words: read
 }
 
 /** Connects to a program. Whatever ends the connection is written as a note. */
-function connect(path: string, add: (kind: Piece['kind'], text: string) => void, closed: () => void): WebSocket {
+function connect(
+  path: string,
+  add: (kind: TerminalPiece['kind'], text: string) => void,
+  closed: () => void,
+): WebSocket {
   const url = new URL(path, location.href);
   url.protocol = url.protocol.replace('http', 'ws');
   const socket = new WebSocket(url, streamProtocols());
@@ -181,14 +178,4 @@ function connect(path: string, add: (kind: Piece['kind'], text: string) => void,
     closed();
   };
   return socket;
-}
-
-function shortened(pieces: readonly Piece[]): readonly Piece[] {
-  let letters = 0;
-  let first = pieces.length;
-  while (first > 0 && letters < mostLetters) {
-    first--;
-    letters += pieces[first]?.text.length ?? 0;
-  }
-  return pieces.slice(first);
 }

@@ -20,6 +20,7 @@ import { sourcesOf, usualContainer } from './log-sources.js';
 import { endOfInput, inputMessage, ProgramReader, wordsOf } from './pod-channel.js';
 import { revisionsOf, rollbackRequest, templateText } from './revisions.js';
 import { byteText, decodedText } from './secret-text.js';
+import { type TerminalPiece, withPiece } from './terminal-pieces.js';
 
 const subject = (resource: string, group = '') => ({ group, resource, namespace: 'n', name: 'a' });
 
@@ -221,6 +222,26 @@ describe('a terminal', () => {
       assert.deepEqual(wordsOf(line), words);
     }
     assert.ok('problem' in wordsOf('echo "a'));
+  });
+});
+
+describe('what a terminal shows', () => {
+  const output = (text: string) => ({ kind: 'output', text }) as const;
+
+  it('is little for the browser, however a program writes it', () => {
+    let pieces: readonly TerminalPiece[] = [{ kind: 'note', text: 'sh in main' }];
+    for (let i = 0; i < 100_000; i++) pieces = withPiece(pieces, output('x'));
+    assert.ok(pieces.length < 50, `${pieces.length} pieces`);
+    assert.equal(pieces.map(({ text }) => text).join(''), `sh in main${'x'.repeat(100_000)}`);
+    pieces = withPiece(withPiece(pieces, { kind: 'errors', text: 'y' }), output('z'));
+    assert.deepEqual(pieces.slice(-2), [{ kind: 'errors', text: 'y' }, output('z')]);
+  });
+
+  it('ends with the newest text, and forgets the oldest', () => {
+    let pieces = withPiece([], output(`a${'x'.repeat(1_000_000)}`));
+    pieces = withPiece(pieces, { kind: 'input', text: 'z\n' });
+    assert.equal(pieces.at(-1)?.text, 'z\n');
+    assert.ok(pieces.reduce((sum, { text }) => sum + text.length, 0) < 400_000);
   });
 });
 

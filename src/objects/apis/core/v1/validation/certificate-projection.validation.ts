@@ -26,8 +26,7 @@ export function validateBundleProjection(
     errors.push(invalid(path, bundle, 'only one of name and signerName may be used'));
   } else if (name !== undefined) {
     if (name === '') errors.push(required(path.child('name'), 'must be a valid object name'));
-    // The name of a signer's bundle begins with the signer and a colon.
-    for (const message of isDns1123Subdomain(name.slice(name.lastIndexOf(':') + 1))) {
+    for (const message of bundleNameProblems(name)) {
       errors.push(invalid(path.child('name'), name, `not a valid clustertrustbundlename: ${message}`));
     }
     if (labelSelector !== undefined) {
@@ -41,6 +40,15 @@ export function validateBundleProjection(
   } else errors.push(required(path, 'either name or signerName must be specified'));
   if (bundle.path === '') errors.push(required(path.child('path')));
   else checkFilePath(bundle.path, path.child('path'), errors);
+}
+
+/** The name of a signer's bundle begins with the signer and a colon, with colons in the place of slashes. */
+function bundleNameProblems(name: string): string[] {
+  const at = name.lastIndexOf(':');
+  const signer = name.slice(0, Math.max(0, at));
+  if (!signer.includes('/')) return isDns1123Subdomain(name.slice(at + 1));
+  const prefix = `${signer.replaceAll('/', ':')}:`;
+  return [`ClusterTrustBundle for signerName ${signer.replaceAll(':', '/')} must be named with prefix ${prefix}`];
 }
 
 /** Validates the files of a certificate that is issued for the pod. */

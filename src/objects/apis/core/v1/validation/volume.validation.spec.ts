@@ -146,6 +146,14 @@ const cases: readonly PodCase[] = [
               { downwardAPI: { items: [{ path: 'x', fieldRef: { fieldPath: 'metadata.name' } }] } },
               { configMap: { name: 'a', items: [{ key: 'k', path: 'x' }] } },
               { serviceAccountToken: { path: '/x', expirationSeconds: 5000000000 } },
+              { clusterTrustBundle: { name: 'a:b/c:x', path: 'k' } },
+              { clusterTrustBundle: { name: 'a?b:x', path: 'y' } },
+              {
+                podCertificate: {
+                  ...{ signerName: 'example.com/s', keyType: 'ED25519' },
+                  ...{ credentialBundlePath: 'y', keyPath: 'k', certificateChainPath: 'k' },
+                },
+              },
             ],
           },
         },
@@ -176,6 +184,10 @@ const cases: readonly PodCase[] = [
       'FieldValueInvalid | spec.volumes[10].projected | Invalid value: "a": conflicting duplicate paths',
       'FieldValueInvalid | spec.volumes[10].projected.sources[4].serviceAccountToken.expirationSeconds | Invalid value: 5000000000: may not specify a duration larger than 2^32 seconds',
       'FieldValueInvalid | spec.volumes[10].projected.path | Invalid value: "/x": must be a relative path',
+      'FieldValueInvalid | spec.volumes[10].projected.sources[5].clusterTrustBundle.name | Invalid value: "a:b/c:x": not a valid clustertrustbundlename: ClusterTrustBundle for signerName a/b/c must be named with prefix a:b:c:',
+      'FieldValueInvalid | spec.volumes[10].projected | Invalid value: "y": conflicting duplicate paths',
+      'FieldValueInvalid | spec.volumes[10].projected | Invalid value: "k": conflicting duplicate paths',
+      'FieldValueInvalid | spec.volumes[10].projected | Invalid value: "k": conflicting duplicate paths',
     ],
   ],
 ];

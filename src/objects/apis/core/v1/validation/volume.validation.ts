@@ -196,9 +196,17 @@ function validateProjected(projected: ProjectedVolumeSource, path: FieldPath, er
 }
 
 function filesOf(source: VolumeProjection): string[] {
-  const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
+  const { secret, configMap, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source;
   const items = [...(secret?.items ?? []), ...(configMap?.items ?? []), ...(downwardAPI?.items ?? [])];
-  return [...items.map((item) => item.path), serviceAccountToken?.path ?? '', clusterTrustBundle?.path ?? ''];
+  const { credentialBundlePath, keyPath, certificateChainPath } = podCertificate ?? {};
+  const others = [
+    serviceAccountToken?.path,
+    clusterTrustBundle?.path,
+    credentialBundlePath,
+    keyPath,
+    certificateChainPath,
+  ];
+  return [...items.map((item) => item.path), ...others.map((path) => path ?? '')];
 }
 
 function validateProjection(source: VolumeProjection, at: FieldPath, path: FieldPath, errors: FieldError[]): void {
