@@ -198,14 +198,17 @@ export const layers = [
     ],
   },
 
-  { folder: 'tools/console/ui', imports: ['base/machinery', 'base/observability/scrape'] },
+  { folder: 'tools/backup/recreate', imports: ['base/machinery'] },
+  { folder: 'tools/backup', imports: ['base/machinery', 'base/config', 'base/outgoing', 'tools/backup/recreate'] },
+  { folder: 'tools/backup/restore', imports: ['base/machinery', 'tools/backup/recreate', 'tools/backup'] },
+  {
+    folder: 'tools/console/ui',
+    imports: ['base/machinery', 'base/observability/scrape', 'tools/backup/restore', 'tools/backup'],
+  },
   {
     folder: 'tools/console',
     imports: ['tools/console/ui', 'base/machinery', 'base/observability', 'base/outgoing', 'base/database'],
   },
-  { folder: 'tools/backup/recreate', imports: ['base/machinery'] },
-  { folder: 'tools/backup', imports: ['base/machinery', 'base/config', 'base/outgoing', 'tools/backup/recreate'] },
-  { folder: 'tools/backup/restore', imports: ['base/machinery', 'tools/backup/recreate', 'tools/backup'] },
   { folder: 'tools/local-postgres', imports: [...base, 'base/database', 'storage/postgres'] },
   {
     folder: 'tools/cli',

@@ -28,7 +28,7 @@ import { guaranteedUpdate, withoutPlace } from './guaranteed-update.js';
 import { LocalDatabase } from './local-database.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
 import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './postgres-storage-options.js';
-import { type MomentVersion, Reader } from './reader.js';
+import { type MomentVersion, Reader, type VersionTime } from './reader.js';
 import { CENSUS, DATABASE_SIZE, SERVER_KEY, text } from './statements.js';
 
 const KEY_TIMEOUT_MS = 5_000;
@@ -213,6 +213,14 @@ export class PostgresStorage implements Storage {
    */
   versionAt(moment: string): Promise<MomentVersion> {
     return this.reader.versionAt(moment);
+  }
+
+  /**
+   * When versions were the newest, rising: the oldest change that can be read, about `most` moments that are spread
+   * evenly from the given time (default: from the oldest change), and now. Times are recorded once a minute.
+   */
+  versionTimes(sinceMs: number | undefined, most: number): Promise<readonly VersionTime[]> {
+    return this.reader.versionTimes(sinceMs, most);
   }
 
   watch(scope: WatchScope, from: bigint): Promise<ChangeSubscription> {

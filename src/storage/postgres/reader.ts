@@ -33,6 +33,7 @@ import {
   storedObject,
   text,
   VERSION_AT,
+  VERSION_TIMES,
 } from './statements.js';
 
 export interface LogBounds {
@@ -46,6 +47,12 @@ export interface LogBounds {
 export type MomentVersion =
   | { readonly version: bigint; readonly oldest: bigint; readonly newest: bigint }
   | { readonly problem: string };
+
+/** A version and when it was the newest, in milliseconds since 1970. */
+export interface VersionTime {
+  readonly timeMs: number;
+  readonly version: bigint;
+}
 
 const POINT_READ_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 30_000;
@@ -194,6 +201,13 @@ export class Reader {
       if (cause instanceof Error && failureKind(cause) === 'data') return { problem: cause.message };
       throw error;
     }
+  }
+
+  /** See `PostgresStorage.versionTimes`. */
+  async versionTimes(sinceMs: number | undefined, most: number): Promise<readonly VersionTime[]> {
+    const values = [sinceMs ?? null, most];
+    const rows = await this.pool.run((session) => session.run(VERSION_TIMES, values, POINT_READ_TIMEOUT_MS));
+    return rows.map((row) => ({ timeMs: Number(text(row, 0)), version: BigInt(text(row, 1)) }));
   }
 
   /** Checks that the database answers and is not a standby. */

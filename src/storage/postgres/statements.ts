@@ -147,6 +147,36 @@ export const VERSION_AT: Statement = {
   text: 'select cluster.version_at($1::text), b.floor, b.head from plinth.past_bounds(null) b',
 };
 
+/**
+ * Times and versions, rising: the oldest change that is kept, what was recorded last before each of $2 moments since $1
+ * (in milliseconds; null: since the oldest change), and now. Moments instead of all records, of which a year has half a
+ * million: each is found by the index.
+ */
+export const VERSION_TIMES: Statement = {
+  name: 'version-times',
+  text: `with bounds as materialized (select floor, head from plinth.past_bounds(null)),
+    oldest as materialized (
+      select e.at, e.resource_version as version from bounds b, lateral (
+        (select h.at, h.resource_version from plinth.history h
+        where h.resource_version > b.floor order by h.resource_version limit 1)
+        union all
+        (select c.at, c.resource_version from plinth.changes c
+        where c.resource_version > b.floor order by c.resource_version limit 1)
+      ) e order by e.resource_version limit 1),
+    span as materialized (
+      select greatest((select at from oldest), to_timestamp($1::double precision / 1000)) as first, clock_timestamp() as last)
+    select floor(extract(epoch from t.at) * 1000)::text, t.version::text from (
+      select at, version from oldest
+      union
+      select n.at, n.version from span s, generate_series(0, $2::int) i, lateral (
+        select t.at, t.version from plinth.version_times t
+        where t.at <= s.first + (s.last - s.first) * i / $2::int and t.at >= (select at from oldest)
+        order by t.at desc limit 1) n
+      union
+      select s.last, b.head from bounds b, span s
+    ) t order by t.at, t.version`,
+};
+
 export const HISTORY_SIZE: Statement = {
   name: 'history-size',
   text: `select partitions, bytes, coalesce(extract(epoch from clock_timestamp() - oldest_at), 0) from cluster.history_size()`,

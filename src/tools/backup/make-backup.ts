@@ -7,7 +7,7 @@ import { errorCode, StartupError } from '../../base/machinery/startup-error.js';
 import type { ClusterClient } from './cluster/cluster-client.js';
 import { type DumpSelection, type DumpSink, dump } from './cluster/dump.js';
 import { meansKind } from './cluster/kind-selection.js';
-import type { ServedKind } from './cluster/kinds.js';
+import type { ServedKind } from './cluster/served-kind.js';
 import { BackupReader } from './format/backup-reader.js';
 import { BackupWriter } from './format/backup-writer.js';
 import type { BackupHeader } from './format/lines.js';

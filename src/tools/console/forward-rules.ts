@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
 const methods: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-const roots = /^\/(?:api|apis|openapi)(?:\/|$)|^\/(?:version|metrics)$/;
+const roots = /^\/(?:api|apis|openapi)(?:\/|$)|^\/(?:version|metrics|history\/(?:version|times))$/;
 /** Segments as they stand in paths of the API; all other characters of a name are encoded. */
 const plainPath = /^(?:\/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)+$/;
 /** Encoded separators, dots and NUL: other programs could read a different path in them than we do. */

@@ -7,6 +7,7 @@ import type { ClientTls } from '../../../base/outgoing/client-config.js';
 import { retireAgent } from '../../../base/outgoing/retire-agent.js';
 import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 import { printable } from '../format/printable.js';
+import { ApiFault } from './api-fault.js';
 import { ItemSplitter } from './item-splitter.js';
 
 /** How long a server may be silent before it counts as unreachable, in milliseconds. */
@@ -16,20 +17,6 @@ const mostBytes = 64 * 1024 * 1024;
 /** How often a request is sent in total when the server postpones it or does not answer. */
 const mostTries = 6;
 const firstPauseMs = 250;
-
-/** An error response of the API. */
-export class ApiFault extends Error {
-  constructor(
-    readonly status: number,
-    readonly reason: string,
-    message: string,
-    /** The causes, as a Status lists them. */
-    readonly causes: readonly string[] = [],
-  ) {
-    super(message);
-    this.name = 'ApiFault';
-  }
-}
 
 /** A list whose connection ended after objects had arrived. */
 export class BrokenList extends StartupError {}

@@ -1,9 +1,12 @@
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import { type NotTaken, resourceName } from '../format/lines.js';
 import { printable } from '../format/printable.js';
-import { ApiFault, BrokenList, type ClusterClient, fieldsOf } from './cluster-client.js';
+import { ApiFault } from './api-fault.js';
+import { BrokenList, type ClusterClient, fieldsOf } from './cluster-client.js';
+import { collectionPath } from './collection-path.js';
 import { type ChosenKinds, chooseKinds, type KindNames, meansKind } from './kind-selection.js';
-import { collectionPath, type ServedKind, servedKinds } from './kinds.js';
+import { servedKinds } from './kinds.js';
+import type { ServedKind } from './served-kind.js';
 
 /** Which objects of a cluster are wanted. */
 export interface DumpSelection extends KindNames {

@@ -2,25 +2,10 @@ import { StartupError } from '../../../base/machinery/startup-error.js';
 import { type NotTaken, resourceName } from '../format/lines.js';
 import { printable } from '../format/printable.js';
 import { kindRank } from '../recreate/creation-order.js';
-import { ApiFault, type ClusterClient, fieldsOf } from './cluster-client.js';
-
-/** A kind that a cluster serves, in one version. */
-export interface ServedKind {
-  /** `v1`, `apps/v1` */
-  readonly apiVersion: string;
-  readonly kind: string;
-  /** The name of the resource in paths. */
-  readonly resource: string;
-  readonly namespaced: boolean;
-  readonly verbs: readonly string[];
-  readonly hasStatus: boolean;
-  /** Other names of the kind. */
-  readonly otherNames: readonly string[];
-  /**
-   * Identifies the stored resource: the same for two names of the same objects. Empty if the server does not report it.
-   */
-  readonly storage: string;
-}
+import { ApiFault } from './api-fault.js';
+import { type ClusterClient, fieldsOf } from './cluster-client.js';
+import { collectionPath } from './collection-path.js';
+import type { ServedKind } from './served-kind.js';
 
 /** The kinds of a cluster. */
 export interface ServedKinds {
@@ -78,17 +63,6 @@ export async function servedKinds(
     documents.push(...(await Promise.all(part.map((one) => kindsOf(client, one, notTaken, signal)))));
   }
   return { kinds: allVersions ? documents.flat() : chosen(documents.flat(), stored), notTaken };
-}
-
-/** The path of all objects of a kind, or of those in a namespace. */
-export function collectionPath(
-  { apiVersion, resource }: Pick<ServedKind, 'apiVersion' | 'resource'>,
-  namespace?: string,
-) {
-  const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  return namespace === undefined
-    ? `${root}/${resource}`
-    : `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
 }
 
 /** One kind of each resource: in the version that is stored, if it is known, or else in the preferred one. */

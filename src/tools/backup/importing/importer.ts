@@ -1,8 +1,8 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
-import { ApiFault } from '../cluster/cluster-client.js';
+import { ApiFault } from '../cluster/api-fault.js';
 import { chooseKinds, type KindNames } from '../cluster/kind-selection.js';
-import type { ServedKind } from '../cluster/kinds.js';
+import type { ServedKind } from '../cluster/served-kind.js';
 import type { BackupReader, FoundSection } from '../format/backup-reader.js';
 import { resourceName } from '../format/lines.js';
 import { cleanForCreate } from '../recreate/clean-for-create.js';

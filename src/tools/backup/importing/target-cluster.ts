@@ -1,6 +1,9 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { ApiFault, type ClusterClient } from '../cluster/cluster-client.js';
-import { collectionPath, type ServedKind, servedKinds } from '../cluster/kinds.js';
+import { ApiFault } from '../cluster/api-fault.js';
+import { type ClusterClient } from '../cluster/cluster-client.js';
+import { collectionPath } from '../cluster/collection-path.js';
+import { servedKinds } from '../cluster/kinds.js';
+import type { ServedKind } from '../cluster/served-kind.js';
 import { type BackupSection, resourceName } from '../format/lines.js';
 import { plainKind } from '../recreate/creation-order.js';
 

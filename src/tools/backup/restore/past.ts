@@ -1,8 +1,25 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
-import { ApiFault, type ClusterClient } from '../cluster/cluster-client.js';
-import { collectionPath, type ServedKind } from '../cluster/kinds.js';
+import { ApiFault } from '../cluster/api-fault.js';
+import { collectionPath } from '../cluster/collection-path.js';
+import type { ServedKind } from '../cluster/served-kind.js';
+
+/** The requests that a restore needs. The console sends them from the browser. */
+export interface RestoreClient {
+  /** @throws ApiFault for an error response */
+  send<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    options: { readonly body?: unknown; readonly signal: AbortSignal },
+  ): Promise<T>;
+  /** One part of a list; `onItem` receives each object as the server wrote it. */
+  list(
+    path: string,
+    signal: AbortSignal,
+    onItem: (item: { toString(encoding: 'utf8'): string }) => Promise<void>,
+  ): Promise<{ readonly continue?: string }>;
+}
 
 /** Which objects of a kind are wanted. */
 export interface Wanted {
@@ -18,7 +35,7 @@ const pageSize = 500;
  *
  * @throws StartupError when the server can't find the version, or refuses the request
  */
-export async function versionAt(client: ClusterClient, moment: string, signal: AbortSignal): Promise<string> {
+export async function versionAt(client: RestoreClient, moment: string, signal: AbortSignal): Promise<string> {
   if (/^\d{1,18}$/.test(moment)) return moment;
   try {
     const path = `/history/version?at=${encodeURIComponent(moment)}`;
@@ -37,7 +54,7 @@ export async function versionAt(client: ClusterClient, moment: string, signal: A
  * @throws ApiFault when they can't be listed
  */
 export async function objectsOf(
-  client: ClusterClient,
+  client: RestoreClient,
   kind: ServedKind,
   { namespace, name, selector }: Wanted,
   version: string | undefined,

@@ -1,13 +1,13 @@
 import type { ApiObject, OwnerReference } from '../../../base/machinery/api-object.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
-import { ApiFault, type ClusterClient } from '../cluster/cluster-client.js';
-import type { ServedKind } from '../cluster/kinds.js';
+import { ApiFault } from '../cluster/api-fault.js';
+import type { ServedKind } from '../cluster/served-kind.js';
 import { resourceName } from '../format/lines.js';
 import { cleanForCreate } from '../recreate/clean-for-create.js';
 import { creationOrder } from '../recreate/creation-order.js';
 import { leftOut } from '../recreate/made-by-itself.js';
 import { mapOwners } from '../recreate/map-owners.js';
-import { objectPath, objectsOf, type Wanted } from './past.js';
+import { objectPath, objectsOf, type RestoreClient, type Wanted } from './past.js';
 
 /** What has to be restored: all wanted objects of these kinds. `isNamed`: the user named the objects themselves. */
 export interface RestoreScope {
@@ -37,7 +37,7 @@ export interface RestorePlan {
 }
 
 export interface PlanDependencies {
-  readonly client: ClusterClient;
+  readonly client: RestoreClient;
   readonly kinds: readonly ServedKind[];
   readonly scopes: readonly RestoreScope[];
   readonly version: string;

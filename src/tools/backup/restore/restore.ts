@@ -1,7 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { ApiFault, type ClusterClient } from '../cluster/cluster-client.js';
-import { collectionPath } from '../cluster/kinds.js';
-import { objectPath } from './past.js';
+import { ApiFault } from '../cluster/api-fault.js';
+import { collectionPath } from '../cluster/collection-path.js';
+import { objectPath, type RestoreClient } from './past.js';
 import { type RestorePlan, type RestoreStep, restoredObject } from './plan.js';
 
 /** How a step ended. `unchecked`: a dry run can't check the step before an earlier one is done. */
@@ -12,7 +12,7 @@ export interface StepResult {
 }
 
 export interface RestoreDependencies {
-  readonly client: ClusterClient;
+  readonly client: RestoreClient;
   readonly plan: RestorePlan;
   readonly dryRun: boolean;
   readonly withStatus: boolean;

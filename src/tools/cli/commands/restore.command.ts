@@ -9,7 +9,7 @@ import {
 } from '../../../base/config/parse-options.js';
 import { RestoreOptions } from '../../../base/config/restore.options.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
-import type { ServedKind } from '../../backup/cluster/kinds.js';
+import type { ServedKind } from '../../backup/cluster/served-kind.js';
 import type { RestoreScope } from '../../backup/restore/plan.js';
 import { accessOf } from '../api-access.js';
 import { checkFiles } from '../check-files.js';

@@ -1,6 +1,7 @@
 import { errorText } from '../../../base/machinery/startup-error.js';
 import type { ApiAccess } from '../../../base/outgoing/api-access.js';
-import { ApiFault, ClusterClient } from '../../backup/cluster/cluster-client.js';
+import { ApiFault } from '../../backup/cluster/api-fault.js';
+import { ClusterClient } from '../../backup/cluster/cluster-client.js';
 import { error, type Finding, ok, warning } from './finding.js';
 
 const limitMs = 10_000;

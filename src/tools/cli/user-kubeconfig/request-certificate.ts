@@ -3,7 +3,8 @@ import { promisify } from 'node:util';
 import { Backoff } from '../../../base/machinery/backoff.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import { writeCertificateRequest } from '../../../base/machinery/x509/write-certificate-request.js';
-import { ApiFault, type ClusterClient } from '../../backup/cluster/cluster-client.js';
+import { ApiFault } from '../../backup/cluster/api-fault.js';
+import { type ClusterClient } from '../../backup/cluster/cluster-client.js';
 import { type KeyPair, privateKeyPem } from '../pki/issue-certificate.js';
 
 /** The identity of the requested certificate, its lifetime and its signer. */

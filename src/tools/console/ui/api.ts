@@ -5,6 +5,8 @@ export class ApiFault extends Error {
     message: string,
     /** The faults of single fields. */
     readonly causes: readonly string[] = [],
+    /** The server's word for the reason, such as `AlreadyExists`. */
+    readonly reason = '',
   ) {
     super(message);
   }
@@ -23,6 +25,7 @@ export type Send = (path: string, init: RequestInit) => Promise<Response>;
 
 interface StatusBody {
   readonly message?: unknown;
+  readonly reason?: unknown;
   readonly details?: { readonly causes?: readonly { readonly field?: string; readonly message?: string }[] };
 }
 
@@ -68,7 +71,7 @@ export class Api {
     }
   }
 
-  private async call(path: string, options: CallOptions): Promise<Response> {
+  protected async call(path: string, options: CallOptions): Promise<Response> {
     const { method = 'GET', accept = 'application/json', body, contentType = 'application/json', signal } = options;
     const key = this.key();
     const headers: Record<string, string> = { accept };
@@ -105,7 +108,8 @@ async function faultOf(response: Response): Promise<ApiFault> {
 }
 
 /** The error that a Status describes. */
-export function statusFault(code: number, { message, details }: StatusBody): ApiFault {
+export function statusFault(code: number, { message, reason, details }: StatusBody): ApiFault {
   const causes = (details?.causes ?? []).map(({ field, message: what = '' }) => (field ? `${field}: ${what}` : what));
-  return new ApiFault(code, typeof message === 'string' ? message : `the server answered ${code}`, causes);
+  const text = typeof message === 'string' ? message : `the server answered ${code}`;
+  return new ApiFault(code, text, causes, typeof reason === 'string' ? reason : '');
 }

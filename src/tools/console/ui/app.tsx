@@ -1,5 +1,6 @@
 import { useLayoutEffect } from 'preact/hooks';
 import { Skeleton } from './blank.js';
+import { ChangesPage } from './changes-page.js';
 import { CreatePage } from './create-page.js';
 import { createRoute } from './create-text.js';
 import { Header } from './frame.js';
@@ -9,14 +10,18 @@ import { bindKeys } from './keys.js';
 import { ListPage } from './list-page.js';
 import { LoginPage } from './login-page.js';
 import { MapPage } from './map-page.js';
+import { moment, sought } from './moment.js';
 import { back, chosenNamespace, go, route } from './navigation.js';
 import { ObjectPage } from './object-page.js';
 import { OverviewPage } from './overview-page.js';
+import { RestorePage } from './restore-page.js';
 import { ServerPage } from './server-page.js';
 import { kinds, kindsProblem, session } from './session.js';
 import { SideNav } from './side-nav.js';
 import { SqlPage } from './sql-page.js';
 import { toggleTheme } from './theme.js';
+import { TimeBar } from './time-bar.js';
+import { isOpen, leavePast } from './time-machine.js';
 
 /** The page: a login, or the frame with what the address names. */
 export function App() {
@@ -31,15 +36,17 @@ export function App() {
         { keys: ['s'], run: () => go({ page: 'server' }) },
         { keys: ['m'], run: () => go({ page: 'map', namespace: chosenNamespace.value }) },
         { keys: ['c'], run: () => go(createRoute) },
+        { keys: ['T'], run: toggleTime },
       ]),
     [],
   );
   if (session.value === undefined) return <p class="centre">Loading…</p>;
   if (session.value === null) return <LoginPage />;
   return (
-    <div class="frame">
-      <Header login={session.value} />
+    <div class={moment.value === undefined ? 'frame' : 'frame in-past'}>
+      <Header login={session.value} toggleTime={toggleTime} />
       <SideNav />
+      {isOpen.value && <TimeBar />}
       <main id="main" tabIndex={-1}>
         {kinds.value === undefined ? (
           <div class="page">
@@ -47,11 +54,37 @@ export function App() {
             <Skeleton lines={10} />
           </div>
         ) : (
-          <Page />
+          <Shown />
         )}
       </main>
       <HelpDialog />
     </div>
+  );
+}
+
+function toggleTime(): void {
+  if (isOpen.value) leavePast();
+  isOpen.value = !isOpen.value;
+}
+
+/** Pages that are about the present whatever the slider says. */
+const ofNow: ReadonlySet<string> = new Set(['server', 'sql', 'create']);
+
+function Shown() {
+  // An address with a time must not show the present, not even for a moment.
+  if (moment.value === undefined && sought.value !== undefined) {
+    return (
+      <div class="page">
+        <Skeleton lines={10} />
+      </div>
+    );
+  }
+  const isOfNow = moment.value !== undefined && ofNow.has(route.value.page);
+  return (
+    <>
+      {isOfNow && <p class="notice of-now">This page is about the present, not about the moment above.</p>}
+      <Page />
+    </>
   );
 }
 
@@ -70,6 +103,10 @@ function Page() {
       return <SqlPage />;
     case 'create':
       return <CreatePage />;
+    case 'changes':
+      return <ChangesPage namespace={shown.namespace} to={shown.to} />;
+    case 'restore':
+      return <RestorePage namespace={shown.namespace} of={shown.of} />;
     default:
       return <OverviewPage namespace={chosenNamespace.value} />;
   }

@@ -4,9 +4,10 @@ import { adjust, chosenNamespace, go, route } from './navigation.js';
 import { type LoggedIn, logout, namespaces } from './session.js';
 import { navShown } from './side-nav.js';
 import { toggleTheme } from './theme.js';
+import { isOpen } from './time-machine.js';
 
 /** The bar at the top: where one is, who one is. */
-export function Header({ login }: { readonly login: LoggedIn }) {
+export function Header({ login, toggleTime }: { readonly login: LoggedIn; readonly toggleTime: () => void }) {
   return (
     <header class="bar">
       <button
@@ -27,6 +28,16 @@ export function Header({ login }: { readonly login: LoggedIn }) {
         <span>Plinth</span>
       </a>
       <NamespaceChoice />
+      <button
+        type="button"
+        class="plain time"
+        aria-pressed={isOpen.value}
+        aria-label="Time machine"
+        title="Time machine: look at any moment of the past (T)"
+        onClick={toggleTime}
+      >
+        <Icon name="time" /> <span>Time</span>
+      </button>
       <span class="gap" />
       <span class="server" title="The server">
         {login.server.replace(/^https?:\/\//, '')}
@@ -52,13 +63,15 @@ export function Header({ login }: { readonly login: LoggedIn }) {
 
 function NamespaceChoice() {
   const shown = route.value;
-  const namespace = shown.page === 'list' || shown.page === 'map' ? shown.namespace : chosenNamespace.value;
+  const isOfNamespace = shown.page === 'map' || shown.page === 'changes' || shown.page === 'restore';
+  const namespace = shown.page === 'list' || isOfNamespace ? shown.namespace : chosenNamespace.value;
   const choose = (name: string) => {
     chosenNamespace.value = name;
     if (shown.page === 'list') {
       const { open: _, ...list } = shown;
       go({ ...list, namespace: name });
-    } else if (shown.page === 'map') go({ ...shown, namespace: name });
+    } else if (shown.page === 'map' || shown.page === 'changes') go({ ...shown, namespace: name });
+    else if (shown.page === 'restore') go({ page: 'restore', namespace: name, of: '' });
     else if (shown.page === 'home') adjust(shown);
   };
   return (

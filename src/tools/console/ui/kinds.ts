@@ -11,6 +11,8 @@ export interface Kind {
   readonly namespaced: boolean;
   readonly verbs: readonly string[];
   readonly shortNames: readonly string[];
+  /** Whether the status has a path of its own. */
+  readonly hasStatus?: boolean;
 }
 
 /** The kinds of a server. */
@@ -85,6 +87,7 @@ async function again<T>(run: () => Promise<T>): Promise<T> {
 }
 
 function kindsOf(group: string, version: string, { resources = [] }: ResourceList): Kind[] {
+  const names = new Set(resources.map(({ name }) => name));
   return resources
     .filter(({ name }) => !name.includes('/'))
     .map(({ name, kind, namespaced, verbs = [], shortNames = [] }) => ({
@@ -95,6 +98,7 @@ function kindsOf(group: string, version: string, { resources = [] }: ResourceLis
       namespaced,
       verbs,
       shortNames,
+      hasStatus: names.has(`${name}/status`),
     }));
 }
 

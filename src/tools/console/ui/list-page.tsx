@@ -9,6 +9,7 @@ import { type Kind, pathOf } from './kinds.js';
 import { ListBlank } from './list-blank.js';
 import { changeSettings, settingsOf } from './list-settings.js';
 import { ListTools } from './list-tools.js';
+import { moment } from './moment.js';
 import { keyOfKind } from './nav-groups.js';
 import { adjust, chosenNamespace } from './navigation.js';
 import { ObjectView } from './object-view.js';
@@ -105,7 +106,9 @@ function List({ route, kind, title, change, selected }: ListProps) {
       {isEmpty && table.state !== 'failed' && (
         <ListBlank route={route} kind={kind} title={title} total={table.all.length} change={change} />
       )}
-      {selected.value.size > 0 && kind !== undefined && <BulkBar kind={kind} rows={rows} selected={selected} />}
+      {selected.value.size > 0 && kind !== undefined && moment.value === undefined && (
+        <BulkBar kind={kind} rows={rows} selected={selected} />
+      )}
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { Icon } from './icons.js';
 import type { Kind } from './kinds.js';
 import { changeSettings, settingsOf } from './list-settings.js';
 import { Menu } from './menu.js';
+import { moment } from './moment.js';
 import { keyOfKind } from './nav-groups.js';
 import { formatRoute, type ListRoute } from './routes.js';
 import type { LiveTable } from './table.js';
@@ -54,11 +55,13 @@ function Count({ table, shown }: { readonly table: LiveTable; readonly shown: nu
   const { length } = table.all;
   const text = shown === length ? String(length) : `${shown} of ${length}`;
   const isLive = table.state === 'live';
+  const isPast = moment.value !== undefined;
   const isGrowing = table.isFilling && table.state === 'loading';
   return (
     <span class="count" data-state={table.state} data-complete={!table.isFilling}>
       {text}
-      {isGrowing ? '…' : ''} <span class={isLive ? 'live on' : 'live'}>{isLive ? 'live' : 'not live'}</span>
+      {isGrowing ? '…' : ''}{' '}
+      <span class={isLive && !isPast ? 'live on' : 'live'}>{isPast ? 'as it was' : isLive ? 'live' : 'not live'}</span>
     </span>
   );
 }

@@ -1,4 +1,4 @@
-import type { Api } from './api.js';
+import { type Api, ApiFault } from './api.js';
 import { type Followed, type FollowState, follow, type Wait } from './follow.js';
 import { type ApiObject, readObject } from './yaml-text.js';
 
@@ -23,7 +23,13 @@ export class LiveObject {
       accept: 'application/json',
       list: async (ending) => {
         const path = `${this.collection}/${encodeURIComponent(this.name)}`;
-        this.take(readObject(await this.api.text(path, { signal: ending })));
+        try {
+          this.take(readObject(await this.api.text(path, { signal: ending })));
+        } catch (error) {
+          // At an earlier moment it may not have existed yet; what a watch saw deleted stays in sight.
+          if (error instanceof ApiFault && error.code === 404 && !this.isDeleted) this.object = undefined;
+          throw error;
+        }
         // The version of an object that rarely changes may be too old to watch from; the version of a list never is.
         const selected = `${this.collection}?${new URLSearchParams({ fieldSelector: `metadata.name=${this.name}` })}`;
         const list = readObject(await this.api.text(selected, { signal: ending }));

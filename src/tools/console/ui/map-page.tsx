@@ -10,6 +10,7 @@ import {
   type Selecting,
   selectingKinds,
 } from './map-graph.js';
+import { shownVersion } from './moment.js';
 import { chosenNamespace } from './navigation.js';
 import { loadObjects } from './owners.js';
 import { formatRoute } from './routes.js';
@@ -29,7 +30,8 @@ export function MapPage({ namespace }: { readonly namespace: string }) {
   const round = useSignal(0);
   useEffect(() => {
     const stop = new AbortController();
-    shown.value = undefined;
+    // While the slider moves, the map of the moment before stays in sight.
+    if (chosenNamespace.value !== namespace || shownVersion() === '') shown.value = undefined;
     problem.value = '';
     chosenNamespace.value = namespace;
     if (namespace !== '') {
@@ -43,7 +45,7 @@ export function MapPage({ namespace }: { readonly namespace: string }) {
       );
     }
     return () => stop.abort();
-  }, [namespace, round.value]);
+  }, [namespace, round.value, shownVersion()]);
   useLayoutEffect(() => bindKeys([{ keys: ['r'], run: () => round.value++ }]), []);
   return (
     <section class="page">

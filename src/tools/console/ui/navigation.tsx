@@ -1,14 +1,26 @@
 import { signal } from '@preact/signals';
+import { moment, sought, timeIn, withTime } from './moment.js';
 import { formatRoute, parseRoute, type Route } from './routes.js';
 
 export const route = signal<Route>(parseRoute(location.hash));
+sought.value = timeIn(location.hash);
 
 let steps = 0;
 
 addEventListener('hashchange', () => {
   steps++;
-  route.value = parseRoute(location.hash);
+  arrive();
 });
+
+/** Shows what the address names. An address without a time stays in the moment that is shown. */
+function arrive(): void {
+  route.value = parseRoute(location.hash);
+  const time = timeIn(location.hash);
+  const shown = sought.value ?? moment.value?.time;
+  if (time === shown) return;
+  if (time === undefined) history.replaceState(null, '', withTime(location.hash, shown));
+  else sought.value = time;
+}
 
 export function go(to: Route): void {
   open(formatRoute(to));
@@ -20,7 +32,7 @@ export function go(to: Route): void {
  */
 export function open(address: string): void {
   location.hash = address;
-  route.value = parseRoute(location.hash);
+  arrive();
 }
 
 /** Goes back to what was shown before, but never off the page. */
@@ -34,7 +46,7 @@ export function back(): void {
 
 /** Changes the address without a step to go back to. */
 export function adjust(to: Route): void {
-  history.replaceState(null, '', formatRoute(to));
+  history.replaceState(null, '', withTime(formatRoute(to), sought.value ?? moment.value?.time));
   route.value = to;
 }
 

@@ -11,6 +11,8 @@ import { nounOfKind, titleOfKind } from './kind-title.js';
 import { pathOf } from './kinds.js';
 import { LiveObject } from './live-object.js';
 import { LogsTab } from './logs-tab.js';
+import { moment } from './moment.js';
+import { keyOfKind } from './nav-groups.js';
 import { EditView } from './object-edit.js';
 import { OwnersTab } from './owners-tab.js';
 import { formatRoute, listRoute, type ObjectRoute, type Tab } from './routes.js';
@@ -44,6 +46,8 @@ const logged: ReadonlySet<string> = new Set([
 ]);
 
 function tabsOf({ group, resource }: ObjectRoute): readonly TabTitle[] {
+  // Logs and terminals are of the present.
+  if (moment.value !== undefined) return everywhere;
   const [first, ...others] = everywhere;
   const named = group === '' ? resource : `${resource}.${group}`;
   if (first === undefined || !logged.has(named)) return everywhere;
@@ -65,16 +69,17 @@ export function ObjectView({ route, show, close }: ObjectViewProps) {
   const drawn = useSignal(0);
   const isEditing = useSignal(false);
   const isDeleting = useSignal(false);
-  const live = useMemo(() => new LiveObject(api, collection, name, () => drawn.value++), [collection, name]);
+  const isPast = moment.value !== undefined;
+  const live = useMemo(() => new LiveObject(api, collection, name, () => drawn.value++), [collection, name, isPast]);
   useWhileShown((signal) => live.run(signal, waitInBrowser), [live]);
   const shown = tabsOf(route);
   const startEdit = () => {
-    if (live.object === undefined) return;
+    if (live.object === undefined || isPast) return;
     show('yaml');
     isEditing.value = true;
   };
   const askDelete = () => {
-    isDeleting.value = live.object !== undefined && !live.isDeleted;
+    isDeleting.value = live.object !== undefined && !live.isDeleted && !isPast;
   };
   // Runs before the object is drawn: a key must not act on the object that was shown before.
   useLayoutEffect(
@@ -85,20 +90,24 @@ export function ObjectView({ route, show, close }: ObjectViewProps) {
         { keys: ['D'], run: askDelete },
         ...(close === undefined ? [] : [{ keys: ['Escape'], run: close }]),
       ]),
-    [route],
+    [route, isPast],
   );
   void drawn.value;
   const { object } = live;
   return (
     <section class={close === undefined ? 'page object' : 'object'}>
       <Heading route={route} object={object} close={close} />
-      <ActionBar
-        route={route}
-        path={path}
-        object={live.isDeleted ? undefined : object}
-        edit={startEdit}
-        remove={askDelete}
-      />
+      {isPast ? (
+        <PastActions route={route} />
+      ) : (
+        <ActionBar
+          route={route}
+          path={path}
+          object={live.isDeleted ? undefined : object}
+          edit={startEdit}
+          remove={askDelete}
+        />
+      )}
       <Tabs titles={shown} chosen={route.tab} show={show} />
       <p role="status" class="problem">
         {live.isDeleted ? 'The object was deleted. This is what it was.' : ''}
@@ -107,7 +116,7 @@ export function ObjectView({ route, show, close }: ObjectViewProps) {
       <div role="tabpanel" aria-label={route.tab} class="tabpanel">
         <Content
           {...{
-            route,
+            route: shown.some(({ tab }) => tab === route.tab) ? route : { ...route, tab: 'summary' },
             path,
             object,
             isDeleted: live.isDeleted,
@@ -129,6 +138,18 @@ export function ObjectView({ route, show, close }: ObjectViewProps) {
         />
       )}
     </section>
+  );
+}
+
+/** What can be done with an object as it was. */
+function PastActions({ route }: { readonly route: ObjectRoute }) {
+  const of = `${keyOfKind(route)}/${route.name}`;
+  return (
+    <div class="actions-bar" role="toolbar" aria-label="Actions">
+      <a class="button" href={formatRoute({ page: 'restore', namespace: route.namespace, of })}>
+        Restore it as it was…
+      </a>
+    </div>
   );
 }
 

@@ -10,6 +10,8 @@ import type { Tone } from './status.js';
 import { StatusMark, StatusText } from './status-badge.js';
 import type { LiveTable } from './table.js';
 import { kindOfTarget } from './target-link.js';
+import { type Measured, Usage } from './usage.js';
+import { allocatableOf } from './usage-limits.js';
 
 /** How the cluster, or a namespace, stands: what is wrong first. */
 export function OverviewPage({ namespace }: { readonly namespace: string }) {
@@ -37,12 +39,15 @@ export function OverviewPage({ namespace }: { readonly namespace: string }) {
       ) : (
         <>
           <Cards pods={pods} data={data} namespace={namespace} />
+          {namespace === '' && <Usage measured={everyNode} limits={allocatableOf(data?.nodes ?? [])} />}
           <Problems pods={pods} data={data} />
         </>
       )}
     </section>
   );
 }
+
+const everyNode: Measured = { resource: 'nodes', namespace: '', name: '' };
 
 interface PartProps {
   readonly pods: LiveTable;

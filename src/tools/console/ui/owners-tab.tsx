@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { shownVersion } from './moment.js';
 import { type Branch, branchOf, type Known, knownOf, loadObjects, loadOwners, type Owner } from './owners.js';
 import { formatRoute } from './routes.js';
 import { api, kinds } from './session.js';
@@ -30,7 +31,7 @@ export function OwnersTab({ object }: { readonly object: ApiObject }) {
       },
     );
     return () => stop.abort();
-  }, [uid, owners, namespace]);
+  }, [uid, owners, namespace, shownVersion()]);
   if (problem.value !== '') return <p class="problem">{problem.value}</p>;
   if (shown.value === undefined) return <p class="quiet">Looking for relations…</p>;
   const { branch, problems } = shown.value;

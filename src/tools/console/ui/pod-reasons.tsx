@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { pathOf } from './kinds.js';
+import { shownVersion } from './moment.js';
 import { podState } from './pod-state.js';
 import type { PodProblem } from './problems.js';
 import { api } from './session.js';
@@ -25,7 +26,7 @@ export function usePodReasons(problems: readonly PodProblem[]): Readonly<Record<
       );
     }
     return () => stop.abort();
-  }, [wanted]);
+  }, [wanted, shownVersion()]);
   return reasons.value;
 }
 

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { now } from './clock.js';
 import { selectorText } from './facts.js';
 import { type Kind, pathOf } from './kinds.js';
+import { shownVersion } from './moment.js';
 import { formatRoute, listRoute } from './routes.js';
 import { ageOf } from './rows.js';
 import { api, kinds } from './session.js';
@@ -90,7 +91,7 @@ function RelatedList({ relation, version }: { readonly relation: Relation; reado
       },
     );
     return () => stop.abort();
-  }, [kind, namespace, labels, fields, owner, version]);
+  }, [kind, namespace, labels, fields, owner, version, shownVersion()]);
   if (kind === undefined) return null;
   const all = formatRoute({ ...listRoute(kind, namespace), labels, fields });
   return (

@@ -6,7 +6,24 @@ export type Route =
   | { readonly page: 'server' }
   | { readonly page: 'map'; readonly namespace: string }
   | { readonly page: 'sql' }
+  | ({ readonly page: 'changes' } & ChangesRoute)
+  | ({ readonly page: 'restore' } & RestoreRoute)
   | { readonly page: 'create' };
+
+/** What changed since the moment that is shown. */
+export interface ChangesRoute {
+  /** The namespace; empty: all, and what is in none. */
+  readonly namespace: string;
+  /** The second moment in RFC 3339; empty: now. */
+  readonly to: string;
+}
+
+/** What brings a namespace, or one object, back to the moment that is shown. */
+export interface RestoreRoute {
+  readonly namespace: string;
+  /** The object as `resource.group/name`; empty: the whole namespace. */
+  readonly of: string;
+}
 
 export interface ResourceName {
   readonly group: string;
@@ -64,6 +81,8 @@ export function parseRoute(fragment: string): Route {
   if (page === 'object' && name !== '') {
     return { page, ...named, namespace: namespace === '-' ? '' : namespace, name, tab };
   }
+  if (page === 'changes') return { page, namespace: get('ns'), to: get('to') };
+  if (page === 'restore') return { page, namespace: get('ns'), of: get('of') };
   if (page === 'map') return { page, namespace: get('ns') };
   return page === 'server' || page === 'sql' || page === 'create' ? { page } : { page: 'home' };
 }
@@ -83,6 +102,10 @@ export function formatRoute(route: Route): string {
     }
     case 'map':
       return `#/map${search({ ns: route.namespace })}`;
+    case 'changes':
+      return `#/changes${search({ ns: route.namespace, to: route.to })}`;
+    case 'restore':
+      return `#/restore${search({ ns: route.namespace, of: route.of })}`;
     case 'home':
       return '#/';
     default:

@@ -1,21 +1,31 @@
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
 import { Sample, Span } from '../../../base/observability/scrape/sample.js';
 import { readScrape } from '../../../base/observability/scrape/scrape.js';
 import { ApiFault } from './api.js';
+import { Chart } from './chart.js';
 import { waitInBrowser } from './follow.js';
 import { bytesText, rateText, type ServerNumbers, serverNumbers, timeText } from './server-numbers.js';
 import { api, session } from './session.js';
 import { useWhileShown } from './use-follow.js';
 
 const everyMs = 3000;
-const keptPoints = 100;
+/** An hour, while the page is shown. */
+const keptPoints = 1200;
+
+interface TimedNumbers extends ServerNumbers {
+  readonly time: number;
+}
+
+/** What was measured while this page was shown; other pages do not end it. */
+let measured: readonly TimedNumbers[] = [];
+session.subscribe((login) => {
+  if (login === null) measured = [];
+});
 
 /** What the server does, by its metrics: rates, latencies, watches, lag. */
 export function ServerPage() {
   const span = useSignal<Span | undefined>(undefined);
   const problem = useSignal('');
-  const history = useRef<ServerNumbers[]>([]);
   useWhileShown(async (signal) => {
     let before: Sample | undefined;
     while (!signal.aborted) {
@@ -25,7 +35,9 @@ export function ServerPage() {
           performance.now(),
         );
         const next = new Span(now, before);
-        if (before !== undefined) history.current = [...history.current, serverNumbers(next)].slice(-keptPoints);
+        if (before !== undefined) {
+          measured = [...measured, { ...serverNumbers(next), time: Date.now() }].slice(-keptPoints);
+        }
         before = now;
         span.value = next;
         problem.value = '';
@@ -44,31 +56,58 @@ export function ServerPage() {
       <p role="status" class="problem">
         {problem.value}
       </p>
-      {shown === undefined ? (
-        <p class="quiet">Reading the metrics…</p>
-      ) : (
-        <Numbers span={shown} points={history.current} />
-      )}
+      {shown === undefined ? <p class="quiet">Reading the metrics…</p> : <Numbers span={shown} points={measured} />}
     </section>
   );
 }
 
-function Numbers({ span, points }: { readonly span: Span; readonly points: readonly ServerNumbers[] }) {
+function Numbers({ span, points }: { readonly span: Span; readonly points: readonly TimedNumbers[] }) {
   const now = serverNumbers(span);
-  const line = (of: (numbers: ServerNumbers) => number | undefined) => points.map((each) => of(each) ?? 0);
+  const line = (of: (numbers: ServerNumbers) => number | undefined) =>
+    points.map((each) => [each.time, of(each)] as const);
+  const chart = { gapMs: 4 * everyMs };
+  const perSecond = (value: number) => `${rateText(value)}/s`;
   return (
     <>
+      <section class="charts">
+        <Chart
+          {...chart}
+          title="Requests"
+          text={perSecond}
+          lines={[
+            { name: 'all', points: line(({ requests }) => requests) },
+            { name: 'errors', look: 'second', points: line(({ errors }) => errors) },
+          ]}
+        />
+        <Chart
+          {...chart}
+          title="Latency"
+          text={timeText}
+          lines={[
+            { name: 'p50', points: line(({ p50 }) => p50) },
+            { name: 'p99', look: 'second', points: line(({ p99 }) => p99) },
+          ]}
+        />
+        <Chart
+          {...chart}
+          title="Watches"
+          text={(value) => String(Math.round(value))}
+          lines={[{ name: 'open', points: line(({ watches }) => watches) }]}
+        />
+        <Chart
+          {...chart}
+          title="Delay"
+          text={timeText}
+          lines={[
+            { name: 'log of the database', points: line(({ feedAge }) => feedAge) },
+            { name: 'event loop p99', look: 'second', points: line(({ loopLag }) => loopLag) },
+          ]}
+        />
+      </section>
       <ul class="cards">
-        <Card title="Requests" value={`${rateText(now.requests)}/s`} points={line((each) => each.requests)} />
-        <Card title="Errors" value={`${rateText(now.errors)}/s`} points={line((each) => each.errors)} />
-        <Card title="p50" value={timeText(now.p50)} points={line((each) => each.p50)} />
-        <Card title="p99" value={timeText(now.p99)} points={line((each) => each.p99)} />
-        <Card title="Watches" value={String(now.watches)} points={line((each) => each.watches)} />
-        <Card title="Log read" value={`${timeText(now.feedAge)} ago`} points={line((each) => each.feedAge)} />
-        <Card title="Event loop p99" value={timeText(now.loopLag)} points={line((each) => each.loopLag)} />
-        <Card title="Processor" value={`${Math.round(now.cpu * 100)} %`} points={line((each) => each.cpu)} />
-        <Card title="Memory" value={bytesText(now.memory)} points={line((each) => each.memory)} />
-        <Card title="Database" value={bytesText(now.database)} points={line((each) => each.database)} />
+        <Card title="Processor" value={`${Math.round(now.cpu * 100)} %`} />
+        <Card title="Memory" value={bytesText(now.memory)} />
+        <Card title="Database" value={bytesText(now.database)} />
       </ul>
       <h2>Requests over the last {span.seconds.toFixed(0)} s</h2>
       <Rows
@@ -104,22 +143,11 @@ function Numbers({ span, points }: { readonly span: Span; readonly points: reado
   );
 }
 
-const [width, height] = [120, 28];
-
-function Card({ title, value, points }: { title: string; value: string; points: readonly number[] }) {
-  const most = Math.max(...points, Number.MIN_VALUE);
-  const step = width / (keptPoints - 1);
-  const path = points.map(
-    (point, index) => `${(index * step).toFixed(1)},${(height - (point / most) * height).toFixed(1)}`,
-  );
+function Card({ title, value }: { readonly title: string; readonly value: string }) {
   return (
     <li>
       <span class="quiet">{title}</span>
       <strong>{value}</strong>
-      <svg viewBox={`0 -1 ${width} ${height + 2}`} aria-hidden="true">
-        <title>{title}</title>
-        <polyline points={path.join(' ')} />
-      </svg>
     </li>
   );
 }

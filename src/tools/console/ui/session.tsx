@@ -1,6 +1,8 @@
 import { signal } from '@preact/signals';
 import { Api } from './api.js';
 import { discover, type Kinds } from './kinds.js';
+import { moment, sought } from './moment.js';
+import { TimedApi } from './timed-api.js';
 
 /** Who is logged in, and to which server. */
 export interface LoggedIn {
@@ -35,7 +37,14 @@ export const kinds = signal<Kinds | undefined>(undefined);
 export const kindsProblem = signal('');
 export const namespaces = signal<readonly string[]>([]);
 
-export const api = new Api(() => key, forget);
+/** Requests about the present, whatever moment the page shows. */
+export const liveApi = new Api(() => key, forget);
+/** Requests about the moment that the page shows. */
+export const api: Api = new TimedApi(
+  () => moment.peek()?.version,
+  () => key,
+  forget,
+);
 
 /** What the page offers for a stream: browsers give WebSockets no other place for a secret. */
 export function streamProtocols(): string[] {
@@ -78,6 +87,8 @@ function forget(why: string): void {
   storage((store) => store.removeItem(keyName));
   kinds.value = undefined;
   namespaces.value = [];
+  moment.value = undefined;
+  sought.value = undefined;
   loginProblem.value = why;
   session.value = null;
 }
@@ -100,7 +111,7 @@ async function loadKindsAtLast(): Promise<void> {
 /** Reads kinds and namespaces again: definitions come and go. */
 export async function loadKinds(): Promise<void> {
   kinds.value = await discover(api);
-  const list = await api
+  const list = await liveApi
     .json<{ readonly items?: readonly { readonly metadata: { readonly name: string } }[] }>(
       '/api/v1/namespaces?limit=1000',
       {

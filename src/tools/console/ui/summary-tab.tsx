@@ -13,6 +13,8 @@ import { Sections } from './sections-view.js';
 import { kinds } from './session.js';
 import { StatusText } from './status-badge.js';
 import { agoText } from './times.js';
+import { Usage } from './usage.js';
+import { limitsOf } from './usage-limits.js';
 import type { ApiObject } from './yaml-text.js';
 
 /** What an object is and how it stands, for people. */
@@ -23,6 +25,12 @@ export function SummaryTab({ route, object }: { readonly route: ObjectRoute; rea
     <div class="summary">
       <Headline route={route} object={object} />
       {holdsData && <ObjectData resource={resource} object={object} />}
+      {route.group === '' && (resource === 'pods' || resource === 'nodes') && (
+        <Usage
+          measured={{ resource, namespace: route.namespace, name: route.name }}
+          limits={limitsOf(resource, object)}
+        />
+      )}
       <Related resource={resource} object={object} />
       {!holdsData && <Sections sections={sectionsOf(resource, object)} />}
       <Labels route={route} object={object} />

@@ -1,14 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Blank, Skeleton } from './blank.js';
+import { ChangeView } from './change-view.js';
 import { now } from './clock.js';
 import type { ObjectRoute } from './routes.js';
-import { ScrolledText } from './scrolled-text.js';
 import { session } from './session.js';
 import { ask, type SqlAnswer } from './sql-answer.js';
-import { type Change, type Entry, type Fold, fieldText, foldTimeline, isStatusOnly } from './timeline-fold.js';
+import { type Change, type Entry, type Fold, foldTimeline, isStatusOnly } from './timeline-fold.js';
 import { agoText } from './times.js';
-import { toYaml } from './yaml-text.js';
 
 /** The history of an object by its writers, the newest first, each with its changes. */
 export function TimelineTab({ route, version }: { readonly route: ObjectRoute; readonly version: string }) {
@@ -135,22 +134,6 @@ function When({ time }: { readonly time: string | undefined }) {
       {agoText(time, now.value)}
     </time>
   );
-}
-
-function ChangeView({ change: { op, path, from, to } }: { readonly change: Change }) {
-  return (
-    <figure class="diff" aria-label={`${op} ${path}`}>
-      <figcaption>{fieldText(path)}</figcaption>
-      <ScrolledText>
-        {op !== 'add' && <span class="removed">- {valueText(from)}</span>}
-        {op !== 'remove' && <span class="added">+ {valueText(to)}</span>}
-      </ScrolledText>
-    </figure>
-  );
-}
-
-function valueText(value: unknown): string {
-  return typeof value === 'object' && value !== null ? toYaml(value).trimEnd() : (JSON.stringify(value) ?? '');
 }
 
 function entryOf([version, time, verb, manager, user, diff]: readonly (string | null)[]): Entry {

@@ -1,9 +1,10 @@
 import { useEffect } from 'preact/hooks';
+import { shownVersion } from './moment.js';
 
 /** A tab in the background gives its connection back after this time; browsers have few for one host. */
 const hiddenMs = 60_000;
 
-/** Runs something until the inputs change or the page is left, except while the tab has been hidden for long. */
+/** Runs something until the inputs or the moment that is shown change, or the page is left, except while the tab has been hidden for long. */
 export function useWhileShown(run: (signal: AbortSignal) => Promise<void>, inputs: readonly unknown[]): void {
   useEffect(() => {
     let running: AbortController | undefined;
@@ -29,5 +30,5 @@ export function useWhileShown(run: (signal: AbortSignal) => Promise<void>, input
       document.removeEventListener('visibilitychange', look);
       stop();
     };
-  }, inputs);
+  }, [...inputs, shownVersion()]);
 }

@@ -1,0 +1,296 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { RestoreScope } from '../../backup/restore/plan.js';
+import { planRestore, type RestorePlan, type RestoreStep, restoredObject } from '../../backup/restore/plan.js';
+import { restore, type StepResult } from '../../backup/restore/restore.js';
+import { Blank, Skeleton } from './blank.js';
+import { ChangeView } from './change-view.js';
+import { realNow } from './clock.js';
+import { fieldChanges } from './field-changes.js';
+import { nounOfKind } from './kind-title.js';
+import { type Moment, moment } from './moment.js';
+import { chosenNamespace } from './navigation.js';
+import { RestoreRequests, restorableKinds } from './restore-client.js';
+import { formatRoute, type RestoreRoute } from './routes.js';
+import { kinds, liveApi, loadKinds } from './session.js';
+import type { Tone } from './status.js';
+import { StatusText } from './status-badge.js';
+import { isOpen, leavePast } from './time-machine.js';
+import { clockText } from './time-text.js';
+import { isWanted } from './timeline-fold.js';
+
+/** Brings a namespace, or one object, back to the moment that is shown: a plan, a dry run, then for good. */
+export function RestorePage({ namespace, of }: RestoreRoute) {
+  const shown = moment.value;
+  useEffect(() => {
+    chosenNamespace.value = namespace;
+    isOpen.value = true;
+  }, [namespace]);
+  return (
+    <section class="page restore">
+      <header class="heading">
+        <div>
+          <p class="crumbs">Restore</p>
+          <h1>{of === '' ? namespace || '…' : of}</h1>
+        </div>
+      </header>
+      {shown === undefined || (of === '' && namespace === '') ? (
+        <Blank icon="time" title={shown === undefined ? 'To which moment?' : 'Which namespace?'}>
+          <p>Move the slider above to the moment that you want back, and choose a namespace at the top (n).</p>
+        </Blank>
+      ) : (
+        <Plan key={`${shown.version} ${namespace} ${of}`} at={shown} namespace={namespace} of={of} />
+      )}
+    </section>
+  );
+}
+
+/** What has to be looked at: all kinds of a namespace and itself, or one object. */
+function scopesOf(namespace: string, of: string): readonly RestoreScope[] {
+  const served = restorableKinds(kinds.value?.all ?? []);
+  const [word = '', name = ''] = of.split('/');
+  return served.flatMap((kind): RestoreScope[] => {
+    const { apiVersion, resource } = kind;
+    const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+    if (of !== '') {
+      if (word !== (group === '' ? resource : `${resource}.${group}`)) return [];
+      return [{ kind, wanted: { ...(kind.namespaced && { namespace }), name }, isNamed: true }];
+    }
+    if (kind.namespaced) return [{ kind, wanted: { namespace }, isNamed: false }];
+    return resource === 'namespaces' && group === '' ? [{ kind, wanted: { name: namespace }, isNamed: false }] : [];
+  });
+}
+
+interface PlanProps extends RestoreRoute {
+  readonly at: Moment;
+}
+
+type Results = { readonly isDryRun: boolean; readonly of: ReadonlyMap<RestoreStep, StepResult> };
+
+function Plan({ at, namespace, of }: PlanProps) {
+  const plan = useSignal<RestorePlan | undefined>(undefined);
+  const problem = useSignal('');
+  const isBusy = useSignal(false);
+  const left = useSignal<ReadonlySet<RestoreStep>>(new Set());
+  const results = useSignal<Results | undefined>(undefined);
+  useEffect(() => {
+    const stop = new AbortController();
+    planRestore({
+      client: new RestoreRequests(liveApi),
+      kinds: restorableKinds(kinds.value?.all ?? []),
+      scopes: scopesOf(namespace, of),
+      version: at.version,
+      signal: stop.signal,
+    }).then(
+      (made) => {
+        plan.value = made;
+      },
+      (error: unknown) => {
+        if (!stop.signal.aborted) problem.value = (error as Error).message;
+      },
+    );
+    return () => stop.abort();
+  }, []);
+  if (problem.value !== '') return <p class="problem">{problem.value}</p>;
+  if (plan.value === undefined) return <Skeleton lines={8} />;
+  const { steps, notSeen } = plan.value;
+  const work = steps.filter(({ action }) => action === 'create' || action === 'update');
+  const chosen = work.filter((step) => !left.value.has(step));
+  const run = async (isDryRun: boolean) => {
+    const made = plan.value;
+    if (made === undefined || isBusy.value) return;
+    isBusy.value = true;
+    const found = new Map<RestoreStep, StepResult>();
+    try {
+      const tried = restore({
+        client: new RestoreRequests(liveApi),
+        plan: { ...made, steps: chosen },
+        dryRun: isDryRun,
+        withStatus: false,
+        signal: new AbortController().signal,
+      });
+      for await (const result of tried) {
+        found.set(result.step, result);
+        results.value = { isDryRun, of: new Map(found) };
+      }
+      if (!isDryRun) void loadKinds().catch(() => {});
+    } catch (error) {
+      problem.value = (error as Error).message;
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  const flip = (step: RestoreStep) => {
+    const next = new Set(left.value);
+    if (!next.delete(step)) next.add(step);
+    left.value = next;
+    results.value = undefined;
+  };
+  const tried = results.value;
+  const isDone = tried?.isDryRun === false && !isBusy.value;
+  const isChecked = tried?.isDryRun === true && chosen.every((step) => tried.of.has(step)) && !isBusy.value;
+  const failed = [...(tried?.of.values() ?? [])].filter(({ outcome }) => outcome === 'failed').length;
+  return (
+    <>
+      <Verdict at={at} steps={steps} />
+      {work.length > 0 && (
+        <p class="actions">
+          {isDone ? (
+            <DoneText namespace={namespace} failed={failed} count={chosen.length} />
+          ) : (
+            <>
+              <button
+                type="button"
+                class="main"
+                aria-disabled={isBusy.value || chosen.length === 0}
+                onClick={() => chosen.length > 0 && void run(!isChecked)}
+              >
+                {isChecked
+                  ? `Restore ${chosen.length === 1 ? 'it' : `these ${chosen.length}`}`
+                  : 'Check with the server (dry run)'}
+              </button>
+              <span class="quiet">
+                {isChecked && failed > 0
+                  ? `The server would refuse ${failed}.`
+                  : isChecked
+                    ? 'The server would accept everything.'
+                    : 'Nothing is deleted: what was made since stays.'}
+              </span>
+            </>
+          )}
+        </p>
+      )}
+      <ul class="steps">
+        {work.map((step) => (
+          <StepItem
+            key={`${step.kind.apiVersion} ${step.kind.resource} ${step.past.metadata.name}`}
+            {...{
+              step,
+              plan: plan.value as RestorePlan,
+              result: tried?.of.get(step),
+              isDryRun: tried?.isDryRun === true,
+            }}
+            isChosen={!left.value.has(step)}
+            flip={isDone ? undefined : () => flip(step)}
+          />
+        ))}
+      </ul>
+      <Others steps={steps} notSeen={notSeen} />
+    </>
+  );
+}
+
+function Verdict({ at, steps }: { readonly at: Moment; readonly steps: readonly RestoreStep[] }) {
+  const count = (action: RestoreStep['action']) => steps.filter((step) => step.action === action).length;
+  const time = clockText(at.time, realNow.value);
+  if (count('create') + count('update') === 0) {
+    return (
+      <Blank icon="time" title={steps.length === 0 ? 'Nothing was there' : 'There is nothing to bring back'}>
+        <p>{steps.length === 0 ? `At ${time}, nothing of this existed.` : `Everything is as it was at ${time}.`}</p>
+      </Blank>
+    );
+  }
+  return (
+    <p class="plan">
+      <span>
+        Back to <strong>{time}</strong>:
+      </span>{' '}
+      <StatusText tone="good" text={`create ${count('create')}`} />{' '}
+      <StatusText tone="busy" text={`change ${count('update')}`} />{' '}
+      <StatusText tone="idle" text={`leave ${count('leave')}`} />{' '}
+      <StatusText tone="idle" text={`unchanged ${count('unchanged')}`} />
+    </p>
+  );
+}
+
+function DoneText(props: { readonly namespace: string; readonly failed: number; readonly count: number }) {
+  const { namespace, failed, count } = props;
+  return (
+    <>
+      <StatusText
+        tone={failed === 0 ? 'good' : 'bad'}
+        text={failed === 0 ? `Restored ${count}` : `${failed} of ${count} failed`}
+      />
+      <a class="button" href={formatRoute({ page: 'map', namespace })} onClick={leavePast}>
+        See {namespace || 'the cluster'} now
+      </a>
+    </>
+  );
+}
+
+interface StepItemProps {
+  readonly step: RestoreStep;
+  readonly plan: RestorePlan;
+  readonly result: StepResult | undefined;
+  readonly isDryRun: boolean;
+  readonly isChosen: boolean;
+  /** Chooses or leaves the step; undefined once it is done. */
+  readonly flip: (() => void) | undefined;
+}
+
+function StepItem({ step, plan, result, isDryRun, isChosen, flip }: StepItemProps) {
+  const { action, kind, past, present, why } = step;
+  const name = past.metadata.name ?? '';
+  const tone: Tone = action === 'create' ? 'good' : 'busy';
+  return (
+    <li class={isChosen ? '' : 'left'}>
+      <label class="tick">
+        <input type="checkbox" checked={isChosen} disabled={flip === undefined} onChange={flip} />
+        <StatusText tone={tone} text={action === 'create' ? 'create' : 'change'} />
+        <span>
+          {nounOfKind(kind.kind)} <strong>{name}</strong>
+        </span>
+        <span class="gap" />
+        {result !== undefined && <Outcome result={result} isDryRun={isDryRun} />}
+      </label>
+      {why !== undefined && <p class="quiet">{why}</p>}
+      {result?.why !== undefined && <p class={result.outcome === 'failed' ? 'problem' : 'quiet'}>{result.why}</p>}
+      {action === 'update' && present !== undefined && <StepFields step={step} plan={plan} />}
+    </li>
+  );
+}
+
+function StepFields({ step, plan }: Pick<StepItemProps, 'step' | 'plan'>) {
+  const isSecret = step.kind.apiVersion === 'v1' && step.kind.kind === 'Secret';
+  const { object: later } = restoredObject(step, plan.uids);
+  const { object: earlier } = restoredObject(
+    { ...step, past: step.present as RestoreStep['past'] },
+    { get: (uid) => uid },
+  );
+  const changes = fieldChanges(earlier, later).filter(isWanted);
+  if (isSecret)
+    return <p class="quiet">{changes.map(({ path }) => path).join(', ')}: the values of Secrets are not shown.</p>;
+  return changes.map((change) => <ChangeView key={`${change.op} ${change.path}`} change={change} />);
+}
+
+function Outcome({ result: { outcome }, isDryRun }: { readonly result: StepResult; readonly isDryRun: boolean }) {
+  if (outcome === 'failed') return <StatusText tone="bad" text={isDryRun ? 'would be refused' : 'failed'} />;
+  if (outcome === 'unchecked') return <StatusText tone="idle" text="can’t be checked yet" />;
+  return <StatusText tone="good" text={isDryRun ? 'accepted' : 'done'} />;
+}
+
+/** What stays as it is, with the reasons. */
+function Others({ steps, notSeen }: Pick<RestorePlan, 'steps' | 'notSeen'>) {
+  const others = steps.filter(({ action }) => action === 'leave');
+  const unchanged = steps.filter(({ action }) => action === 'unchanged').length;
+  return (
+    <>
+      {others.length > 0 && (
+        <details class="facts">
+          <summary>{others.length} are left as they are</summary>
+          <ul class="steps">
+            {others.slice(0, 500).map(({ kind, past, why }) => (
+              <li key={`${kind.apiVersion} ${kind.resource} ${past.metadata.name}`}>
+                {nounOfKind(kind.kind)} <strong>{past.metadata.name}</strong> <span class="quiet">{why}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {unchanged > 0 && <p class="quiet">{unchanged} are as they were.</p>}
+      {notSeen.length > 0 && (
+        <p class="quiet">Not looked at: {notSeen.map(({ what, why }) => `${what} (${why})`).join('; ')}</p>
+      )}
+    </>
+  );
+}
