@@ -134,6 +134,7 @@ describe('DELETE of a collection', () => {
       ['gracePeriodSeconds=x', undefined, 400],
       ['gracePeriodSeconds=x', {}, 400],
       ['propagationPolicy=Some', undefined, 422],
+      ['propagationPolicy=', undefined, 422],
       ['propagationPolicy=Orphan&orphanDependents=true', undefined, 422],
       ['', [], 400],
       ['', { kind: 'ConfigMap' }, 400],
@@ -296,6 +297,27 @@ describe('DELETE of one object', () => {
     const orphan = await client.delete(`${pod}?dryRun=All&orphanDependents=true`, { propagationPolicy: 'Background' });
     assert.equal(orphan.status, 200, orphan.text);
   });
+
+  it('says by its code that an object waits, to clients that ask by the old option for the end of its dependents', async () => {
+    await made(`${core}/configmaps`, { metadata: { name: 'waits', finalizers: ['a.b/c'] } });
+    const path = `${core}/configmaps/waits`;
+    for (const [query, status] of [
+      ['orphanDependents=false', 202],
+      ['propagationPolicy=Background', 200],
+    ] as const) {
+      const answer = await client.delete(`${path}?dryRun=All&${query}`);
+      assert.equal(answer.status, status, answer.text);
+      assert.equal(answer.body.kind, 'ConfigMap');
+    }
+    const readable = await client.delete(`${path}?ignoreStoreReadErrorWithClusterBreakingPotential=true`);
+    assert.equal(readable.status, 409, readable.text);
+    assert.match(
+      readable.body.message,
+      /Key: \/registry\/configmaps\/.*AdditionalErrorMsg: unsafe deletion is not allowed/,
+    );
+    await client.patch(path, 'merge', { metadata: { finalizers: null } });
+    await client.delete(path);
+  });
 });
 
 describe('DELETE without a garbage collector', () => {
@@ -335,6 +357,7 @@ describe('DELETE beside a garbage collector', () => {
       [map, 'propagationPolicy=Orphan', 'orphan'],
       [map, 'propagationPolicy=Foreground', 'foregroundDeletion'],
       [map, 'propagationPolicy=Background', undefined],
+      [map, 'orphanDependents=false', undefined],
       [map, '', undefined],
       [job, '', 'orphan'],
       [job, 'propagationPolicy=Background', undefined],

@@ -217,6 +217,7 @@ describe('eviction', () => {
       { apiVersion: 'policy/v2', kind: 'Eviction', metadata: { name: 'p' } },
       { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } },
       { metadata: { name: 'p', namespace: 'elsewhere' } },
+      { apiVersion: 'policy/v1', kind: 'Eviction' },
     ]) {
       const answer = await client.post(path, body);
       assert.equal(answer.status, 400, answer.text);

@@ -119,8 +119,10 @@ export class ExpressionCheck {
 
 /** The type of a new expression must be known to be the wanted one. Older expressions fail when they are evaluated. */
 function exactly(compiled: CompiledText, results: readonly CelType[]): CompiledText {
-  if ('fault' in compiled || compiled.program.type.kind !== 'dyn') return compiled;
-  return { fault: wrongResult(results, compiled.program.type) };
+  if ('fault' in compiled) return compiled;
+  const { type } = compiled.program;
+  const isOpen = type.kind === 'dyn' || (type.kind === 'list' && type.element.kind === 'dyn');
+  return isOpen ? { fault: wrongResult(results, type) } : compiled;
 }
 
 /** The error for an expression that can't be used. The message shows only the beginning of a long one. */

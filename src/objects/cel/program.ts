@@ -82,7 +82,10 @@ function check(compiler: Compiler, expression: Expression, text: string): Compil
   } catch (error) {
     if (!(error instanceof TooManyIssues)) throw error;
   }
-  throw new CelCompileError(text, compiler.issues);
+  throw new CelCompileError(
+    text,
+    compiler.issues.toSorted((one, other) => one.at - other.at),
+  );
 }
 
 /** The message for an expression whose type is not among those wanted. */

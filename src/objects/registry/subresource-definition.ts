@@ -72,7 +72,10 @@ export interface VirtualSubresource {
   readonly body: BodyKind;
   /** Further versions of that kind with the same fields, which bodies may also have. */
   readonly otherBodies?: readonly BodyKind[];
-  /** The message for a body whose name differs from that in the path. Default: the usual one. */
+  /**
+   * The message for a body whose name is missing or differs from that in the path. Default: the usual one for another
+   * name; a missing one is that of the path.
+   */
   readonly otherName?: string;
   /**
    * Does what the body requests and returns the object to send, which may be a Status. Runs after mutating admission

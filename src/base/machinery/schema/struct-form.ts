@@ -107,6 +107,7 @@ const ownNames: Readonly<Record<string, string>> = {
   serviceAccount: 'DeprecatedServiceAccount',
   storageos: 'StorageOS',
   cephfs: 'CephFS',
+  diskURI: 'DataDiskURI',
   wwids: 'WWIDs',
   targetWWNs: 'TargetWWNs',
 };

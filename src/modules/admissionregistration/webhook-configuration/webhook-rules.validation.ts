@@ -64,7 +64,8 @@ function validateResources(resources: readonly string[], path: FieldPath, errors
     if (entry === '*') hasSingleWildcard = true;
     const slash = entry.indexOf('/');
     if (slash < 0) {
-      hasPlainResource = entry !== '*' || hasPlainResource;
+      // The last one of them counts, as in the release: `[pods, *]` is accepted there.
+      hasPlainResource = entry !== '*';
       continue;
     }
     const resource = entry.slice(0, slash);

@@ -78,7 +78,7 @@ export function validateResourceQuotaUpdate(
   const scopes = new Set(object.spec.scopes);
   const oldScopes = new Set(old.spec.scopes);
   if (scopes.size !== oldScopes.size || [...scopes].some((scope) => !oldScopes.has(scope))) {
-    errors.push(invalid(scopesPath, object.spec.scopes ?? [], 'field is immutable'));
+    errors.push(invalid(scopesPath, object.spec.scopes ?? null, 'field is immutable'));
   }
   return errors;
 }

@@ -1,8 +1,10 @@
 import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain, isQualifiedName } from '../../../base/machinery/names.js';
 import { deepEqual } from '../../../base/machinery/patch/json-value.js';
+import { structForm } from '../../../base/machinery/schema/struct-form.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
-import type { Event } from '../../../objects/apis/core/v1/event.types.js';
+import { type Event, eventSource } from '../../../objects/apis/core/v1/event.types.js';
+import { objectReference } from '../../../objects/apis/core/v1/reference.types.js';
 
 const maxReportLength = 128;
 const maxMessageLength = 1024;
@@ -57,9 +59,17 @@ export function validateStrictChange(object: Event, old: Event, names: VendorNam
   if (!deepEqual(object.series, old.series)) validateSeries(object, errors);
   for (const [field, name] of fixedFields) {
     if (!deepEqual(object[name], old[name]))
-      errors.push(invalid(path(field), object[name] ?? '', 'field is immutable'));
+      errors.push(invalid(path(field), shownForm(object, name), 'field is immutable'));
   }
   return errors;
+}
+
+/** The value of a field as messages show it. */
+function shownForm(object: Event, name: keyof Event): unknown {
+  const value = object[name];
+  if (name === 'involvedObject' || name === 'related') return structForm(objectReference, value);
+  if (name === 'source') return structForm(eventSource, value);
+  return value === undefined ? '' : value;
 }
 
 function validateSeries({ series }: Event, errors: FieldError[]): void {

@@ -61,7 +61,9 @@ export function* policyEnvironmentInSteps(
   work?: CompileWork,
 ): Steps<PolicyEnvironment> {
   const known = new Map<string, CelType>();
-  const full = admissionEnvironment({ ...names, variables: known });
+  // A policy without variables does not know the name `variables`.
+  const withVariables = variables.length > 0 ? { ...names, variables: known } : names;
+  const full = admissionEnvironment(withVariables);
   const compiled: (PolicyVariable & CompiledText)[] = [];
   for (const variable of variables) {
     if (work?.isUsedUp === true) break;
@@ -72,7 +74,7 @@ export function* policyEnvironmentInSteps(
   }
   return {
     full,
-    messages: admissionEnvironment({ ...names, hasAuthorizer: false, variables: known }),
+    messages: admissionEnvironment({ ...withVariables, hasAuthorizer: false }),
     conditions: admissionEnvironment(names),
     variables: compiled,
   };

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../../base/machinery/values/duration.js';
 import { ValueFormatError } from '../../../base/machinery/values/value-format-error.js';
 import { CelError } from '../cel-error.js';
-import type { LibraryBuilder } from '../function-table.js';
+import type { LibraryBuilder, Overload } from '../function-table.js';
 import { types, valueTypeName } from '../values/cel-type.js';
 import { floorDivide, Span, Timestamp } from '../values/time.js';
 import { TypeValue, Uint, type Value } from '../values/value.js';
@@ -64,6 +64,20 @@ function decodeUtf8(value: Uint8Array): string {
   }
 }
 
+/** Reads a literal when the expression is compiled, so that its author hears of a wrong one. */
+function literal(name: string, read: (text: string) => Value): Overload['specialize'] {
+  return ([text]) => {
+    if (typeof text !== 'string') return undefined;
+    try {
+      const value = read(text);
+      return () => value;
+    } catch (error) {
+      if (error instanceof CelError) return { error: `invalid ${name} argument` };
+      throw error;
+    }
+  };
+}
+
 function span(text: string): Span {
   try {
     return Span.of(parseDuration(text));
@@ -123,9 +137,11 @@ export function conversions(library: LibraryBuilder): void {
       return encoder.encode(text);
     })
     .fn('timestamp', [timestamp], timestamp, (_, value) => value)
-    .fn('timestamp', [string], timestamp, (_, text: string) => Timestamp.parse(text))
+    .fn('timestamp', [string], timestamp, (_, text: string) => Timestamp.parse(text), {
+      specialize: literal('timestamp', (text) => Timestamp.parse(text)),
+    })
     .fn('timestamp', [int], timestamp, (_, seconds: bigint) => Timestamp.of(seconds * billion))
     .fn('duration', [duration], duration, (_, value) => value)
-    .fn('duration', [string], duration, (_, text: string) => span(text))
+    .fn('duration', [string], duration, (_, text: string) => span(text), { specialize: literal('duration', span) })
     .fn('duration', [int], duration, (_, seconds: bigint): Value => Span.of(seconds * billion));
 }

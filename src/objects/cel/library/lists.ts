@@ -2,10 +2,19 @@ import { CelError } from '../cel-error.js';
 import type { Evaluation } from '../evaluation.js';
 import type { LibraryBuilder } from '../function-table.js';
 import { binaryOperators, noSuchOverload } from '../operators.js';
-import { type CelType, listOf, types } from '../values/cel-type.js';
+import { type CelType, listOf, optionalOf, types } from '../values/cel-type.js';
 import { compareCelValues, equals } from '../values/equality.js';
 import { Span } from '../values/time.js';
-import { type JsonList, type ListValue, listItem, listSize, Uint, type Value } from '../values/value.js';
+import {
+  isList,
+  type JsonList,
+  ListValue,
+  listItem,
+  listSize,
+  OptionalValue,
+  Uint,
+  type Value,
+} from '../values/value.js';
 
 const { a, bool, bytes, double, duration, int, string, timestamp, uint } = types;
 
@@ -66,6 +75,89 @@ function indexOf({ budget }: Evaluation, list: AnyList, item: Value, isLast: boo
   return -1n;
 }
 
+function itemsOf({ budget }: Evaluation, list: AnyList): Value[] {
+  const size = listSize(list);
+  budget.charge(size);
+  return Array.from({ length: size }, (_, i) => listItem(list, i));
+}
+
+/** The part of a list from `start` up to `end`, which does not belong to it. */
+function slice(evaluation: Evaluation, list: AnyList, start: bigint, end: bigint): Value {
+  const size = BigInt(listSize(list));
+  if (start < 0n || end < 0n) {
+    throw new CelError(`cannot slice(${start}, ${end}), negative indexes not supported`);
+  }
+  if (start > end) {
+    throw new CelError(`cannot slice(${start}, ${end}), start index must be less than or equal to end index`);
+  }
+  if (size < end) throw new CelError(`cannot slice(${start}, ${end}), list is length ${size}`);
+  evaluation.budget.charge(Number(end - start));
+  const items: Value[] = [];
+  for (let i = Number(start); i < Number(end); i++) items.push(listItem(list, i));
+  return new ListValue(items);
+}
+
+/** The items of lists within a list, down to `depth` lists within each other. */
+function flatten(evaluation: Evaluation, list: AnyList, depth: bigint): ListValue {
+  if (depth < 0n) throw new CelError('level must be non-negative');
+  const items = itemsOf(evaluation, list);
+  if (depth === 0n) return new ListValue(items);
+  const flat: Value[] = [];
+  for (const item of items) {
+    if (!isList(item)) flat.push(item);
+    // One by one: a spread of a long list would not fit onto the stack.
+    else for (const inner of flatten(evaluation, item, depth - 1n).items) flat.push(inner);
+  }
+  return new ListValue(flat);
+}
+
+function distinct({ budget }: Evaluation, list: AnyList): Value {
+  const kept: Value[] = [];
+  for (let i = 0; i < listSize(list); i++) {
+    const item = listItem(list, i);
+    budget.charge(kept.length + 1);
+    if (!kept.some((known) => equals(known, item, budget))) kept.push(item);
+  }
+  return new ListValue(kept);
+}
+
+function sort(evaluation: Evaluation, list: AnyList): Value {
+  const { budget } = evaluation;
+  const items = itemsOf(evaluation, list).sort((one, other) => {
+    budget.charge(1);
+    const order = compareCelValues(one, other, budget);
+    if (order === undefined) throw noSuchOverload();
+    return order;
+  });
+  return new ListValue(items);
+}
+
+function range({ budget }: Evaluation, size: bigint): Value {
+  if (size < 0n) return new ListValue([]);
+  // Charged before the list is made.
+  budget.charge(size > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(size));
+  return new ListValue(Array.from({ length: Number(size) }, (_, i) => BigInt(i)));
+}
+
+/** Functions that make other lists of lists. */
+function otherLists(library: LibraryBuilder, ordered: readonly CelType[]): void {
+  const list = listOf(a);
+  for (const type of ordered) library.method('sort', [listOf(type)], listOf(type), sort);
+  library
+    .fn('lists.range', [int], listOf(int), range)
+    .method('slice', [list, int, int], list, slice)
+    .method('flatten', [listOf(list)], list, (e, from: AnyList) => flatten(e, from, 1n))
+    .method('flatten', [listOf(types.dyn), int], listOf(types.dyn), flatten)
+    .method('distinct', [list], list, distinct)
+    .method('reverse', [list], list, (e, from: AnyList) => new ListValue(itemsOf(e, from).reverse()))
+    .method('first', [list], optionalOf(a), (_, from: AnyList) =>
+      listSize(from) === 0 ? OptionalValue.none : OptionalValue.of(listItem(from, 0)),
+    )
+    .method('last', [list], optionalOf(a), (_, from: AnyList) =>
+      listSize(from) === 0 ? OptionalValue.none : OptionalValue.of(listItem(from, listSize(from) - 1)),
+    );
+}
+
 /** Functions of lists. */
 export function lists(library: LibraryBuilder): void {
   const ordered = [int, uint, double, bool, duration, timestamp, string, bytes];
@@ -85,6 +177,7 @@ export function lists(library: LibraryBuilder): void {
         extreme('max', (order) => order > 0),
       );
   }
+  otherLists(library, ordered);
   const zeros: readonly (readonly [CelType, Value])[] = [
     [int, 0n],
     [uint, new Uint(0n)],

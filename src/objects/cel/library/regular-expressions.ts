@@ -67,6 +67,9 @@ class Pattern {
   }
 }
 
+/** How the messages about patterns begin that RE2 does not have. */
+const syntaxFault = 'error parsing regexp';
+
 /** Recently used patterns that are not literals, newest last. */
 const recent = new Map<string, Pattern>();
 const maxRecent = 100;
@@ -96,7 +99,9 @@ function prepared(
         try {
           pattern = new Pattern(text);
         } catch (error) {
-          return { error: `invalid matches argument: ${error instanceof CelError ? error.message : String(error)}` };
+          const reason = error instanceof CelError ? error.message : String(error);
+          // Readers see the pattern; a limit of this program is not to be seen there.
+          return { error: `invalid matches argument${reason.startsWith(syntaxFault) ? '' : `: ${reason}`}` };
         }
         charge(pattern.size);
         return make(() => pattern);

@@ -23,7 +23,7 @@ export function ensureIdentity(
   otherName?: string,
 ): void {
   const meta = object.metadata;
-  if (!meta.name) {
+  if (!meta.name && otherName === undefined) {
     throw badRequestError(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   }
   if (meta.name !== name) {

@@ -28,15 +28,17 @@ export function validateDryRun(values: readonly string[]): FieldError[] {
 export function checkedDeleteOptions(written: WrittenDeleteOptions, names: VendorNames): DeleteOptions {
   const { propagationPolicy, orphanDependents, preconditions, gracePeriodSeconds } = written;
   const dryRun = (written.dryRun ?? []).filter((value) => value !== '');
-  const errors = validateDryRun(dryRun);
+  const errors: FieldError[] = [];
   if (propagationPolicy !== undefined) {
-    if (!policies.includes(propagationPolicy as Policy)) {
-      errors.push(notSupported(policyPath, propagationPolicy, [...policies, 'nil']));
-    } else if (orphanDependents !== undefined) {
+    if (orphanDependents !== undefined) {
       const detail = 'orphanDependents and deletionPropagation cannot be both set';
       errors.push(invalid(policyPath, propagationPolicy, detail));
     }
+    if (!policies.includes(propagationPolicy as Policy)) {
+      errors.push(notSupported(policyPath, propagationPolicy, [...policies, 'nil']));
+    }
   }
+  errors.push(...validateDryRun(dryRun));
   const onlyUnreadable = written.ignoreStoreReadErrorWithClusterBreakingPotential === true;
   if (onlyUnreadable) errors.push(...unsafeFaults(written));
   if (errors.length > 0) throw invalidError({ group: `meta.${names.suffix}`, kind: 'DeleteOptions' }, '', errors);

@@ -1,11 +1,12 @@
 import { throwIfLarge } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
-import { conflictError, notFoundError } from '../../../base/machinery/status-error.js';
+import { notFoundError } from '../../../base/machinery/status-error.js';
 import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
 import { checkPreconditions, decideDelete } from '../metadata/before-delete.js';
 import { encodeForStorage, parseStored, type VersionedText } from './object-codec.js';
+import { preconditionError } from './precondition-error.js';
 import { DryRunDone, type StoreDependencies } from './store-dependencies.js';
 import type { DeleteOutcome, StoreDeleteOptions } from './store-options.js';
 import { toStatusError } from './to-status-error.js';
@@ -34,7 +35,9 @@ export async function deleteObject(
     const turn = turnFor(context, current.json.length);
     if (turn !== undefined) await turn;
     const live = parseStored(dependencies.resource, current);
-    if (options.onlyUnreadable === true) throw conflictError(dependencies.groupResource, name, readableMessage);
+    if (options.onlyUnreadable === true) {
+      throw preconditionError(dependencies.definition, namespace, name, readableMessage);
+    }
     dependencies.definition.strategy.checkDelete?.(live);
     checkPreconditions(dependencies.definition, live, options);
     await validate(undefined, live);

@@ -21,11 +21,13 @@ export async function handleDelete(request: ResourceRequest): Promise<void> {
   const options = await readOptions(request);
   const outcome = await deleteOne(request, request.namespace, request.name, options);
   const showsObject = !outcome.removed || showsDeletedObject(definition);
+  // A client that asks for the end of dependents by the old option reads from the code whether the object still waits.
+  const code = !outcome.removed && options.orphanDependents === false ? 202 : 200;
   if (showsObject && (await request.admission.mayRead(request.context))) {
-    await sendObject(request, 200, outcome.text, accepted);
+    await sendObject(request, code, outcome.text, accepted);
     return;
   }
-  sendValue(request, 200, successStatus(request, outcome), accepted, request.services.kinds.status);
+  sendValue(request, code, successStatus(request, outcome), accepted, request.services.kinds.status);
 }
 
 /** The options of a delete, from its body and its query. */

@@ -47,6 +47,23 @@ export class OtherVersionError extends StatusError {
   }
 }
 
+/** The 400 for a body of another kind than the request is about. */
+export class OtherKindError extends StatusError {
+  constructor(
+    readonly identity: BodyIdentity,
+    private readonly expected: GroupVersionKind,
+  ) {
+    super('BadRequest', unfitMessage(identity, expected, otherKind(identity, expected)));
+  }
+
+  /** The same for a kind that its version does not have. */
+  asUnknown(): StatusError {
+    const { kind, apiVersion } = this.identity;
+    const detail = unknownKind(kind, apiVersion || formatApiVersion(this.expected));
+    return unfitBodyError(this.identity, this.expected, detail);
+  }
+}
+
 function unfitMessage(identity: BodyIdentity, expected: GroupVersionKind, detail: string): string {
   const kind = identity.kind === '' ? expected.kind : identity.kind;
   const apiVersion = identity.apiVersion === '' ? expected.version : identity.apiVersion;
@@ -69,7 +86,7 @@ function otherKind(identity: BodyIdentity, expected: GroupVersionKind): string {
 /** Throws a 400 for a body of another kind or version than expected; both may be missing. */
 export function checkIdentity(identity: BodyIdentity, expected: GroupVersionKind): void {
   if (identity.kind !== '' && identity.kind !== expected.kind) {
-    throw unfitBodyError(identity, expected, otherKind(identity, expected));
+    throw new OtherKindError(identity, expected);
   }
   const expectedVersion = formatApiVersion(expected);
   if (identity.apiVersion !== '' && identity.apiVersion !== expectedVersion) {

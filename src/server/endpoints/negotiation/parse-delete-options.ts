@@ -84,12 +84,11 @@ function fromBody(services: EndpointServices, body: Buffer, contentType: string 
 }
 
 function fromQuery(query: URLSearchParams): WrittenDeleteOptions {
-  const policy = query.get('propagationPolicy') ?? '';
   const orphan = query.get('orphanDependents');
   return {
     dryRun: dryRunOf(query),
     gracePeriodSeconds: parseQueryNumber(query.get('gracePeriodSeconds')),
-    propagationPolicy: policy === '' ? undefined : policy,
+    propagationPolicy: query.get('propagationPolicy') ?? undefined,
     orphanDependents: orphan === null ? undefined : isTrue(orphan),
     [unsafe]: query.has(unsafe) ? isTrue(query.get(unsafe)) : undefined,
   };

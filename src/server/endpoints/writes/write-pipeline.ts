@@ -25,6 +25,7 @@ import { parseWriteOptions, type WriteOptions, type WriteOptionsKind } from '../
 import type { ResourceRequest } from '../resource-request.js';
 import { setManagedFields, trackFields } from './managed-fields.js';
 import { ObjectForms } from './object-forms.js';
+import { withUnknownKind } from './unknown-kind.js';
 import { WriteAttributes } from './write-attributes.js';
 
 /** A body that has been read but not decoded. */
@@ -92,14 +93,15 @@ export class WritePipeline {
    * fit.
    */
   decode({ bytes, format }: ObjectBody): ApiObject {
-    const { context, subresource } = this.request;
+    const { context, subresource, services } = this.request;
     const { kind, type } = this;
     const { fieldValidation } = this.options;
     const others = subresource?.type === 'virtual' ? subresource.otherBodies : undefined;
-    const object =
+    const object = withUnknownKind(services.registry, kind, () =>
       others === undefined
         ? decodeBody(context, type, kind, bytes, format, fieldValidation)
-        : decodeBodyOfAny(context, [{ kind, type }, ...others], bytes, format, fieldValidation);
+        : decodeBodyOfAny(context, [{ kind, type }, ...others], bytes, format, fieldValidation),
+    );
     const { audit } = context;
     if (audit === undefined) return this.completed(object);
     // The audit trail shows the defaults, but not the name and namespace that the path adds.
@@ -157,9 +159,10 @@ export class WritePipeline {
     const { definition } = resource;
     if (name === '') ensureNamespace(definition, object, namespace);
     else {
-      // An object created at a subresource path need not repeat its parent's name; a replacing body must contain it.
-      if (verb === 'create') object.metadata.name ||= name;
       const otherName = subresource?.type === 'virtual' ? subresource.otherName : undefined;
+      // An object created at a subresource path need not repeat its parent's name, unless its kind has a message for
+      // that; a replacing body must contain it.
+      if (verb === 'create' && otherName === undefined) object.metadata.name ||= name;
       ensureIdentity(definition, object, namespace, name, otherName);
     }
     if (bodyKindOf(subresource) === undefined) applyDefaults(resource, object);
