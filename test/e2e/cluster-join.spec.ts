@@ -120,6 +120,23 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
       assert.equal(await readFile(join(folder, 'pki', 'kubelet-client-current.pem'), 'utf8'), pem);
     });
 
+    it('joins by a file about the cluster, with the token alone even if the file has a certificate', {
+      skip: isSecond,
+    }, async () => {
+      const text = (await token('create')).stdout.trim();
+      const joined = await runProgram(
+        'join',
+        ...[`--discovery-file=${cluster.first.kubeconfig}`, `--tls-bootstrap-token=${text}`, '--timeout=60s'],
+        ...[`--config-dir=${place('n2')}`, '--node-name=n2', '--skip-phases=preflight,kubelet-start'],
+      );
+      assert.equal(joined.code, 0, joined.stderr + joined.stdout);
+      const pem = await readFile(join(place('n2'), 'node', 'pki', 'kubelet-client-current.pem'), 'utf8');
+      assert.deepEqual(new X509Certificate(pem).subject.split('\n').sort(), ['CN=system:node:n2', 'O=system:nodes']);
+      const { items } = (await admin.get('/apis/certificates.k8s.io/v1/certificatesigningrequests')).body;
+      const users = items.map(({ spec }: { spec: { username: string } }) => spec.username);
+      assert.ok(users.includes(`system:bootstrap:${text.slice(0, 6)}`), users.join());
+    });
+
     it('gives a token no right but to join', { skip: isSecond }, async () => {
       const text = (await token('create')).stdout.trim();
       const client = new ApiClient(cluster.first.url, { ca: cluster.pki.authority, token: text });

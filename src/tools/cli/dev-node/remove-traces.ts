@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import { removeCgroup } from '../../../nodes/agent/containers/remove-cgroup.js';
+import type { ContainerRuntime } from '../../../nodes/agent/cri/container-runtime.js';
 import { CriRuntime } from '../../../nodes/agent/cri/cri-runtime.js';
 import { removeTables } from '../../../nodes/proxy/nftables/kernel-table.js';
 import { runTool } from '../../../nodes/proxy/nftables/run-program.js';
@@ -12,22 +13,40 @@ import { removeRoutes } from '../../../nodes/proxy/routes/kernel-routes.js';
 
 const graceSeconds = 5;
 const callMs = 30_000;
+const mostRounds = 5;
 
 /** Ends all containers of a runtime and removes them with their networks. */
 export async function endContainers(endpoint: string, logger: Logger): Promise<void> {
   const runtime = await CriRuntime.open(endpoint, endpoint, callMs);
   try {
-    const containers = await runtime.listContainers();
-    await each(containers, logger, ({ id }) => runtime.stopContainer(id, graceSeconds));
-    const sandboxes = await runtime.listSandboxes();
-    await each(sandboxes, logger, async ({ id }) => {
-      await runtime.stopSandbox(id);
-      await runtime.removeSandbox(id);
-    });
+    await endAll(runtime, logger);
   } catch (error) {
     logger.warn('containers could not be ended', { error: errorText(error) });
   } finally {
     runtime.close();
+  }
+}
+
+/** What {@link endAll} needs of a runtime. */
+export type EndingRuntime = Pick<
+  ContainerRuntime,
+  'listContainers' | 'stopContainer' | 'listSandboxes' | 'stopSandbox' | 'removeSandbox'
+>;
+
+/**
+ * Ends all containers and removes all sandboxes, in several rounds: a runtime finishes a sandbox that an agent has asked for even
+ * if the agent has ended meanwhile.
+ */
+export async function endAll(runtime: EndingRuntime, logger: Logger): Promise<void> {
+  for (let round = 0; round < mostRounds; round++) {
+    const containers = await runtime.listContainers();
+    await each(containers, logger, ({ id }) => runtime.stopContainer(id, graceSeconds));
+    const sandboxes = await runtime.listSandboxes();
+    if (sandboxes.length === 0) return;
+    await each(sandboxes, logger, async ({ id }) => {
+      await runtime.stopSandbox(id);
+      await runtime.removeSandbox(id);
+    });
   }
 }
 

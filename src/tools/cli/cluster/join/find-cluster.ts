@@ -40,7 +40,9 @@ export async function findCluster(
     }
     if (hasJoined) print(`[discovery] this machine has already joined ${file.server}`);
     const isOwn = hasJoined || bootstrapToken === undefined;
-    const access = isOwn ? file : fixedAccess(file.server, file.tls, `Bearer ${bootstrapToken}`);
+    // A certificate in the file would count more than the token, so a useless token would be noticed only later.
+    const tls = { ...file.tls, cert: undefined, key: undefined };
+    const access = isOwn ? file : fixedAccess(file.server, tls, `Bearer ${bootstrapToken}`);
     return { access, publicNamespace: await publicNamespace(access, signal) };
   }
   const cluster = await discoverCluster(
