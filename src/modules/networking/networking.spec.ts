@@ -275,6 +275,10 @@ describe('IngressClass', () => {
     assert.deepEqual(tester.patch(object, { spec: { controller: 'a.b/d' } }).causes, [
       'FieldValueInvalid | spec.controller | Invalid value: "a.b/d": field is immutable',
     ]);
+    assert.deepEqual(tester.patch(object, { spec: { controller: '' } }).causes, [
+      'FieldValueInvalid | spec.controller | Invalid value: "": field is immutable',
+      'FieldValueRequired | spec.controller | Required value',
+    ]);
     assert.deepEqual(tester.patch(object, { spec: { parameters } }).causes, []);
   });
 });
@@ -405,6 +409,11 @@ describe('IPAddress', () => {
     const { object } = create('10.0.0.1', { parentRef });
     const [cause] = tester.patch(object, { spec: { parentRef: { name: 'other' } } }).causes;
     assert.match(cause as string, /^FieldValueInvalid \| spec\.parentRef \| .*field is immutable$/);
+    const unnamed = tester.patch(object, { spec: { parentRef: { name: null } } }).causes;
+    assert.deepEqual(unnamed, [
+      'FieldValueRequired | spec.parentRef.name | Required value',
+      'FieldValueInvalid | spec.parentRef | Invalid value: null: field is immutable',
+    ]);
   });
 });
 

@@ -91,6 +91,11 @@ describe('StorageClass', () => {
       'FieldValueInvalid | reclaimPolicy | Invalid value: null: field is immutable',
       'FieldValueInvalid | volumeBindingMode | Invalid value: null: field is immutable',
     ]);
+    assert.deepEqual(tester.patch(object, { reclaimPolicy: 'Odd', allowedTopologies: [{}] }).causes, [
+      'FieldValueNotSupported | reclaimPolicy | Unsupported value: "Odd": supported values: "Delete", "Retain"',
+      'FieldValueDuplicate | allowedTopologies[0].matchLabelExpressions | Duplicate value: ""',
+      'FieldValueInvalid | reclaimPolicy | Invalid value: null: field is immutable',
+    ]);
     const allowed = { allowVolumeExpansion: true, mountOptions: ['ro'] };
     assert.deepEqual(tester.patch(object, allowed).causes, []);
   });
@@ -217,7 +222,9 @@ describe('CSIDriver', () => {
       'FieldValueInvalid | spec.attachedRequired | Invalid value: false: field is immutable',
       'FieldValueInvalid | spec.volumeLifecycleModes | Invalid value: ["Ephemeral"]: field is immutable',
     ]);
-    assert.deepEqual(tester.patch(object, { spec: { podInfoOnMount: true } }).causes, []);
+    const changed = tester.patch(object, { spec: { podInfoOnMount: true } });
+    assert.deepEqual(changed.causes, []);
+    assert.deepEqual([object.metadata.generation, changed.object.metadata.generation], [undefined, 1]);
   });
 });
 

@@ -52,7 +52,7 @@ function fieldsForm(type: StructType, value: unknown): unknown {
     if (form === undefined) return undefined;
     // The release's types embed metadata: its fields appear as fields of the object.
     if (field.name === 'metadata') Object.assign(forms, form);
-    else forms[ownNames[field.name] ?? exportedName(field.name)] = form;
+    else forms[ownNamesOf[type.name]?.[field.name] ?? ownNames[field.name] ?? exportedName(field.name)] = form;
   }
   return forms;
 }
@@ -102,12 +102,29 @@ function metadataForm(
   return form;
 }
 
+const rbdNames = { image: 'RBDImage', monitors: 'CephMonitors', pool: 'RBDPool', user: 'RadosUser' } as const;
+const glusterfsNames = { endpoints: 'EndpointsName' } as const;
+
+/** Names that only one type has. */
+const ownNamesOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'core.v1.GlusterfsPersistentVolumeSource': glusterfsNames,
+  'core.v1.GlusterfsVolumeSource': glusterfsNames,
+  'core.v1.RBDPersistentVolumeSource': rbdNames,
+  'core.v1.RBDVolumeSource': rbdNames,
+};
+
 /** Names that follow none of the rules below. */
 const ownNames: Readonly<Record<string, string>> = {
   serviceAccount: 'DeprecatedServiceAccount',
   storageos: 'StorageOS',
+  cel: 'CEL',
   cephfs: 'CephFS',
+  chapAuthDiscovery: 'DiscoveryCHAPAuth',
+  chapAuthSession: 'SessionCHAPAuth',
   diskURI: 'DataDiskURI',
+  iqn: 'IQN',
+  pdID: 'PdID',
+  sslEnabled: 'SSLEnabled',
   wwids: 'WWIDs',
   targetWWNs: 'TargetWWNs',
 };

@@ -87,7 +87,11 @@ describe('validating policies', () => {
       ],
     ],
     ['parameters without a kind', validation({ expression: 'params.a' }), [/undeclared reference to 'params'/]],
-    ['an unknown variable', validation({ expression: 'variables.a' }), [/undefined field 'a'/]],
+    [
+      'variables of a policy without any',
+      validation({ expression: 'variables.a' }),
+      [/undeclared reference to 'variables'/],
+    ],
     [
       'a variable that comes later',
       variables(['b', 'variables.a'], ['a', '1']),

@@ -27,6 +27,7 @@ export function nodeResource(names: VendorNames): ResourceDefinition {
       validate: (_context, object) => validateNode(object, names),
       prepareForUpdate(_context, object, old) {
         object.status = old.status;
+        if (old.spec.configSource === undefined) delete object.spec.configSource;
       },
       validateUpdate: (_context, object, old) => validateNodeUpdate(object, old, names),
     },

@@ -46,7 +46,15 @@ export function endpointSliceResource(names: VendorNames): ResourceDefinition {
     kind: 'EndpointSlice',
     namespaced: true,
     versions: [{ version: 'v1', type: endpointSlice }, servedV1beta1(names, applyEndpointSliceDefaults)],
-    strategyOptions: { generation: ({ addressType, endpoints, ports }) => ({ addressType, endpoints, ports }) },
+    // Labels say to which service it belongs, so they count.
+    strategyOptions: {
+      generation: ({ addressType, endpoints, ports, metadata }) => ({
+        addressType,
+        endpoints,
+        ports,
+        labels: metadata.labels,
+      }),
+    },
     strategy: {
       applyDefaults: applyEndpointSliceDefaults,
       prepareForCreate: (context, slice) => {

@@ -127,7 +127,9 @@ describe('EndpointSlice', () => {
     assert.deepEqual(fields({ addressType: 'IPv6' }), ['addressType']);
     const others = { addressType: 'IPv6', endpoints: [{ addresses: ['9.9.9.9'] }] };
     assert.deepEqual(fields(others), ['endpoints[0].addresses', 'addressType']);
-    assert.equal(tester.patch(object, { metadata: { labels: { a: 'b' } } }).object.metadata.generation, 1);
+    assert.equal(tester.patch(object, { metadata: { labels: { a: 'b' } } }).object.metadata.generation, 2);
+    assert.equal(tester.patch(object, { metadata: { annotations: { a: 'b' } } }).object.metadata.generation, 1);
+    assert.deepEqual(fields({ addressType: 'Odd' }), ['addressType', 'addressType']);
     assert.equal(tester.patch(object, { endpoints: [] }).object.metadata.generation, 2);
   });
 

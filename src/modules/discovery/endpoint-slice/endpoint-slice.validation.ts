@@ -45,12 +45,14 @@ export type PlaceField = 'topology' | 'deprecatedTopology';
 export function validateEndpointSlice(slice: EndpointSlice, place: PlaceField): FieldError[] {
   const errors: FieldError[] = [];
   validateContent(slice, place, errors);
-  if (slice.addressType === '') errors.push(required(addressTypePath));
-  else if (!addressTypes.includes(slice.addressType)) {
-    errors.push(notSupported(addressTypePath, slice.addressType, addressTypes));
-  }
+  validateAddressType(slice, errors);
   errors.push(...missingAddresses(slice));
   return errors;
+}
+
+function validateAddressType({ addressType }: EndpointSlice, errors: FieldError[]): void {
+  if (addressType === '') errors.push(required(addressTypePath));
+  else if (!addressTypes.includes(addressType)) errors.push(notSupported(addressTypePath, addressType, addressTypes));
 }
 
 /** Validates a changed EndpointSlice: it keeps its address type. */
@@ -59,6 +61,7 @@ export function validateEndpointSliceUpdate(slice: EndpointSlice, old: EndpointS
   // Unchanged endpoints are checked for the address type for which they were written.
   const isSame = isDeepStrictEqual(slice.endpoints, old.endpoints);
   validateContent(slice, place, errors, isSame ? old.addressType : slice.addressType);
+  validateAddressType(slice, errors);
   errors.push(...missingAddresses(slice));
   if (slice.addressType !== old.addressType) errors.push(invalid(addressTypePath, null, 'field is immutable'));
   return errors;

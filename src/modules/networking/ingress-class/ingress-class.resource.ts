@@ -78,8 +78,7 @@ function validateIngressClassUpdate(object: IngressClass, old: IngressClass): Fi
   if (object.spec.controller !== old.spec.controller) {
     errors.push(invalid(controllerPath, object.spec.controller ?? '', 'field is immutable'));
   }
-  if (object.spec.parameters !== undefined) validateParameters(object.spec.parameters, errors);
-  return errors;
+  return [...errors, ...validateIngressClass(object)];
 }
 
 function validateController(controller: string, errors: FieldError[]): void {

@@ -72,8 +72,9 @@ function validateIpAddress(object: IPAddress): FieldError[] {
 
 /** Validates a changed IPAddress: it keeps its parent. */
 function validateIpAddressUpdate(object: IPAddress, old: IPAddress): FieldError[] {
-  if (isDeepStrictEqual(object.spec.parentRef, old.spec.parentRef)) return [];
-  return [invalid(parentPath, null, 'field is immutable')];
+  const errors = validateIpAddress(object);
+  if (isDeepStrictEqual(object.spec.parentRef, old.spec.parentRef)) return errors;
+  return [...errors, invalid(parentPath, null, 'field is immutable')];
 }
 
 function parentCell(object: IPAddress): string {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type CSIDriver, csiDriver } from '../../../objects/apis/storage/v1/csi-driver.types.js';
 import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
@@ -66,6 +67,12 @@ export function csiDriverResource(names: VendorNames): ResourceDefinition {
     strategyOptions: { allowUnconditionalUpdate: false, returnsDeletedObject: true },
     strategy: {
       applyDefaults: applyCsiDriverDefaults,
+      // A new driver has no generation; changes count from there.
+      prepareForUpdate: (_context, object, old) => {
+        if (!isDeepStrictEqual(object.spec, old.spec)) {
+          object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+        }
+      },
       validate: (_context, object) => validateCsiDriver(object),
       validateUpdate: (_context, object, old) => validateCsiDriverUpdate(object, old),
       warnings: (_context, { spec }) =>

@@ -63,10 +63,8 @@ function validateCsiNodeUpdate(object: CSINode, old: CSINode): FieldError[] {
     if (before === undefined) continue;
     const { allocatable: _capacity, ...fixed } = driver;
     const { allocatable: _oldCapacity, ...oldFixed } = before;
-    if (isDeepStrictEqual(fixed, oldFixed)) continue;
-    // The capacity may change, so the message shows its old value.
-    const shown = { ...fixed, ...(before.allocatable === undefined ? {} : { allocatable: before.allocatable }) };
-    errors.push(invalid(driversPath, shown, 'field is immutable'));
+    // The capacity may change, so the message does not show it.
+    if (!isDeepStrictEqual(fixed, oldFixed)) errors.push(invalid(driversPath, fixed, 'field is immutable'));
   }
   return errors;
 }

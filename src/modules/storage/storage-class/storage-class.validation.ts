@@ -45,8 +45,7 @@ export function validateStorageClass(object: StorageClass): FieldError[] {
 
 /** Validates a changed StorageClass: how volumes are provisioned must not change. */
 export function validateStorageClassUpdate(object: StorageClass, old: StorageClass): FieldError[] {
-  const errors: FieldError[] = [];
-  validateTopologies(object.allowedTopologies ?? [], errors);
+  const errors = validateStorageClass(object);
   for (const field of ['provisioner', 'parameters', 'reclaimPolicy', 'volumeBindingMode'] as const) {
     if (isDeepStrictEqual(object[field] ?? {}, old[field] ?? {})) continue;
     errors.push(invalid(FieldPath.of(field), null, 'field is immutable'));
@@ -101,7 +100,9 @@ function validateTopologies(topologies: Topologies, errors: FieldError[]): void 
       if (byKey.has(key)) errors.push(duplicate(at.child('key'), key));
       else byKey.set(key, unique);
     }
-    for (const seen of seenTerms) if (isDeepStrictEqual(seen, byKey)) errors.push(duplicate(path, ''));
+    // A term without expressions says nothing, and is refused with the same words.
+    const isTwice = byKey.size === 0 || seenTerms.some((seen) => isDeepStrictEqual(seen, byKey));
+    if (isTwice) errors.push(duplicate(path, ''));
     seenTerms.push(byKey);
   }
 }

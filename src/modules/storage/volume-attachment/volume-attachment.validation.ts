@@ -49,7 +49,7 @@ function validateAttacher(attacher: string, path: FieldPath, errors: FieldError[
 
 /** Validates a changed VolumeAttachment: its spec never changes. */
 export function validateVolumeAttachmentUpdate(object: VolumeAttachment, old: VolumeAttachment): FieldError[] {
-  const errors = validateVolumeAttachmentStatus(object.status);
+  const errors = [...validateVolumeAttachment(object), ...validateVolumeAttachmentStatus(object.status)];
   if (!isDeepStrictEqual(object.spec, old.spec)) errors.push(invalid(specPath, null, 'field is immutable'));
   return errors;
 }

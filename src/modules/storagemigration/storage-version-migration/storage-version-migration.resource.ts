@@ -49,8 +49,8 @@ export function storageVersionMigrationResource(names: VendorNames): ResourceDef
       validate: (_context, object) => validateMigration(object),
       validateUpdate: (_context, object, old) =>
         deepEqual(object.spec, old.spec)
-          ? []
-          : [invalid(specPath, { Resource: object.spec.resource }, 'field is immutable')],
+          ? validateMigration(object)
+          : [...validateMigration(object), invalid(specPath, { Resource: object.spec.resource }, 'field is immutable')],
     },
     columns,
     subresources: [
