@@ -6,7 +6,7 @@ import { containerHash } from '../containers/hash.js';
 import { runtimeAnnotations, runtimeLabels } from '../cri/labels.js';
 import { podActions, type RunHealth } from './pod-actions.js';
 import { declaredContainers } from './pod-form.js';
-import type { RuntimeContainer, RuntimePod } from './runtime-pod.js';
+import { podAddressesOf, type RuntimeContainer, type RuntimePod } from './runtime-pod.js';
 
 const uid = '0b0e1f9e-0000-4000-8000-000000000001';
 
@@ -239,5 +239,19 @@ describe('podActions', () => {
     );
     const { kills, starts } = of('restart');
     assert.deepEqual([kills, starts], [['Container app resize requires restart'], ['app']]);
+  });
+});
+
+describe('podAddressesOf', () => {
+  it('has the addresses of the node for a pod in the network of the node, whatever its sandbox says', () => {
+    const hostIPs = () => ['192.0.2.1', '2001:db8::1'];
+    for (const [spec, addresses] of [
+      [{}, ['10.0.0.1']],
+      [{ hostNetwork: false }, ['10.0.0.1']],
+      [{ hostNetwork: true }, ['192.0.2.1', '2001:db8::1']],
+    ] as const) {
+      const pod = podOf({ containers: [{ name: 'web', image: 'web' }], ...spec });
+      assert.deepEqual(podAddressesOf(pod, runtimeOf(pod, []), hostIPs), addresses);
+    }
   });
 });

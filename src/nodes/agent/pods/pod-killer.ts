@@ -3,14 +3,7 @@ import { killContainer } from '../containers/container-killer.js';
 import { sandboxReady } from '../cri/sandbox-messages.js';
 import { unmountBelow } from '../volumes/mounts.js';
 import { podUid, roleOfInit } from './pod-form.js';
-import {
-  mayRun,
-  nameOf,
-  type RuntimeContainer,
-  type RuntimePod,
-  runtimeAddressesOf,
-  usableSandbox,
-} from './runtime-pod.js';
+import { mayRun, nameOf, podAddressesOf, type RuntimeContainer, type RuntimePod } from './runtime-pod.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
 /** The field path of a container, for events. */
@@ -55,7 +48,7 @@ export class PodKiller {
     hurry: AbortSignal,
     message = `Stopping container ${nameOf(run)}`,
   ): Promise<void> {
-    const address = runtimeAddressesOf(usableSandbox(runtime))[0] ?? '';
+    const address = podAddressesOf(pod, runtime, () => this.dependencies.settings.hostIPs())[0] ?? '';
     const event = (type: 'Normal' | 'Warning', reason: string, text: string) =>
       this.dependencies.event(type, reason, text, containerPath(pod, nameOf(run)));
     const work = killContainer(this.dependencies, { run, message, graceSeconds, address, hurry, event });

@@ -20,10 +20,10 @@ import {
   isRunning,
   mayRun,
   nameOf,
+  podAddressesOf,
   type RuntimeContainer,
   type RuntimePod,
   runsOf,
-  runtimeAddressesOf,
   usableSandbox,
 } from './runtime-pod.js';
 import { VolumePreparation } from './volume-preparation.js';
@@ -97,7 +97,7 @@ export class PodSync {
     if (refused !== undefined) return refused;
     await this.dependencies.folders.make(podUid(pod));
     await this.resizer.prepareCgroup(pod);
-    const volumes = await this.volumes.prepare(pod, runtimeAddressesOf(usableSandbox(runtime)), signal);
+    const volumes = await this.volumes.prepare(pod, this.addressesOf(pod, runtime), signal);
     if (volumes === undefined) {
       this.wakeAt(timers.now() + pendingMs);
       return 'going-on';
@@ -115,6 +115,10 @@ export class PodSync {
     // A started container soon needs its next step, and one that has ended meanwhile is noticed at once.
     if (changed && actions.starts.length > 0) this.wakeAt(timers.now() + 1000);
     return 'going-on';
+  }
+
+  private addressesOf(pod: Pod, runtime: RuntimePod): readonly string[] {
+    return podAddressesOf(pod, runtime, this.dependencies.settings.hostIPs);
   }
 
   private wakeAt(at: number): void {
@@ -153,13 +157,13 @@ export class PodSync {
     await this.reset(pod, current, actions.resets, signal);
     await this.resizer.update(pod, actions.updates);
     let sandboxId = usableSandbox(current)?.id;
-    let podIPs = runtimeAddressesOf(usableSandbox(current));
+    let podIPs = this.addressesOf(pod, current);
     const attempt = actions.newSandbox ? nextAttempt(current) : (usableSandbox(current)?.metadata?.attempt ?? 0);
     const sandbox = await sandboxConfigOf(pod, attempt, this.dependencies.settings, this.dependencies.folders);
     if (actions.newSandbox) {
       sandboxId = await this.makeSandbox(pod, sandbox, signal);
       current = await view.read(podUid(pod), pod.metadata.namespace, pod.metadata.name);
-      podIPs = runtimeAddressesOf(usableSandbox(current));
+      podIPs = this.addressesOf(pod, current);
     }
     if (sandboxId === undefined) return actions.killAll || actions.kills.length > 0;
     if (actions.starts.length > 0) await this.writeHosts(pod, podIPs);

@@ -1,3 +1,4 @@
+import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { type ContainerStatus, containerStates } from '../cri/container-messages.js';
 import { runtimeAnnotations, runtimeLabels } from '../cri/labels.js';
 import { type SandboxStatus, sandboxReady } from '../cri/sandbox-messages.js';
@@ -65,6 +66,15 @@ export function restartCountOf({ annotations, metadata }: Pick<ContainerStatus, 
 export function runtimeAddressesOf(sandbox: SandboxStatus | undefined): readonly string[] {
   const { ip = '', additionalIps = [] } = sandbox?.network ?? {};
   return [ip, ...additionalIps.map((each) => each.ip)].filter((each) => each !== '');
+}
+
+/** Addresses of a pod, the main one first: those of its node if it has the network of the node. */
+export function podAddressesOf(
+  { spec }: Pick<Pod, 'spec'>,
+  runtime: RuntimePod,
+  hostIPs: () => readonly string[],
+): readonly string[] {
+  return spec.hostNetwork ? hostIPs() : runtimeAddressesOf(usableSandbox(runtime));
 }
 
 /** Converts a time of the runtime to milliseconds since the epoch. */
