@@ -1,12 +1,22 @@
 /** A value at a time, in milliseconds since 1970; undefined where it is not known. */
 export type ChartPoint = readonly [time: number, value: number | undefined];
 
-/** The next round number above a value: 1, 2 or 5 with zeros. */
-export function roundAbove(value: number): number {
+/**
+ * The next round number above a value: 1, 2 or 5 with zeros.
+ *
+ * @param isBinary for bytes: a round number of KiB, MiB and so on
+ */
+export function roundAbove(value: number, isBinary = false): number {
   if (!(value > 0) || !Number.isFinite(value)) return 1;
-  const power = 10 ** Math.floor(Math.log10(value));
+  const unit = isBinary ? 1024 ** Math.floor(Math.log2(value) / 10) : 1;
+  const power = 10 ** Math.floor(Math.log10(value / unit)) * unit;
   const step = [1, 2, 5, 10].find((each) => each * power >= value) ?? 10;
   return step * power;
+}
+
+/** A limit far above all that is measured is named, but not drawn: the line would lie on the ground. */
+export function isInSight(limit: number, measured: number): boolean {
+  return limit <= measured * 4;
 }
 
 /**

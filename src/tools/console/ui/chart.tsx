@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { type ChartPoint, lastValue, linePath, roundAbove, valueAt } from './chart-shape.js';
+import { type ChartPoint, isInSight, lastValue, linePath, roundAbove, valueAt } from './chart-shape.js';
 import { realNow } from './clock.js';
 import { clockText } from './time-text.js';
 
@@ -17,6 +17,8 @@ interface ChartProps {
   readonly text: (value: number) => string;
   /** Longer pauses between points are gaps, in milliseconds. */
   readonly gapMs: number;
+  /** Whether the values are bytes. */
+  readonly isBinary?: boolean;
 }
 
 const [width, height] = [600, 120];
@@ -24,15 +26,17 @@ const [width, height] = [600, 120];
 const shortestMs = 120_000;
 
 /** Lines over time. What they show stands beside them as text, and under the pointer for each moment. */
-export function Chart({ title, lines, text, gapMs }: ChartProps) {
+export function Chart({ title, lines, text, gapMs, isBinary = false }: ChartProps) {
   const pointed = useSignal<number | undefined>(undefined);
   const measured = lines.filter(({ look }) => look !== 'limit');
   const times = measured.flatMap(({ points }) => points.map(([time]) => time));
   if (times.length === 0) return null;
   const to = Math.max(...times);
   const from = Math.min(Math.min(...times), to - shortestMs);
-  const values = lines.flatMap(({ points }) => points.map(([, value]) => value ?? 0));
-  const most = roundAbove(Math.max(...values));
+  const highest = (points: readonly ChartPoint[]) => Math.max(...points.map(([, value]) => value ?? 0));
+  const peak = Math.max(...measured.map(({ points }) => highest(points)));
+  const drawn = lines.filter(({ points, look }) => look !== 'limit' || isInSight(highest(points), peak));
+  const most = roundAbove(Math.max(...drawn.map(({ points }) => highest(points))), isBinary);
   const area = { from, to, most, width, height, gapMs };
   const at = pointed.value;
   const time = at === undefined ? undefined : from + at * (to - from);
@@ -68,7 +72,7 @@ export function Chart({ title, lines, text, gapMs }: ChartProps) {
           {[0, 0.5, 1].map((share) => (
             <path key={share} class="rule" d={`M0,${height * share}h${width}`} />
           ))}
-          {lines.map(({ name, points, look = 'first' }) => (
+          {drawn.map(({ name, points, look = 'first' }) => (
             <path key={name} class={look} d={linePath(points, area)} />
           ))}
           {at !== undefined && <path class="pointer" d={`M${(at * width).toFixed(1)},0v${height}`} />}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { linePath, roundAbove, valueAt } from './chart-shape.js';
+import { isInSight, linePath, roundAbove, valueAt } from './chart-shape.js';
 import { limitsOf } from './usage-limits.js';
 import { totalUsage, usageOf, withPoint } from './usage-points.js';
 
@@ -62,6 +62,8 @@ describe('charts', () => {
     ] as const) {
       assert.equal(roundAbove(value), round);
     }
+    assert.equal(roundAbove(130 * 2 ** 30, true), 200 * 2 ** 30);
+    assert.ok(isInSight(4, 1) && !isInSight(32, 0.004));
     const area = { from: 0, to: 100, most: 10, width: 100, height: 10, gapMs: 30 };
     const points = [[0, 0] as const, [20, 10] as const, [40, undefined] as const, [90, 20] as const];
     assert.equal(linePath(points, area), 'M0.0,10.0L20.0,0.0M90.0,0.0');

@@ -128,6 +128,7 @@ export function Usage({ measured, limits }: UsageProps) {
       <Chart
         title="Memory"
         text={bytesText}
+        isBinary
         gapMs={gapMs}
         lines={[line(({ memory }) => memory), ...limit(limits?.memory ?? 0)]}
       />
