@@ -10,6 +10,7 @@ import { expand } from './containers/expand.js';
 import { dnsConfigOf, hostNamesOf, hostsFile, readResolvConf } from './containers/host-files.js';
 import { cpuQuota, cpuShares, linuxResourcesOf, podAmounts } from './containers/resources.js';
 import { serviceEnvironment } from './containers/service-environment.js';
+import { sysctlName } from './containers/sysctl-name.js';
 import { refuseUserNamespace } from './containers/user-namespace.js';
 import { containerStates, containerStatus, listContainersResponse } from './cri/container-messages.js';
 import type { ContainerRuntime } from './cri/container-runtime.js';
@@ -243,6 +244,20 @@ describe('the phase of a pod', () => {
   });
 });
 
+describe('sysctlName', () => {
+  it('has dots between its parts, whichever separator comes first', () => {
+    for (const [name, wanted] of [
+      ['kernel.shm_rmid_forced', 'kernel.shm_rmid_forced'],
+      ['kernel/shm_rmid_forced', 'kernel.shm_rmid_forced'],
+      ['net.ipv4.conf.eth0/1.rp_filter', 'net.ipv4.conf.eth0/1.rp_filter'],
+      ['net/ipv4/conf/eth0.1/rp_filter', 'net.ipv4.conf.eth0/1.rp_filter'],
+      ['', ''],
+    ] as const) {
+      assert.equal(sysctlName(name), wanted);
+    }
+  });
+});
+
 describe('admission by the node', () => {
   const node = { labels: { a: 'b' }, taints: [], allocatable: { cpu: '1', memory: '1Gi', pods: '2' } };
   const reason = (spec: object, others: object[] = []) =>
@@ -257,6 +272,9 @@ describe('admission by the node', () => {
     assert.equal(reason({ nodeSelector: { a: 'c' } }), 'NodeAffinity');
     assert.equal(reason({ os: { name: 'windows' } }), 'PodOSNotSupported');
     assert.equal(reason({ securityContext: { sysctls: [{ name: 'kernel.msgmax', value: '1' }] } }), 'SysctlForbidden');
+    const slashes = (name: string) => reason({ securityContext: { sysctls: [{ name, value: '1' }] } });
+    assert.equal(slashes('kernel/shm_rmid_forced'), undefined);
+    assert.equal(slashes('kernel/msgmax'), 'SysctlForbidden');
     assert.equal(reason({ containers: [app({ requests: { cpu: '2' } })] }), 'OutOfcpu');
     assert.equal(reason({}, [{}, {}]), 'OutOfpods');
     const port = { containers: [{ ...app(), ports: [{ containerPort: 80, hostPort: 80 }] }] };

@@ -8,6 +8,7 @@ import { podCgroup } from './cgroups.js';
 import { dnsConfigOf, hostNamesOf } from './host-files.js';
 import { cgroupAmounts, cpuShares } from './resources.js';
 import { namespacesOf, seccompOf } from './security.js';
+import { sysctlName } from './sysctl-name.js';
 
 /** The sandbox configuration of a pod, which the runtime gets again for each container. */
 export async function sandboxConfigOf(
@@ -42,7 +43,7 @@ export async function sandboxConfigOf(
     annotations: metadata.annotations ?? {},
     linux: {
       ...(podsCgroup === undefined ? {} : { cgroupParent: podCgroup(pod, podsCgroup) }),
-      sysctls: Object.fromEntries((shared.sysctls ?? []).map((each) => [each.name, each.value])),
+      sysctls: Object.fromEntries((shared.sysctls ?? []).map((each) => [sysctlName(each.name), each.value])),
       resources: {
         cpuShares: cpuShares(cpuRequestMilli),
         cpuPeriod: settings.cfsQuotaPeriodMs * 1000,

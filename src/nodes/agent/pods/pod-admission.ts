@@ -1,6 +1,7 @@
 import { quantityMilliValue, quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { Taint } from '../../../objects/apis/core/v1/affinity.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { sysctlName } from '../containers/sysctl-name.js';
 import type { PodEnd } from './pod-end.js';
 
 /** The node, as admission of pods sees it. */
@@ -29,9 +30,10 @@ const safeSysctls = new Set([
 /** Why the node refuses a pod in addition to its present pods; undefined if it accepts the pod. */
 export function admissionProblem(pod: Pod, others: readonly Pod[], node: AdmissionNode): PodEnd | undefined {
   const { spec } = pod;
-  const unsafe = (spec.securityContext?.sysctls ?? []).find(({ name }) => !safeSysctls.has(name));
+  const sysctls = (spec.securityContext?.sysctls ?? []).map(({ name }) => sysctlName(name));
+  const unsafe = sysctls.find((name) => !safeSysctls.has(name));
   if (unsafe !== undefined) {
-    return { reason: 'SysctlForbidden', message: `forbidden sysctl: "${unsafe.name}" not allowlisted` };
+    return { reason: 'SysctlForbidden', message: `forbidden sysctl: "${unsafe}" not allowlisted` };
   }
   if (spec.os?.name !== undefined && spec.os.name !== 'linux') {
     return {
