@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { type ClientOptions, WebSocket } from 'ws';
+import { dial } from './support/connections.js';
 import { send } from './support/raw-http.js';
 import { eventually, TestCluster, type TestServer, tokens } from './support/test-cluster.js';
 
@@ -147,6 +148,23 @@ describe('watches over WebSocket', () => {
       const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\n\r\n`;
       assert.equal((await send(server.url, cluster.pki.authority, [request])).status, status, `${path} ${upgrade}`);
     }
+  });
+
+  it('are not for requests that come before the response to the one before', async () => {
+    const read = `GET ${configMaps} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\n`;
+    const upgrade =
+      `GET ${configMaps}?watch=1&timeoutSeconds=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\n` +
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
+    const socket = await dial(cluster, server);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    socket.on('error', () => undefined);
+    socket.write(`${read}\r\n${upgrade}`);
+    await eventually(async () => text.split('HTTP/1.1 200 OK\r\n').length === 3, 'ordinary responses to both');
+    socket.destroy();
+    assert.doesNotMatch(server.log, /could not be upgraded/);
   });
 
   it('are not for requests with a body, which end no process either', async () => {

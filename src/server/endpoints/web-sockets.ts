@@ -43,7 +43,8 @@ const acceptor = new WebSocketServer({
  * Accepts watches and logs over WebSocket (RFC 6455), and any upgraded connection to other servers. An upgrade request passes
  * through the same stages as any other and is refused with an ordinary response; only its handler upgrades the
  * connection. All other upgrades are ignored, as HTTP allows: the request gets a normal response. So are upgrades of
- * requests with a body, since the body would have to be read before the first frame.
+ * requests with a body, since the body would have to be read before the first frame, and of requests that a client sends
+ * before it has got the response to the one before.
  *
  * @param isRemote whether a path leads to another server
  */
@@ -56,7 +57,9 @@ export function acceptWebSockets(
   const isRead = (request: IncomingMessage) =>
     request.method === 'GET' && isWebSocket(request) && readOverWebSocket.test(request.url ?? '');
   const wanted = (request: IncomingMessage) =>
-    !hasBody(request) && (isRead(request) || (isStream(request) && isRemote(request.url ?? '')));
+    !hasBody(request) &&
+    !isBehindAnother(request) &&
+    (isRead(request) || (isStream(request) && isRemote(request.url ?? '')));
   // This also applies to HTTP/1.1 connections of this server, although its type doesn't say so.
   (server as unknown as { shouldUpgradeCallback: typeof wanted }).shouldUpgradeCallback = wanted;
   const begin = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -102,6 +105,11 @@ function isStream({ headers }: IncomingMessage): boolean {
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+}
+
+/** Whether the connection still has an earlier request to respond to. Node keeps its response on the socket. */
+function isBehindAnother({ socket }: IncomingMessage): boolean {
+  return ((socket as { _httpMessage?: unknown })._httpMessage ?? undefined) !== undefined;
 }
 
 function useTokenProtocol({ headers }: IncomingMessage): void {
