@@ -19,6 +19,8 @@ const programs = '/usr/lib/postgresql/15/bin';
 /** Seconds, the smallest that Patroni allows: how long a leader that does not answer keeps its lock. */
 const ttl = 20;
 const startMs = 120_000;
+/** Patroni 3.0 sometimes leaves a standby on a timeline that the primary does not have. */
+const patienceMs = 40_000;
 
 /** One member: a Patroni with its PostgreSQL. */
 export interface Member {
@@ -107,11 +109,21 @@ export class PatroniSet {
     throw new Error(`no primary within ${timeoutMs} ms`);
   }
 
-  /** Resolves once all members run, and a standby confirms commits where that is asked for. */
+  /**
+   * Resolves once all members run, and a standby confirms commits where that is asked for. A set that does not get there by
+   * itself is repaired as its administrator would.
+   */
   async healed(timeoutMs = startMs): Promise<void> {
-    const deadline = performance.now() + timeoutMs;
+    const startedAt = performance.now();
+    let isRepaired = false;
     let last: unknown;
-    while (performance.now() < deadline) {
+    for (;;) {
+      const waitedMs = performance.now() - startedAt;
+      if (waitedMs > timeoutMs) break;
+      if (waitedMs > patienceMs && !isRepaired) {
+        isRepaired = true;
+        await this.repair();
+      }
       const reported = await this.reported();
       last = reported ?? last;
       const members = reported?.members ?? [];
@@ -121,6 +133,21 @@ export class PatroniSet {
       await delay(200);
     }
     throw new Error(`the members did not heal: ${JSON.stringify(last)}\n${this.logs()}`);
+  }
+
+  /** Copies the standbys anew, and starts the primary's Patroni again, while its PostgreSQL runs on. */
+  private async repair(): Promise<void> {
+    const leader = await this.primary();
+    this.options.log(`${leader.name} has standbys that do not follow it: they are made anew`);
+    const gone = new Promise((resolve) => leader.process.once('exit', resolve));
+    signal(leader.process.pid ?? 0, 'SIGKILL');
+    await gone;
+    this.restart(leader);
+    for (const member of this.members) {
+      if (member === leader) continue;
+      const body = JSON.stringify({ force: true });
+      await fetch(`http://127.0.0.1:${member.restPort}/reinitialize`, { method: 'POST', body }).catch(() => undefined);
+    }
   }
 
   /** Asks Patroni to give the role to another member. */
