@@ -179,6 +179,19 @@ describe('the console in a browser', () => {
           await ask(sql);
           await tab.shows(refusal, '[role=alert]');
         }
+        await tab.page.fill(question, '');
+        await tab.page.locator(question).pressSequentially('select count(*) from cluster.configm');
+        await tab.shows('configmaps', '.offered');
+        await tab.page.keyboard.press('Tab');
+        assert.equal(await tab.page.inputValue(question), 'select count(*) from cluster.configmaps');
+        await tab.page.fill('[aria-label="Name of the question"]', hostileText);
+        await tab.page.click('text=/^Keep$/');
+        await ask(`select '=1+1' as a, 'x' as b`);
+        const download = tab.page.waitForEvent('download');
+        await tab.page.click('text=Download CSV');
+        assert.equal(readFileSync(await (await download).path(), 'utf8'), "a,b\r\n'=1+1,x\r\n");
+        await tab.page.locator('.pair button').filter({ hasText: '<img' }).first().click();
+        assert.equal(await tab.page.inputValue(question), 'select count(*) from cluster.configmaps');
         await ask('select i as "<img src=x onerror=alert(1)>" from generate_series(1, 100000) i');
         await tab.shows('100000 rows', '[role=status]');
         assert.equal(await tab.page.locator(drawn).count(), 500);

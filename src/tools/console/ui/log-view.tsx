@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { ApiFault } from './api.js';
+import { downloadText } from './download-text.js';
 import { bindKeys } from './keys.js';
 import { pathOf } from './kinds.js';
 import { LogBuffer, type LogLine, linesWith, toneOfLine } from './log-buffer.js';
@@ -257,9 +258,7 @@ function Flag({
 function Save({ lines, name }: { readonly lines: readonly LogLine[]; readonly name: string }) {
   const save = () => {
     const text = lines.map(({ from, text: line }) => (from === '' ? line : `${from} ${line}`)).join('\n');
-    const url = URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/plain' }));
-    Object.assign(document.createElement('a'), { href: url, download: `${name}.log` }).click();
-    URL.revokeObjectURL(url);
+    downloadText(`${text}\n`, `${name}.log`, 'text/plain');
   };
   return (
     <button type="button" onClick={save} disabled={lines.length === 0}>

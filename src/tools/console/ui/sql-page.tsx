@@ -1,7 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { downloadText } from './download-text.js';
 import { session } from './session.js';
 import { ask, type SqlAnswer } from './sql-answer.js';
+import { SqlEditor } from './sql-editor.js';
+import { csvOf, jsonOf } from './sql-export.js';
+import { stored } from './stored.js';
 
 const examples: readonly (readonly [string, string])[] = [
   [
@@ -60,20 +64,10 @@ export function SqlPage() {
           void run();
         }}
       >
-        <textarea
-          aria-label="Question in SQL"
-          rows={8}
-          spellcheck={false}
-          value={text.value}
-          onInput={(event) => set(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-            event.preventDefault();
-            void run();
-          }}
-        />
+        <SqlEditor text={text.value} set={set} run={() => void run()} />
         <Actions isBusy={isBusy.value} stop={() => asked.current?.abort()} choose={set} />
       </form>
+      <Questions text={text.value} choose={set} />
       <p role="alert" class="problem">
         {problem.value}
       </p>
@@ -109,10 +103,67 @@ function Actions({ isBusy, stop, choose }: ActionsProps) {
   );
 }
 
+interface Question {
+  readonly name: string;
+  readonly sql: string;
+}
+
+function areQuestions(value: unknown): value is readonly Question[] {
+  const isQuestion = ({ name, sql }: Partial<Question>) => typeof name === 'string' && typeof sql === 'string';
+  return Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null && isQuestion(each));
+}
+
+/** Questions that the user has given a name; this browser keeps them. */
+const kept = stored<readonly Question[]>('questions', [], areQuestions);
+
+function Questions({ text, choose }: { readonly text: string; readonly choose: (sql: string) => void }) {
+  const name = useSignal('');
+  return (
+    <form
+      class="actions kept"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const given = name.value.trim();
+        if (given === '' || text.trim() === '') return;
+        kept.value = [...kept.value.filter((each) => each.name !== given), { name: given, sql: text }];
+        name.value = '';
+      }}
+    >
+      <input
+        aria-label="Name of the question"
+        placeholder="Keep this question as…"
+        value={name.value}
+        onInput={(event) => {
+          name.value = event.currentTarget.value;
+        }}
+      />
+      <button type="submit">Keep</button>
+      {kept.value.map(({ name: title, sql }) => (
+        <span key={title} class="pair">
+          <button type="button" onClick={() => choose(sql)}>
+            {title}
+          </button>
+          <button
+            type="button"
+            aria-label={`Forget ${title}`}
+            title="Forget it"
+            onClick={() => {
+              kept.value = kept.value.filter((each) => each.name !== title);
+            }}
+          >
+            ×
+          </button>
+        </span>
+      ))}
+    </form>
+  );
+}
+
 /** How many rows are drawn at once: more than anybody reads would hold up the page for seconds. */
 const rowsAtOnce = 500;
 
-function Answer({ answer: { columns, rows, isCut, ms } }: { readonly answer: SqlAnswer }) {
+function Answer({ answer }: { readonly answer: SqlAnswer }) {
+  const { columns, rows, isCut, ms } = answer;
   const drawn = useSignal(rowsAtOnce);
   const more = rows.length - drawn.value;
   return (
@@ -120,6 +171,16 @@ function Answer({ answer: { columns, rows, isCut, ms } }: { readonly answer: Sql
       <p class="quiet" role="status">
         {isCut ? `The first ${rows.length} rows` : `${rows.length} rows`} in {Math.round(ms)} ms
       </p>
+      {rows.length > 0 && (
+        <p class="actions">
+          <button type="button" onClick={() => downloadText(csvOf(answer), 'answer.csv', 'text/csv')}>
+            Download CSV
+          </button>
+          <button type="button" onClick={() => downloadText(jsonOf(answer), 'answer.json', 'application/json')}>
+            Download JSON
+          </button>
+        </p>
+      )}
       <div class="wide">
         <table class="plain">
           <thead>
