@@ -58,7 +58,7 @@ describe('the console in a browser, with much to show', () => {
       await tab.show('#/map?ns=default');
       await tab.page.waitForSelector('svg.map path.owns', { state: 'attached' });
       await tab.show('#/server');
-      await tab.shows('Requests', '.cards');
+      await tab.shows('Processor', '.cards');
     });
   });
 

@@ -99,7 +99,7 @@ describe('the console in a browser', () => {
     assert.equal((await own.cluster.first.client.get(`${configMaps}/keyed`)).status, 404);
     await tab.page.waitForSelector('dialog', { state: 'detached' });
     await press('s');
-    await tab.shows('Requests', '.cards');
+    await tab.shows('Processor', '.cards');
     await press('m', 'n');
     await keyboard.type('default');
     await press('Enter');
