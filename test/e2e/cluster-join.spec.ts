@@ -222,21 +222,21 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
     it('lets nobody join by a wrong, ended or useless token, or with another pin', { skip: isSecond }, async () => {
       const text = (await token('create')).stdout.trim();
       const good = `--discovery-token-ca-cert-hash=${pin}`;
-      const wrong = await tryJoin('n2', `${text.slice(0, 7)}0000000000000000`, good);
+      const wrong = await tryJoin('stranger', `${text.slice(0, 7)}0000000000000000`, good);
       assert.match(wrong.stderr, /can't be trusted: its signature is wrong/, wrong.stdout);
-      const otherPin = await tryJoin('n2', text, `--discovery-token-ca-cert-hash=sha256:${'00'.repeat(32)}`);
+      const otherPin = await tryJoin('stranger', text, `--discovery-token-ca-cert-hash=sha256:${'00'.repeat(32)}`);
       assert.match(otherPin.stderr, /has none of the pins: it is sha256:/);
       await token('delete', text);
       await eventually(async () => {
         const path = `/api/v1/namespaces/${names.publicNamespace}/configmaps/cluster-info`;
         return !(`jws-kubeconfig-${text.slice(0, 6)}` in (await admin.get(path)).body.data);
       }, 'the end of the signature');
-      const ended = await tryJoin('n2', text, good, '--timeout=1s');
+      const ended = await tryJoin('stranger', text, good, '--timeout=1s');
       assert.match(ended.stderr, /it is unknown, has expired, or may not sign/);
       const signing = (await token('create', '--usages=signing')).stdout.trim();
-      const useless = await tryJoin('n2', signing, good);
+      const useless = await tryJoin('stranger', signing, good);
       assert.match(useless.stderr, /refuses the token: it is unknown, has expired, or is not for authentication/);
-      assert.equal(existsSync(join(place('n2'), 'node', 'kubelet.kubeconfig')), false);
+      assert.equal(existsSync(join(place('stranger'), 'node', 'kubelet.kubeconfig')), false);
     });
 
     it('goes on after a kill at every step, and leaves nothing behind a reset', { skip: isSecond }, async () => {

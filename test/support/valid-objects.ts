@@ -75,7 +75,9 @@ const bodies: Readonly<Record<string, Body>> = {
   'mutatingadmissionpolicies.admissionregistration': {
     spec: {
       matchConstraints: { resourceRules: [policyRule] },
-      mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: '[]' } }],
+      mutations: [
+        { patchType: 'JSONPatch', jsonPatch: { expression: '[JSONPatch{op: "remove", path: "/metadata/labels/a"}]' } },
+      ],
       reinvocationPolicy: 'Never',
     },
   },

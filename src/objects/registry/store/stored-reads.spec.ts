@@ -72,6 +72,7 @@ const parsers: Readonly<Record<string, string>> = {
   'nodes/proxy/nftables/kernel-table.ts': 'answers of nft',
   'nodes/proxy/routes/kernel-routes.ts': 'answers of ip',
   'nodes/connection/bodies.ts': 'answers of a server, as its client',
+  'tools/console/ui/restore-client.ts': 'answers of a server, as its client',
   'tools/console/ui/pod-channel.ts': 'the outcome of a program in a container',
   'tools/test-clusters/library/user-access.ts': 'answers of a server, as its client',
   'storage/encryption/encryption.ts': 'texts to be written, whose form it checks',
