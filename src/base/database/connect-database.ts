@@ -53,7 +53,7 @@ const unbound = 'the server does not bind the password to its certificate, which
 
 /**
  * Pauses between attempts with a password that the server refuses and that may change, and the time limit of all of
- * them. Whoever rotates a password changes the role and the source one after the other.
+ * them. An administrator who rotates a password changes the role and the source one after the other.
  */
 const rotationPause: PauseRange = { firstMs: 250, longestMs: 1000 };
 const rotationMs = 10_000;
