@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type AppDependencies, AppModule } from './app.module.js';
 import type { ServerOptions } from './base/config/server-options.js';
+import { parseSniCertificate } from './base/config/sni-certificate.js';
 import { tlsSettings } from './base/config/tls.options.js';
 import type { Logger } from './base/observability/logger.js';
 import { NestLog } from './base/observability/nest-log.js';
@@ -106,13 +107,14 @@ function listenWhileStarting({ secureServing, api }: ServerOptions, tls: TlsFile
 }
 
 function readTlsFiles({ secureServing, authentication }: ServerOptions, logger: Logger): TlsFiles {
-  const { tlsCertFile, tlsPrivateKeyFile } = secureServing;
+  const { tlsCertFile, tlsPrivateKeyFile, tlsSniCertKey } = secureServing;
   const { clientCaFile, requestheaderClientCaFile } = authentication;
   return new TlsFiles(
     {
       certificate: tlsCertFile,
       privateKey: tlsPrivateKeyFile,
       clientAuthorities: { client: clientCaFile, proxy: requestheaderClientCaFile },
+      named: tlsSniCertKey.map(parseSniCertificate),
     },
     (authorities) => checkProxyAuthorities(authentication, authorities),
     logger,

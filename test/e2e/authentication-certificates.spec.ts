@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
@@ -45,6 +46,28 @@ describe('client certificates', () => {
 
   const user = (name: string, by = root) => by.issue({ subject: [{ CN: [name] }] });
 
+  async function serve(name: string, ...names: readonly string[]): Promise<void> {
+    const identity = await root.issue({
+      subject: [{ CN: [name] }],
+      usages: [serverAuth],
+      names: names.map((value) => ({ type: 'dns', value })),
+    });
+    replace(`${name}.crt`, identity.chain);
+    replace(`${name}.key`, identity.key);
+  }
+
+  /** The common name of the certificate that the server shows to clients that ask for a host name. */
+  function shownTo(servername: string): Promise<unknown> {
+    const { hostname, port } = new URL(server.url);
+    return new Promise((resolve, reject) => {
+      const socket = connectTls({ host: hostname, port: Number(port), servername, rejectUnauthorized: false }, () => {
+        resolve(socket.getPeerCertificate().subject.CN);
+        socket.end();
+      });
+      socket.on('error', reject);
+    });
+  }
+
   before(async () => {
     cluster = await TestCluster.start({ servers: 0 });
     root = await TestIdentity.root('clients');
@@ -53,11 +76,15 @@ describe('client certificates', () => {
     replace('ca.pem', root.cert);
     replace('tls.crt', readFileSync(cluster.pki.serving.certificateFile, 'utf8'));
     replace('tls.key', readFileSync(cluster.pki.serving.privateKeyFile, 'utf8'));
+    await serve('wide', 'wide.example.com');
+    await serve('second', 'second.example.com', 'third.example.com');
     // Of a repeated flag the last one counts.
     server = await cluster.addServer(undefined, [
       `--client-ca-file=${file('ca.pem')}`,
       `--tls-cert-file=${file('tls.crt')}`,
       `--tls-private-key-file=${file('tls.key')}`,
+      `--tls-sni-cert-key=${file('wide.crt')},${file('wide.key')}:*.example.com,second.example.com`,
+      `--tls-sni-cert-key=${file('second.crt')},${file('second.key')}`,
       '--authorization-mode=RBAC',
       '--log-level=debug',
     ]);
@@ -233,6 +260,34 @@ describe('client certificates', () => {
       first.destroy();
       second?.destroy();
     }
+  });
+
+  it('of the server are chosen by the host name that the client asks for', async () => {
+    const own = await shownTo('');
+    const expected = {
+      'any.example.com': 'wide',
+      // A name that was given counts before the name of a certificate, a whole name before a pattern.
+      'second.example.com': 'wide',
+      'THIRD.example.com': 'second',
+      'a.b.example.com': own,
+      'example.com': own,
+    };
+    for (const [name, subject] of Object.entries(expected)) assert.equal(await shownTo(name), subject, name);
+
+    await serve('second', 'third.example.com', 'fourth.test');
+    await eventually(async () => (await shownTo('fourth.test')) === 'second', 'the new names are served');
+
+    // A client's certificate counts whatever name the client asked for.
+    const { chain, key } = await user('lara');
+    const { hostname, port } = new URL(server.url);
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const options = { host: hostname, port, path, servername: 'fourth.test', ca: root.cert, cert: chain, key };
+      request({ ...options, agent: false }, resolve)
+        .on('error', reject)
+        .end();
+    });
+    const chunks = (await answer.toArray()) as Buffer[];
+    assert.match(JSON.parse(Buffer.concat(chunks).toString()).message, /User "lara" cannot/);
   });
 
   it('of the server are renewed without a restart, and no connection is dropped', async () => {

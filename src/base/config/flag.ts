@@ -3,9 +3,9 @@ import { formatFlagDuration, parseFlagDuration } from './flag-duration.js';
 
 /**
  * How the text of a flag is read. A `duration` becomes milliseconds; a `list` is split at commas and may be given
- * several times; a `bool` flag without `=value` means true.
+ * several times; an `array` may be given several times and is not split; a `bool` flag without `=value` means true.
  */
-export type FlagType = 'string' | 'int' | 'number' | 'bool' | 'duration' | 'list';
+export type FlagType = 'string' | 'int' | 'number' | 'bool' | 'duration' | 'list' | 'array';
 
 /** One option of the command line. Its environment variable is `PLINTH_` and the name in capitals with underscores. */
 export interface FlagDeclaration {
@@ -20,6 +20,8 @@ export interface FlagDeclaration {
   readonly short?: string;
   /** What shells offer for completion: the only accepted texts, or usual ones; for a list, the texts of each entry. */
   readonly values?: readonly string[];
+  /** The files that a value names, for a flag whose unit is neither `file` nor `files`. */
+  readonly files?: (value: unknown) => readonly string[];
   /** Other names of the flag, without leading dashes. */
   readonly aliases?: readonly string[];
   /** The value must never appear in messages. */
@@ -85,6 +87,8 @@ export function readFlagValue(flag: FlagDeclaration, texts: readonly string[]): 
       return { value: text };
     case 'list':
       return { value: Object.freeze(texts.flatMap((part) => (part === '' ? [] : part.split(',')))) };
+    case 'array':
+      return { value: Object.freeze(texts.filter((part) => part !== '')) };
     case 'bool':
       if (trueTexts.has(text)) return { value: true };
       return falseTexts.has(text) ? { value: false } : { problem: 'must be true or false' };
@@ -101,6 +105,14 @@ export function readFlagValue(flag: FlagDeclaration, texts: readonly string[]): 
       return value === undefined ? { problem: 'must be a duration such as 30s, 1m0s or 1h' } : { value };
     }
   }
+}
+
+/** The files that the value of a flag names. */
+export function filesOf(flag: FlagDeclaration, value: unknown): readonly string[] {
+  if (value === undefined) return [];
+  if (flag.files !== undefined) return flag.files(value);
+  if (flag.unit !== 'file' && flag.unit !== 'files') return [];
+  return [value].flat().filter((path) => typeof path === 'string');
 }
 
 /** The text that a user would write for this value, for `--help`; empty for an unset option. */

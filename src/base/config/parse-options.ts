@@ -193,7 +193,7 @@ function isValue(argument: string | undefined): boolean {
 function takesNext(flag: BoundFlag, next: string | undefined): boolean {
   if (next === undefined) return false;
   if (!next.startsWith('-') || next === '-') return true;
-  return flag.type !== 'string' && flag.type !== 'list' && /^-[\d.]/.test(next);
+  return !['string', 'list', 'array'].includes(flag.type) && /^-[\d.]/.test(next);
 }
 
 function boolHint(bySpelling: ReadonlyMap<string, BoundFlag>, before: string | undefined, argument: string): string {

@@ -120,12 +120,6 @@ export const releaseFlags = {
       `,
     },
     {
-      why: 'one certificate serves all names: put them into --tls-cert-file',
-      flags: `
-      list: tls-sni-cert-key
-      `,
-    },
-    {
       why: 'profiles are at /debug/pprof/ alone; see --profiling',
       flags: `
       string: debug-socket-path

@@ -2,7 +2,17 @@ import { isIP } from 'node:net';
 import { IsIn, Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
+import { parseSniCertificate } from './sni-certificate.js';
 import { TlsOptions } from './tls.options.js';
+
+function problemOfPairs(pairs: readonly string[]): string | undefined {
+  try {
+    pairs.forEach(parseSniCertificate);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 const reconcilers = ['lease', 'none', 'master-count'] as const;
 
@@ -59,6 +69,22 @@ export class SecureServingOptions extends TlsOptions {
   })
   @Check<string>('tlsPair', (_, all) => (all.tlsCertFile === undefined ? 'needs --tls-cert-file as well' : undefined))
   readonly tlsPrivateKeyFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'tls-sni-cert-key',
+    type: 'array',
+    unit: 'pair',
+    files: (pairs) =>
+      (pairs as readonly string[])
+        .map(parseSniCertificate)
+        .flatMap(({ certificate, privateKey }) => [certificate, privateKey]),
+    usage:
+      'Certificate and key in PEM for clients that ask for other host names: tls.crt,tls.key, or with the names: ' +
+      'tls.crt,tls.key:*.example.com,example.com. Without names, those of the certificate. May be given several times; ' +
+      'whole names count before patterns, and names given here before names of certificates.',
+  })
+  @Check<readonly string[]>('pairs', problemOfPairs)
+  readonly tlsSniCertKey: readonly string[] = [];
 
   @Flag({
     name: 'cert-dir',

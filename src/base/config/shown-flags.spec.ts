@@ -19,7 +19,7 @@ const harmless = new Set([
 function textFlags(groups: OptionGroups): BoundFlag[] {
   return Object.values(groups)
     .flatMap((optionsClass) => flagsOf(optionsClass))
-    .filter(({ type }) => type === 'string' || type === 'list');
+    .filter(({ type }) => ['string', 'list', 'array'].includes(type));
 }
 
 /** Options in which each text flag has this value. */
@@ -30,7 +30,7 @@ function filled(groups: OptionGroups, value: string): Record<string, object> {
       Object.fromEntries(
         flagsOf(optionsClass).map(({ type, property }) => {
           if (type === 'string') return [property, value];
-          return [property, type === 'list' ? ['first', value] : undefined];
+          return [property, type === 'list' || type === 'array' ? ['first', value] : undefined];
         }),
       ),
     ]),

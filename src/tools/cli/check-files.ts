@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { flagsOf } from '../../base/config/flag.js';
+import { filesOf, flagsOf } from '../../base/config/flag.js';
 import type { OptionGroups } from '../../base/config/parse-options.js';
 import { fileProblem, waitsForWriter } from '../../base/machinery/file-problem.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
@@ -14,11 +14,9 @@ export async function checkFiles(groups: OptionGroups, parsed: Readonly<Record<s
   const problems: string[] = [];
   for (const [name, optionsClass] of Object.entries(groups)) {
     for (const flag of flagsOf(optionsClass)) {
-      if (flag.unit !== 'file' && flag.unit !== 'files') continue;
       const value = (parsed[name] as Readonly<Record<string, unknown>> | undefined)?.[flag.property];
-      const files = (Array.isArray(value) ? value : [value]) as readonly (string | undefined)[];
-      for (const file of files) {
-        const problem = file === undefined ? undefined : await problemOf(file);
+      for (const file of filesOf(flag, value)) {
+        const problem = await problemOf(file);
         if (problem !== undefined) problems.push(`--${flag.name} ${file}: ${problem}`);
       }
     }

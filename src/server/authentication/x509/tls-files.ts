@@ -1,10 +1,12 @@
 import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
+import { createSecureContext, type SecureContextOptions, type Server, type TlsOptions } from 'node:tls';
 import { type Delay, FilePoll, systemDelay } from '../../../base/config/file-poll.js';
+import type { SniCertificate } from '../../../base/config/sni-certificate.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import { CertificatePool } from './certificate-pool.js';
 import { certificatesOf, type Expiring } from './certificate-watch.js';
+import { type NamedPair, SniContexts } from './sni-contexts.js';
 
 const pollMs = 2_000;
 
@@ -14,21 +16,25 @@ export interface TlsFilePaths {
   readonly privateKey: string;
   /** Files of client CA certificates by purpose; undefined when not configured. */
   readonly clientAuthorities: Readonly<Record<string, string | undefined>>;
+  /** Further pairs, for clients that ask for other host names. */
+  readonly named?: readonly SniCertificate[];
 }
 
 /** Pools of client CA certificates by purpose. */
 export type ClientAuthorities = ReadonlyMap<string, CertificatePool>;
 
 /**
- * The listener's certificates: its own, and the CA certificates it requests client certificates for. When a file
- * changes, new connections use the new certificates and open connections stay. Unusable files are logged, and the old
+ * The listener's certificates: its own, those for other host names, and the CA certificates it requests client
+ * certificates for. When a file changes, new connections use the new certificates and open connections stay. Unusable files are logged, and the old
  * certificates stay in use.
  */
 export class TlsFiles {
   private readonly pools: ClientAuthorities;
   private readonly paths: readonly string[];
   private readonly poolNames: readonly string[];
+  private readonly named: readonly SniCertificate[];
   private contents: readonly Buffer[];
+  private sni: SniContexts;
   private readonly poll: FilePoll;
   private server: Pick<Server, 'setSecureContext'> | undefined;
   private readonly listeners = new Set<() => void>();
@@ -40,7 +46,7 @@ export class TlsFiles {
    * @param check throws for CA certificates that must not be used together. Called at the start and for each change.
    */
   constructor(
-    { certificate, privateKey, clientAuthorities }: TlsFilePaths,
+    { certificate, privateKey, clientAuthorities, named = [] }: TlsFilePaths,
     private readonly check: (authorities: ClientAuthorities) => void,
     private readonly logger: Pick<Logger, 'info' | 'error'>,
     wait: Delay = systemDelay,
@@ -48,9 +54,16 @@ export class TlsFiles {
   ) {
     const configured = Object.entries(clientAuthorities).filter(([, path]) => path !== undefined);
     this.poolNames = configured.map(([name]) => name);
-    this.paths = [certificate, privateKey, ...configured.map(([, path]) => path as string)];
+    this.named = named;
+    this.paths = [
+      certificate,
+      privateKey,
+      ...configured.map(([, path]) => path as string),
+      ...named.flatMap((pair) => [pair.certificate, pair.privateKey]),
+    ];
     this.contents = this.paths.map((path) => readFileSync(path));
     this.pools = this.poolsOf(this.contents);
+    this.sni = this.sniOf(this.contents);
     check(this.pools);
     const fault = (error: unknown) => logger.error('changed certificates are not used', { error });
     this.poll = new FilePoll(this.paths, (contents) => this.replace(contents), fault, pollMs, wait);
@@ -69,17 +82,23 @@ export class TlsFiles {
 
   /** The expiry times of the certificates in force: the listener's own and the CA certificates of each purpose. */
   expiring(): readonly Expiring[] {
-    const [own, , ...authorities] = this.contents;
+    const { contents, poolNames } = this;
     return [
-      ...certificatesOf('serving', String(own)),
-      ...authorities.flatMap((pem, i) => certificatesOf(`${this.poolNames[i]}-ca`, String(pem))),
+      ...certificatesOf('serving', String(contents[0])),
+      ...this.pairsOf(contents).flatMap(({ certificate }) => certificatesOf('serving', String(certificate))),
+      ...poolNames.flatMap((name, i) => certificatesOf(`${name}-ca`, String(contents[i + 2]))),
     ];
   }
 
   /** TLS options for creating the listener. Client certificates are requested but never required. */
-  listenerOptions(): SecureContextOptions & { requestCert?: boolean; rejectUnauthorized?: boolean } {
+  listenerOptions(): SecureContextOptions & Pick<TlsOptions, 'requestCert' | 'rejectUnauthorized' | 'SNICallback'> {
     const asks = this.pools.size > 0;
-    return { ...this.contextOptions(this.contents), ...(asks ? { requestCert: true, rejectUnauthorized: false } : {}) };
+    return {
+      ...this.contextOptions(this.contents),
+      ...(asks ? { requestCert: true, rejectUnauthorized: false } : {}),
+      // Without a context for the name, the connection keeps the listener's own.
+      ...(this.named.length > 0 ? { SNICallback: (name, use) => use(null, this.sni.find(name)) } : {}),
+    };
   }
 
   /** Applies changed files to the listener until the signal is aborted. */
@@ -102,7 +121,9 @@ export class TlsFiles {
     const options = this.contextOptions(contents);
     // Throws when certificate and key don't match, before anything is replaced.
     createSecureContext(options);
+    const sni = this.sniOf(contents);
     this.check(this.poolsOf(contents));
+    this.sni = sni;
     this.server?.setSecureContext(options);
     this.poolNames.forEach((name, i) => {
       const content = contents[i + 2] as Buffer;
@@ -114,6 +135,19 @@ export class TlsFiles {
     for (const listener of this.listeners) listener();
   }
 
+  private pairsOf(contents: readonly Buffer[]): readonly NamedPair[] {
+    const first = 2 + this.poolNames.length;
+    return this.named.map(({ names }, i) => ({
+      certificate: contents[first + 2 * i] as Buffer,
+      privateKey: contents[first + 2 * i + 1] as Buffer,
+      names,
+    }));
+  }
+
+  private sniOf(contents: readonly Buffer[]): SniContexts {
+    return new SniContexts(this.pairsOf(contents), this.contextOptions(contents));
+  }
+
   private poolsOf(contents: readonly Buffer[]): ClientAuthorities {
     return new Map(
       this.poolNames.map((name, i) => [name, poolOf(contents[i + 2] as Buffer, this.paths[i + 2] as string)]),
@@ -121,7 +155,8 @@ export class TlsFiles {
   }
 
   private contextOptions(contents: readonly Buffer[]): SecureContextOptions {
-    const [cert, key, ...ca] = contents as readonly [Buffer, Buffer, ...Buffer[]];
+    const [cert, key] = contents;
+    const ca = contents.slice(2, 2 + this.poolNames.length);
     const base: SecureContextOptions = { cert, key, ...this.settings };
     if (ca.length === 0) return base;
     return {

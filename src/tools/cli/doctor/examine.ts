@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { addressAt, parseCidr } from '../../../base/config/network.js';
 import type { ParsedOptions } from '../../../base/config/parse-options.js';
+import { parseSniCertificate } from '../../../base/config/sni-certificate.js';
 import { watchCacheBytes } from '../../../base/config/watch-cache-bytes.js';
 import { systemClock } from '../../../base/machinery/clock.js';
 import { memoryLimits } from '../../../base/machinery/memory-limits.js';
@@ -128,6 +129,11 @@ function pairs(options: Options): PairToCheck[] {
     ['--tls-private-key-file', tlsPrivateKeyFile ?? made('apiserver.key')],
     { usage: 'server', names, authority: controllers.rootCaFile ?? client.certificateAuthority },
   );
+  for (const { certificate, privateKey, names: others } of secureServing.tlsSniCertKey.map(parseSniCertificate)) {
+    // A pattern stands for any of its names.
+    const named = others.map((name) => name.replace(/^\*/, 'any'));
+    add(['--tls-sni-cert-key', certificate], ['--tls-sni-cert-key', privateKey], { usage: 'server', names: named });
+  }
   add(
     ['--cluster-signing-cert-file', controllers.clusterSigningCertFile],
     ['--cluster-signing-key-file', controllers.clusterSigningKeyFile],

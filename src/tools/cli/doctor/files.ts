@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { flagsOf } from '../../../base/config/flag.js';
+import { filesOf, flagsOf } from '../../../base/config/flag.js';
 import type { OptionGroups } from '../../../base/config/parse-options.js';
 import { errorCode, errorText } from '../../../base/machinery/startup-error.js';
 import { bytesText, error, type Finding, ok, skipped, warning } from './finding.js';
@@ -19,10 +19,9 @@ export async function fileFindings(groups: OptionGroups, parsed: Readonly<Record
   const findings: Finding[] = [];
   for (const [name, optionsClass] of Object.entries(groups)) {
     for (const flag of flagsOf(optionsClass)) {
-      if (flag.unit !== 'file' && flag.unit !== 'files') continue;
       const value = (parsed[name] as Readonly<Record<string, unknown>>)[flag.property];
-      for (const path of [value].flat()) {
-        if (typeof path === 'string' && path !== '') findings.push(await fileFinding(flag.name, path));
+      for (const path of filesOf(flag, value)) {
+        if (path !== '') findings.push(await fileFinding(flag.name, path));
       }
     }
   }
