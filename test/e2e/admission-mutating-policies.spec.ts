@@ -137,7 +137,7 @@ describe('mutating policies', () => {
       mutations: [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression } }],
     });
     const path = '/apis/apps/v1/namespaces/fails/deployments';
-    const refused = await within(path, deployment(), ({ status }) => status === 422);
+    const refused = await within(path, deployment(), ({ status }) => status === 403);
     assert.match(
       refused.body.message,
       /policy 'fails' with binding 'fails-binding' denied request: invalid ApplyConfiguration: .*nothing/,
@@ -149,7 +149,7 @@ describe('mutating policies', () => {
       'Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers.item{name: "main", args: ["a"]}]}}}}';
     const mutations = [{ patchType: 'ApplyConfiguration', applyConfiguration: { expression: args } }];
     await cluster.first.client.patch(policy, 'merge', { spec: { failurePolicy: 'Fail', mutations } });
-    const atomic = await within(path, deployment(), ({ status }) => status === 422);
+    const atomic = await within(path, deployment(), ({ status }) => status === 403);
     assert.match(
       atomic.body.message,
       /may not mutate atomic arrays, maps or structs: \.spec\.template\.spec\.containers\[0\]\.args$/,

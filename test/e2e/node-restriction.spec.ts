@@ -150,8 +150,11 @@ describe('NodeRestriction', () => {
     const labelled = await update('mine', { metadata: { labels: { a: 'b' } } });
     if (labelled.status === 200) assert.equal(labelled.body.metadata.labels, undefined);
     else refused(labelled, /cannot update labels through pod status$/);
+    const claiming = pod('claiming', 'n1');
+    const resourceClaims = [{ name: 'c', resourceClaimTemplateName: 't' }];
+    await created(`${core}/pods`, { ...claiming, spec: { ...claiming.spec, resourceClaims } });
     const claims = { status: { resourceClaimStatuses: [{ name: 'c', resourceClaimName: 'of-another' }] } };
-    refused(await update('mine', claims), /cannot update resource claim statuses$/);
+    refused(await update('claiming', claims), /cannot update resource claim statuses$/);
     const mirrored = await update('mine', { metadata: { annotations: { [mirror]: 'x' } } });
     assert.equal(mirrored.status, 422, mirrored.text);
     refused(await other.patch(`${core}/pods/mine`, 'merge', { spec: {} }, as('n1')), /cannot patch resource "pods"/);

@@ -14,6 +14,7 @@ import {
 import type { PartSubresource } from '../../../objects/registry/subresource-definition.js';
 import { countGeneration } from './kept-parts.js';
 import { isMirrorPod, validateAnnotationUpdate } from './pod.validation.js';
+import { validateReportedStatus } from './pod-status.validation.js';
 import { transitionErrors } from './pod-transitions.js';
 
 const status = FieldPath.of('status');
@@ -66,7 +67,7 @@ function validateStatusUpdate(pod: Pod, old: Pod): FieldError[] {
   }
   checkPodIps(pod, errors);
   checkHostIps(pod, errors);
-  return errors;
+  return [...errors, ...validateReportedStatus(pod, old)];
 }
 
 function checkPodIps(pod: Pod, errors: FieldError[]): void {

@@ -150,7 +150,8 @@ describe('pods/resize', () => {
   });
 
   it('keeps what a node agent of an older release leaves out of the status', () => {
-    const pod = create({ containers: [sized] });
+    const resourceClaims = [{ name: 'gpu', resourceClaimTemplateName: 't' }];
+    const pod = create({ containers: [sized], resourceClaims });
     const statuses = [{ name: 'gpu', resourceClaimName: 'p-gpu' }];
     const conditions = [{ type: 'Ready', status: 'True', observedGeneration: 3 }];
     const known = { ...(pod.status as object), observedGeneration: 4, resourceClaimStatuses: statuses, conditions };

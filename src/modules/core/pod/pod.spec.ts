@@ -248,6 +248,50 @@ describe('pod status', () => {
     assert.deepEqual(tester.patch(create(), dual, 'status').causes, []);
   });
 
+  it('refuses what no agent can mean', () => {
+    const container = { name: 'c', image: 'i', imageID: '', ready: true, restartCount: 0 };
+    const devices = [{ name: 'd', resources: [{ resourceID: 'r', health: 'Odd', message: '' }] }];
+    const user = { linux: { uid: -1, gid: 2_147_483_648, supplementalGroups: [-2] } };
+    const cases: readonly (readonly [object, readonly string[]])[] = [
+      [{ observedGeneration: -1 }, ['observedGeneration']],
+      [{ qosClass: 'Burstable' }, ['qosClass']],
+      [
+        { conditions: [{ type: 'A b', status: 'True', observedGeneration: -2 }] },
+        ['conditions[0].Type', 'conditions[0].observedGeneration'],
+      ],
+      [
+        { containerStatuses: [{ ...container, user, allocatedResourcesStatus: devices }] },
+        [
+          'containerStatuses[0].allocatedResourcesStatus[0].resources[0].health',
+          'containerStatuses[0].allocatedResourcesStatus[0].resources[0].message',
+          'containerStatuses[0].user.linux.uid',
+          'containerStatuses[0].user.linux.gid',
+          'containerStatuses[0].user.linux.supplementalGroups[0]',
+        ],
+      ],
+      [
+        { ephemeralContainerStatuses: [{ ...container, allocatedResourcesStatus: devices }] },
+        ['ephemeralContainerStatuses[0].allocatedResourcesStatus'],
+      ],
+      [
+        { resourceClaimStatuses: [{ name: 'none', resourceClaimName: 'A' }] },
+        ['resourceClaimStatuses[0].name', 'resourceClaimStatuses[0].resourceClaimName'],
+      ],
+      [
+        { extendedResourceClaimStatus: { resourceClaimName: '', requestMappings: [] } },
+        ['extendedResourceClaimStatus.resourceClaimName', 'extendedResourceClaimStatus.requestMappings'],
+      ],
+    ];
+    for (const [status, places] of cases) {
+      const found = tester.patch(create(), { status }, 'status').causes.map((cause) => cause.split(' | ')[1]);
+      assert.deepEqual(
+        found,
+        places.map((place) => `status.${place}`),
+        JSON.stringify(status),
+      );
+    }
+  });
+
   it('restarts ended containers whose rules say so, and all of a pod that may start anew', () => {
     const status = (name: string, state: object) => ({ status: { containerStatuses: [{ name, image: 'i', state }] } });
     const rule = (action: string) => ({ action, exitCodes: { operator: 'In', values: [3] } });

@@ -212,6 +212,7 @@ function refusal(
 ): StatusError {
   const text = `policy '${policy.name}' with binding '${binding.name}' denied request: ${reason}`;
   const shown = name || (object?.metadata.generateName ?? '');
-  const { message, details } = forbiddenError(resource, shown, text, [{ message: text }]);
-  return new StatusError('Invalid', message, { details });
+  const { details } = forbiddenError(resource, shown, text, [{ message: text }]);
+  // Clients know this refusal by its code and its reason, which belong to different kinds of refusals elsewhere.
+  return new StatusError('Invalid', text, { code: 403, details });
 }
