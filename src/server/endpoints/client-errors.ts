@@ -26,7 +26,7 @@ export function answerClientError(
   if (answered.has(socket)) return;
   const current = (socket as Socket & { _httpMessage?: { headersSent?: boolean } | null })._httpMessage;
   // A response that has begun can't become an error, and a broken connection can't be written to.
-  if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent === true) {
+  if (!isOfHttp(error) || !socket.writable || current?.headersSent === true) {
     socket.destroy();
     return;
   }
@@ -48,6 +48,15 @@ export function answerClientError(
     `HTTP/1.1 ${answer.code} ${phrases[answer.code]}\r\nCache-Control: no-cache, private\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+}
+
+/**
+ * Whether the HTTP/1.1 parser or server reports the error, and not the socket or TLS. Node also reports failed and late
+ * TLS handshakes this way. Those sockets must not be written to: the text would wait for the end of the handshake. If
+ * the client then completes it with HTTP/2, the session writes beside the waiting text, and Node ends the process.
+ */
+function isOfHttp({ code }: NodeJS.ErrnoException): boolean {
+  return code !== undefined && /^(?:HPE_|ERR_HTTP_)/.test(code);
 }
 
 function toAnswer(code: string | undefined) {
