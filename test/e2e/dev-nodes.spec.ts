@@ -32,7 +32,6 @@ describe('dev with simulated nodes', () => {
       `--data-dir=${directory}`,
       `--secure-port=${port}`,
       '--simulated-nodes=2',
-      '--runtime-config=metrics.k8s.io/v1beta1',
       '--horizontal-pod-autoscaler-sync-period=1s',
       '--horizontal-pod-autoscaler-initial-readiness-delay=1ms',
       '--horizontal-pod-autoscaler-cpu-initialization-period=1ms',

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ParsedOptions } from '../../base/config/parse-options.js';
 import type { controllerOptionGroups, ServerOptions, serverOptionGroups } from '../../base/config/server-options.js';
+import { vendorNames } from '../../base/machinery/vendor.js';
 import { formatKubeconfig, localUrl } from './kubeconfig.js';
 import type { NodePki } from './pki/node-pki.js';
 import type { Pki } from './pki/pki.js';
@@ -46,6 +47,17 @@ export function completeOptions(
     storage: { ...parsed.storage, databaseUrl },
     authentication: { ...parsed.authentication, ...proxies, clientCaFile },
   };
+}
+
+/**
+ * Serves what nodes measure, which `kubectl top`, autoscalers and the console need, unless a key of the user says otherwise.
+ */
+export function withUsage<T extends Pick<OwnServerFlags, 'cluster'>>(flags: T): T {
+  const { cluster } = flags;
+  // The API that this mode repeats does not have the group.
+  if (cluster.compat !== '') return flags;
+  const usage = `metrics.${vendorNames(cluster.vendor).suffix}/v1beta1`;
+  return { ...flags, cluster: { ...cluster, runtimeConfig: [usage, ...cluster.runtimeConfig] } };
 }
 
 /** Nodes have the rights that nodes of a real cluster have, unless the user chose other rules. */

@@ -25,6 +25,7 @@ import {
   withLoopFiles,
   withNodeAgents,
   withTokenKey,
+  withUsage,
 } from '../own-server.js';
 import { ensureNodePki, type NodePki } from '../pki/node-pki.js';
 import { ensurePki, type Pki } from '../pki/pki.js';
@@ -194,7 +195,7 @@ async function devServerOptions(
 ): Promise<ServerOptions> {
   const { pki, nodePki, pkiDirectory, databaseUrl } = made;
   const simulatedNodes = dev.node ? 1 : dev.simulatedNodes;
-  const completed = completeOptions(serverFlags, given, { pki, databaseUrl, simulatedNodes });
+  const completed = completeOptions(withUsage(serverFlags), given, { pki, databaseUrl, simulatedNodes });
   return withNodeAgents(await withTokenKey(completed, pkiDirectory), given, { pki, nodePki });
 }
 
