@@ -14,6 +14,9 @@ export async function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: path, args });
 }
 
+/** The text of the editor of YAML, in its shadow tree. */
+export const editorContent = '.code .cm-content';
+
 /** A tab of the console that fails when a foreign script runs, or when one of the console's own fails. */
 export class ConsoleTab {
   /** What must not have happened. */
@@ -76,6 +79,29 @@ export class ConsoleTab {
 
   async shows(text: string | RegExp, selector = 'body'): Promise<void> {
     await this.page.locator(selector).filter({ hasText: text }).first().waitFor();
+  }
+
+  /** Replaces what the editor of YAML holds. */
+  async fillYaml(text: string): Promise<void> {
+    const content = this.page.locator(editorContent);
+    await content.click();
+    await this.page.keyboard.press('Control+Home');
+    await this.page.keyboard.press('Control+Shift+End');
+    await this.page.keyboard.press('Delete');
+    // As from the clipboard: many lines typed at once are no input of people.
+    await this.run(`(() => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', ${JSON.stringify(text)});
+      const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+      document.querySelector('.edit .code').shadowRoot.querySelector('.cm-content').dispatchEvent(paste);
+    })()`);
+    assert.equal(await this.yamlText(), text.trimEnd());
+  }
+
+  /** What the editor of YAML holds, without the space at its end: all of it for texts that need no scrolling. */
+  async yamlText(): Promise<string> {
+    const lines = await this.page.locator(`${editorContent} .cm-line`).allTextContents();
+    return lines.join('\n').trimEnd();
   }
 
   /** Waits for the table of a kind to be whole and live. */

@@ -33,7 +33,7 @@ describe('the console in a browser, with much to show', () => {
       await tab.page.keyboard.press('j');
       await tab.page.keyboard.press('Enter');
       await tab.page.keyboard.press('y');
-      await tab.shows('app: one', '.panel pre.yaml');
+      await tab.shows('app: one', '.panel .code');
       await tab.page.keyboard.press('Escape');
       await tab.live();
       await tab.page.keyboard.press('?');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { ConsoleInBrowser, configMaps, rows } from '../console/console-in-browser.js';
-import { ConsoleTab } from '../console/console-tab.js';
+import { ConsoleTab, editorContent } from '../console/console-tab.js';
 import { hostileAnswers, hostileObjects, hostileText, nothingRan } from '../console/hostile-objects.js';
 import { eventually, tokens } from './support/test-cluster.js';
 
@@ -13,7 +13,6 @@ import { eventually, tokens } from './support/test-cluster.js';
 describe('the console in a browser', () => {
   let own: ConsoleInBrowser;
   const write = (method: string, path: string, body?: object) => own.write(method, path, body);
-  const area = '.edit textarea';
 
   before(async () => {
     own = await ConsoleInBrowser.start();
@@ -77,23 +76,23 @@ describe('the console in a browser', () => {
     await press('Enter');
     await tab.until(`${rows}.length === 1`);
     await press('j', 'Enter', 'y');
-    await tab.shows('a: "1"', 'pre.yaml');
+    await tab.shows('a: "1"', '.code');
     // Each key needs the object that the one before it made.
     await press('D', 'Escape', 'D', 'Escape', '?', 'Escape', 'o', 'y', 'D', 'Escape', 'E');
-    await tab.until(`document.activeElement?.matches('${area}') === true`);
+    await tab.until(`document.activeElement?.matches('.edit .code') === true`);
     assert.equal(await tab.page.locator('dialog').count(), 0);
     await press('Control+Home', 'ArrowDown', 'ArrowDown', 'End', 'ArrowLeft', 'Backspace');
     await keyboard.type('2');
     await press('Tab', 'Enter');
-    await tab.shows('a: "2"', '.outcome .added');
+    await tab.shows('a: "2"', '.outcome.tried .added');
     await press('Enter');
     await tab.page.waitForSelector('.edit', { state: 'detached' });
-    await tab.shows('a: "2"', 'pre.yaml');
+    await tab.shows('a: "2"', '.code');
     await press('Escape');
     await tab.page.waitForSelector('.panel', { state: 'detached' });
     await tab.live();
     await press('j', 'Enter', 'y');
-    await tab.shows('a: "2"', 'pre.yaml');
+    await tab.shows('a: "2"', '.code');
     await press('D', 'Tab', 'Tab', 'Enter');
     await tab.shows('The object was deleted');
     assert.equal((await own.cluster.first.client.get(`${configMaps}/keyed`)).status, 404);
@@ -112,12 +111,11 @@ describe('the console in a browser', () => {
   it('edits after a dry run, and tells of conflicts', async () => {
     await write('POST', configMaps, { metadata: { name: 'edited' }, data: { a: '1' } });
     await own.inTab(async (tab) => {
-      const change = async (from: string, to: string) =>
-        tab.page.fill(area, (await tab.page.inputValue(area)).replace(from, to));
+      const change = async (from: string, to: string) => tab.fillYaml((await tab.yamlText()).replace(from, to));
       await tab.show('#/object/core/v1/configmaps/default/edited?tab=yaml');
-      await tab.shows('a: "1"', 'pre.yaml');
+      await tab.shows('a: "1"', '.code');
       await tab.page.keyboard.press('E');
-      await tab.page.waitForSelector(area);
+      await tab.page.waitForSelector(`.edit ${editorContent}`);
       await change('a: "1"', 'a: [broken');
       await tab.page.click('text=Try (dry run)');
       await tab.page.waitForSelector('.edit [role=alert]');
@@ -126,7 +124,7 @@ describe('the console in a browser', () => {
       await tab.shows(/immutible/, '.edit [role=alert]');
       await change('\nimmutible: true', '');
       await tab.page.click('text=Try (dry run)');
-      await tab.shows('a: "2"', '.outcome .added');
+      await tab.shows('a: "2"', '.outcome.tried .added');
       const live = (await own.cluster.first.client.get(`${configMaps}/edited`)).body;
       assert.deepEqual(live.data, { a: '1' }, 'a dry run changes nothing');
       await write('PUT', `${configMaps}/edited`, { metadata: { name: 'edited' }, data: { a: '1', b: 'theirs' } });
@@ -136,10 +134,10 @@ describe('the console in a browser', () => {
       await tab.shows('Conflict', '.edit .problem');
       await tab.page.click('text=/Keep my text/');
       await tab.page.click('text=Try (dry run)');
-      await tab.shows('b: theirs', '.outcome .removed');
+      await tab.shows('b: theirs', '.outcome.tried .removed');
       await tab.page.click('text=/^Apply$/');
       await tab.page.waitForSelector('.edit', { state: 'detached' });
-      await tab.shows('a: "2"', 'pre.yaml');
+      await tab.shows('a: "2"', '.code');
       const after = (await own.cluster.first.client.get(`${configMaps}/edited`)).body;
       assert.deepEqual(after.data, { a: '2' });
     });
@@ -317,13 +315,12 @@ describe('the console in a browser', () => {
       `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n  namespace: default\n${data}`;
     await own.inTab(async (tab) => {
       await tab.page.keyboard.press('c');
-      const pasted = '.create textarea';
-      await tab.page.fill(pasted, `${map('pasted-a', 'data: {a: "1"}')}\n---\n${map('pasted-b', 'dat: {}')}\n`);
+      await tab.fillYaml(`${map('pasted-a', 'data: {a: "1"}')}\n---\n${map('pasted-b', 'dat: {}')}\n`);
       await tab.page.click('text=Try (dry run)');
       await tab.shows('would be created', '.outcomes li');
       await tab.shows(/refused.*dat/s, '.outcomes li');
       assert.equal((await own.cluster.first.client.get(`${configMaps}/pasted-a`)).status, 404);
-      await tab.page.fill(pasted, `${map('pasted-a', 'data: {a: "1"}')}\n---\n${map('pasted-b', 'data: {}')}\n`);
+      await tab.fillYaml(`${map('pasted-a', 'data: {a: "1"}')}\n---\n${map('pasted-b', 'data: {}')}\n`);
       await tab.page.click('text=Try (dry run)');
       await tab.page.click('text=Apply all 2');
       await tab.shows(/^created/, '.outcomes li:nth-child(2)');
@@ -506,7 +503,7 @@ describe('the console in a browser', () => {
       await tab.shows('<img src=x', '.log-line');
       assert.doesNotMatch((await tab.page.textContent('.log-line')) ?? '', /\[31m/);
       await tab.show('#/create');
-      await tab.page.fill('.create textarea', `apiVersion: v1\nkind: ${JSON.stringify(hostileText)}\n`);
+      await tab.fillYaml(`apiVersion: v1\nkind: ${JSON.stringify(hostileText)}\n`);
       await tab.page.click('text=Try (dry run)');
       await tab.shows('<img src=x', '.outcomes');
       await tab.show(

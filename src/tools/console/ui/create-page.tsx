@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
 import { ApiFault } from './api.js';
+import { CodeEditor } from './code-editor.js';
 import { createText } from './create-text.js';
 import { DiffView } from './diff-view.js';
 import { collectionOf, type PastedObject, pastedObjects } from './documents.js';
@@ -34,8 +34,6 @@ export function CreatePage() {
   const tried = useSignal<Tried | undefined>(undefined);
   const problem = useSignal('');
   const isBusy = useSignal(false);
-  const area = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => area.current?.focus(), []);
   const text = createText.value;
   const send = async (isDryRun: boolean) => {
     if (isBusy.value) return;
@@ -74,18 +72,14 @@ export function CreatePage() {
           void send(!isGood);
         }}
       >
-        <textarea
-          ref={area}
-          aria-label="YAML of the objects"
-          spellcheck={false}
-          autocomplete="off"
-          wrap="off"
-          rows={20}
-          value={text}
+        <CodeEditor
+          label="YAML of the objects"
+          text={text}
           placeholder={'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  key: value'}
-          onInput={(event) => {
-            createText.value = event.currentTarget.value;
+          change={(next) => {
+            createText.value = next;
           }}
+          submit={() => void send(!isGood)}
         />
         <p class="actions">
           <button type="submit" class="main" aria-disabled={isBusy.value}>

@@ -17,21 +17,27 @@ export function bindKeys(bindings: readonly KeyBinding[]): () => void {
   };
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | undefined): target is HTMLElement {
   return (
-    target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
+    target instanceof HTMLInputElement ||
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement ||
+    (target instanceof HTMLElement && target.isContentEditable)
   );
 }
 
 addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  // An editor has used the key, such as Escape for its offers.
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (document.querySelector('dialog[open]') !== null) return;
-  if (isTyping(event.target)) {
-    if (event.key === 'Escape') (event.target as HTMLElement).blur();
+  // Outside of a shadow tree, the target of an event is the element that holds the tree.
+  const [target] = event.composedPath();
+  if (isTyping(target)) {
+    if (event.key === 'Escape') target.blur();
     return;
   }
   // Enter and space belong to the focused button or link.
-  const isOnControl = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
+  const isOnControl = target instanceof HTMLButtonElement || target instanceof HTMLAnchorElement;
   if (isOnControl && (event.key === 'Enter' || event.key === ' ')) return;
   for (const layer of layers.toReversed()) {
     const binding = layer.find(({ keys }) => keys.includes(event.key));

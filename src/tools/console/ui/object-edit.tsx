@@ -1,6 +1,7 @@
-import { useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { ApiFault } from './api.js';
+import { CodeEditor } from './code-editor.js';
 import { DiffView } from './diff-view.js';
 import { api } from './session.js';
 import {
@@ -35,11 +36,11 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
   const tried = useSignal<{ readonly text: string; readonly outcome: string } | undefined>(undefined);
   const problem = useSignal<ApiFault | undefined>(undefined);
   const isBusy = useSignal(false);
-  const area = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => area.current?.focus(), []);
+  const compared = useSettled(text.value);
   const live = shown(object);
   const liveVersion = object.metadata.resourceVersion ?? '';
-  const isBehind = versionIn(text.value) !== liveVersion;
+  // A text that is being typed may have no version for a moment.
+  const isBehind = versionIn(text.value) !== liveVersion && yamlProblem(text.value) === undefined;
   const send = async (isDryRun: boolean) => {
     // Disabling a button would take the focus from keyboard users.
     if (isBusy.value) return;
@@ -86,35 +87,47 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
           }}
         />
       )}
-      <textarea
-        ref={area}
-        aria-label="YAML of the object"
-        spellcheck={false}
-        autocomplete="off"
-        wrap="off"
-        rows={Math.min(24, text.value.split('\n').length + 1)}
-        value={text.value}
-        onInput={(event) => {
-          text.value = event.currentTarget.value;
-        }}
-      />
-      {problem.value !== undefined && <Problem fault={problem.value} />}
-      {isTried && tried.value !== undefined && (
-        <section class="outcome">
-          <h2>What the server would make of it</h2>
-          <DiffView before={live} after={tried.value.outcome} label="What changes" />
+      <div class="beside">
+        <div class="typed">
+          <CodeEditor
+            label="YAML of the object"
+            text={text.value}
+            change={(next) => {
+              text.value = next;
+            }}
+            submit={() => void send(!isTried)}
+          />
+          <p class="actions">
+            <button type="submit" class="main" disabled={isDeleted} aria-disabled={isBusy.value}>
+              {isTried ? 'Apply' : 'Try (dry run)'}
+            </button>
+            <button type="button" onClick={done}>
+              Cancel
+            </button>
+          </p>
+        </div>
+        <section class={isTried ? 'outcome tried' : 'outcome'}>
+          {problem.value !== undefined && <Problem fault={problem.value} />}
+          <h2>{isTried ? 'What the server would make of it' : 'Your changes'}</h2>
+          <DiffView before={live} after={(isTried && tried.value?.outcome) || compared.value} label="What changes" />
         </section>
-      )}
-      <p class="actions">
-        <button type="submit" class="main" disabled={isDeleted} aria-disabled={isBusy.value}>
-          {isTried ? 'Apply' : 'Try (dry run)'}
-        </button>
-        <button type="button" onClick={done}>
-          Cancel
-        </button>
-      </p>
+      </div>
     </form>
   );
+}
+
+const settleMs = 200;
+
+/** A text when nobody has typed for a moment: large texts take a while to compare. */
+function useSettled(text: string): Signal<string> {
+  const settled = useSignal(text);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      settled.value = text;
+    }, settleMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
 }
 
 async function put(path: string, body: string, isDryRun: boolean): Promise<ApiObject> {

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { CodeEditor } from './code-editor.js';
 import { ScrolledText } from './scrolled-text.js';
 import { type ApiObject, toYaml, withoutManagedFields } from './yaml-text.js';
 
@@ -13,7 +14,7 @@ export function YamlView({ object }: { readonly object: ApiObject }) {
   );
   return (
     <>
-      <ScrolledText class="yaml">{text}</ScrolledText>
+      <CodeEditor key={object.metadata.uid} text={text} label="YAML of the object" />
       {managers.length > 0 && (
         <details
           onToggle={(event) => {
