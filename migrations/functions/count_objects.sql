@@ -17,8 +17,10 @@ set enable_sort = off
 set plan_cache_mode = force_generic_plan
 as $$
 begin
-  if pg_is_in_recovery() then
-    raise exception 'the database is a standby; connect to the primary' using errcode = '25006';
+  -- Sessions with a read replica say so: they must not read from anything else, such as a replica that was promoted.
+  if pg_is_in_recovery() <> (coalesce(current_setting('plinth.reads_standby', true), '') = 'on') then
+    raise exception '%', case when pg_is_in_recovery() then 'the database is a standby; connect to the primary'
+      else 'the database is no standby any more' end using errcode = '25006';
   end if;
   return (
     select count(*) from plinth.objects o

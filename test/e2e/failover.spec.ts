@@ -10,6 +10,8 @@ import {
 } from '@kubernetes/client-node';
 import pg from 'pg';
 import { fence } from '../../src/storage/postgres/fence.js';
+import { databaseFindings } from '../../src/tools/cli/doctor/database.js';
+import type { Finding } from '../../src/tools/cli/doctor/finding.js';
 import { PgBouncer } from '../support/pgbouncer.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import type { TestPostgres, TestStandby } from '../support/test-postgres.js';
@@ -254,6 +256,53 @@ describe('a fail-over', () => {
     assert.equal(old.status, 200);
     assert.equal(await metric(cluster, 0, 'storage_missing_versions_total'), 0);
     assert.equal(await metric(cluster, 0, 'storage_epoch'), 1);
+  });
+
+  it('to the standby that a server with workers reads from leaves its watches without a gap', async () => {
+    stage = await prepare(false);
+    const { cluster, standby } = stage;
+    const replica = new URL(cluster.databaseUrl);
+    replica.port = String(standby.port);
+    const reader = await cluster.addServer(undefined, ['--workers=2', `--read-database-url=${replica}`]);
+    const { body } = await reader.client.get(path);
+    const from = body.metadata.resourceVersion;
+    const watches = await Promise.all([0, 1].map(() => reader.client.watch(`${path}?watch=1&resourceVersion=${from}`)));
+    const written: string[] = [];
+    for (let i = 0; i < 20; i++) {
+      written.push(`w${i}`);
+      await create(cluster, i % 3, `w${i}`);
+      const { body: list } = await reader.client.get(path);
+      assert.equal(list.items.length, i + 1, 'a list shows what was written before it');
+    }
+    const by = 'by="replica",worker="\\d"';
+    const last = cluster.servers.indexOf(reader);
+    await eventually(async () => (await metric(cluster, last, 'storage_replica_reads_total', by)) > 0, 'replica reads');
+
+    await standby.caughtUp();
+    const needs = { databaseUrl: cluster.databaseUrl, listenDatabaseUrl: undefined, connections: 5 };
+    const verdict = async (readDatabaseUrl: string) => {
+      const findings = await databaseFindings({ ...needs, readDatabaseUrl }, () => Date.now());
+      const { verdict, text, remedy } = findings.find(({ check }) => check === 'read replica') as Finding;
+      return `${verdict}: ${text} -> ${remedy}`;
+    };
+    assert.match(await verdict(replica.href), /^ok: it had what the primary wrote/);
+    assert.match(await verdict(cluster.databaseUrl), /^error: the read replica is no standby -> name a standby/);
+    const empty = replica.href.replace(/plinth_test_\w+/, 'nowhere');
+    assert.match(await verdict(empty), /^error: database "nowhere" does not exist -> create .* in --read-database-url/);
+
+    await cluster.postgres.shutDown('fast');
+    await standby.promote();
+    stage.move();
+    const after = async () => (await create(cluster, 0, 'after')) !== undefined;
+    await eventually(after, 'a write after the fail-over');
+    for (const watch of watches) {
+      const names = [];
+      for (let i = 0; i <= written.length; i++) names.push((await watch.next(60_000))?.object.metadata.name);
+      assert.deepEqual(names, [...written, 'after']);
+      watch.close();
+    }
+    assert.equal((await reader.client.get(path)).body.items.length, written.length + 1);
+    assert.match(reader.log, /the read replica is not read/);
   });
 
   it('that has not happened yet: a standby serves nothing, and several hosts lead to the primary', async () => {

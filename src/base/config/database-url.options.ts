@@ -69,6 +69,10 @@ export class DatabaseUrlOptions {
     if (typeof values.listenDatabaseUrl === 'string') {
       values.listenDatabaseUrl = withPassword(values.listenDatabaseUrl, password);
     }
+    const { readDatabaseUrl, readDatabaseUrlFile } = values;
+    if (typeof readDatabaseUrlFile === 'string') {
+      values.readDatabaseUrl = withPassword(pathToFileURL(resolve(readDatabaseUrlFile)).href, password);
+    } else if (typeof readDatabaseUrl === 'string') values.readDatabaseUrl = withPassword(readDatabaseUrl, password);
   }
 }
 

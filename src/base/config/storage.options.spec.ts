@@ -30,6 +30,12 @@ describe('the flags of the database', () => {
     const file = 'password_file=%2Frun%2Fthe+password';
     assert.equal(both.databaseUrl, `postgres://u@h/d?sslmode=require&${file}`);
     assert.equal(both.listenDatabaseUrl, `postgres://u@direct/d?${file}`);
+    const [primary, replica] = ['--database-url=postgres://u@h/d', '--read-database-url=postgres://u@r/d'];
+    assert.equal(
+      parse(primary, replica, '--database-password-file=/run/the password').readDatabaseUrl,
+      `postgres://u@r/d?${file}`,
+    );
+    assert.equal(parse(primary, '--read-database-url-file=/run/replica').readDatabaseUrl, 'file:///run/replica');
     const { databaseUrl } = parse(
       '--database-url-file=/run/url',
       '--database-password-command=print-token --host "$PGHOST"',
@@ -47,6 +53,8 @@ describe('the flags of the database', () => {
       [/excludes --database-url/, url, '--database-url-file=/run/url'],
       [/exclude each other/, url, '--database-password-file=/x', '--database-password-command=y'],
       [/excludes the password/, '--database-url=postgres://u:secret@h/d', '--database-password-file=/x'],
+      [/excludes --read-database-url/, url, '--read-database-url=postgres://u@r/d', '--read-database-url-file=/run/r'],
+      [/asks for the primary/, url, '--read-database-url=postgres://u@r/d?target_session_attrs=primary'],
       [/needs --database-url/, '--database-password-command=y'],
       [/must not be negative/, url, '--database-password-lifetime=-1s'],
     ] as const) {

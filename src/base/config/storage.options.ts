@@ -1,7 +1,7 @@
 import { IsOptional, Max, Min } from 'class-validator';
 import { Check } from './check.js';
 import { DatabaseUrlOptions } from './database-url.options.js';
-import { databaseUrlProblem } from './database-url-problem.js';
+import { databaseUrlProblem, readDatabaseUrlProblem } from './database-url-problem.js';
 import { Flag } from './flag.js';
 import { formatFlagDuration } from './flag-duration.js';
 import { sqlProjectionModes, sqlProjectionOverridesProblem, sqlProjectionProblem } from './sql-projection.js';
@@ -28,6 +28,30 @@ export class StorageOptions extends DatabaseUrlOptions {
   })
   @Check('databaseUrl', databaseUrlProblem)
   readonly listenDatabaseUrl: string | undefined = undefined;
+
+  @Flag({
+    name: 'read-database-url',
+    type: 'string',
+    unit: 'url',
+    usage:
+      'Read replica (a standby) of the database of --database-url: watches, caches and lists from the database are read ' +
+      'there. What has to be newest waits for the replica. Of several hosts, the first standby that answers is used; ' +
+      'while none does, or it lags by more than a second, the primary is read. The flags of the password hold here too.',
+    secret: true,
+  })
+  @Check('readDatabaseUrl', readDatabaseUrlProblem)
+  readonly readDatabaseUrl: string | undefined = undefined;
+
+  @Flag({
+    name: 'read-database-url-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'File that holds what --read-database-url would say. It is read for each connection, so it may be replaced.',
+  })
+  @Check<string>('readDatabaseUrlFile', (_file, { readDatabaseUrl }) =>
+    readDatabaseUrl === undefined ? undefined : 'excludes --read-database-url: both name the replica',
+  )
+  readonly readDatabaseUrlFile: string | undefined = undefined;
 
   @Flag({
     name: 'database-pool-size',

@@ -15,8 +15,14 @@ export interface DatabaseTarget {
   readonly renewed?: () => DatabaseTarget | undefined;
 }
 
-/** The values of `target_session_attrs` that allow a server that accepts writes, which this program needs. */
-const writable: ReadonlySet<string> = new Set(['any', 'read-write', 'primary']);
+/** Whether the URL must allow a server that accepts writes, or one that follows another. */
+export type WantedServer = 'primary' | 'standby';
+
+/** The values of `target_session_attrs` that allow the wanted server. */
+const allowed: Readonly<Record<WantedServer, ReadonlySet<string>>> = {
+  primary: new Set(['any', 'read-write', 'primary']),
+  standby: new Set(['any', 'read-only', 'standby', 'prefer-standby']),
+};
 const portEnd = /:(\d+)$/;
 
 /**
@@ -25,16 +31,22 @@ const portEnd = /:(\d+)$/;
  * connection: a URL that names a file (`file:///path`) leads to what is in the file now.
  *
  * @throws DatabaseUrlError when a host is empty, when the numbers of hosts and ports do not match, when
- * `target_session_attrs` asks for a standby, and for parameters of TLS or of the password that can't be followed.
+ * `target_session_attrs` asks for another server than the wanted one, and for parameters of TLS or of the password that
+ * can't be followed.
  */
-export function databaseTargets(given: string, variables = environment): readonly DatabaseTarget[] {
+export function databaseTargets(
+  given: string,
+  variables = environment,
+  server: WantedServer = 'primary',
+): readonly DatabaseTarget[] {
   const url = databaseUrlText(given);
   const parameters = parametersOf(url);
-  const wanted = parameters.get('target_session_attrs') ?? variables.PGTARGETSESSIONATTRS ?? '';
-  if (wanted !== '' && !writable.has(wanted)) {
-    throw new DatabaseUrlError(
-      `target_session_attrs must be one of ${[...writable].join(', ')}: a standby takes no writes`,
-    );
+  // The variable is about the database itself, not about its replicas.
+  const ofVariable = server === 'primary' ? variables.PGTARGETSESSIONATTRS : undefined;
+  const wanted = parameters.get('target_session_attrs') ?? ofVariable ?? '';
+  if (wanted !== '' && !allowed[server].has(wanted)) {
+    const reason = server === 'primary' ? 'a standby takes no writes' : 'the URL is that of a read replica';
+    throw new DatabaseUrlError(`target_session_attrs must be one of ${[...allowed[server]].join(', ')}: ${reason}`);
   }
   parameters.delete('target_session_attrs');
   const password = takePasswordSource(parameters, variables);
@@ -47,7 +59,7 @@ export function databaseTargets(given: string, variables = environment): readonl
     connectionString,
     tls,
     password,
-    ...(url !== given && { renewed: () => databaseTargets(given, variables)[index] }),
+    ...(url !== given && { renewed: () => databaseTargets(given, variables, server)[index] }),
   }));
 }
 

@@ -12,6 +12,9 @@ export class ChangeLogMetrics {
   private readonly logBytes: Gauge<string>;
   private readonly notificationQueue: Gauge<string>;
   private readonly missingVersions: Counter<string>;
+  private readonly replicaReads: Counter<'by'>;
+  private readonly replicaLag: Gauge<string>;
+  private readonly replicaInUse: Gauge<string>;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -50,7 +53,23 @@ export class ChangeLogMetrics {
       help: 'Share of the notification queue of the database server in use; commits fail when it is full.',
       registers,
     });
-    // A process that does not maintain the database omits the series, instead of showing zero.
+    this.replicaReads = new Counter({
+      name: 'storage_replica_reads_total',
+      help: 'Reads meant for the read replica, by who answered: the replica, or the primary in its place.',
+      labelNames: ['by'],
+      registers,
+    });
+    this.replicaLag = new Gauge({
+      name: 'storage_replica_lag_seconds',
+      help: 'How long the read replica has lacked the oldest version that it lacks, at its last answer.',
+      registers,
+    });
+    this.replicaInUse = new Gauge({
+      name: 'storage_replica_in_use',
+      help: 'Whether reads come from the read replica: 0 while it does not answer or lags, and the primary is read.',
+      registers,
+    });
+    // A process that does not maintain the database, or has no read replica, omits the series, instead of showing zero.
     for (const gauge of [
       this.epoch,
       this.compactRevision,
@@ -59,6 +78,8 @@ export class ChangeLogMetrics {
       this.historyBytes,
       this.historyAge,
       this.notificationQueue,
+      this.replicaLag,
+      this.replicaInUse,
     ]) {
       gauge.remove();
     }
@@ -99,6 +120,19 @@ export class ChangeLogMetrics {
   historyIs(bytes: number, ageSeconds: number): void {
     this.historyBytes.set(bytes);
     this.historyAge.set(ageSeconds);
+  }
+
+  replicaRead(by: string): void {
+    this.replicaReads.inc({ by });
+    if (by === 'replica') this.replicaInUse.set(1);
+  }
+
+  replicaLagIs(seconds: number): void {
+    this.replicaLag.set(seconds);
+  }
+
+  replicaIsUsed(isUsed: boolean): void {
+    this.replicaInUse.set(isUsed ? 1 : 0);
   }
 
   /** Time since the change log was last read, in milliseconds. */

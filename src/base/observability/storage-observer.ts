@@ -56,6 +56,13 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
     },
     resolved: (outcome: string) => logger.warn('outcome of a write batch after a broken connection', { outcome }),
     logRead: (changes: number, source: string) => metrics.changeLog.read(source, changes),
+    replicaRead: (by: string) => metrics.changeLog.replicaRead(by),
+    replicaLag: (lagMs: number) => metrics.changeLog.replicaLagIs(lagMs / 1000),
+    replicaUsed: (isUsed: boolean, reason: string | undefined) => {
+      metrics.changeLog.replicaIsUsed(isUsed);
+      if (isUsed) logger.info('the read replica is read again');
+      else logger.warn('the read replica is not read: reads go to the primary', { reason });
+    },
     slowConsumer: (resource: string) => logger.warn('watch ended, it fell behind', { resource }),
     retention: (compactRevision: bigint, droppedPartitions: number, size: LogSizeReport) => {
       metrics.changeLog.sizeIs(compactRevision, size.partitions, size.bytes, size.notificationQueue);

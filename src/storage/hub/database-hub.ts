@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Sealing } from '../encryption/sealing.js';
 import { LocalDatabase } from '../postgres/local-database.js';
 import type { ResolvedOptions } from '../postgres/postgres-storage-options.js';
-import type { Row } from '../postgres/session.js';
+import type { Row, Statement } from '../postgres/session.js';
 import { hasHead, readStatements, text } from '../postgres/statements.js';
 import type { WrittenBatch } from '../postgres/written-batch.js';
 import type { Write } from '../storage.interface.js';
@@ -35,6 +35,7 @@ export class DatabaseHub {
   private readonly database: LocalDatabase;
   private readonly clients = new Set<HubClient>();
   private readonly reads: HubReads;
+  private readonly replicaReads: HubReads;
   private starting: Promise<void> | undefined;
   /** Versions of notifications that arrived during a batch. */
   private held: bigint[] = [];
@@ -61,7 +62,9 @@ export class DatabaseHub {
       batchEnded: (written) => this.batchEnded(written),
       hint: (newest, source) => this.hint(newest, source),
     });
-    this.reads = new HubReads((read) => this.run(read), Math.max(1, options.poolSize - 1));
+    const mostRounds = Math.max(1, options.poolSize - 1);
+    this.reads = new HubReads((read) => this.run(read), mostRounds);
+    this.replicaReads = new HubReads((read) => this.runOnReplica(read), mostRounds);
   }
 
   /** Serves the process at the other end of the stream, until that process exits. */
@@ -115,6 +118,8 @@ export class DatabaseHub {
         return this.start(client);
       case 'read':
         return this.reads.rows({ name: request[2], values: request[3], timeoutMs: request[4] });
+      case 'read-replica':
+        return this.replicaReads.rows({ name: request[2], values: request[3], timeoutMs: request[4] });
       case 'write-together':
         return writer.writeTogether(request[2].map(receiveWrite));
       case 'check-writes':
@@ -137,9 +142,15 @@ export class DatabaseHub {
     this.sendEpoch([client]);
   }
 
+  /** What a replica has counts as seen only when the primary says so: see `ReadReplica`. */
+  private async runOnReplica({ name, values, timeoutMs }: Read): Promise<readonly Row[]> {
+    const { replica } = this.database;
+    if (replica === undefined) throw new StorageError('Invalid', 'there is no read replica');
+    return replica.run((session) => session.run(statementOf(name), values, timeoutMs));
+  }
+
   private async run({ name, values, timeoutMs }: Read): Promise<readonly Row[]> {
-    const statement = readStatements.get(name);
-    if (statement === undefined) throw new StorageError('Invalid', `there is no statement ${name}`);
+    const statement = statementOf(name);
     const run = () => this.database.pool.run((session) => session.run(statement, values, timeoutMs));
     if (!hasHead(statement)) return run();
     const rows = await this.database.epochs.read(1, run);
@@ -178,6 +189,12 @@ export class DatabaseHub {
     if (current === undefined) return;
     for (const client of clients) client.send(['epoch', { epoch: current, lost, seen }]);
   }
+}
+
+function statementOf(name: string): Statement {
+  const statement = readStatements.get(name);
+  if (statement === undefined) throw new StorageError('Invalid', `there is no statement ${name}`);
+  return statement;
 }
 
 function later(a: bigint, b: bigint): bigint {

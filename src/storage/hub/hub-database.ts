@@ -28,6 +28,7 @@ interface Call {
 /** The database, reached through the hub of this machine. Texts are encrypted and decrypted here. */
 export class HubDatabase implements Database, Writer {
   readonly pool: QueryPool;
+  readonly replica: QueryPool | undefined;
   readonly epochs: EpochKeeper;
   readonly writer: Writer = this;
   /** Always false: the hub sends notifications only while no batch is in progress. */
@@ -46,7 +47,7 @@ export class HubDatabase implements Database, Writer {
 
   constructor(
     stream: Socket,
-    { observer, sealing, signal }: ResolvedOptions,
+    { observer, sealing, signal, readDatabaseUrl }: ResolvedOptions,
     private readonly events: DatabaseEvents,
   ) {
     this.sealing = sealing;
@@ -58,11 +59,15 @@ export class HubDatabase implements Database, Writer {
     this.epochs = new EpochKeeper(observer, async () => {
       await this.ask(['check-epoch', this.epochs.seen]);
     });
-    const session: Queries = {
-      run: async (statement, values, timeoutMs) =>
-        (await this.ask(['read', statement.name, values, timeoutMs])) as Row[],
+    const through = (kind: 'read' | 'read-replica'): QueryPool => {
+      const session: Queries = {
+        run: async (statement, values, timeoutMs) =>
+          (await this.ask([kind, statement.name, values, timeoutMs])) as Row[],
+      };
+      return { run: (use) => use(session) };
     };
-    this.pool = { run: (use) => use(session) };
+    this.pool = through('read');
+    this.replica = readDatabaseUrl === undefined ? undefined : through('read-replica');
     signal.addEventListener('abort', () => this.giveUp());
   }
 

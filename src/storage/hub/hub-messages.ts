@@ -9,8 +9,8 @@ import type { SentWrite } from './sent-write.js';
 export type HubRequest =
   /** Checks the database, unless another process has already requested that. */
   | readonly ['start', number]
-  /** Runs a read statement by its name. */
-  | readonly ['read', number, string, readonly StatementValue[], number]
+  /** Runs a read statement by its name, in the database or in its read replica. */
+  | readonly ['read' | 'read-replica', number, string, readonly StatementValue[], number]
   /** Writes whose texts are in the form that the database stores. */
   | readonly ['write', number, SentWrite]
   | readonly ['write-together', number, readonly SentWrite[]]

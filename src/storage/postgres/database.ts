@@ -40,6 +40,8 @@ export interface DatabaseEvents {
 /** The database operations that the store needs, run by this process or by another one. */
 export interface Database {
   readonly pool: QueryPool;
+  /** Connections to a read replica, if one is used. Fails soon if none can be read: the primary answers as well. */
+  readonly replica: QueryPool | undefined;
   readonly epochs: EpochKeeper;
   readonly writer: Writer;
   /**

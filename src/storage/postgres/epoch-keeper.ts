@@ -21,7 +21,7 @@ const TIMEOUT_MS = 10_000;
 /** How far versions leap ahead of those that a process may have seen without reporting them to the database. */
 const BUMP = 1_000_000_000n;
 /** Only a leap makes the head rise this far between two reads. */
-const SUSPICIOUS_LEAP = BUMP / 2n;
+export const SUSPICIOUS_LEAP = BUMP / 2n;
 const MOST_READS = 4;
 
 /**

@@ -1,5 +1,6 @@
 import { quoteText } from '../../base/database/sql-text.js';
 import { type ListenConnection, NotifyListener } from '../feed/notify-listener.js';
+import { StorageError } from '../storage-error.js';
 import type { Database, DatabaseEvents } from './database.js';
 import { EpochKeeper } from './epoch-keeper.js';
 import { schemaProblem } from './migrate.js';
@@ -8,7 +9,7 @@ import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
 import { type Row, type ServerLimits, Session } from './session.js';
 import { SessionPool } from './session-pool.js';
-import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
+import { HINT_CHANNEL, LOG_BOUNDS, REPLICA_HISTORY, text } from './statements.js';
 import { WriterLock } from './writer-lock.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
@@ -23,6 +24,7 @@ const listenerLimits: ServerLimits = { lockMs: 2_000, statementMs: 2_500 };
 /** The connections of this process: one for writes, one for notifications, up to `poolSize` for reads. */
 export class LocalDatabase implements Database {
   readonly pool: SessionPool;
+  readonly replica: SessionPool | undefined;
   readonly epochs: EpochKeeper;
   readonly writer: Sequencer;
   private readonly listener: NotifyListener;
@@ -32,6 +34,16 @@ export class LocalDatabase implements Database {
   constructor(given: ResolvedOptions, events: DatabaseEvents) {
     const options = { ...given, signal: AbortSignal.any([given.signal, this.givenUp.signal]) };
     this.pool = new SessionPool(options);
+    this.replica =
+      options.readDatabaseUrl === undefined
+        ? undefined
+        : new SessionPool(options, {
+            url: options.readDatabaseUrl,
+            role: 'replica',
+            connectTimeoutMs: Math.min(options.connectTimeoutMs, 2 * options.replicaPatienceMs),
+            patienceMs: options.replicaPatienceMs / 3,
+            check: (session) => this.checkReplica(session),
+          });
     const lock = new WriterLock(
       () =>
         Session.open({
@@ -101,8 +113,8 @@ export class LocalDatabase implements Database {
     await Promise.all([this.retention.stop(), this.listener.stop(), this.writer.stop()]);
   }
 
-  close(): Promise<void> {
-    return this.pool.stop();
+  async close(): Promise<void> {
+    await Promise.all([this.pool.stop(), this.replica?.stop()]);
   }
 
   follow(): void {
@@ -111,6 +123,22 @@ export class LocalDatabase implements Database {
 
   giveUp(): void {
     this.givenUp.abort();
+  }
+
+  /**
+   * Checks that the session leads to a replica of the database, in the history of this process. A replica that lags may
+   * be in an older one; a copy of the database that was promoted is in another one.
+   */
+  private async checkReplica(session: Session): Promise<void> {
+    const [there] = await session.execute(REPLICA_HISTORY.name, REPLICA_HISTORY.text, START_TIMEOUT_MS);
+    const [here] = await this.pool.run((primary) => primary.run(REPLICA_HISTORY, [], START_TIMEOUT_MS));
+    if (there?.[0] !== here?.[0]) throw new StorageError('Unavailable', 'the read replica is of another database');
+    if (there?.join() !== here?.join()) {
+      throw new StorageError(
+        'Unavailable',
+        'the read replica is not in the history of the database, or lags behind it',
+      );
+    }
   }
 
   /** Notices a change of the history in a process that neither writes nor reads. */

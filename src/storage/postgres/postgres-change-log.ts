@@ -6,9 +6,17 @@ import { StorageError } from '../storage-error.js';
 import type { QueryPool } from './database.js';
 import type { EpochKeeper } from './epoch-keeper.js';
 import { searchable } from './keys.js';
+import type { ReadReplica } from './read-replica.js';
 import type { Reader } from './reader.js';
-import type { Row } from './session.js';
+import type { Row, StatementValue } from './session.js';
 import { READ_CHANGES, text } from './statements.js';
+
+/** Undefined parts mean everything. */
+interface LogScope {
+  readonly resources: readonly string[];
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+}
 
 const TYPES = ['create', 'update', 'delete'] as const;
 const NO_END = 9_223_372_036_854_775_807n;
@@ -23,45 +31,71 @@ export class PostgresChangeLog implements ChangeLog {
   private readonly reader: Reader;
   private readonly epochs: EpochKeeper;
   private readonly sealing: Sealing;
+  private readonly replica: ReadReplica | undefined;
 
-  constructor(pool: QueryPool, reader: Reader, epochs: EpochKeeper, sealing: Sealing = plainSealing) {
+  /** @param replica where the log is read as far as possible; default: nowhere but in the database */
+  constructor(
+    pool: QueryPool,
+    reader: Reader,
+    epochs: EpochKeeper,
+    sealing: Sealing = plainSealing,
+    replica?: ReadReplica,
+  ) {
     this.pool = pool;
     this.reader = reader;
     this.epochs = epochs;
     this.sealing = sealing;
+    this.replica = replica;
   }
 
-  readResources(after: bigint, resources: readonly string[]): Promise<LogStretch> {
-    return this.read(after, NO_END, resources, undefined, undefined);
+  async readResources(after: bigint, resources: readonly string[]): Promise<LogStretch> {
+    const { replica } = this;
+    const scope = { resources, namespace: undefined, name: undefined };
+    return (replica?.mayRead() && (await this.readReplica(replica, after, scope))) || this.read(after, NO_END, scope);
   }
 
-  readScope(after: bigint, upto: bigint, scope: ListScope): Promise<LogStretch> {
-    return this.read(after, upto, [scope.resource], scope.namespace, scope.name);
+  async readScope(after: bigint, upto: bigint, { resource, namespace, name }: ListScope): Promise<LogStretch> {
+    const scope = { resources: [resource], namespace, name };
+    const query = { statement: READ_CHANGES, values: valuesOf(after, upto, scope) };
+    const rows = await this.replica?.rowsAt(upto, query);
+    return rows === undefined ? this.read(after, upto, scope) : this.stretch(after, upto, rows);
   }
 
   async head(): Promise<bigint> {
     return (await this.reader.bounds()).head;
   }
 
-  private async read(
-    after: bigint,
-    upto: bigint,
-    resources: readonly string[],
-    namespace: string | undefined,
-    name: string | undefined,
-  ): Promise<LogStretch> {
-    const values = [
-      after.toString(),
-      upto.toString(),
-      resources.map(searchable),
-      namespace === undefined ? null : searchable(namespace),
-      name === undefined ? null : searchable(name),
-      MOST_ROWS,
-      MOST_BYTES,
-    ];
-    const [bounds, ...rows] = await this.epochs.read(1, () =>
-      this.pool.run((session) => session.run(READ_CHANGES, values, TIMEOUT_MS)),
+  /**
+   * Reads from the replica what follows, up to the newest version that the primary is known to have. If no later one is
+   * known, the primary is asked for its newest version: so a poll finds what no notification announced. Undefined when
+   * the primary has to be read.
+   */
+  private async readReplica(replica: ReadReplica, after: bigint, scope: LogScope): Promise<LogStretch | undefined> {
+    if (replica.known <= after || replica.isUncertain) {
+      const head = await this.head();
+      if (head <= after) return { changes: [], position: after, head, more: false };
+    }
+    const upto = replica.known;
+    const found = await replica.rowsAfter(after, { statement: READ_CHANGES, values: valuesOf(after, upto, scope) });
+    if (found === undefined) {
+      replica.confirm(await this.head());
+      return undefined;
+    }
+    const stretch = await this.stretch(after, found.upto < upto ? found.upto : upto, found.rows);
+    return { ...stretch, head: upto, more: stretch.position < upto };
+  }
+
+  private async read(after: bigint, upto: bigint, scope: LogScope): Promise<LogStretch> {
+    const values = valuesOf(after, upto, scope);
+    this.replica?.countPrimary();
+    return this.stretch(
+      after,
+      upto,
+      await this.epochs.read(1, () => this.pool.run((session) => session.run(READ_CHANGES, values, TIMEOUT_MS))),
     );
+  }
+
+  private async stretch(after: bigint, upto: bigint, [bounds, ...rows]: readonly Row[]): Promise<LogStretch> {
     if (bounds === undefined) throw new StorageError('Unavailable', 'the retention row is missing');
     const compactRevision = BigInt(text(bounds, 0));
     const head = BigInt(text(bounds, 1));
@@ -98,6 +132,18 @@ export class PostgresChangeLog implements ChangeLog {
     };
     return sealed.length === 0 ? changes.map(open) : inTurns(mappedInSteps(changes, open));
   }
+}
+
+function valuesOf(after: bigint, upto: bigint, { resources, namespace, name }: LogScope): readonly StatementValue[] {
+  return [
+    after.toString(),
+    upto.toString(),
+    resources.map(searchable),
+    namespace === undefined ? null : searchable(namespace),
+    name === undefined ? null : searchable(name),
+    MOST_ROWS,
+    MOST_BYTES,
+  ];
 }
 
 function change(row: Row): Change {

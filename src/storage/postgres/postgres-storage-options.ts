@@ -47,7 +47,7 @@ export interface StorageObserver {
   /** One statement finished. `name` is a fixed word per statement. */
   query(name: string, durationMs: number, failed: boolean): void;
   /** A connection was lost or could not be established. `reason` is undefined when the other side simply closed it. */
-  connectionLost(role: 'writer' | 'reader' | 'listener', reason: unknown): void;
+  connectionLost(role: 'writer' | 'reader' | 'listener' | 'replica', reason: unknown): void;
   /**
    * A connection was opened that an attacker on the network may read or take over; `problem` describes how, and what to
    * do.
@@ -57,6 +57,12 @@ export interface StorageObserver {
   resolved(outcome: 'written' | 'not-written' | 'unknown'): void;
   /** The change log was read: how many changes, and what started the read. */
   logRead(changes: number, source: 'notify' | 'poll' | 'local'): void;
+  /** A read that a read replica may answer was answered by it, or by the primary in its place. */
+  replicaRead(by: 'replica' | 'primary'): void;
+  /** How long the read replica has lacked the oldest of the versions that it lacks; 0 if it lacks none. */
+  replicaLag(lagMs: number): void;
+  /** Reads come from the read replica again, or no longer, for a reason. */
+  replicaUsed(isUsed: boolean, reason: string | undefined): void;
   /** A subscription was ended because it fell behind. */
   slowConsumer(resource: string): void;
   /** A maintenance round ended; `compactRevision` is the oldest version that can be read. */
@@ -76,6 +82,9 @@ export const silentObserver: StorageObserver = {
   unprotected: () => {},
   resolved: () => {},
   logRead: () => {},
+  replicaRead: () => {},
+  replicaLag: () => {},
+  replicaUsed: () => {},
   slowConsumer: () => {},
   retention: () => {},
   epoch: () => {},
@@ -91,6 +100,10 @@ export interface PostgresStorageOptions {
   readonly databaseUrl: string;
   /** Direct connection for LISTEN and partition upkeep when `databaseUrl` is a transaction pooler. */
   readonly listenDatabaseUrl?: string | undefined;
+  /** Connection URL of one or several read replicas, for what needs no primary. Default: everything is read there. */
+  readonly readDatabaseUrl?: string | undefined;
+  /** How long a read waits for a read replica before the primary is read. Default 1,000. */
+  readonly replicaPatienceMs?: number | undefined;
   /** Number of reader connections, in addition to one writer and one listener connection. Default 3. */
   readonly poolSize?: number | undefined;
   /** How long old versions stay readable. The default, 5 minutes, is also the minimum. */
@@ -123,7 +136,10 @@ export interface PostgresStorageOptions {
 }
 
 /** `PostgresStorageOptions` with every default filled in. */
-export type ResolvedOptions = Required<{ [K in keyof PostgresStorageOptions]: NonNullable<PostgresStorageOptions[K]> }>;
+export type ResolvedOptions = Required<{
+  [K in keyof Omit<PostgresStorageOptions, 'readDatabaseUrl'>]: NonNullable<PostgresStorageOptions[K]>;
+}> &
+  Pick<PostgresStorageOptions, 'readDatabaseUrl'>;
 
 const MIN_HISTORY_MS = 5 * 60_000;
 
@@ -132,6 +148,8 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
   const resolved: ResolvedOptions = {
     databaseUrl: options.databaseUrl,
     listenDatabaseUrl: options.listenDatabaseUrl ?? options.databaseUrl,
+    readDatabaseUrl: options.readDatabaseUrl,
+    replicaPatienceMs: options.replicaPatienceMs ?? 1_000,
     poolSize: options.poolSize ?? 3,
     watchHistoryMs: options.watchHistoryMs ?? MIN_HISTORY_MS,
     historyRetentionMs: options.historyRetentionMs ?? 0,
@@ -153,6 +171,7 @@ export function resolveOptions(options: PostgresStorageOptions): ResolvedOptions
     if (!Number.isFinite(value) || value < least) errors.push(`${name} must be at least ${least}, not ${value}`);
   };
   if (resolved.databaseUrl === '') errors.push('databaseUrl must not be empty');
+  atLeast('replicaPatienceMs', resolved.replicaPatienceMs, 1);
   atLeast('poolSize', resolved.poolSize, 1);
   atLeast('watchHistoryMs', resolved.watchHistoryMs, MIN_HISTORY_MS);
   atLeast('historyRetentionMs', resolved.historyRetentionMs, 0);

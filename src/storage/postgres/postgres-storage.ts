@@ -28,6 +28,7 @@ import { guaranteedUpdate, withoutPlace } from './guaranteed-update.js';
 import { LocalDatabase } from './local-database.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
 import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './postgres-storage-options.js';
+import { ReadReplica } from './read-replica.js';
 import { type MomentVersion, Reader, type VersionTime } from './reader.js';
 import { CENSUS, DATABASE_SIZE, SERVER_KEY, text } from './statements.js';
 
@@ -48,6 +49,7 @@ export type OpenDatabase = (options: ResolvedOptions, events: DatabaseEvents) =>
  */
 export class PostgresStorage implements Storage {
   private readonly database: Database;
+  private readonly replica: ReadReplica | undefined;
   private readonly reader: Reader;
   private readonly finder: Finder;
   private readonly feed: ChangeFeed;
@@ -56,12 +58,17 @@ export class PostgresStorage implements Storage {
   constructor(options: ResolvedOptions, open: OpenDatabase = (all, events) => new LocalDatabase(all, events)) {
     this.database = open(options, {
       batchEnded: (written) => this.feed.batchEnded(written),
-      hint: (newest, source) => this.feed.wake(newest, source),
+      hint: (newest, source) => {
+        if (newest !== undefined) this.replica?.hear(newest);
+        this.feed.wake(newest, source);
+      },
     });
-    const { pool, epochs, writer } = this.database;
-    this.reader = new Reader(pool, options.poolSize, epochs, options.sealing);
+    const { pool, replica, epochs, writer } = this.database;
+    const { observer, signal, replicaPatienceMs: patienceMs } = options;
+    this.replica = replica && new ReadReplica({ pool: replica, epochs, observer, signal, patienceMs });
+    this.reader = new Reader(pool, options.poolSize, epochs, options.sealing, this.replica);
     this.finder = new Finder(pool, epochs, this.reader);
-    this.feed = new ChangeFeed(new PostgresChangeLog(pool, this.reader, epochs, options.sealing), {
+    this.feed = new ChangeFeed(new PostgresChangeLog(pool, this.reader, epochs, options.sealing, this.replica), {
       pollMs: options.notifyPollMs,
       backlogCharacters: options.watchBacklogCharacters,
       observer: options.observer,

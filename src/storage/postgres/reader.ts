@@ -16,6 +16,7 @@ import type { QueryPool } from './database.js';
 import type { EpochKeeper } from './epoch-keeper.js';
 import { isStorableKey, type KeyRange, keyRange, keyString, searchable } from './keys.js';
 import { failureKind } from './postgres-errors.js';
+import type { ReadReplica } from './read-replica.js';
 import type { Row, Statement } from './session.js';
 import { SharedReads } from './shared-reads.js';
 import {
@@ -65,16 +66,25 @@ export class Reader {
   private readonly pool: QueryPool;
   private readonly epochs: EpochKeeper;
   private readonly sealing: Sealing;
+  private readonly replica: ReadReplica | undefined;
   private readonly gets: SharedReads<StorageKey, StoredObject | StorageError | undefined>;
   private readonly boundReads: SharedReads<null, LogBounds>;
   /** Cached numbers of objects after a position at a version, for the next pages of a list. */
   private readonly counts = new Map<string, number>();
   private isCounting = false;
 
-  constructor(pool: QueryPool, poolSize: number, epochs: EpochKeeper, sealing: Sealing = plainSealing) {
+  /** @param replica where pages of lists are read as far as possible; default: nowhere but in the database */
+  constructor(
+    pool: QueryPool,
+    poolSize: number,
+    epochs: EpochKeeper,
+    sealing: Sealing = plainSealing,
+    replica?: ReadReplica,
+  ) {
     this.pool = pool;
     this.epochs = epochs;
     this.sealing = sealing;
+    this.replica = replica;
     const rounds = Math.max(1, poolSize - 1);
     this.gets = new SharedReads((keys) => this.loadObjects(keys), keyString, rounds);
     this.boundReads = new SharedReads(
@@ -262,21 +272,30 @@ export class Reader {
   private async page(
     { pageBytes, ...scope }: ListScope & Pick<ListQuery, 'pageBytes'>,
     after: ListPosition | undefined,
-    at: bigint | undefined,
+    version: bigint | undefined,
     limit: number,
   ): Promise<ListPage> {
     const range = keyRange(scope, after);
-    const plainValues = [...rangeValues(range), at?.toString() ?? null, limit + 1];
-    const read = async (statement: Statement, values: readonly (string | number | null)[] = plainValues) => {
-      const [bounds, ...rows] = await this.epochs.read(1, () =>
-        this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS)),
-      );
-      return { ...boundsOf(bounds), rows };
+    const plain = pageBytes === undefined;
+    const valuesAt = (wanted: bigint | undefined) => [...rangeValues(range), wanted?.toString() ?? null, limit + 1];
+    const read = async (statement: Statement, values: readonly (string | number | null)[]) => {
+      this.replica?.countPrimary();
+      return this.epochs.read(1, () => this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS)));
     };
-    let found =
-      pageBytes === undefined ? await read(LIST_PAGE) : await read(LIST_PAGE_WITHIN, [...plainValues, pageBytes]);
+    const within = (values: readonly (string | number | null)[]) => (plain ? values : [...values, pageBytes]);
+    const statement = plain ? LIST_PAGE : LIST_PAGE_WITHIN;
+    let at = version;
+    let rowsAt: Row[] | undefined;
+    if (this.replica?.mayRead()) {
+      // A replica has what the primary has committed only after a while: the primary says which version is the newest.
+      at ??= (await this.bounds()).head;
+      rowsAt = await this.replica.rowsAt(at, { statement, values: within(valuesAt(at)) });
+      if (rowsAt === undefined) at = version;
+    }
+    const parsed = ([bounds, ...rows]: readonly Row[]) => ({ ...boundsOf(bounds), rows });
+    let found = parsed(rowsAt ?? (await read(statement, within(valuesAt(at)))));
     // A version that the log no longer has may be in the history.
-    if (at !== undefined && at < found.compactRevision) found = await read(PAST_PAGE);
+    if (at !== undefined && at < found.compactRevision) found = parsed(await read(PAST_PAGE, valuesAt(at)));
     const { head, rows } = found;
     if (at !== undefined) checkVersion(at, found);
     const keyOf = (row: Row) => ({ resource: scope.resource, namespace: text(row, 2), name: text(row, 3) });
@@ -338,7 +357,9 @@ export class Reader {
   }
 
   private async count(statement: Statement, values: readonly (string | number | null)[]): Promise<number | undefined> {
-    const [row] = await this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS));
+    const [row] =
+      (await this.replica?.rowsAt(BigInt(values[6] ?? 0), { statement, values })) ??
+      (await this.pool.run((session) => session.run(statement, values, LIST_TIMEOUT_MS)));
     return typeof row?.[0] === 'string' ? Number(row[0]) : undefined;
   }
 }

@@ -30,6 +30,17 @@ describe('hosts of a connection URL', () => {
     for (const [url, expected] of cases) assert.deepEqual(strings(url), expected, url);
   });
 
+  it('may ask for a standby where one is wanted, whatever the variable says of the primary', () => {
+    const variables = { PGTARGETSESSIONATTRS: 'primary' };
+    const [first, second] = databaseTargets('postgres://a,b/d?target_session_attrs=standby', variables, 'standby');
+    assert.deepEqual([first?.connectionString, second?.connectionString], ['postgres://a/d', 'postgres://b/d']);
+    assert.equal(databaseTargets('postgres://a/d', variables, 'standby').length, 1);
+    assert.throws(
+      () => databaseTargets('postgres://a/d?target_session_attrs=primary', {}, 'standby'),
+      DatabaseUrlError,
+    );
+  });
+
   it('each get the TLS parameters of the URL', () => {
     const targets = databaseTargets('postgres://a,b/d?sslmode=require&connect_timeout=5', {});
     assert.equal(targets.length, 2);

@@ -4,10 +4,18 @@ import { systemTimers } from '../../base/machinery/timers.js';
 import { StorageError } from '../storage-error.js';
 import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
-import { type ServerLimits, Session } from './session.js';
+import { type ServerLimits, Session, type SessionOptions } from './session.js';
 
 /** `lockMs` must be less than the shortest time limit of a read, `statementMs` more than the longest. */
 const limits: ServerLimits = { lockMs: 4_000, statementMs: 35_000 };
+
+/** Where a pool connects, if not to the database of `databaseUrl`. */
+export interface PoolTarget extends Pick<SessionOptions, 'url' | 'role' | 'connectTimeoutMs'> {
+  /** How long a read is retried, in milliseconds. */
+  readonly patienceMs: number;
+  /** Rejects if the connection must not be used. */
+  readonly check: (session: Session) => Promise<void>;
+}
 
 /**
  * The reader connections: at most poolSize, opened on first use and kept. A read is retried when its connection breaks
@@ -21,13 +29,16 @@ export class SessionPool {
   private readonly waiting: (() => void)[] = [];
   private inUse = 0;
 
-  constructor(options: ResolvedOptions) {
+  constructor(
+    options: ResolvedOptions,
+    private readonly target?: PoolTarget,
+  ) {
     this.options = options;
   }
 
   /** Runs `use` on a connection of its own. Throws only `StorageError`. */
   async run<T>(use: (session: Session) => Promise<T>): Promise<T> {
-    const deadline = performance.now() + this.options.writeWaitMs;
+    const deadline = performance.now() + (this.target?.patienceMs ?? this.options.writeWaitMs);
     const backoff = new Backoff({ firstMs: 20, longestMs: 500 }, Math.random);
     for (;;) {
       if (this.stopping.signal.aborted || this.options.signal.aborted) {
@@ -91,7 +102,14 @@ export class SessionPool {
       observer: this.options.observer,
       signal: this.options.signal,
       limits,
+      ...this.target,
     });
+    try {
+      await this.target?.check(session);
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
     this.all.add(session);
     session.onBroken(() => this.all.delete(session));
     if (this.stopping.signal.aborted) {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type pg from 'pg';
 import { connectDatabase } from '../../base/database/connect-database.js';
-import { type DatabaseTarget, databaseTargets } from '../../base/database/database-targets.js';
+import { type DatabaseTarget, databaseTargets, type WantedServer } from '../../base/database/database-targets.js';
 import { DatabaseUrlError } from '../../base/database/database-url-error.js';
 import { type Protection, protectionProblem } from '../../base/database/protection.js';
 import { noPassword } from '../../base/database/sql-state.js';
@@ -23,7 +23,8 @@ export interface SessionOptions {
   readonly url: string;
   readonly applicationName: string;
   readonly connectTimeoutMs: number;
-  readonly role: 'writer' | 'reader' | 'listener';
+  /** `replica`: reads from a standby, and from nothing else. */
+  readonly role: 'writer' | 'reader' | 'listener' | 'replica';
   readonly observer: StorageObserver;
   /** Ends the connection at once when aborted, even while it is being made. */
   readonly signal?: AbortSignal | undefined;
@@ -77,16 +78,22 @@ export class Session {
 
   /**
    * Connects to the first host of the URL that answers and is not a standby. A single host is used even if it is a
-   * standby: its responses to later statements show this. Rejects with the error of the last host.
+   * standby: its responses to later statements show this. For the role `replica` it is the first host that is a
+   * standby. Rejects with the error of the first host that can't be used.
    */
   static async open(options: SessionOptions): Promise<Session> {
-    const targets = targetsOf(options.url);
+    const wantsStandby = options.role === 'replica';
+    const targets = targetsOf(options.url, wantsStandby ? 'standby' : 'primary');
     let failure: unknown;
     for (const target of targets) {
       try {
         const session = await Session.connect(options, target);
         const standby = await session.look(options.connectTimeoutMs);
         await session.limit(options);
+        if (wantsStandby) {
+          await session.readStandby(standby, options.connectTimeoutMs);
+          return session;
+        }
         if (!standby || targets.length === 1) return session;
         await session.close();
         failure = new StorageError('Unavailable', 'every host of the database is a standby or does not answer');
@@ -142,6 +149,23 @@ export class Session {
       );
       this.isPooled = row?.[0] !== String(this.backendPid);
       return row?.[1] === 't';
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
+  }
+
+  /** Declares to the functions of the schema that this session means to read a standby. */
+  private async readStandby(isStandby: boolean, timeoutMs: number): Promise<void> {
+    const problem = isStandby
+      ? 'the read replica is reached through a pooler, which does not keep the settings of a session'
+      : 'the read replica is no standby';
+    if (!isStandby || this.isPooled) {
+      await this.close();
+      throw new StorageError('Unavailable', problem);
+    }
+    try {
+      await this.execute('read-standby', `select set_config('plinth.reads_standby', 'on', false)`, timeoutMs);
     } catch (error) {
       this.destroy();
       throw error;
@@ -285,9 +309,9 @@ function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
 
-function targetsOf(url: string): readonly DatabaseTarget[] {
+function targetsOf(url: string, wanted: WantedServer): readonly DatabaseTarget[] {
   try {
-    return databaseTargets(url);
+    return databaseTargets(url, undefined, wanted);
   } catch (error) {
     if (error instanceof DatabaseUrlError) throw new StorageError('Unavailable', error.message, { cause: error });
     throw error;

@@ -29,6 +29,13 @@ export const HINT_CHANNEL: Statement = {
   text: 'select channel from plinth.epoch where singleton',
 };
 
+/** What a database and its replicas have in common, and no other database or history. */
+export const REPLICA_HISTORY: Statement = {
+  name: 'replica-history',
+  text: `select e.channel || (select d.oid from pg_database d where d.datname = current_database()), e.epoch, e.started, e.system_identifier, e.timeline, e.relation = e.tableoid
+    from plinth.epoch e where e.singleton`,
+};
+
 export const RESOLVE_BATCH: Statement = {
   name: 'resolve-batch',
   text: 'select version, resource, namespace, name from plinth.resolve_batch($1, $2)',

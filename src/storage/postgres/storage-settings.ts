@@ -22,6 +22,7 @@ export function storageSettings(
   return resolveOptions({
     databaseUrl: options.databaseUrl,
     listenDatabaseUrl: options.listenDatabaseUrl,
+    readDatabaseUrl: options.readDatabaseUrl,
     poolSize: options.databasePoolSize,
     watchHistoryMs: options.watchHistoryMs,
     historyRetentionMs: options.historyRetentionMs,

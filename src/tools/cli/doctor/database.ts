@@ -1,23 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { protectionProblem } from '../../../base/database/protection.js';
-import { sqlState } from '../../../base/database/sql-state.js';
-import { errorCode, errorText } from '../../../base/machinery/startup-error.js';
+import { errorText } from '../../../base/machinery/startup-error.js';
 import { schemaProblem } from '../../../storage/postgres/migrate.js';
 import { silentObserver } from '../../../storage/postgres/postgres-storage-options.js';
 import { Session } from '../../../storage/postgres/session.js';
+import type { DatabaseNeeds } from './database-needs.js';
+import { connectionRemedy, tlsRemedy } from './database-remedies.js';
 import { bytesText, error, type Finding, ok, skipped, warning } from './finding.js';
-
-/** How the server would use the database. */
-export interface DatabaseNeeds {
-  readonly databaseUrl: string;
-  /** The connection without a pooler in between, for notifications. */
-  readonly listenDatabaseUrl: string | undefined;
-  /** Connections that one process opens. */
-  readonly connections: number;
-  /** How long a transaction must run to count as long; default: 600. */
-  readonly longTransactionSeconds?: number;
-}
+import { replicaFindings } from './read-replica.js';
 
 const limitMs = 10_000;
 const oldestVersion = 140_000;
@@ -49,6 +40,7 @@ export async function databaseFindings(needs: DatabaseNeeds, now: () => number):
       connectionFindings,
       poolerFinding,
       schemaFindings,
+      replicaFindings,
       vacuumFindings,
     ]) {
       findings.push(...[await look(session, needs, now)].flat());
@@ -81,26 +73,6 @@ function protectionFinding({ protection }: Session): Finding {
     verified
   ];
   return ok(check, `${protocol}; the certificate ${checked}${isLocal ? '; the connection stays on this machine' : ''}`);
-}
-
-function tlsRemedy(flag: string): string {
-  return `add sslmode=verify-full and sslrootcert to ${flag} (docs/security.md)`;
-}
-
-function connectionRemedy(fault: unknown): string {
-  const state = sqlState(fault) ?? '';
-  const text = errorText(fault);
-  if (state.startsWith('28') || /password/.test(text))
-    return 'correct user and password in --database-url, or pg_hba.conf';
-  if (state === '3D000') return 'create the database, or correct its name in --database-url';
-  if (state === '53300') return 'raise max_connections, or lower --database-pool-size';
-  if (errorCode(fault) === 'ENOENT' && /\bopen\b/.test(text))
-    return 'correct the file of sslrootcert, sslcert or sslkey in --database-url';
-  if (/terminated unexpectedly|unknown.*message|Unexpected/i.test(text))
-    return 'look whether that is the port of a PostgreSQL, and read its log';
-  if (/certificate|SSL|TLS/i.test(text)) return 'correct sslmode and sslrootcert in --database-url';
-  if (/ENOTFOUND|EAI_AGAIN/.test(text)) return 'correct the host in --database-url, or the name service';
-  return 'start the database, open the way to its port, or correct --database-url';
 }
 
 async function rowOf(session: Session, sql: string): Promise<readonly (string | null)[]> {

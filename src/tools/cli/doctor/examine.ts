@@ -71,10 +71,10 @@ function machineNeeds({ storage, secureServing, audit }: Options) {
 }
 
 async function database({ storage }: Options): Promise<readonly Finding[]> {
-  const { databaseUrl, listenDatabaseUrl, databasePoolSize } = storage;
+  const { databaseUrl, listenDatabaseUrl, readDatabaseUrl, databasePoolSize } = storage;
   if (databaseUrl === undefined) return [skipped('database', 'no --database-url')];
   const { databaseFindings } = await import('./database.js');
-  const needs = { databaseUrl, listenDatabaseUrl, connections: databasePoolSize + ownConnections };
+  const needs = { databaseUrl, listenDatabaseUrl, readDatabaseUrl, connections: databasePoolSize + ownConnections };
   return databaseFindings(needs, () => Date.now());
 }
 
