@@ -8,7 +8,7 @@ export function validateConditionTypes(conditions: readonly { readonly type?: st
   const seen = new Set<string>();
   for (const [i, { type = '' }] of (conditions ?? []).entries()) {
     const path = conditionsPath.index(i).child('type');
-    if (type === '') errors.push(required(path, 'must not be empty'));
+    if (type === '') errors.push(required(path));
     else if (seen.has(type)) errors.push(duplicate(path, type));
     seen.add(type);
   }

@@ -11,6 +11,7 @@ import { defineResource, type ResourceDefinition } from '../../../objects/regist
 import { applyMatchDefaults } from './match-resources.validation.js';
 import { authorizeParamKind, authorizeParamRef, type PolicyContext } from './param-access.js';
 import { policyBindingColumns, policyColumns } from './policy-columns.js';
+import { validatePolicyStatus } from './policy-status.validation.js';
 import { validateValidatingBinding, validateValidatingPolicy } from './validating-policy.validation.js';
 
 /** `validatingadmissionpolicies`: policies whose expressions may refuse requests. */
@@ -44,7 +45,12 @@ export function validatingAdmissionPolicyResource(context: PolicyContext): Resou
           old as ValidatingAdmissionPolicy & ApiObject,
         ),
     },
-    subresources: [statusSubresource<ValidatingAdmissionPolicy>({ keptMetadata: clientMetadata })],
+    subresources: [
+      statusSubresource<ValidatingAdmissionPolicy>({
+        keptMetadata: clientMetadata,
+        validate: ({ status }) => validatePolicyStatus(status),
+      }),
+    ],
     columns: policyColumns<ValidatingAdmissionPolicy>({
       name: 'Validations',
       type: 'integer',

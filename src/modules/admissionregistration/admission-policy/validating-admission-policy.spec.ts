@@ -169,6 +169,25 @@ describe('validating policies', () => {
     });
   }
 
+  it('check what loops report about them', () => {
+    const { object } = policies.create({ spec: base });
+    const expressionWarnings = [
+      { fieldRef: 'spec.validations[0].expression', warning: 'w' },
+      { fieldRef: '', warning: ' ' },
+      { fieldRef: 'spec[', warning: 'w' },
+    ];
+    const conditions = [{ type: '', status: '', reason: 'R', message: '' }];
+    const status = { typeChecking: { expressionWarnings }, conditions };
+    assert.deepEqual(policies.patch(object, { status }, 'status').causes, [
+      'FieldValueRequired | status.typeChecking.expressionWarnings[1].fieldRef | Required value',
+      'FieldValueRequired | status.typeChecking.expressionWarnings[1].warning | Required value',
+      'FieldValueInvalid | status.typeChecking.expressionWarnings[2].fieldRef | Invalid value: "spec[": invalid JSONPath: unterminated array',
+      'FieldValueRequired | status.conditions[0].type | Required value: is required',
+      'FieldValueRequired | status.conditions[0].status | Required value',
+      'FieldValueRequired | status.conditions[0].lastTransitionTime | Required value',
+    ]);
+  });
+
   it('stay writable with expressions that newer checks refuse', () => {
     const { object } = policies.create({ spec: base });
     (object.spec as { validations: object[] }).validations = [{ expression: 'nothing.of.today' }];

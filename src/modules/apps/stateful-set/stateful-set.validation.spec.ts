@@ -181,7 +181,7 @@ const statuses: readonly Case[] = [
       'FieldValueInvalid | status.readyReplicas | Invalid value: -2: cannot be greater than status.replicas',
       'FieldValueInvalid | status.currentReplicas | Invalid value: -1: cannot be greater than status.replicas',
       'FieldValueInvalid | status.availableReplicas | Invalid value: -1: cannot be greater than status.replicas',
-      'FieldValueInvalid | status.availableReplicas | Invalid value: -1: cannot be greater than readyReplicas',
+      'FieldValueInvalid | status.availableReplicas | Invalid value: -1: cannot be greater than status.readyReplicas',
     ],
   ],
   [
@@ -200,7 +200,7 @@ const statuses: readonly Case[] = [
       'FieldValueInvalid | status.currentReplicas | Invalid value: 2: cannot be greater than status.replicas',
       'FieldValueInvalid | status.updatedReplicas | Invalid value: 2: cannot be greater than status.replicas',
       'FieldValueInvalid | status.availableReplicas | Invalid value: 3: cannot be greater than status.replicas',
-      'FieldValueInvalid | status.availableReplicas | Invalid value: 3: cannot be greater than readyReplicas',
+      'FieldValueInvalid | status.availableReplicas | Invalid value: 3: cannot be greater than status.readyReplicas',
     ],
   ],
 ];

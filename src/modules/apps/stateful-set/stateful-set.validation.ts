@@ -133,7 +133,7 @@ export function validateStatefulSetUpdate(
 export function validateStatefulSetStatus({ status }: StatefulSet, old: StatefulSet): FieldError[] {
   const errors: FieldError[] = [];
   const parts = ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'] as const;
-  checkReplicaCounts(status, parts, statusPath, errors);
+  checkReplicaCounts(status, parts, statusPath, errors, 'status.readyReplicas');
   checkCollisionCount(status.collisionCount, old.status.collisionCount, statusPath, errors);
   return errors;
 }

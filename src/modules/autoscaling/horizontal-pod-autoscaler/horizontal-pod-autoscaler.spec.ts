@@ -150,10 +150,12 @@ describe('HorizontalPodAutoscaler', () => {
 
   it('judges the status', () => {
     const { object } = tester.create({ spec: { scaleTargetRef, maxReplicas: 3 } });
-    const patch = { status: { currentReplicas: -1, desiredReplicas: -2 } };
+    const conditions = [{ type: 'a', status: 'True', observedGeneration: -1 }];
+    const patch = { status: { currentReplicas: -1, desiredReplicas: -2, conditions } };
     assert.deepEqual(tester.patch(object, patch, 'status').causes, [
       'FieldValueInvalid | status.currentReplicas | Invalid value: -1: must be greater than or equal to 0',
       'FieldValueInvalid | status.desiredReplicas | Invalid value: -2: must be greater than or equal to 0',
+      'FieldValueInvalid | status.conditions[0].observedGeneration | Invalid value: -1: must be greater than or equal to 0',
     ]);
   });
 });

@@ -94,5 +94,8 @@ export function validateHorizontalPodAutoscalerStatus({ status }: HorizontalPodA
   const path = FieldPath.of('status');
   checkNonNegative(status.currentReplicas, path.child('currentReplicas'), errors);
   checkNonNegative(status.desiredReplicas, path.child('desiredReplicas'), errors);
+  status.conditions?.forEach(({ observedGeneration }, i) => {
+    checkNonNegative(observedGeneration, path.child('conditions').index(i).child('observedGeneration'), errors);
+  });
   return errors;
 }

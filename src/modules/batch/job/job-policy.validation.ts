@@ -15,6 +15,7 @@ import type {
   SuccessPolicy,
 } from '../../../objects/apis/batch/v1/job.types.js';
 import { checkNonNegative, checkOneOf } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { parseIndexes } from './job-indexes.js';
 
 const maxRules = 20;
 const maxExitCodes = 255;
@@ -122,10 +123,11 @@ export function validateSuccessPolicy(
     }
     let indexCount: number | undefined;
     if (succeededIndexes !== undefined) {
-      const indexes = countIndexes(succeededIndexes, completions);
-      if (typeof indexes === 'string')
-        errors.push(invalid(rulePath.child('succeededIndexes'), succeededIndexes, indexes));
-      else indexCount = indexes;
+      const ranges = parseIndexes(succeededIndexes, completions);
+      if (typeof ranges === 'string') {
+        const detail = `error parsing succeededIndexes: ${ranges}`;
+        errors.push(invalid(rulePath.child('succeededIndexes'), succeededIndexes, detail));
+      } else indexCount = ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
     }
     if (succeededCount === undefined) return;
     const countPath = rulePath.child('succeededCount');
@@ -139,31 +141,4 @@ export function validateSuccessPolicy(
       errors.push(invalid(countPath, succeededCount, `must be less than or equal to ${limit} (${noun})`));
     }
   });
-}
-
-/** How many indexes a string such as `1,3-5` names, or the fault in it. */
-function countIndexes(text: string, completions: number): number | string {
-  if (text === '') return 0;
-  let count = 0;
-  let previous = -1;
-  for (const part of text.split(',')) {
-    if (part.split('-').length > 2) {
-      const rule = "violates the requirement that an index interval can have at most two parts separated by '-'";
-      return `error parsing succeededIndexes: the fragment ${JSON.stringify(part)} ${rule}`;
-    }
-    const ends = part.split('-');
-    const wrong = ends.find((end) => !/^\+?\d{1,18}$/.test(end));
-    if (wrong !== undefined)
-      return `error parsing succeededIndexes: cannot convert string to integer for index: ${JSON.stringify(wrong)}`;
-    const first = Number(ends[0]);
-    const last = Number(ends[1] ?? ends[0]);
-    if (last >= completions) return `error parsing succeededIndexes: too large index: "${last}"`;
-    const order = (before: number, now: number) =>
-      `error parsing succeededIndexes: non-increasing order, previous: ${before}, current: ${now}`;
-    if (first <= previous) return order(previous, first);
-    if (last < first || (ends.length === 2 && last === first)) return order(first, last);
-    count += last - first + 1;
-    previous = last;
-  }
-  return count;
 }

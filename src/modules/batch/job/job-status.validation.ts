@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FieldError, FieldPath, invalid, invalidOmitted, required } from '../../../base/machinery/field-error.js';
+import {
+  duplicate,
+  type FieldError,
+  FieldPath,
+  invalid,
+  invalidOmitted,
+  required,
+} from '../../../base/machinery/field-error.js';
 import type { Job } from '../../../objects/apis/batch/v1/job.types.js';
 import { checkNonNegative } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { commonIndex, parseIndexes } from './job-indexes.js';
 
 const statusPath = FieldPath.of('status');
 const conditionsPath = statusPath.child('conditions');
@@ -16,6 +24,7 @@ export function validateJobStatus(job: Job, old: Job): FieldError[] {
   for (const field of ['active', 'succeeded', 'failed', 'ready', 'terminating'] as const) {
     checkNonNegative(status[field], statusPath.child(field), errors);
   }
+  checkUncounted(job, errors);
   const changed = changeOf(job, old);
   if (changed.field('ready', 'active') && status.ready !== undefined && status.ready > (status.active ?? 0)) {
     errors.push(invalid(statusPath.child('ready'), status.ready, 'cannot set more ready pods than active'));
@@ -23,6 +32,8 @@ export function validateJobStatus(job: Job, old: Job): FieldError[] {
   checkConditions(job, changed, errors);
   checkCompletionTime(job, changed, errors);
   checkFinished(job, changed, errors);
+  checkIndexes(job, changed, errors);
+  checkCounters(job, old, errors);
   checkHistory(job, old, errors);
   return errors;
 }
@@ -50,6 +61,9 @@ function isFinished(job: Job): boolean {
 
 function checkConditions(job: Job, changed: Change, errors: FieldError[]): void {
   const refuse = (detail: string) => errors.push(invalidOmitted(conditionsPath, detail));
+  if (job.spec.successPolicy !== undefined && holds(job, 'Complete') && !holds(job, 'SuccessCriteriaMet')) {
+    refuse('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True');
+  }
   if (holds(job, 'Complete')) {
     if (changed.condition('Complete', 'Failed') && holds(job, 'Failed')) {
       refuse('cannot set Complete=True and Failed=true conditions');
@@ -58,8 +72,12 @@ function checkConditions(job: Job, changed: Change, errors: FieldError[]): void 
       refuse('cannot set Complete=True and FailureTarget=true conditions');
     }
   }
-  if (changed.condition('Failed', 'FailureTarget') && holds(job, 'Failed') && !holds(job, 'FailureTarget')) {
+  if (changed.condition('Failed') && holds(job, 'Failed') && !holds(job, 'FailureTarget')) {
     refuse('cannot set Failed=True condition without the FailureTarget=true condition');
+  }
+  if (holds(job, 'SuccessCriteriaMet')) {
+    if (holds(job, 'Failed')) refuse('cannot set SuccessCriteriaMet=True and Failed=true conditions');
+    if (holds(job, 'FailureTarget')) refuse('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions');
   }
   if (
     changed.condition('Complete', 'SuccessCriteriaMet') &&
@@ -67,6 +85,59 @@ function checkConditions(job: Job, changed: Change, errors: FieldError[]): void 
     !holds(job, 'SuccessCriteriaMet')
   ) {
     refuse('cannot set Complete=True condition without the SuccessCriteriaMet=true condition');
+  }
+}
+
+/** Checks the pods that the counters do not have yet: each is named once. */
+function checkUncounted({ status: { uncountedTerminatedPods: pods } }: Job, errors: FieldError[]): void {
+  const seen = new Set<string>();
+  for (const field of ['succeeded', 'failed'] as const) {
+    pods?.[field]?.forEach((uid, i) => {
+      const path = statusPath.child('uncountedTerminatedPods').child(field).index(i);
+      if (uid === '') errors.push(invalid(path, uid, 'must not be empty'));
+      else if (seen.has(uid)) errors.push(duplicate(path, uid));
+      seen.add(uid);
+    });
+  }
+}
+
+function checkIndexes({ spec, status }: Job, changed: Change, errors: FieldError[]): void {
+  const { completedIndexes = '', failedIndexes } = status;
+  const { completions } = spec;
+  const [completedPath, failedPath] = [statusPath.child('completedIndexes'), statusPath.child('failedIndexes')];
+  const [completedChanged, failedChanged] = [changed.field('completedIndexes'), changed.field('failedIndexes')];
+  if (completedChanged && completedIndexes !== '' && spec.completionMode !== 'Indexed') {
+    const detail = 'cannot set non-empty completedIndexes when non-indexed completion mode';
+    errors.push(invalid(completedPath, completedIndexes, detail));
+  }
+  if (failedChanged && failedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
+    const detail = 'cannot set non-null failedIndexes when backoffLimitPerIndex is null';
+    errors.push(invalid(failedPath, failedIndexes, detail));
+  }
+  if (completions === undefined || (!completedChanged && !failedChanged)) return;
+  const completed = parseIndexes(completedIndexes, completions);
+  if (completedChanged && typeof completed === 'string') {
+    errors.push(invalid(completedPath, completedIndexes, `error parsing completedIndexes: ${completed}`));
+  }
+  if (failedIndexes === undefined) return;
+  const failed = parseIndexes(failedIndexes, completions);
+  if (failedChanged && typeof failed === 'string' && spec.backoffLimitPerIndex !== undefined) {
+    errors.push(invalid(failedPath, failedIndexes, `error parsing failedIndexes: ${failed}`));
+  }
+  if (typeof completed === 'string' || typeof failed === 'string') return;
+  const common = commonIndex(completed, failed);
+  if (common === undefined) return;
+  const detail = `failedIndexes and completedIndexes overlap at index: ${common}`;
+  errors.push(invalid(failedPath, failedIndexes, detail));
+}
+
+/** Checks that the counters do not fall. Elastic jobs, whose completions follow their parallelism, may lose successes. */
+function checkCounters(job: Job, old: Job, errors: FieldError[]): void {
+  const { spec } = job;
+  const isElastic = spec.completionMode === 'Indexed' && spec.completions === spec.parallelism;
+  for (const field of isElastic ? (['failed'] as const) : (['failed', 'succeeded'] as const)) {
+    const [count = 0, before = 0] = [job.status[field], old.status[field]];
+    if (count < before) errors.push(invalid(statusPath.child(field), count, `cannot decrease the ${field} counter`));
   }
 }
 
@@ -84,7 +155,7 @@ function checkCompletionTime(job: Job, changed: Change, errors: FieldError[]): v
   }
   if (!changed.field('startTime', 'completionTime') || !completionTime || !startTime) return;
   if (Date.parse(completionTime) < Date.parse(startTime)) {
-    errors.push(invalid(path, completionTime, 'completionTime cannot be set before startTime'));
+    errors.push(invalid(path, completionTime, 'must be equal to or after `startTime`'));
   }
 }
 
@@ -104,7 +175,7 @@ function checkFinished(job: Job, changed: Change, errors: FieldError[]): void {
   }
   const pods = (uncounted?.succeeded ?? []).length + (uncounted?.failed ?? []).length;
   if ((ended || changed.field('uncountedTerminatedPods')) && pods > 0) {
-    const detail = 'uncountedTerminatedPods needs to be empty for finished job';
+    const detail = 'must be empty for finished job';
     errors.push(invalid(statusPath.child('uncountedTerminatedPods'), uncounted, detail));
   }
 }
@@ -120,13 +191,12 @@ function checkHistory(job: Job, old: Job, errors: FieldError[]): void {
     errors.push(invalidOmitted(conditionsPath, 'cannot disable the SuccessCriteriaMet=True condition'));
   }
   if (now.completionTime && before.completionTime && now.completionTime !== before.completionTime) {
-    const detail = 'completionTime cannot be mutated';
-    errors.push(invalid(statusPath.child('completionTime'), now.completionTime, detail));
+    errors.push(invalid(statusPath.child('completionTime'), now.completionTime, 'field is immutable'));
   }
-  // A job that was suspended starts again when it resumes.
-  const wasSuspended = job.spec.suspend === true || holds(old, 'Suspended');
-  if (!before.startTime || wasSuspended || now.startTime === before.startTime) return;
-  const path = statusPath.child('startTime');
-  if (!now.startTime) errors.push(required(path, 'startTime cannot be removed for unsuspended job'));
-  else errors.push(invalid(path, now.startTime, 'startTime cannot be modified for unsuspended job'));
+  // A suspended job starts again when it resumes.
+  const resumes =
+    holds(old, 'Suspended') && now.conditions?.some((c) => c.type === 'Suspended' && c.status === 'False');
+  if (!before.startTime || job.spec.suspend === true || resumes || now.startTime === before.startTime) return;
+  const detail = 'field is immutable for unsuspended job once set';
+  errors.push(invalid(statusPath.child('startTime'), now.startTime ?? null, detail));
 }

@@ -257,6 +257,8 @@ describe('rules of Job', () => {
       'FieldValueInvalid | status.active | Invalid value: -1: must be greater than or equal to 0',
       'FieldValueInvalid | status.succeeded | Invalid value: -2: must be greater than or equal to 0',
       'FieldValueInvalid | status.failed | Invalid value: -3: must be greater than or equal to 0',
+      'FieldValueInvalid | status.failed | Invalid value: -3: cannot decrease the failed counter',
+      'FieldValueInvalid | status.succeeded | Invalid value: -2: cannot decrease the succeeded counter',
     ]);
     const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({ type, status: 'True' }));
     const times = { startTime: '2030-01-01T00:00:00Z', completionTime: '2030-01-01T00:01:05Z' };
@@ -284,4 +286,103 @@ describe('rules of Job', () => {
     const many = tester.create({ spec: { template, parallelism: 3 } }).object;
     assert.deepEqual(tester.cells(many).slice(1, 4), ['Running', '0/1 of 3', '']);
   });
+
+  const indexed = { template, completionMode: 'Indexed', completions: 4, parallelism: 2, backoffLimitPerIndex: 1 };
+  const elastic = { template, completionMode: 'Indexed', completions: 2, parallelism: 2 };
+  const named = { template, completions: 4 };
+  const met = (...types: string[]) => types.map((type) => ({ type, status: 'True' }));
+  const reports: readonly (readonly [string, object, object, object, readonly string[]])[] = [
+    [
+      'pods named twice or not at all',
+      { template },
+      {},
+      { uncountedTerminatedPods: { succeeded: ['a', 'a'], failed: ['a', ''] } },
+      [
+        'uncountedTerminatedPods.succeeded[1] | Duplicate value: "a"',
+        'uncountedTerminatedPods.failed[0] | Duplicate value: "a"',
+        'uncountedTerminatedPods.failed[1] | Invalid value: "": must not be empty',
+      ],
+    ],
+    [
+      'counters that fall',
+      { template },
+      { failed: 2, succeeded: 2 },
+      { failed: 1, succeeded: 1 },
+      [
+        'failed | Invalid value: 1: cannot decrease the failed counter',
+        'succeeded | Invalid value: 1: cannot decrease the succeeded counter',
+      ],
+    ],
+    [
+      'failures that fall, of elastic jobs',
+      elastic,
+      { failed: 2, succeeded: 2 },
+      { failed: 1, succeeded: 1 },
+      ['failed | Invalid value: 1: cannot decrease the failed counter'],
+    ],
+    [
+      'indexes of a job without any',
+      named,
+      {},
+      { completedIndexes: '0,x', failedIndexes: '1' },
+      [
+        'completedIndexes | Invalid value: "0,x": cannot set non-empty completedIndexes when non-indexed completion mode',
+        'failedIndexes | Invalid value: "1": cannot set non-null failedIndexes when backoffLimitPerIndex is null',
+        'completedIndexes | Invalid value: "0,x": error parsing completedIndexes: cannot convert string to integer for index: "x"',
+      ],
+    ],
+    [
+      'indexes beyond the completions or out of order',
+      indexed,
+      {},
+      { completedIndexes: '5-9', failedIndexes: '2,1' },
+      [
+        'completedIndexes | Invalid value: "5-9": error parsing completedIndexes: too large index: "5"',
+        'failedIndexes | Invalid value: "2,1": error parsing failedIndexes: non-increasing order, previous: 2, current: 1',
+      ],
+    ],
+    [
+      'indexes that both failed and succeeded',
+      indexed,
+      {},
+      { completedIndexes: '0,2-3', failedIndexes: '1-2' },
+      ['failedIndexes | Invalid value: "1-2": failedIndexes and completedIndexes overlap at index: 2'],
+    ],
+    [
+      'success beside failure',
+      { template },
+      {},
+      { startTime: '2030-01-01T00:00:00Z', conditions: met('SuccessCriteriaMet', 'FailureTarget', 'Failed') },
+      [
+        'conditions | Invalid value: cannot set SuccessCriteriaMet=True and Failed=true conditions',
+        'conditions | Invalid value: cannot set SuccessCriteriaMet=True and FailureTarget=true conditions',
+      ],
+    ],
+    [
+      'another start of a job that does not resume',
+      { template },
+      { startTime: '2030-01-01T00:00:00Z', conditions: met('Suspended') },
+      { startTime: '2030-01-02T00:00:00Z' },
+      ['startTime | Invalid value: "2030-01-02T00:00:00Z": field is immutable for unsuspended job once set'],
+    ],
+    [
+      'no start that changes when a job resumes',
+      { template },
+      { startTime: '2030-01-01T00:00:00Z', conditions: met('Suspended') },
+      { startTime: '2030-01-02T00:00:00Z', conditions: [{ type: 'Suspended', status: 'False' }] },
+      [],
+    ],
+  ];
+  for (const [what, spec, first, status, expected] of reports) {
+    it(`refuses in the status: ${what}`, () => {
+      const { object } = tester.create({ spec });
+      const before = tester.patch(object, { status: first }, 'status');
+      assert.deepEqual(before.causes, []);
+      const { causes } = tester.patch(before.object, { status }, 'status');
+      assert.deepEqual(
+        causes.map((cause) => cause.replace(/^\w+ \| status\./, '')),
+        expected,
+      );
+    });
+  }
 });

@@ -5,7 +5,7 @@ import { defineResource, type ResourceDefinition } from '../../../objects/regist
 import { nodeProxyPath } from '../proxy-path.js';
 import { nodeColumns } from './node.columns.js';
 import { applyNodeDefaults } from './node.defaults.js';
-import { validateNode, validateNodeChange, validateNodeUpdate } from './node.validation.js';
+import { validateNewNode, validateNodeStatus, validateNodeUpdate } from './node.validation.js';
 
 /** Nodes: machines that run pods. Their agents create them, status included. */
 export function nodeResource(names: VendorNames): ResourceDefinition {
@@ -24,7 +24,7 @@ export function nodeResource(names: VendorNames): ResourceDefinition {
       },
       warnings: (_context, { spec }) =>
         spec.externalID ? ['spec.externalID: this field is deprecated, and is unused by Kubernetes'] : [],
-      validate: (_context, object) => validateNode(object, names),
+      validate: (_context, object) => validateNewNode(object, names),
       prepareForUpdate(_context, object, old) {
         object.status = old.status;
         if (old.spec.configSource === undefined) delete object.spec.configSource;
@@ -37,7 +37,7 @@ export function nodeResource(names: VendorNames): ResourceDefinition {
     selectableFields: (object) => ({ 'spec.unschedulable': String(object.spec.unschedulable ?? false) }),
     columns: nodeColumns(names),
     subresources: [
-      statusSubresource<Node>({ validate: (object, old) => validateNodeChange(object, old, names) }),
+      statusSubresource<Node>({ validate: (object, old) => validateNodeStatus(object, old, names) }),
       nodeProxyPath,
     ],
   });

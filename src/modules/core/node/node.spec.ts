@@ -23,6 +23,29 @@ describe('nodes', () => {
     assert.deepEqual((renamed.object.spec as { podCIDRs: string[] }).podCIDRs, ['10.1.0.0/24']);
   });
 
+  it('name their features in order, each once', () => {
+    const { object } = tester.create({});
+    const good = tester.patch(
+      object,
+      { status: { declaredFeatures: ['A', 'B/c', 'B1/D'], config: { error: 'e' } } },
+      'status',
+    );
+    assertCauses(good.causes, []);
+    assert.equal((good.object.status as { config?: unknown }).config, undefined);
+    const rule =
+      "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
+    const long = 'A'.repeat(254);
+    const expected = [
+      `Invalid | status.declaredFeatures[1] | Invalid value: "a": invalid feature name "a": ${rule}`,
+      'Duplicate | status.declaredFeatures[2] | Duplicate value: "B"',
+      'Invalid | status.declaredFeatures[3] | Invalid value: "A": list must be sorted alphabetically',
+      `Invalid | status.declaredFeatures[4] | Invalid value: "${long}": invalid feature name "${long}": must be no more than 253 characters`,
+    ];
+    const declaredFeatures = ['B', 'a', 'B', 'A', long];
+    assertCauses(tester.patch(object, { status: { declaredFeatures } }, 'status').causes, expected);
+    assertCauses(tester.create({ status: { declaredFeatures } }).causes, expected);
+  });
+
   const bad: [string, Record<string, unknown>, string[]][] = [
     [
       'bad taints',

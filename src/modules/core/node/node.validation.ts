@@ -29,7 +29,7 @@ const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
  *
  * @param known ranges that the node has already: they may be spelt as no new range may
  */
-export function validateNode(object: Node, names: VendorNames, known: readonly string[] = []): FieldError[] {
+function validateNode(object: Node, names: VendorNames, known: readonly string[] = []): FieldError[] {
   const errors: FieldError[] = [];
   validateTaints(object.spec.taints ?? [], errors);
   validateResources(object, names, errors);
@@ -74,6 +74,20 @@ export function validateNodeChange(object: Node, old: Node, names: VendorNames):
   return errors;
 }
 
+/** Validates a new node, whose status counts. */
+export function validateNewNode(object: Node, names: VendorNames): FieldError[] {
+  const errors = validateNode(object, names);
+  validateDeclaredFeatures(object.status.declaredFeatures ?? [], errors);
+  return errors;
+}
+
+/** Validates a status that an agent reports, including the checks of {@link validateNodeChange}. */
+export function validateNodeStatus(object: Node, old: Node, names: VendorNames): FieldError[] {
+  const errors = validateNodeChange(object, old, names);
+  validateDeclaredFeatures(object.status.declaredFeatures ?? [], errors);
+  return errors;
+}
+
 function validateTaints(taints: readonly Taint[], errors: FieldError[]): void {
   const seen = new Set<string>();
   taints.forEach((taint, i) => {
@@ -90,6 +104,28 @@ function validateTaints(taints: readonly Taint[], errors: FieldError[]): void {
       errors.push({ ...error, message: `${error.message}: taints must be unique by key and effect pair` });
     }
     seen.add(key);
+  });
+}
+
+const featuresPath = FieldPath.of('status', 'declaredFeatures');
+const maxFeatureLength = 253;
+const featureRule =
+  "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
+
+/** Validates the names of the features that a node has: each once, in the order of the alphabet. */
+function validateDeclaredFeatures(features: readonly string[], errors: FieldError[]): void {
+  const seen = new Set<string>();
+  features.forEach((name, i) => {
+    const path = featuresPath.index(i);
+    const refuse = (rule: string) =>
+      errors.push(invalid(path, name, `invalid feature name ${JSON.stringify(name)}: ${rule}`));
+    if (name.length > maxFeatureLength) refuse(`must be no more than ${maxFeatureLength} characters`);
+    else if (!/^[A-Z][A-Za-z0-9]*(?:\/[A-Za-z0-9]+)*$/.test(name)) refuse(featureRule);
+    if (seen.has(name)) errors.push(duplicate(path, name));
+    else if (i > 0 && name < (features[i - 1] as string)) {
+      errors.push(invalid(path, name, 'list must be sorted alphabetically'));
+    }
+    seen.add(name);
   });
 }
 

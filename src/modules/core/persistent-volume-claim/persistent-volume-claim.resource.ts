@@ -59,7 +59,11 @@ export function persistentVolumeClaimResource(names: VendorNames): ResourceDefin
     },
     strategyOptions: { returnsDeletedObject: true },
     columns: columns(names),
-    subresources: [statusSubresource<PersistentVolumeClaim>({ validate: validatePersistentVolumeClaimStatus })],
+    subresources: [
+      statusSubresource<PersistentVolumeClaim>({
+        validate: (object) => validatePersistentVolumeClaimStatus(object, names),
+      }),
+    ],
   });
 }
 

@@ -145,6 +145,29 @@ describe('persistent volume claims', () => {
     ]);
   });
 
+  it('report the growth of storage only, and of what others define', () => {
+    const { object } = tester.create(claim({ volumeName: 'v' }));
+    const good = {
+      allocatedResources: { storage: '2Gi', 'example.com/x': '1' },
+      allocatedResourceStatuses: { storage: 'NodeResizePending' },
+    };
+    assertCauses(tester.patch(object, { status: good }, 'status').causes, []);
+    const bad = {
+      allocatedResources: { cpu: '1', storage: '-1', 'a b': '1' },
+      allocatedResourceStatuses: { memory: 'Odd' },
+    };
+    const states =
+      '"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress", "NodeResizeInfeasible", "NodeResizePending"';
+    const { causes } = tester.patch(object, { status: bad }, 'status');
+    assertCauses(causes, [
+      'NotSupported | status.allocatedResourceStatuses | Unsupported value: "memory": supported values: "storage"',
+      `NotSupported | status.allocatedResourceStatuses | Unsupported value: "memory": supported values: ${states}`,
+      `Invalid | status.allocatedResources | Invalid value: "a b": name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+      'NotSupported | status.allocatedResources | Unsupported value: "cpu": supported values: "storage"',
+      'Invalid | status.allocatedResources[storage] | Invalid value: -1: must be a valid resource quantity',
+    ]);
+  });
+
   it('show the volume they are bound to', () => {
     const { object } = tester.create(claim({ volumeName: 'v', storageClassName: 'c' }));
     const status = {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type FieldError, FieldPath, forbidden, invalid } from '../../../base/machinery/field-error.js';
+import { type FieldError, FieldPath, forbidden, invalid, notSupported } from '../../../base/machinery/field-error.js';
+import { isQualifiedName } from '../../../base/machinery/names.js';
 import { structDiff } from '../../../base/machinery/schema/struct-diff.js';
 import { compareQuantities, quantitySign, quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
@@ -10,8 +11,17 @@ import {
 } from '../../../objects/apis/core/v1/persistent-volume-claim-spec.types.js';
 import { validatePersistentVolumeClaimSpec } from '../../../objects/apis/core/v1/validation/claim-spec.validation.js';
 import { checkImmutable } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { isNativeResource } from '../../../objects/apis/core/v1/validation/resources.validation.js';
 
 const specPath = FieldPath.of('spec');
+const statusPath = FieldPath.of('status');
+const resizeStates: readonly string[] = [
+  'ControllerResizeInProgress',
+  'ControllerResizeInfeasible',
+  'NodeResizeInProgress',
+  'NodeResizeInfeasible',
+  'NodeResizePending',
+];
 const requestPath = specPath.child('resources').child('requests').child('storage');
 const immutableSpec =
   'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
@@ -67,14 +77,37 @@ function frozenPart(
 }
 
 /** Validates the status. */
-export function validatePersistentVolumeClaimStatus(object: PersistentVolumeClaim): FieldError[] {
+export function validatePersistentVolumeClaimStatus(
+  { status }: PersistentVolumeClaim,
+  names: VendorNames,
+): FieldError[] {
   const errors: FieldError[] = [];
-  for (const field of ['capacity', 'allocatedResources'] as const) {
-    for (const [name, value] of Object.entries(object.status[field] ?? {})) {
-      if (quantitySign(value) >= 0) continue;
-      const path = FieldPath.of('status', field).key(name);
-      errors.push(invalid(path, quantityValue(value), 'must be a valid resource quantity'));
-    }
+  for (const [name, value] of Object.entries(status.capacity ?? {})) {
+    checkAmount(value, statusPath.child('capacity').key(name), errors);
+  }
+  const statusesPath = statusPath.child('allocatedResourceStatuses');
+  for (const [name, value] of Object.entries(status.allocatedResourceStatuses ?? {})) {
+    errors.push(...resourceNameErrors(name, statusesPath, names));
+    // Clients know this refusal by the name of the resource, and the states in this order.
+    if (!resizeStates.includes(value)) errors.push(notSupported(statusesPath, name, resizeStates));
+  }
+  const allocatedPath = statusPath.child('allocatedResources');
+  for (const [name, value] of Object.entries(status.allocatedResources ?? {})) {
+    const wrong = resourceNameErrors(name, allocatedPath, names);
+    errors.push(...wrong);
+    if (wrong.length === 0) checkAmount(value, allocatedPath.key(name), errors);
   }
   return errors;
+}
+
+function checkAmount(value: string, path: FieldPath, errors: FieldError[]): void {
+  if (quantitySign(value) >= 0) return;
+  errors.push(invalid(path, quantityValue(value), 'must be a valid resource quantity'));
+}
+
+/** Checks the name of a resource of a claim: of those without a domain of somebody else there is only storage. */
+function resourceNameErrors(name: string, path: FieldPath, names: VendorNames): FieldError[] {
+  const errors = isQualifiedName(name).map((message) => invalid(path, name, message));
+  if (errors.length > 0 || name === 'storage' || !isNativeResource(name, names)) return errors;
+  return [notSupported(path, name, ['storage'])];
 }

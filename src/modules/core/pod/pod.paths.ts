@@ -73,6 +73,9 @@ function validateStatusUpdate(pod: Pod, old: Pod): FieldError[] {
 function checkPodIps(pod: Pod, errors: FieldError[]): void {
   const ips = pod.status.podIPs ?? [];
   const path = status.child('podIPs');
+  if (ips[0]?.ip === '') {
+    errors.push(invalid(path, ips, 'podIP and podIPs must either both be set or both be unset'));
+  }
   ips.forEach(({ ip }, i) => {
     if (isIP(ip) === 0)
       errors.push(invalid(path.index(i), ip, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'));

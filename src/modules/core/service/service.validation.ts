@@ -10,8 +10,11 @@ import {
 import { validateLabels } from '../../../base/machinery/label-rules.js';
 import { isDns1123Subdomain, isPortNumber, isQualifiedName } from '../../../base/machinery/names.js';
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
-import { validateIp, validateNonSpecialIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
-import { validatePortStatuses } from '../../../objects/apis/core/v1/validation/port-status.validation.js';
+import {
+  validateIp,
+  validateNonSpecialIp,
+  validatePlainIp,
+} from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import { validateCidr } from '../../../objects/apis/networking/v1/validation/cidr.validation.js';
 import { ipFamily } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import {
@@ -295,8 +298,9 @@ export function validateServiceUpdate(object: Service, old: Service, family: IpF
   return errors;
 }
 
-/** Validates the observed load balancers. */
-export function validateServiceStatus(object: Service): FieldError[] {
+/** Validates the observed load balancers. Addresses of the old status stay valid. */
+export function validateServiceStatus(object: Service, old: Service): FieldError[] {
+  const known = (old.status.loadBalancer.ingress ?? []).map(({ ip }) => ip);
   const errors: FieldError[] = [];
   const listPath = FieldPath.of('status', 'loadBalancer', 'ingress');
   const ingresses = object.status.loadBalancer.ingress ?? [];
@@ -304,15 +308,13 @@ export function validateServiceStatus(object: Service): FieldError[] {
     errors.push(forbidden(listPath, "may only be used when `spec.type` is 'LoadBalancer'"));
     return errors;
   }
-  ingresses.forEach(({ ip, hostname, ipMode, ports = [] }, i) => {
+  ingresses.forEach(({ ip, hostname, ipMode }, i) => {
     const path = listPath.index(i);
-    errors.push(...validatePortStatuses(ports, path.child('ports')));
-    if (ip) errors.push(...validateIp(ip, path.child('ip')));
-    if (ipMode !== undefined) {
-      if (!ip) errors.push(forbidden(path.child('ipMode'), 'may not be specified when `ip` is not set'));
-      if (ipMode !== 'VIP' && ipMode !== 'Proxy') {
-        errors.push(notSupported(path.child('ipMode'), ipMode, ['Proxy', 'VIP']));
-      }
+    if (ip) errors.push(...validatePlainIp(ip, path.child('ip'), known));
+    if (ipMode !== undefined && !ip) {
+      errors.push(forbidden(path.child('ipMode'), 'may not be specified when `ip` is not set'));
+    } else if (ipMode !== undefined && ipMode !== 'VIP' && ipMode !== 'Proxy') {
+      errors.push(notSupported(path.child('ipMode'), ipMode, ['Proxy', 'VIP']));
     }
     if (!hostname) return;
     const hostPath = path.child('hostname');

@@ -183,7 +183,7 @@ describe('FlowSchema', () => {
     const { object } = schema('a', {});
     const conditions = [{ type: '' }, { type: 'Dangling' }, { type: 'Dangling' }];
     assert.deepEqual(tester.patch(object, { status: { conditions } }, 'status').causes, [
-      'FieldValueRequired | status.conditions[0].type | Required value: must not be empty',
+      'FieldValueRequired | status.conditions[0].type | Required value',
       'FieldValueDuplicate | status.conditions[2].type | Duplicate value: "Dangling"',
     ]);
   });

@@ -29,6 +29,8 @@ export function ingressResource(names: VendorNames): ResourceDefinition {
           : [`annotation "${classAnnotation}" is deprecated, please use 'spec.ingressClassName' instead`],
     },
     columns: ingressColumns,
-    subresources: [statusSubresource<Ingress>({ validate: ({ status }) => validateIngressStatus(status) })],
+    subresources: [
+      statusSubresource<Ingress>({ validate: ({ status }, old) => validateIngressStatus(status, old.status) }),
+    ],
   });
 }

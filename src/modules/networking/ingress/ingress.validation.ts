@@ -6,7 +6,7 @@ import {
   isPortNumber,
   isWildcardDns1123Subdomain,
 } from '../../../base/machinery/names.js';
-import { validateIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
+import { validatePlainIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import { validatePortStatuses } from '../../../objects/apis/core/v1/validation/port-status.validation.js';
 import type {
   HTTPIngressPath,
@@ -61,13 +61,14 @@ export function validateIngressSpec(spec: IngressSpec): FieldError[] {
   return errors;
 }
 
-/** Validates a written Ingress status. */
-export function validateIngressStatus(status: IngressStatus): FieldError[] {
+/** Validates a written Ingress status. Addresses of the old status stay valid. */
+export function validateIngressStatus(status: IngressStatus, old: IngressStatus): FieldError[] {
+  const known = (old.loadBalancer.ingress ?? []).map(({ ip }) => ip);
   const errors: FieldError[] = [];
   const path = statusPath.child('loadBalancer').child('ingress');
   for (const [i, point] of (status.loadBalancer.ingress ?? []).entries()) {
     const at = path.index(i);
-    if (point.ip !== undefined) errors.push(...validateIp(point.ip, at.child('ip')));
+    if (point.ip !== undefined) errors.push(...validatePlainIp(point.ip, at.child('ip'), known));
     if (point.hostname !== undefined) {
       for (const m of isDns1123Subdomain(point.hostname)) errors.push(invalid(at.child('hostname'), point.hostname, m));
       if (ipFamily(point.hostname) !== undefined) {

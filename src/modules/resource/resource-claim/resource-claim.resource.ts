@@ -18,6 +18,7 @@ import { dropClosedClaimFields } from '../versions/closed-gates.js';
 import {
   applyBetaDefaults,
   applyClaimDefaults,
+  applyTolerationDefaults,
   type BetaDeviceClaim,
   betaClaim,
   storedClaim,
@@ -55,7 +56,10 @@ export function resourceClaimResource(context: ClaimContext): ResourceDefinition
     ],
     strategyOptions: { returnsDeletedObject: true },
     strategy: {
-      applyDefaults: ({ spec }) => applyClaimDefaults(spec.devices),
+      applyDefaults: ({ spec, status }) => {
+        applyClaimDefaults(spec.devices);
+        applyTolerationDefaults(status?.allocation?.devices.results ?? []);
+      },
       authorizeWrite: (request, object, old) => rules.authorize(request, object, old),
       prepareForCreate: (_context, object) => {
         object.status = {};
@@ -86,7 +90,11 @@ const v1beta1: ServedVersion = {
     const { spec, ...rest } = object as ResourceClaim & ApiObject;
     return asVersion(resourceClaimV1beta1, { ...rest, spec: { ...spec, devices: betaClaim(spec.devices) } });
   },
-  applyDefaults: (object) => applyBetaDefaults((object as unknown as BetaResourceClaim).spec.devices),
+  applyDefaults: (object) => {
+    const { spec, status } = object as unknown as BetaResourceClaim;
+    applyBetaDefaults(spec.devices);
+    applyTolerationDefaults(status?.allocation?.devices.results ?? []);
+  },
 };
 
 function stateOf({ metadata, status }: ResourceClaim): string {

@@ -56,7 +56,8 @@ export function applyClaimDefaults(claim: DeviceClaim): void {
   }
 }
 
-function applyTolerationDefaults(wanted: readonly Pick<BetaRequest, 'tolerations'>[]): void {
+/** Sets the operator of tolerations that have none. */
+export function applyTolerationDefaults(wanted: readonly Pick<BetaRequest, 'tolerations'>[]): void {
   for (const { tolerations = [] } of wanted) {
     for (const toleration of tolerations) {
       if ((toleration.operator ?? '') === '') toleration.operator = 'Equal';

@@ -64,7 +64,11 @@ export function validateVolumeAttachmentStatus(status: VolumeAttachmentStatus): 
   const metadataPath = statusPath.child('attachmentMetadata');
   if (bytes > maxMetadataBytes) errors.push(tooLong(metadataPath, maxMetadataBytes));
   for (const field of ['attachError', 'detachError'] as const) {
-    const message = status[field]?.message;
+    const { message, errorCode = 0 } = status[field] ?? {};
+    if (errorCode < 0) {
+      const path = statusPath.child(field).child('errorCode');
+      errors.push(invalid(path, errorCode, 'must be between 0 and 2147483647, inclusive'));
+    }
     if (message !== undefined && Buffer.byteLength(message) > maxErrorBytes) {
       errors.push(tooLong(statusPath.child(field).child('message'), maxErrorBytes));
     }

@@ -67,7 +67,7 @@ export const volumeMountStatus = struct('core.v1.VolumeMountStatus', {
   mountPath: required(2, string),
   readOnly: optional(3, bool, { doc: 'Whether writing is forbidden.' }),
   recursiveReadOnly: pointer(4, recursiveReadOnlyMode),
-  volumeStatus: pointer(5, volumeStatus),
+  volumeStatus: pointer(5, volumeStatus, { dropped: true }),
 });
 export type VolumeMountStatus = Infer<typeof volumeMountStatus>;
 
@@ -116,7 +116,7 @@ export const containerStatus = struct(
     volumeMounts: optional(12, list(volumeMountStatus), mergedBy('mountPath')),
     user: pointer(13, containerUser),
     allocatedResourcesStatus: optional(14, list(resourceStatus), mergedBy('name')),
-    stopSignal: pointer(15, signal, { gate: 'ContainerStopSignals' }),
+    stopSignal: pointer(15, signal),
   },
   { doc: 'How a container is doing.' },
 );

@@ -183,7 +183,7 @@ export const nodeStatus = struct(
     images: optional(8, list(containerImage), { doc: 'Images that are there already.' }),
     volumesInUse: optional(9, list(string), { doc: 'Attached volumes that pods use.' }),
     volumesAttached: optional(10, list(attachedVolume), { doc: 'Attached volumes.' }),
-    config: pointer(11, nodeConfigStatus),
+    config: pointer(11, nodeConfigStatus, { dropped: true }),
     runtimeHandlers: optional(12, list(nodeRuntimeHandler)),
     features: pointer(13, nodeFeatures),
     declaredFeatures: optional(14, list(string)),

@@ -151,11 +151,10 @@ export const podStatus = struct(
     extendedResourceClaimStatus: pointer(18, podExtendedResourceClaimStatus),
     allocatedResources: optional(19, resourceList),
     resources: pointer(20, resourceRequirements),
-    nodeAllocatableResourceClaimStatuses: optional(
-      21,
-      list(nodeAllocatableResourceClaimStatus),
-      mergedBy('resourceClaimName'),
-    ),
+    nodeAllocatableResourceClaimStatuses: optional(21, list(nodeAllocatableResourceClaimStatus), {
+      ...mergedBy('resourceClaimName'),
+      dropped: true,
+    }),
     volumeHealth: optional(22, list(podVolumeHealth), {
       ...keyedBy('name'),
       dropped: true,

@@ -4,10 +4,24 @@ import { canonicalIp, ipFamily } from '../../../networking/v1/validation/ip-netw
 /** The message for a string that is not an IP address. */
 export const badIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
+/** The message for an IPv4 address in the form of an IPv6 one. */
+const mappedIp = 'must not be an IPv4-mapped IPv6 address';
+
 /** Validates an IP address. */
 export function validateIp(text: string, path: FieldPath): FieldError[] {
   const problem = ipProblem(text);
   return problem === undefined ? [] : [invalid(path, text, problem)];
+}
+
+/**
+ * Validates an IP address that every program reads alike: not an IPv4 address in the form of an IPv6 one.
+ *
+ * @param known addresses that the object has already: they may be spelt as no new address may
+ */
+export function validatePlainIp(text: string, path: FieldPath, known: readonly (string | undefined)[]): FieldError[] {
+  const errors = validateIp(text, path);
+  if (errors.length > 0 || known.includes(text) || !isMappedIp(text)) return errors;
+  return [invalid(path, text, mappedIp)];
 }
 
 /** The reason why a string is not an IP address; undefined if it is one. */
@@ -23,6 +37,12 @@ export function ipProblem(text: string): string | undefined {
 function hasLeadingZeros(text: string): boolean {
   const plain = text.replaceAll(/\b0+(?=\d)/g, '');
   return plain !== text && ipFamily(plain) === 'ipv4';
+}
+
+/** Whether an address is an IPv4 one in the form of an IPv6 one. */
+function isMappedIp(text: string): boolean {
+  const canonical = canonicalIp(text);
+  return canonical?.startsWith('::ffff:') === true && canonical.includes('.');
 }
 
 /** Validates an address that receives traffic. Addresses with a special meaning, such as loopback, are refused. */

@@ -11,14 +11,17 @@ export interface ReplicaCounts {
 }
 
 /**
- * Checks that no count is negative and that those named in `parts` do not exceed `replicas`. `path` is the path of the
- * status.
+ * Checks that no count is negative and that those named in `parts` do not exceed `replicas`.
+ *
+ * @param path path of the status
+ * @param readyName what messages call the number of ready replicas
  */
 export function checkReplicaCounts<K extends string>(
   counts: ReplicaCounts & { readonly [key in K]?: number | undefined },
   parts: readonly K[],
   path: FieldPath,
   errors: FieldError[],
+  readyName = 'readyReplicas',
 ): void {
   checkNonNegative(counts.replicas, path.child('replicas'), errors);
   for (const part of parts) checkNonNegative(counts[part], path.child(part), errors);
@@ -33,7 +36,7 @@ export function checkReplicaCounts<K extends string>(
   }
   const available = counts.availableReplicas ?? 0;
   if (available > (counts.readyReplicas ?? 0)) {
-    errors.push(invalid(path.child('availableReplicas'), available, 'cannot be greater than readyReplicas'));
+    errors.push(invalid(path.child('availableReplicas'), available, `cannot be greater than ${readyName}`));
   }
 }
 

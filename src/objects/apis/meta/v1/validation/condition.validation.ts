@@ -22,7 +22,7 @@ export function validateConditions(conditions: readonly Condition[] | undefined,
   const seen = new Set<string>();
   for (const [i, condition] of (conditions ?? []).entries()) {
     const at = path.index(i);
-    if (seen.has(condition.type)) errors.push(duplicate(at.child('type'), condition.type));
+    if (seen.has(condition.type)) errors.push(duplicate(at, condition.type));
     seen.add(condition.type);
     validateCondition(condition, at, errors);
   }
@@ -31,14 +31,15 @@ export function validateConditions(conditions: readonly Condition[] | undefined,
 
 function validateCondition(condition: Condition, path: FieldPath, errors: FieldError[]): void {
   const { type, status, observedGeneration, lastTransitionTime, reason, message } = condition;
-  if (type === '') errors.push(required(path.child('type')));
+  if (type === '') errors.push(required(path.child('type'), 'is required'));
   else for (const m of isQualifiedName(type)) errors.push(invalid(path.child('type'), type, m));
-  if (!statuses.includes(status)) errors.push(notSupported(path.child('status'), status, statuses));
+  if (status === '') errors.push(required(path.child('status')));
+  else if (!statuses.includes(status)) errors.push(notSupported(path.child('status'), status, statuses));
   if ((observedGeneration ?? 0) < 0) {
     const detail = 'must be greater than or equal to zero';
     errors.push(invalid(path.child('observedGeneration'), observedGeneration, detail));
   }
-  if (lastTransitionTime === null) errors.push(required(path.child('lastTransitionTime'), 'must be set'));
+  if (lastTransitionTime === null) errors.push(required(path.child('lastTransitionTime')));
   if (reason.length > maxReasonLength) errors.push(tooLong(path.child('reason'), maxReasonLength));
   if (reason === '') errors.push(required(path.child('reason')));
   else if (!reasonRegExp.test(reason)) {
