@@ -302,6 +302,45 @@ describe('a custom resource', () => {
     const either = await client.get(`${path}/a`, { headers: { accept: `${accept}, application/json` } });
     assert.deepEqual([either.status, either.headers['content-type']], [200, 'application/json']);
   });
+
+  it('is refused in the words of custom kinds', async () => {
+    const { client } = cluster.first;
+    assert.equal((await client.post(path, gadget('words'))).status, 201);
+    const accepted = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
+    const form = `only the following media types are accepted: ${accepted}`;
+    const format = 'the body of the request was in an unknown format - accepted media types include: ';
+    const patches = 'application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml';
+    const one = `${path}/words`;
+    const all = path.replace('/namespaces/default', '');
+    type Send = readonly [method: string, path: string, headers?: Record<string, string>, raw?: string];
+    const strategic = { 'content-type': 'application/strategic-merge-patch+json' };
+    const cases: readonly (readonly [Send, number, string])[] = [
+      [['GET', path, { accept: 'text/html' }], 406, form],
+      [['GET', one, { accept: 'text/html' }], 406, form],
+      [['GET', `${path}?watch=1`, { accept: 'text/html' }], 406, form],
+      [['POST', path, { 'content-type': 'text/plain' }, 'x'], 415, `${format}${accepted}`],
+      [['PUT', one, { 'content-type': 'text/plain' }, 'x'], 415, `${format}${accepted}`],
+      [['PATCH', one, { 'content-type': 'text/plain', accept: 'text/html' }, 'x'], 415, `${format}${patches}`],
+      [['PATCH', `${one}/scale`, strategic, '{}'], 415, `${format}${patches}`],
+      [['DELETE', `${one}/status`], 405, 'delete is not supported on resources of kind "gadgets.test.example"'],
+      [['POST', `${one}/scale`], 405, 'create is not supported on resources of kind "gadgets.test.example"'],
+      [['GET', `${one}/other`], 404, 'gadgets.test.example "words" not found'],
+    ];
+    for (const [[method, target, headers = {}, raw], status, message] of cases) {
+      const answer = await client.send(method, target, { headers, ...(raw === undefined ? {} : { raw }) });
+      assert.deepEqual([answer.status, answer.body.message], [status, message], `${method} ${target}`);
+    }
+    // Without the namespace there is nothing but lists.
+    for (const [method, target] of [
+      ['DELETE', all] as const,
+      ['POST', all] as const,
+      ['GET', `${all}/words`] as const,
+    ]) {
+      const answer = await client.send(method, target, method === 'POST' ? { body: gadget('x') } : {});
+      assert.deepEqual([answer.status, answer.text], [404, '404 page not found\n'], `${method} ${target}`);
+    }
+    assert.equal((await client.delete(one)).status, 200);
+  });
 });
 
 describe('rules of a schema', () => {

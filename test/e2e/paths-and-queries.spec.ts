@@ -44,6 +44,92 @@ describe('plain paths', () => {
   });
 });
 
+describe('mistakes', () => {
+  const types = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
+  const streams = 'application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch';
+  const available = '406: Not Acceptable\n\nAvailable representations: ';
+  const only = 'only the following media types are accepted: ';
+  const options = 'ListOptions.meta.k8s.io "" is invalid: ';
+  const prefix = 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]';
+  const html = { accept: 'text/html' };
+  const typed = (type: string) => ({ 'content-type': type });
+  const watchPath = configMaps.replace('/v1/', '/v1/watch/');
+  const cases: readonly [string, string, Record<string, string>, string | undefined, number, string][] = [
+    ['GET', configMaps, html, undefined, 406, `${available}${types}, ${streams}`],
+    ['GET', `${configMaps}?resourceVersion=x`, html, undefined, 406, `${available}${types}, ${streams}`],
+    ['GET', `${configMaps}/none`, html, undefined, 406, `${available}${types}`],
+    ['GET', '/apis', html, undefined, 406, `${only}${types}`],
+    ['GET', '/apis/apps', html, undefined, 406, `${only}${types}`],
+    ['GET', '/api/v1', html, undefined, 406, `${available}${types}`],
+    ['GET', '/version', html, undefined, 406, `${available}application/json`],
+    [
+      'GET',
+      `${configMaps}?limit=x&labelSelector=!!`,
+      {},
+      undefined,
+      400,
+      'strconv.ParseInt: parsing "x": invalid syntax',
+    ],
+    [
+      'GET',
+      `${configMaps}?timeoutSeconds=x&limit=y`,
+      {},
+      undefined,
+      400,
+      'strconv.ParseInt: parsing "x": invalid syntax',
+    ],
+    [
+      'GET',
+      `${configMaps}?fieldSelector=metadata.name%3Da%3Db`,
+      {},
+      undefined,
+      400,
+      'invalid field selector: unescaped character in value: 61',
+    ],
+    ['GET', '/api/v1/componentstatuses/x?fieldSelector=a=b', {}, undefined, 404, 'componentstatus "x" not found'],
+    [
+      'GET',
+      `${watchPath}?sendInitialEvents=true`,
+      {},
+      undefined,
+      422,
+      `${options}sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list`,
+    ],
+    [
+      'GET',
+      `${configMaps}?watch=1&resourceVersion=x&sendInitialEvents=true`,
+      {},
+      undefined,
+      422,
+      `${options}resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan`,
+    ],
+    ['DELETE', `${configMaps}/x`, typed('application/vnd.kubernetes.protobuf'), 'x', 400, prefix],
+    [
+      'POST',
+      configMaps,
+      typed('application/vnd.kubernetes.protobuf'),
+      'x',
+      400,
+      `the object provided is unrecognized (must be of type ConfigMap): ${prefix} (78)`,
+    ],
+    [
+      'POST',
+      `${configMaps}?fieldValidation=x`,
+      typed('text/plain'),
+      'x',
+      415,
+      `the body of the request was in an unknown format - accepted media types include: ${types}`,
+    ],
+    ['PATCH', `${configMaps}/x`, { ...html, ...typed('text/plain') }, 'x', 415, '415: Unsupported Media Type'],
+  ];
+  for (const [method, path, headers, raw, status, message] of cases) {
+    it(`have the words that programs know: ${method} ${path} ${Object.values(headers).join(' ')}`, async () => {
+      const answer = await client.send(method, path, { headers, ...(raw === undefined ? {} : { raw }) });
+      assert.deepEqual([answer.status, answer.body.message], [status, message]);
+    });
+  }
+});
+
 describe('queries', () => {
   it('of one object ignore watch', async () => {
     await client.post(configMaps, { metadata: { name: 'one' }, data: { k: 'v' } });

@@ -188,7 +188,8 @@ function unescapeValue(value: string, whole: string): string {
       }
       out += escaped;
     } else if (c === ',' || c === '=') {
-      throw new SelectorError(`invalid field selector: unescaped character in value '${value}'`);
+      // Programs know the character by its number.
+      throw new SelectorError(`invalid field selector: unescaped character in value: ${c.codePointAt(0)}`);
     } else {
       out += c;
     }

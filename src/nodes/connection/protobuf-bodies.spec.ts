@@ -67,7 +67,7 @@ describe('ProtobufBodies', () => {
   it('refuses what is no object of a known kind', () => {
     const secret = encodeEnvelope('v1', 'Secret', new Uint8Array());
     assert.throws(() => bodies.decode(secret, mediaType), /unexpected Secret of v1/);
-    assert.throws(() => bodies.decode(Buffer.from('{"a":1}'), mediaType), /protobuf prefix/);
+    assert.throws(() => bodies.decode(Buffer.from(`{"a":1}`), mediaType), /protobuf message/);
     assert.throws(() => bodies.decode(body.subarray(0, body.length - 30), mediaType));
   });
 

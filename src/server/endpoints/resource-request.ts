@@ -2,9 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GroupVersionKind } from '../../base/machinery/group-version.js';
 import type { RequestInfo } from '../../base/machinery/request-context.js';
 import type { KindType } from '../../base/machinery/schema/index.js';
-import { methodNotAllowedError, unknownPathError } from '../../base/machinery/status-error.js';
+import {
+  methodNotAllowedError,
+  notFoundError,
+  pageNotFoundError,
+  StatusError,
+  unknownPathError,
+} from '../../base/machinery/status-error.js';
 import type { RequestLabels } from '../../base/observability/metrics.js';
-import { subresourcesOf, verbsOf } from '../../objects/registry/resource-definition.js';
+import { type ResourceDefinition, subresourcesOf, verbsOf } from '../../objects/registry/resource-definition.js';
 import { isStoredResource, type ServedResource } from '../../objects/registry/resource-registry.js';
 import type { ResourceVerb } from '../../objects/registry/resource-verb.js';
 import type { Store } from '../../objects/registry/store/store.js';
@@ -104,6 +110,10 @@ export function resolveRequest(
   const isNamespaceObject = info.resource === 'namespaces' && definition.group === '';
   if (!definition.namespaced && info.namespace !== '' && !isNamespaceObject) throw unknownPathError();
   const onObject = info.parts.length >= 2;
+  const isCustom = resource.served.type.custom !== undefined;
+  // Custom kinds have a page for paths without the namespace that they need.
+  const readsAll = !onObject && (info.verb === 'list' || info.verb === 'watch');
+  if (isCustom && definition.namespaced && info.namespace === '' && !readsAll) throw pageNotFoundError();
   const subresource = findSubresource(resource, info);
   // In a proxy path, the part after the object's name is the path on the other server.
   const isProxy = subresource?.type === 'connect' && subresource.target === 'proxy';
@@ -113,7 +123,8 @@ export function resolveRequest(
   const verb = info.verb as ResourceVerb;
   if (!verbs.includes(verb) && !(isProxy && http.method === 'OPTIONS')) {
     // The older watch paths exist only for resources that can be watched.
-    throw info.isVerbInPath && verb === 'watch' ? unknownPathError() : methodNotAllowedError();
+    if (info.isVerbInPath && verb === 'watch') throw unknownPathError();
+    throw isCustom ? notSupportedError(definition, info) : methodNotAllowedError();
   }
   if (subresource === undefined) {
     const refusal = verb === 'create' && isStoredResource(resource) ? resource.definition.refusesCreate : undefined;
@@ -128,11 +139,21 @@ export function resolveRequest(
   return new ResourceRequest({ resource, subresource, verb, namespace, name }, services, context, http, reply);
 }
 
-function findSubresource(resource: ServedResource, info: RequestInfo): SubresourceDefinition | undefined {
-  if (info.subresource === '') return undefined;
-  const found = subresourcesOf(resource.definition).find((s) => s.name === info.subresource);
-  if (found === undefined) throw unknownPathError();
-  return found;
+function findSubresource(
+  { definition, served }: ServedResource,
+  { subresource, parts }: RequestInfo,
+): SubresourceDefinition | undefined {
+  if (subresource === '') return undefined;
+  const found = subresourcesOf(definition).find(({ name }) => name === subresource);
+  if (found !== undefined) return found;
+  throw served.type.custom === undefined ? unknownPathError() : notFoundError(definition, parts[1] as string);
+}
+
+/** The 405 for a subresource of a custom kind. */
+function notSupportedError({ group, resource }: ResourceDefinition, { verb }: RequestInfo): StatusError {
+  const kind = `${resource}.${group}`;
+  const message = `${verb} is not supported on resources of kind "${kind}"`;
+  return new StatusError('MethodNotAllowed', message, { details: { group, kind: resource } });
 }
 
 /** The metric labels of a resource request, without values that clients can choose freely. */

@@ -18,7 +18,11 @@ export function unknownPath(services: Pick<EndpointServices, 'orderedGroups' | '
   return isServed || apiRoots.has(root) ? unknownPathError() : pageNotFoundError();
 }
 
-function isOfCustomResources(registry: Pick<EndpointServices['registry'], 'definitions'>, group: string): boolean {
+/** Whether a group has custom kinds, and no others. */
+export function isOfCustomResources(
+  registry: Pick<EndpointServices['registry'], 'definitions'>,
+  group: string,
+): boolean {
   const own = registry.definitions().filter((definition) => definition.group === group);
   return own.length > 0 && own.every(({ versions: [stored] }) => stored.type.custom !== undefined);
 }

@@ -283,14 +283,19 @@ export const listVersionParameter = `invalid resource version: ${versionParamete
 /** The largest number that the database can use as a version. */
 const largestVersion = 2n ** 63n - 1n;
 
+/** Whether a resourceVersion of a client is empty or zero, however many digits that has. */
+function isZero(text: string): boolean {
+  return /^0*$/.test(text);
+}
+
 /**
  * Parses a client's resourceVersion; 400 for a string that is not a version. Returns undefined for an empty string and
- * `0`.
+ * zero.
  *
  * @param place the beginning of the message of the 400
  */
 export function parseResourceVersion(text: string | undefined, place = versionParameter): bigint | undefined {
-  if (text === undefined || text === '' || text === '0') return undefined;
+  if (text === undefined || isZero(text)) return undefined;
   if (!/^\d{1,19}$/.test(text) || BigInt(text) > largestVersion) {
     const fault = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
     const quoted = JSON.stringify(text.slice(0, 64));

@@ -6,7 +6,7 @@ import type { OrderedGroup } from '../../aggregation/group-order.js';
 import { EndpointServices } from '../endpoint-services.js';
 import { HEALTH_CHECKS } from '../health/health.controller.js';
 import type { HealthCheck } from '../health/health-checks.js';
-import { plainJsonType, wantsPretty } from '../negotiation/accept.js';
+import { checkRepresentations, plainJsonType, wantsPretty } from '../negotiation/accept.js';
 import { compressionThresholdBytes, wantsGzip } from '../negotiation/compression.js';
 import { type Packed, packInTurns } from '../negotiation/pack-in-turns.js';
 import { sendText, sendValue, setCommonHeaders } from '../negotiation/respond.js';
@@ -14,7 +14,7 @@ import { sendPacked } from '../negotiation/send-packed.js';
 import { handleRemote } from '../remote/handle-remote.js';
 import { remoteVersions } from '../remote/remote-versions.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';
-import { unknownPath } from '../unknown-path.js';
+import { isOfCustomResources, unknownPath } from '../unknown-path.js';
 import {
   aggregatedBytes,
   aggregatedGroups,
@@ -81,7 +81,7 @@ export class DiscoveryController {
   async api(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     if (await this.sendAggregated(request, reply, true)) return;
     const { registry, kinds } = this.services;
-    this.send(request, reply, apiVersions(registry, request.host), kinds.apiVersions);
+    this.send(request, reply, apiVersions(registry, request.host), kinds.apiVersions, true);
   }
 
   @Get('apis')
@@ -123,18 +123,24 @@ export class DiscoveryController {
     if (!registry.hasGroupVersion(group, version)) {
       throw unknownPath(this.services, group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
     }
-    this.send(request, reply, apiResourceList(registry, group, version), kinds.apiResourceList);
+    const hasRoutes = !isOfCustomResources(registry, group);
+    this.send(request, reply, apiResourceList(registry, group, version), kinds.apiResourceList, hasRoutes);
   }
 
-  private send(request: FastifyRequest, reply: FastifyReply, value: unknown, type: KindType): void {
+  /** @param hasRoutes whether the path is one of those that the reference routes by the types that they have */
+  private send(request: FastifyRequest, reply: FastifyReply, value: unknown, type: KindType, hasRoutes = false): void {
     const { accept } = this.services;
-    const accepted = accept.negotiate(plainAccept(request.headers.accept, accept.mediaTypes()), false);
+    const representations = hasRoutes ? accept.mediaTypes() : undefined;
+    const accepted = accept.negotiate(plainAccept(request.headers.accept, accept.mediaTypes()), false, {
+      representations,
+    });
     sendValue({ context: request.plinthContext as HttpRequestContext, reply }, 200, value, accepted, type);
   }
 
   /** Sends a value that is not an API object. It is always JSON, whatever the client accepts. */
   private sendPlain(request: FastifyRequest, reply: FastifyReply, value: unknown): void {
     const context = request.plinthContext as HttpRequestContext;
+    checkRepresentations(request.headers.accept, [plainJsonType.contentType]);
     const pretty = wantsPretty(context.query, context.userAgent);
     const text = pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value);
     sendText({ context, reply }, 200, plainJsonType.contentType, text);

@@ -22,11 +22,13 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
   // Other threads do not have the data that the objects are computed from.
   context.canMove = false;
   const accepted = verb === 'get' ? negotiateObject(request) : negotiateList(request);
-  const selection = parseSelection(resource, context.query);
+  // A read of one object has no selectors.
+  const selection = verb === 'get' ? undefined : parseSelection(resource, context.query);
   if (verb === 'list') checkListParameters(request);
   const isInScope = ({ metadata }: ApiObject) =>
     !definition.namespaced || !namespace || metadata.namespace === namespace;
   const wants = (object: ApiObject) => {
+    if (selection === undefined) return true;
     const { name: ownName = '', namespace: ownNamespace = '', labels } = object.metadata;
     const attributes = { source: selection.source, labels, fields: fieldsOf(definition, object) };
     return selects(selection, attributes, { namespace: ownNamespace, name: ownName });
@@ -35,7 +37,7 @@ export async function handleComputed(request: ResourceRequest, definition: Compu
   const objects = await definition.compute({
     namespace: definition.namespaced && namespace ? namespace : undefined,
     name: verb === 'get' ? name : undefined,
-    wants: verb === 'get' ? () => true : wants,
+    wants,
     signal: context.signal,
   });
   // This counts as waiting time, since the data may come from other programs.

@@ -4,7 +4,8 @@ import { invalidError, type Status, StatusError, timeoutError } from '../../../b
 import { collectionFaults } from '../../../objects/registry/metadata/checked-delete-options.js';
 import { parseSelection, strictSelection } from '../../../objects/registry/store/selection.js';
 import { checkForm, negotiateList } from '../negotiation/answer-form.js';
-import { parseListOptions } from '../negotiation/list-options.js';
+import { checkNumbers, parseListOptions } from '../negotiation/list-options.js';
+import { checkListRules } from '../negotiation/list-rules.js';
 import { sendValue } from '../negotiation/respond.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { deleteOne, readOptions } from './delete.js';
@@ -25,11 +26,13 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const { services, context, resource } = request;
   const accepted = negotiateList(request);
   checkForm(context, accepted);
+  checkNumbers(context.query);
   const turn = selectorTurn(context);
   if (turn !== undefined) await turn;
   const selection = strictSelection(resource, parseSelection(resource, context.query));
-  const list = parseListOptions(context, services, listQuery(request));
+  checkListRules(context.query, services.names);
   const options = await readOptions(request);
+  const list = parseListOptions(context, services, listQuery(request));
   const faults = collectionFaults(options);
   if (faults.length > 0) {
     throw invalidError({ group: `meta.${services.names.suffix}`, kind: 'DeleteOptions' }, '', faults);

@@ -10,7 +10,7 @@ import type { StoredObject } from '../../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { BlockText } from '../negotiation/answer-blocks.js';
 import { negotiateList } from '../negotiation/answer-form.js';
-import { parseListOptions } from '../negotiation/list-options.js';
+import { checkNumbers, parseListOptions } from '../negotiation/list-options.js';
 import { sendBlocks, sendPieces, sendsStoredText, sendText } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
@@ -32,6 +32,7 @@ const transformedAtOnce = 128 * 1024;
 export async function handleList(request: ResourceRequest): Promise<void> {
   const { services, context, resource } = request;
   const accepted = negotiateList(request);
+  checkNumbers(context.query);
   const turn = selectorTurn(context);
   if (turn !== undefined) await turn;
   const selection = parseSelection(resource, context.query);

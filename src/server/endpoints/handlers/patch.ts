@@ -84,7 +84,7 @@ export const customPatchMediaTypes: readonly string[] = patchMediaTypes.filter(
 export function patchTypeOf(contentType: string | undefined, isCustom = false, hasCbor = true): PatchType {
   const mediaType = patchMediaType(contentType);
   const type = ownValue(patchTypes, mediaType);
-  if (type === 'strategic' && isCustom) {
+  if (isCustom && (type === 'strategic' || type === undefined)) {
     throw unsupportedMediaTypeError([...customPatchMediaTypes, ...applyMediaTypes(hasCbor)]);
   }
   if (type === undefined) throw unsupportedMediaTypeError();
@@ -166,12 +166,12 @@ function refuseForce({ services: { names }, context: { query } }: ResourceReques
 
 /** PATCH of one object or of its subresource; apply has its own handler. */
 export async function handlePatch(request: ResourceRequest): Promise<void> {
-  const accepted = negotiateObject(request);
   const type = patchTypeOf(
     request.context.contentType,
-    request.type.custom !== undefined,
+    request.resource.served.type.custom !== undefined,
     request.services.accept.hasCbor,
   );
+  const accepted = negotiateObject(request);
   const write = new WritePipeline(request, 'PatchOptions');
   refuseForce(request);
   const patch = parsePatch(write, type, await readBody(request));

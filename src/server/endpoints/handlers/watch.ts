@@ -27,10 +27,9 @@ import {
 } from '../../../storage/storage.interface.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import { type AcceptedType, cborSequenceType, streamParameter } from '../negotiation/accept.js';
-import { hasProtobuf } from '../negotiation/answer-form.js';
-import { parseTimeoutSeconds } from '../negotiation/list-options.js';
-import { checkWatchRules } from '../negotiation/list-rules.js';
-import { parseCountedNumber } from '../negotiation/query-number.js';
+import { negotiateWatch } from '../negotiation/answer-form.js';
+import { checkNumbers, parseTimeoutSeconds } from '../negotiation/list-options.js';
+import { checkListRules, checkWatchRules } from '../negotiation/list-rules.js';
 import { includeObjectOf } from '../negotiation/transform.js';
 import { isTrue } from '../request-info/request-info.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
@@ -65,7 +64,9 @@ interface WatchOptions {
 export async function handleWatch(request: ResourceRequest): Promise<void> {
   const { services, context, resource, store, reply } = request;
   const isWebSocket = wantsWebSocket(reply.raw);
-  const accepted = services.accept.negotiateStream(request.accept, hasProtobuf(resource));
+  const accepted = negotiateWatch(request);
+  // A watch has no pages, but a limit that is no number is a mistake all the same.
+  checkNumbers(context.query);
   const options = parseWatchOptions(services, context);
   const startedAt = performance.now();
   const endsAt = startedAt + options.timeoutMs;
@@ -257,20 +258,20 @@ function streamType(accepted: AcceptedType): string {
 
 function parseWatchOptions(services: EndpointServices, context: RequestContext): WatchOptions {
   const { query } = context;
-  const versionText = query.get('resourceVersion') ?? '';
-  const version = parseResourceVersion(versionText);
   const initial = query.get('sendInitialEvents');
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
   const hasWatchList = services.features.isOn('WatchList');
-  // A watch has no pages, but a limit that is no number is a mistake all the same.
-  parseCountedNumber(query.get('limit'));
-  checkWatchRules(query, services.names, hasWatchList);
+  // The old paths with the verb are checked as lists unless they ask for a watch as well.
+  if (isTrue(query.get('watch'))) checkWatchRules(query, services.names, hasWatchList);
+  else checkListRules(query, services.names);
+  const versionText = query.get('resourceVersion') ?? '';
+  const version = parseResourceVersion(versionText);
   // Clients that don't know this parameter expect the initial state when they name no version.
   const sendsInitialEvents = initial === null ? version === undefined : isTrue(initial);
   return {
     from: version,
     sendsInitialEvents,
-    notOlderThan: version ?? (versionText === '0' ? 0n : undefined),
+    notOlderThan: version ?? (/^0+$/.test(versionText) ? 0n : undefined),
     announcesInitialEnd: hasWatchList && sendsInitialEvents && bookmarks,
     bookmarks,
     timeoutMs: timeoutOf(services, query.get('timeoutSeconds')),

@@ -15,6 +15,14 @@ export interface AcceptedType {
   readonly pretty: boolean;
 }
 
+/** What a path can answer with. */
+export interface Offer {
+  /** false: an object of a custom kind, of which only transformations have a protobuf form. */
+  readonly hasProtobuf?: boolean;
+  /** The types that the 406 for a header with none of them lists; undefined: as for a form that is missing. */
+  readonly representations?: readonly string[];
+}
+
 /** Marks the media types of event streams. */
 export const streamParameter = ';stream=watch';
 
@@ -65,6 +73,17 @@ export function parseAccept(header: string): AcceptClause[] {
 }
 
 /**
+ * Checks that an Accept header names one of the types that a path has, whatever their parameters.
+ *
+ * @throws StatusError 406 that lists them
+ */
+export function checkRepresentations(header: string | undefined, available: readonly string[]): void {
+  if (header === undefined || header === '') return;
+  const fits = parseAccept(header).some(({ type }) => type === '*/*' || available.includes(type));
+  if (!fits) throw noRepresentationError(available);
+}
+
+/**
  * Chooses the form of a response from the Accept header, by quality and then by order. The same headers recur, so
  * choices are kept in a bounded cache.
  */
@@ -82,23 +101,30 @@ export class AcceptNegotiator {
 
   /**
    * Media types of bodies and responses, as listed in messages. Clients compare these lists, so CBOR, which the
-   * reference supports only behind a feature gate, is omitted.
+   * reference supports only behind a feature gate, is omitted, and protobuf is there for custom kinds too.
+   */
+  mediaTypes(): string[] {
+    return ['application/json', 'application/yaml', this.names.protobufMediaTypes[0] as string];
+  }
+
+  /** Media types of lists, which may also be watched, as listed in messages. */
+  streamTypes(): string[] {
+    return [...this.mediaTypes(), ...this.eventTypes()];
+  }
+
+  /**
+   * Media types of bodies and responses, as the OpenAPI documents list them: with CBOR where it is supported.
    *
    * @param hasProtobuf false for objects of custom kinds
    */
-  mediaTypes(hasProtobuf = true): string[] {
-    const protobuf = hasProtobuf ? [this.names.protobufMediaTypes[0] as string] : [];
-    return ['application/json', 'application/yaml', ...protobuf];
-  }
-
-  /** Media types of bodies and responses, as the OpenAPI documents list them: with CBOR where it is supported. */
   documentedTypes(hasProtobuf = true): string[] {
-    return [...this.mediaTypes(hasProtobuf), ...(this.hasCbor ? [cborType] : [])];
+    return [...this.typesOf(hasProtobuf), ...(this.hasCbor ? [cborType] : [])];
   }
 
   /** Like {@link documentedTypes}, for lists, which may also be watched. */
   documentedStreamTypes(hasProtobuf: boolean): string[] {
-    return [...this.streamTypes(hasProtobuf), ...(this.hasCbor ? [cborType, cborSequenceType] : [])];
+    const types = [...this.typesOf(hasProtobuf), ...this.eventTypes(hasProtobuf)];
+    return [...types, ...(this.hasCbor ? [cborType, cborSequenceType] : [])];
   }
 
   /** The body format of a media type in lower case; undefined for an unsupported one. */
@@ -110,49 +136,41 @@ export class AcceptNegotiator {
   }
 
   /** The form of events. YAML can't be streamed; clients that accept only YAML get a 406. */
-  negotiateStream(header: string | undefined, hasProtobuf = true): AcceptedType {
+  negotiateStream(header: string | undefined, offer: Offer = {}): AcceptedType {
     // The stream parameter and the name of CBOR sequences only repeat that the request is a watch.
     const plain = header?.replaceAll(streamParameter, '').replaceAll(cborSequenceType, cborType);
-    const accepted = this.negotiate(plain, true, hasProtobuf, this.streamTypes(hasProtobuf));
+    const accepted = this.negotiate(plain, true, offer);
     if (accepted.mediaType !== 'yaml') return accepted;
-    throw notAcceptableError(this.streamTypes(hasProtobuf));
+    throw notAcceptableError(this.eventTypes());
   }
 
-  /** Media types of event streams, as listed in messages. */
-  streamTypes(hasProtobuf: boolean): string[] {
-    const types = this.mediaTypes(hasProtobuf);
-    const streams = types.filter((type) => type !== 'application/yaml').map((type) => `${type}${streamParameter}`);
-    return [...types, ...streams];
-  }
-
-  /**
-   * Throws a 406 when no accepted form is available.
-   *
-   * @param available the media types that the 406 lists
-   * @param hasProtobuf false for objects of custom kinds, of which only transformations have a protobuf form
-   */
-  negotiate(
-    header: string | undefined,
-    allowTransformations: boolean,
-    hasProtobuf = true,
-    available = this.mediaTypes(hasProtobuf),
-  ): AcceptedType {
+  /** Chooses the form of a response. Throws a 406 when no accepted form is available. */
+  negotiate(header: string | undefined, allowTransformations: boolean, offer: Offer = {}): AcceptedType {
     if (header === undefined || header === '' || header === '*/*' || header === 'application/json')
       return plainJsonType;
+    const { hasProtobuf = true } = offer;
     const key = `${allowTransformations ? '' : '!'}${hasProtobuf ? '' : '-'}${header}`;
     const known = this.cache.get(key);
     if (known !== undefined) return known;
-    const chosen = this.choose(header, allowTransformations, hasProtobuf, available);
+    const chosen = this.choose(header, allowTransformations, offer);
     if (this.cache.size >= 1000) this.cache.clear();
     this.cache.set(key, chosen);
     return chosen;
   }
 
+  private typesOf(hasProtobuf: boolean): string[] {
+    return hasProtobuf ? this.mediaTypes() : this.mediaTypes().slice(0, -1);
+  }
+
+  private eventTypes(hasProtobuf = true): string[] {
+    const types = this.typesOf(hasProtobuf).filter((type) => type !== 'application/yaml');
+    return types.map((type) => `${type}${streamParameter}`);
+  }
+
   private choose(
     header: string,
     allowTransformations: boolean,
-    hasProtobuf: boolean,
-    available: readonly string[],
+    { hasProtobuf = true, representations }: Offer,
   ): AcceptedType {
     let sawMediaType = false;
     for (const clause of parseAccept(header)) {
@@ -178,7 +196,8 @@ export class AcceptNegotiator {
         return { mediaType, contentType, as: as as Transformation, asVersion: version as 'v1' | 'v1beta1', pretty };
       }
     }
-    throw sawMediaType ? notAcceptableError(this.mediaTypes(hasProtobuf)) : noRepresentationError(available);
+    if (sawMediaType || representations === undefined) throw notAcceptableError(this.mediaTypes());
+    throw noRepresentationError(representations);
   }
 
   private mediaTypeOf(type: string): AcceptedType['mediaType'] | undefined {

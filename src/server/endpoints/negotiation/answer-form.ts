@@ -1,8 +1,9 @@
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { notAcceptableError } from '../../../base/machinery/status-error.js';
+import { verbsOf } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { ResourceRequest } from '../resource-request.js';
-import type { AcceptedType } from './accept.js';
+import type { AcceptedType, Offer } from './accept.js';
 import { includeObjectOf } from './transform.js';
 
 /**
@@ -12,7 +13,10 @@ import { includeObjectOf } from './transform.js';
 export function negotiateObject(request: ResourceRequest): AcceptedType {
   const { services, context, resource, subresource, accept } = request;
   const view = subresource?.type === 'view' ? subresource.body.kind : undefined;
-  const accepted = services.accept.negotiate(accept, true, view !== undefined || hasProtobuf(resource));
+  const accepted = services.accept.negotiate(accept, true, {
+    hasProtobuf: view !== undefined || hasProtobuf(resource),
+    representations: hasProtobuf(resource) ? services.accept.mediaTypes() : undefined,
+  });
   if (accepted.as === 'PartialObjectMetadataList') {
     const { group, kind } = view ?? resource.definition;
     const type = `*${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
@@ -24,13 +28,25 @@ export function negotiateObject(request: ResourceRequest): AcceptedType {
 }
 
 /** The form of a response that is neither an object of the resource nor a list of them; only those can be tables. */
-export function negotiateValue({ services, accept }: ResourceRequest): AcceptedType {
-  return services.accept.negotiate(accept, false);
+export function negotiateValue({ services, resource, accept }: ResourceRequest): AcceptedType {
+  const representations = hasProtobuf(resource) ? services.accept.mediaTypes() : undefined;
+  return services.accept.negotiate(accept, false, { representations });
 }
 
 /** The form of a list; its writer refuses forms that lists don't have. */
-export function negotiateList({ services, resource, accept }: ResourceRequest): AcceptedType {
-  return services.accept.negotiate(accept, true, hasProtobuf(resource));
+export function negotiateList(request: ResourceRequest): AcceptedType {
+  return request.services.accept.negotiate(request.accept, true, listOffer(request));
+}
+
+/** The form of a watch. */
+export function negotiateWatch(request: ResourceRequest): AcceptedType {
+  return request.services.accept.negotiateStream(request.accept, listOffer(request));
+}
+
+function listOffer({ services, resource, verb }: ResourceRequest): Offer {
+  if (!hasProtobuf(resource)) return { hasProtobuf: false };
+  const isWatchable = verb !== 'deletecollection' && verbsOf(resource.definition).includes('watch');
+  return { representations: isWatchable ? services.accept.streamTypes() : services.accept.mediaTypes() };
 }
 
 /** Whether objects of a resource have a protobuf form: those of custom kinds have none. */

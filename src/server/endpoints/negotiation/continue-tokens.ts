@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { badRequestError } from '../../../base/machinery/status-error.js';
 import type { ListPosition } from '../../../storage/storage.interface.js';
+import { jsonErrorText } from './decode-body.js';
 
 /** The query of a list; a token continues only the same list. */
 export interface ContinueQuery {
@@ -28,6 +29,9 @@ interface TokenBody {
 
 const tokenFormat = 'p2';
 const macBytes = 16;
+/** The format of the tokens of other servers. */
+const foreignFormat = 'meta.k8s.io/v1';
+const notGivenOut = 'it was not given out for this list';
 
 /**
  * Makes and reads continue tokens (specification 4.3). They are opaque, contain the whole position, and are signed with
@@ -50,7 +54,7 @@ export class ContinueTokens {
 
   /** Decodes a token; throws a 400 if it does not belong to this query. */
   decode(query: ContinueQuery, token: string): ContinuePosition {
-    const illegal = token.replace(/={1,2}$/, '').search(/[^A-Za-z0-9_-]/);
+    const illegal = illegalByte(token);
     if (illegal >= 0) throw invalidToken(`illegal base64 data at input byte ${illegal}`);
     const bytes = Buffer.from(token, 'base64url');
     const text = bytes.subarray(macBytes);
@@ -72,16 +76,27 @@ export class ContinueTokens {
   }
 }
 
-/** The message for a token that is not JSON: tokens of other servers are JSON, and programs know this message. */
-function faultOfForeign(bytes: Buffer): string {
-  const first = bytes.toString('latin1').trimStart().charAt(0);
-  const isOwn = bytes.toString('latin1', macBytes).startsWith('{"v":');
-  if (isOwn || first === '' || first === '{') return 'it was not given out for this list';
-  return `invalid character ${quoteLetter(first)} looking for beginning of value`;
+/** The first byte of a text that no base64 has, padding included; -1 if there is none. */
+function illegalByte(text: string): number {
+  const found = text.search(/[^A-Za-z0-9_-]/);
+  // A single letter at the end has too few bits for a byte.
+  return found < 0 && text.length % 4 === 1 ? text.length - 1 : found;
 }
 
-function quoteLetter(letter: string): string {
-  return letter === "'" ? `'\\''` : `'${JSON.stringify(letter).slice(1, -1).replace('\\"', '"')}'`;
+/** The message for a token of another server. Those are JSON, and programs know what is wrong with one. */
+function faultOfForeign(bytes: Buffer): string {
+  const isOwn = bytes.toString('latin1', macBytes).startsWith('{"v":');
+  if (isOwn) return notGivenOut;
+  const text = bytes.toString('utf8');
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch (error) {
+    return jsonErrorText(error, text);
+  }
+  const { v = '', rv } = (body ?? {}) as { v?: unknown; rv?: unknown };
+  if (v !== foreignFormat) return `server does not recognize this encoded version ${String(v)}`;
+  return rv === 0 ? `incorrect encoded start resourceVersion (version ${foreignFormat})` : notGivenOut;
 }
 
 function invalidToken(detail: string): Error {

@@ -54,7 +54,7 @@ export function bodyFormat(contentType: string | undefined, accept: AcceptNegoti
   const semicolon = contentType.indexOf(';');
   const mediaType = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
   const format = accept.bodyFormat(mediaType, hasProtobuf);
-  if (format === undefined) throw unsupportedMediaTypeError(accept.mediaTypes(hasProtobuf));
+  if (format === undefined) throw unsupportedMediaTypeError(accept.mediaTypes());
   return format;
 }
 
@@ -96,7 +96,8 @@ const jsonFaults: readonly (readonly [message: string, place: string])[] = [
   ['Unexpected token', 'looking for beginning of value'],
 ];
 
-function jsonErrorText(error: unknown, text: string): string {
+/** What is wrong with a JSON text, in the words that programs know, by the engine's error. Quotes one character at most. */
+export function jsonErrorText(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof NestingError) return message;
   // V8 quotes parts of the body in its messages, so pass on only the kind of fault and one character.

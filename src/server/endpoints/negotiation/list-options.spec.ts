@@ -45,6 +45,30 @@ describe('parseListOptions', () => {
     assert.equal(parse('limit=-9223372036854775808').limit, 0);
   });
 
+  const foreign = (body: object | null) => Buffer.from(JSON.stringify(body)).toString('base64url');
+  const messages: [string, string][] = [
+    ['x', 'illegal base64 data at input byte 0'],
+    ['abcde', 'illegal base64 data at input byte 4'],
+    ['abc.def', 'illegal base64 data at input byte 3'],
+    ['YWJjZA==', 'illegal base64 data at input byte 6'],
+    ['YWJj', "invalid character 'a' looking for beginning of value"],
+    [foreign(null), 'server does not recognize this encoded version '],
+    [foreign({ v: 'x' }), 'server does not recognize this encoded version x'],
+    [foreign({ v: 'meta.k8s.io/v1', rv: 0 }), 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
+    [foreign({ v: 'meta.k8s.io/v1', rv: 5, start: 'a' }), 'it was not given out for this list'],
+    [tokens.encode({ ...list, namespace: 'other' }, { version: 7n, after }), 'it was not given out for this list'],
+  ];
+  for (const [foreignToken, detail] of messages) {
+    it(`says what is wrong with the token ${foreignToken}`, () => {
+      const message = `invalid continue token: continue key is not valid: ${detail}`;
+      assert.throws(() => parse(`continue=${encodeURIComponent(foreignToken)}`), { code: 400, message });
+    });
+  }
+
+  it('reads any number of zeros as zero', () => {
+    assert.deepEqual(parse('resourceVersion=00'), parse('resourceVersion=0'));
+  });
+
   const faults: [string, number][] = [
     [`continue=${token}&resourceVersion=5`, 400],
     ['continue=notbase64!!', 400],

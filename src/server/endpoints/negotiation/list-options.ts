@@ -41,17 +41,26 @@ export function parseListOptions(
   checkListRules(query, services.names);
 
   if (token !== '') {
-    if (versionText !== '' && versionText !== '0') {
+    if (!/^0*$/.test(versionText)) {
       throw badRequestError('specifying resource version is not allowed when using continue');
     }
     return { limit, semantics: { kind: 'continue', ...services.continueTokens.decode(list, token) } };
   }
   const version = parseResourceVersion(versionText, listVersionParameter);
   if (version === undefined) {
-    return { limit, semantics: versionText === '0' ? { kind: 'notOlderThan', version: 0n } : { kind: 'mostRecent' } };
+    return {
+      limit,
+      semantics: /^0+$/.test(versionText) ? { kind: 'notOlderThan', version: 0n } : { kind: 'mostRecent' },
+    };
   }
   const exact = match === 'Exact' || (match === '' && limit > 0);
   return { limit, semantics: { kind: exact ? 'exact' : 'notOlderThan', version } };
+}
+
+/** Throws a 400 for numbers of a list or watch that are none. They are read before its selectors. */
+export function checkNumbers(query: URLSearchParams): void {
+  parseCountedNumber(query.get('timeoutSeconds'));
+  parseCountedNumber(query.get('limit'));
 }
 
 /**

@@ -27,7 +27,11 @@ describe('decodeProtobufObject', () => {
   const prefix = Buffer.from('k8s\0');
   const bad: [string, Buffer, RegExp][] = [
     ['no bytes', Buffer.alloc(0), /unrecognized \(must be of type Thing\).*<empty>/],
-    ['JSON', Buffer.from('{"kind":"Thing"}'), /does not begin with the protobuf prefix \(\{"kind":"Thing"\}\)/],
+    [
+      'JSON',
+      Buffer.from('{"kind":"Thing"}'),
+      /does not appear to be a protobuf message, expected prefix \[107 56 115 0\] \(\{"kind":"Thing"\}\)/,
+    ],
     ['only the prefix', prefix, /envelope is empty \(6b387300\)/],
     ['garbage in the envelope', Buffer.concat([prefix, Buffer.from('garbage!')]), /invalid protobuf envelope/],
     ['a cut envelope', encodeEnvelope('test/v1', 'Thing', message).subarray(0, 20), /invalid protobuf envelope/],

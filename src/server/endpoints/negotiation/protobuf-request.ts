@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import { DecodeError, type KindType } from '../../../base/machinery/schema/index.js';
+import { badRequestError } from '../../../base/machinery/status-error.js';
 import { type BodyIdentity, checkIdentity, unfitBodyError, unrecognizedError } from './body-errors.js';
 import { protobufCodec } from './protobuf-codec.js';
 
@@ -27,6 +28,17 @@ function openBody(kind: string, body: Buffer): OpenedBody {
   }
 }
 
+/** As {@link openBody}, with the message for options that are no protobuf at all. */
+function openOptions(kind: string, body: Buffer): OpenedBody {
+  try {
+    return openBody(kind, body);
+  } catch (error) {
+    const { cause } = error as Error;
+    if (cause instanceof DecodeError && !protobufCodec().isEnvelope(body)) throw badRequestError(cause.message, cause);
+    throw error;
+  }
+}
+
 /** Decodes a protobuf body into a canonical object of `type`; throws a 400 when it is invalid. */
 export function decodeProtobufObject(type: KindType, expected: GroupVersionKind, body: Buffer): ApiObject {
   const opened = openBody(expected.kind, body);
@@ -46,7 +58,7 @@ export function decodeProtobufObject(type: KindType, expected: GroupVersionKind,
  */
 export function decodeProtobufOptions(type: KindType, body: Buffer): Record<string, unknown> {
   const expected = type.kind;
-  const opened = openBody(expected.kind, body);
+  const opened = openOptions(expected.kind, body);
   checkIdentity({ kind: opened.kind, apiVersion: '' }, expected);
   try {
     return protobufCodec().decodeProtobuf(type, opened.raw) as Record<string, unknown>;

@@ -11,6 +11,7 @@ import type { Target } from '../../../base/outgoing/https-connections.js';
 import { hostAndPort, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
 import { parseText } from '../../../objects/registry/store/object-codec.js';
 import type { NodeAgents } from '../../node-agents/node-agents.js';
+import { checkRepresentations } from '../negotiation/accept.js';
 import { formatWarning } from '../negotiation/respond.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import { ResponseWriter } from '../response-writer.js';
@@ -34,12 +35,13 @@ export async function handleLog(request: ResourceRequest): Promise<void> {
   const { services, context, resource, reply, namespace, name } = request;
   const agents = services.nodeAgents;
   if (agents === undefined) throw serviceUnavailableError('this process does not reach nodes');
+  checkRepresentations(request.accept, ['text/plain', ...services.accept.mediaTypes()]);
   const options = parseLogOptions(context.query, name);
   const pod = parseText(resource, (await request.store.get(namespace, name)).json) as unknown as ReadPod;
   const container = containerOf(pod, options.container);
   const { nodeName } = pod.spec;
   if (!nodeName) {
-    reply.code(204).send();
+    reply.code(204).header('cache-control', 'no-cache, private').send();
     return;
   }
   const target = agents.addressOf(await nodeOf(services, nodeName));

@@ -67,14 +67,16 @@ export class WritePipeline {
   /** The writer that validating admission chose for the last object. */
   private writer: ObjectWriter | undefined;
 
-  /** Checks the options of the request; throws a 422 when one is wrong. */
+  /** Checks the options of the request; throws a 422 when one is wrong, and a 415 as {@link readBody} for a create. */
   constructor(
     readonly request: ResourceRequest,
     options: WriteOptionsKind,
   ) {
+    this.type = request.type;
+    // Clients with both faults get the message that they know.
+    if (options === 'CreateOptions') this.bodyFormat(request);
     this.options = parseWriteOptions(request.context, request.services.names, options, request.services.features);
     this.kind = request.kind;
-    this.type = request.type;
     this.lastLive = undefined;
     this.admitted = undefined;
     this.unconverted = undefined;
@@ -83,9 +85,11 @@ export class WritePipeline {
 
   /** Reads a body with an object; throws a 415 for a format that objects don't have. */
   async readBody(): Promise<ObjectBody> {
-    const { context, services } = this.request;
-    const format = bodyFormat(context.contentType, services.accept, this.type.custom === undefined);
-    return { format, bytes: await readBody(this.request) };
+    return { format: this.bodyFormat(this.request), bytes: await readBody(this.request) };
+  }
+
+  private bodyFormat({ context, services }: ResourceRequest): BodyFormat {
+    return bodyFormat(context.contentType, services.accept, this.type.custom === undefined);
   }
 
   /**

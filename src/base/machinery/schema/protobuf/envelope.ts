@@ -4,6 +4,7 @@ import { WireType } from './wire-type.js';
 
 /** The first bytes of every protobuf body. */
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+const noPrefix = `provided data does not appear to be a protobuf message, expected prefix [${magic.join(' ')}]`;
 
 /** The data around the protobuf message of an object. */
 export interface Envelope {
@@ -53,7 +54,7 @@ export function isEnvelope(data: Uint8Array): boolean {
  * @throws {DecodeError} for a body that is not an envelope.
  */
 export function decodeEnvelope(data: Uint8Array): Envelope {
-  if (!isEnvelope(data)) throw new DecodeError('', 'the body does not begin with the protobuf prefix');
+  if (!isEnvelope(data)) throw new DecodeError('', noPrefix);
   try {
     return readEnvelope(data.subarray(magic.length));
   } catch (error) {
