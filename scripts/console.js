@@ -39,6 +39,7 @@ export async function buildConsole(root, compiler) {
     minify: true,
     legalComments: 'none',
     logLevel: 'warning',
+    plugins: [stylesOfTerminal],
   });
   for (const name of ['index.html', 'icon.svg', 'theme.js']) {
     copyFileSync(join(source, 'page', name), join(folder, name));
@@ -50,6 +51,26 @@ export async function buildConsole(root, compiler) {
   }
   return Object.keys(metafile.inputs);
 }
+
+/**
+ * The content security policy of the page forbids style elements, and styles of elements as text. The terminal gets an
+ * element of ours (`sheet-element.tsx`) for the one, and sets values for the other.
+ */
+const stylesOfTerminal = {
+  name: 'styles-of-terminal',
+  setup({ onLoad }) {
+    onLoad({ filter: /@xterm[\\/]xterm[\\/]lib[\\/]xterm\.mjs$/ }, ({ path }) => {
+      const asText = /(\w+)\.setAttribute\("style",`\$\{\1\.getAttribute\("style"\)\|\|""\}\$\{(\w+)\};`\)/g;
+      const contents = readFileSync(path, 'utf8')
+        .replaceAll('createElement("style")', 'createElement("plinth-sheet")')
+        .replace(asText, (_match, element, style) => `${element}.style.cssText+=${style}+";"`);
+      if (!/plinth-sheet.*cssText\+=/s.test(contents) || /setAttribute\("style"/.test(contents)) {
+        throw new Error('the terminal sets styles in another way than known: the page would forbid it');
+      }
+      return { contents, loader: 'js' };
+    });
+  },
+};
 
 function compress(path) {
   const plain = readFileSync(path);

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import type { WebSocketRoute } from 'playwright-core';
 import { ConsoleInBrowser, configMaps, rows } from '../console/console-in-browser.js';
 import { ConsoleTab, editorContent } from '../console/console-tab.js';
 import { hostileAnswers, hostileObjects, hostileText, nothingRan } from '../console/hostile-objects.js';
@@ -512,6 +513,55 @@ describe('the console in a browser', () => {
       await tab.page.waitForSelector('.problem');
       await tab.show(`#/map?ns=${encodeURIComponent(hostileText)}`);
       await tab.shows('<img', 'main h1');
+      await nothingRan(tab);
+    });
+  });
+
+  it('shows a program on a terminal, and nothing that it writes leaves the screen', async () => {
+    await write('POST', '/api/v1/namespaces/default/pods', {
+      metadata: { name: 'interactive' },
+      spec: { containers: [{ name: 'app', image: 'example.com/app:1' }] },
+    });
+    await own.inTab(async (tab) => {
+      const output = (text: string) => Buffer.concat([Buffer.of(1), Buffer.from(text)]);
+      const received: string[] = [];
+      const opened = new Promise<WebSocketRoute>((resolve) => {
+        void tab.page.routeWebSocket(/\/exec\?/, (socket) => {
+          socket.onMessage((message) => received.push(Buffer.from(message as Buffer).toString('latin1')));
+          resolve(socket);
+        });
+      });
+      await tab.show('#/object/core/v1/pods/default/interactive?tab=terminal');
+      await tab.page.waitForSelector('.xterm-screen');
+      await tab.page.fill('[aria-label=Command]', 'sh -l');
+      await tab.page.click('text=/^Connect$/');
+      const socket = await opened;
+      assert.match(socket.url(), /container=app.*tty=true.*command=sh&command=-l$/);
+      await eventually(() => received.some((each) => each.startsWith('\u0004{"Width":')), 'the size');
+      const title = await tab.page.title();
+      const link = '\u001b]8;;https://example.com/\u0007link\u001b]8;;\u0007';
+      const clipboard = `\u001b]52;c;${Buffer.from('stolen').toString('base64')}\u0007\u001b]52;c;?\u0007`;
+      socket.send(
+        output(`\u001b]0;taken\u0007${clipboard}${link} \u001b[21t\u001b[38;2;255;0;0m${hostileText}\u001b[0m\r\n`),
+      );
+      socket.send(output('\u001b[1;32mgreen\u001b[0m $ '));
+      await tab.shows('green', '.xterm-rows');
+      await tab.shows('<img src=x', '.xterm-rows');
+      assert.equal(await tab.page.title(), title);
+      assert.equal(await tab.page.locator('.xterm-rows a, .xterm-rows [class*=underline]').count(), 0, 'no link');
+      const typed = () => received.filter((each) => each.startsWith('\u0000')).join('');
+      assert.equal(typed(), '', 'nothing is typed for the user');
+      await tab.page.keyboard.type('ls\u0003');
+      await tab.page.keyboard.press('Enter');
+      await eventually(() => typed().endsWith('\r'), 'the keys');
+      received.length = 0;
+      await tab.page.setViewportSize({ width: 700, height: 700 });
+      await eventually(() => received.some((each) => each.startsWith('\u0004')), 'the new size');
+      await tab.page.keyboard.press('F6');
+      await tab.until(`document.activeElement?.matches('.log-tools button') === true`);
+      socket.send(Buffer.concat([Buffer.of(3), Buffer.from('{"status":"Failure","message":"exit code 3"}')]));
+      await tab.shows('exit code 3', '.xterm-rows');
+      await tab.page.waitForSelector('text=/^Connect$/');
       await nothingRan(tab);
     });
   });

@@ -1,5 +1,5 @@
 /** Channels of the protocol `v5.channel.k8s.io`; each message begins with the number of its channel. */
-const channels = { input: 0, output: 1, errors: 2, outcome: 3, close: 255 } as const;
+const channels = { input: 0, output: 1, errors: 2, outcome: 3, resize: 4, close: 255 } as const;
 
 /** What a program in a pod sends. */
 export type FromProgram =
@@ -36,9 +36,18 @@ function outcomeText(json: string): string {
 
 /** A message with a text for the standard input of a program. */
 export function inputMessage(text: string): Uint8Array<ArrayBuffer> {
+  return messageOf(channels.input, text);
+}
+
+/** A message with the size of the terminal, in letters. */
+export function resizeMessage(size: { readonly columns: number; readonly rows: number }): Uint8Array<ArrayBuffer> {
+  return messageOf(channels.resize, JSON.stringify({ Width: size.columns, Height: size.rows }));
+}
+
+function messageOf(channel: number, text: string): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(text);
   const message = new Uint8Array(bytes.length + 1);
-  message[0] = channels.input;
+  message[0] = channel;
   message.set(bytes, 1);
   return message;
 }

@@ -1,181 +1,126 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { Blank } from './blank.js';
+import { useEffect, useRef } from 'preact/hooks';
+import { Blank, Skeleton } from './blank.js';
+import { startDebugger } from './debug-container.js';
+import { waitInBrowser } from './follow.js';
 import { pathOf } from './kinds.js';
-import { cleanLine } from './log-buffer.js';
 import { containersOf, usualContainer } from './log-sources.js';
-import { endOfInput, inputMessage, ProgramReader, wordsOf } from './pod-channel.js';
+import { wordsOf } from './pod-channel.js';
+import { connectPod, type PodConnection } from './pod-connection.js';
 import { useRights } from './rights.js';
 import type { ObjectRoute } from './routes.js';
-import { streamProtocols } from './session.js';
-import { type TerminalPiece, withPiece } from './terminal-pieces.js';
+import { liveApi } from './session.js';
+import { streamPath, type TerminalMode, terminalModes } from './terminal-modes.js';
+import type { Screen } from './terminal-screen.js';
+import { TerminalTools } from './terminal-tools.js';
 import type { ApiObject } from './yaml-text.js';
 
 const podKind = { group: '', version: 'v1', resource: 'pods' };
-/** Runs programs in a container of a pod: lines go in, text comes out. */
+
+/** A terminal of a pod: a program in a container, the container's own one, or a container added for a look. */
 export function TerminalTab({ route, object }: { readonly route: ObjectRoute; readonly object: ApiObject }) {
   const { namespace, name } = route;
-  const containers = containersOf(object);
+  const mode = useSignal<TerminalMode>('exec');
   const container = useSignal(usualContainer(object));
   const command = useSignal('sh');
-  const line = useSignal('');
-  const pieces = useSignal<readonly TerminalPiece[]>([]);
+  const image = useSignal('busybox:1.37');
   const isOpen = useSignal(false);
-  const socket = useRef<WebSocket | undefined>(undefined);
-  const end = useRef<HTMLPreElement>(null);
-  const right = { verb: 'create', group: '', resource: 'pods', subresource: 'exec', namespace, name };
-  const decision = useRights({ exec: right }).value.exec;
-  useEffect(() => () => socket.current?.close(), [namespace, name]);
-  useLayoutEffect(() => {
-    end.current?.scrollTo(0, end.current.scrollHeight);
-  }, [pieces.value]);
-  if (decision?.isAllowed === false) {
+  const host = useRef<HTMLDivElement>(null);
+  const screen = useSignal<Screen | undefined | 'missing'>(undefined);
+  const connection = useRef<PodConnection | undefined>(undefined);
+  const starting = useRef<AbortController | undefined>(undefined);
+  const tools = useRef<HTMLFormElement>(null);
+  const right = { group: '', resource: 'pods', namespace, name };
+  const decisions = useRights({
+    exec: { ...right, verb: 'create', subresource: 'exec' },
+    attach: { ...right, verb: 'create', subresource: 'attach' },
+    debug: { ...right, verb: 'patch', subresource: 'ephemeralcontainers' },
+  }).value;
+  const isRefused = terminalModes.every((each) => decisions[each]?.isAllowed === false);
+  useEffect(() => {
+    let isGone = false;
+    const show = async () => {
+      const { makeScreen } = await import('./terminal-screen.js');
+      if (isGone || host.current === null) return;
+      screen.value = makeScreen(host.current, {
+        input: (text) => connection.current?.send(text),
+        resized: (size) => connection.current?.resize(size),
+        leave: () => tools.current?.querySelector<HTMLElement>('button')?.focus(),
+      });
+    };
+    show().catch(() => {
+      screen.value = 'missing';
+    });
+    return () => {
+      isGone = true;
+      starting.current?.abort();
+      connection.current?.close();
+      if (typeof screen.peek() === 'object') (screen.peek() as Screen).dispose();
+    };
+  }, [isRefused]);
+  if (isRefused) {
     return (
       <Blank icon="access" title="No terminal for you here">
-        <p>{decision.why}</p>
+        <p>{decisions.exec?.why}</p>
       </Blank>
     );
   }
-  const add = (kind: TerminalPiece['kind'], text: string) => {
-    pieces.value = withPiece(pieces.value, { kind, text });
-  };
-  const start = () => {
+  const start = async () => {
+    const shown = screen.value;
+    if (typeof shown !== 'object') return;
+    starting.current?.abort();
+    connection.current?.close();
     const words = wordsOf(command.value);
-    if ('problem' in words || words.length === 0) {
-      add('note', 'problem' in words ? words.problem : 'there is no command');
+    if (mode.value === 'exec' && ('problem' in words || words.length === 0)) {
+      shown.note('problem' in words ? words.problem : 'there is no command');
       return;
     }
-    socket.current?.close();
-    pieces.value = [{ kind: 'note', text: `${command.value} in ${container.value}` }];
+    const begun = new AbortController();
+    starting.current = begun;
     isOpen.value = true;
-    socket.current = connect(execPath(namespace, name, container.value, words), add, () => {
+    const path = pathOf(podKind, namespace, name);
+    try {
+      let target = container.value;
+      if (mode.value === 'debug') {
+        shown.reset(true);
+        target = await startDebugger(
+          liveApi,
+          { path, pod: object, image: image.value.trim(), target },
+          { signal: begun.signal, says: shown.note, wait: waitInBrowser },
+        );
+      }
+      const stream = streamPath(path, { pod: object, mode: mode.value, container: target, words: words as string[] });
+      if (mode.value !== 'debug') shown.reset(stream.isTerminal);
+      const opened = connectPod(stream, shown, () => {
+        if (connection.current === opened) isOpen.value = false;
+      });
+      connection.current = opened;
+      shown.focus();
+    } catch (error) {
+      if (begun.signal.aborted) return;
+      shown.note((error as Error).message);
       isOpen.value = false;
-    });
+    }
   };
-  const send = () => {
-    socket.current?.send(inputMessage(`${line.value}\n`));
-    add('input', `${line.value}\n`);
-    line.value = '';
+  const stop = () => {
+    starting.current?.abort();
+    connection.current?.close();
+    isOpen.value = false;
   };
   return (
     <div class="logs">
-      <form
-        class="log-tools"
-        onSubmit={(event) => {
-          event.preventDefault();
-          start();
-        }}
-      >
-        {containers.length > 1 && (
-          <select
-            aria-label="Container"
-            value={container.value}
-            onChange={(event) => {
-              container.value = event.currentTarget.value;
-            }}
-          >
-            {containers.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        )}
-        <input
-          type="search"
-          aria-label="Command"
-          spellcheck={false}
-          autocomplete="off"
-          value={command.value}
-          onInput={(event) => {
-            command.value = event.currentTarget.value;
-          }}
-        />
-        <button type="submit" class="main">
-          {isOpen.value ? 'Start anew' : 'Run'}
-        </button>
-      </form>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys */}
-      <pre ref={end} class="log-lines terminal" aria-label="Output" role="log" tabIndex={0}>
-        {pieces.value.map(({ kind, text }, index) => (
-          <span key={index} class={kind}>
-            {text}
-            {kind === 'note' ? '\n' : ''}
-          </span>
-        ))}
-      </pre>
-      <form
-        class="log-tools"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isOpen.value) send();
-        }}
-      >
-        <input
-          type="search"
-          aria-label="Line for the program"
-          placeholder={isOpen.value ? 'A line for the program' : 'Nothing runs'}
-          spellcheck={false}
-          autocomplete="off"
-          disabled={!isOpen.value}
-          value={line.value}
-          onInput={(event) => {
-            line.value = event.currentTarget.value;
-          }}
-        />
-        <button type="submit" disabled={!isOpen.value}>
-          Send
-        </button>
-        <button type="button" disabled={!isOpen.value} onClick={() => socket.current?.send(endOfInput())}>
-          End input
-        </button>
-        <button type="button" disabled={!isOpen.value} onClick={() => socket.current?.close()}>
-          Disconnect
-        </button>
-      </form>
+      <TerminalTools
+        {...{ mode, container, command, image, decisions, isOpen: isOpen.value, start, stop }}
+        form={tools}
+        containers={containersOf(object)}
+        endInput={() => connection.current?.endInput()}
+      />
+      {screen.value === undefined && <Skeleton lines={8} />}
+      {screen.value === 'missing' && <p class="problem">The terminal could not be loaded: load the page again.</p>}
+      <div ref={host} class="terminal-screen" />
       <p class="quiet">
-        Lines, not keys: programs that draw on the whole screen need <code>kubectl exec -it</code>.
+        All keys go to the program; <kbd>F6</kbd> leaves the terminal. Select text to copy it.
       </p>
     </div>
   );
-}
-
-function execPath(namespace: string, pod: string, container: string, words: readonly string[]): string {
-  const query = new URLSearchParams({ container, stdin: 'true', stdout: 'true', stderr: 'true' });
-  for (const word of words) query.append('command', word);
-  return `${pathOf(podKind, namespace, pod)}/exec?${query}`;
-}
-
-/** Connects to a program. Whatever ends the connection is written as a note. */
-function connect(
-  path: string,
-  add: (kind: TerminalPiece['kind'], text: string) => void,
-  closed: () => void,
-): WebSocket {
-  const url = new URL(path, location.href);
-  url.protocol = url.protocol.replace('http', 'ws');
-  const socket = new WebSocket(url, streamProtocols());
-  socket.binaryType = 'arraybuffer';
-  const reader = new ProgramReader();
-  let wasOpen = false;
-  let hasEnded = false;
-  socket.onopen = () => {
-    wasOpen = true;
-  };
-  socket.onmessage = ({ data }: MessageEvent<unknown>) => {
-    if (!(data instanceof ArrayBuffer)) return;
-    const message = reader.read(new Uint8Array(data));
-    if (message === undefined) return;
-    if (message.kind === 'ended') {
-      hasEnded = true;
-      add('note', message.message === '' ? 'It has ended.' : `It has ended: ${message.message}`);
-      socket.close();
-    } else if (message.text !== '') add(message.kind, message.text.split('\n').map(cleanLine).join('\n'));
-  };
-  socket.onclose = () => {
-    if (!wasOpen) add('note', 'The server opens no terminal here.');
-    else if (!hasEnded) add('note', 'The connection has ended.');
-    closed();
-  };
-  return socket;
 }

@@ -11,16 +11,18 @@ import {
   restartRequest,
   scaleRequest,
 } from './actions.js';
+import { startDebugger } from './debug-container.js';
 import { collectionOf, pastedObjects } from './documents.js';
 import { exactJson } from './exact-json.js';
+import { FloodGate } from './flood-gate.js';
 import { sectionsOf } from './kind-sections.js';
 import { labelPatch } from './label-patch.js';
 import { cleanLine, LogBuffer, linesWith, toneOfLine } from './log-buffer.js';
 import { sourcesOf, usualContainer } from './log-sources.js';
-import { endOfInput, inputMessage, ProgramReader, wordsOf } from './pod-channel.js';
+import { endOfInput, inputMessage, ProgramReader, resizeMessage, wordsOf } from './pod-channel.js';
 import { revisionsOf, rollbackRequest, templateText } from './revisions.js';
 import { byteText, decodedText } from './secret-text.js';
-import { type TerminalPiece, withPiece } from './terminal-pieces.js';
+import { streamPath } from './terminal-modes.js';
 
 const subject = (resource: string, group = '') => ({ group, resource, namespace: 'n', name: 'a' });
 
@@ -210,6 +212,9 @@ describe('a terminal', () => {
     assert.equal(reader.read(Uint8Array.of()), undefined);
     assert.deepEqual([...inputMessage('a\n')], [0, 97, 10]);
     assert.deepEqual([...endOfInput()], [255, 0]);
+    const resize = resizeMessage({ columns: 80, rows: 24 });
+    assert.equal(resize[0], 4);
+    assert.equal(new TextDecoder().decode(resize.subarray(1)), '{"Width":80,"Height":24}');
   });
 
   it('divides a command into words', () => {
@@ -225,23 +230,78 @@ describe('a terminal', () => {
   });
 });
 
-describe('what a terminal shows', () => {
-  const output = (text: string) => ({ kind: 'output', text }) as const;
+describe('a terminal', () => {
+  const pod = {
+    spec: {
+      containers: [{ name: 'app' }, { name: 'shell', tty: true, stdin: true }],
+      ephemeralContainers: [{ name: 'debugger-2' }],
+    },
+  };
 
-  it('is little for the browser, however a program writes it', () => {
-    let pieces: readonly TerminalPiece[] = [{ kind: 'note', text: 'sh in main' }];
-    for (let i = 0; i < 100_000; i++) pieces = withPiece(pieces, output('x'));
-    assert.ok(pieces.length < 50, `${pieces.length} pieces`);
-    assert.equal(pieces.map(({ text }) => text).join(''), `sh in main${'x'.repeat(100_000)}`);
-    pieces = withPiece(withPiece(pieces, { kind: 'errors', text: 'y' }), output('z'));
-    assert.deepEqual(pieces.slice(-2), [{ kind: 'errors', text: 'y' }, output('z')]);
+  it('is connected to a new program, or to what runs, with what that has', () => {
+    const path = (mode: 'exec' | 'attach' | 'debug', container: string) =>
+      streamPath('/p', { pod, mode, container, words: ['sh', '-c', 'a b'] });
+    const exec = '/p/exec?container=app&stdout=true&stdin=true&tty=true&command=sh&command=-c&command=a+b';
+    assert.deepEqual(path('exec', 'app'), { path: exec, isTerminal: true });
+    const attach = '/p/attach?container=app&stdout=true&stderr=true';
+    assert.deepEqual(path('attach', 'app'), { path: attach, isTerminal: false });
+    assert.match(path('attach', 'shell').path, /stdin=true&tty=true$/);
+    assert.match(path('debug', 'debugger-1').path, /attach\?container=debugger-1&stdout=true&stdin=true&tty=true$/);
   });
 
-  it('ends with the newest text, and forgets the oldest', () => {
-    let pieces = withPiece([], output(`a${'x'.repeat(1_000_000)}`));
-    pieces = withPiece(pieces, { kind: 'input', text: 'z\n' });
-    assert.equal(pieces.at(-1)?.text, 'z\n');
-    assert.ok(pieces.reduce((sum, { text }) => sum + text.length, 0) < 400_000);
+  it('of a debugging container waits until that runs, and says why it does not yet', async () => {
+    const states = [
+      undefined,
+      { waiting: { reason: 'ErrImagePull', message: 'no such image' } },
+      { waiting: { reason: 'ErrImagePull', message: 'no such image' } },
+      { running: {} },
+    ];
+    const sent: string[] = [];
+    const api = {
+      text: async (path: string, { body }: { body: string }) => void sent.push(path, body),
+      json: async () => ({
+        status: { ephemeralContainerStatuses: [{ name: 'debugger-3', state: states.shift() ?? { waiting: {} } }] },
+      }),
+    };
+    const said: string[] = [];
+    const started = { says: (text: string) => said.push(text), wait: async () => {} };
+    const wanted = {
+      path: '/p',
+      pod: { spec: { ephemeralContainers: [{ name: 'debugger-2' }, { name: 'debugger-1' }] } },
+    };
+    const { signal } = new AbortController();
+    const name = await startDebugger(api as never, { ...wanted, image: 'i', target: 'app' }, { ...started, signal });
+    assert.equal(name, 'debugger-3');
+    assert.deepEqual(said, ['debugger-3 starts', 'debugger-3 waits: no such image']);
+    assert.match(sent[0] ?? '', /^\/p\/ephemeralcontainers\?/);
+    assert.deepEqual(JSON.parse(sent[1] ?? ''), {
+      spec: {
+        ephemeralContainers: [{ name: 'debugger-3', image: 'i', stdin: true, tty: true, targetContainerName: 'app' }],
+      },
+    });
+    const ended = {
+      status: { ephemeralContainerStatuses: [{ name: 'debugger-1', state: { terminated: { reason: 'Error' } } }] },
+    };
+    const ends = { ...api, json: async () => ended };
+    const again = startDebugger(ends as never, { path: '/p', pod: {}, image: 'i', target: '' }, { ...started, signal });
+    await assert.rejects(again, /has ended: Error/);
+  });
+
+  it('leaves out what a program writes faster than it can be drawn, and says how much', () => {
+    const drawn: (() => void)[] = [];
+    let shown = '';
+    const gate = new FloodGate((text, done) => {
+      shown += text;
+      drawn.push(done);
+    });
+    gate.add('a'.repeat(3_000_000));
+    gate.add('b'.repeat(10));
+    gate.add('c'.repeat(10));
+    assert.equal(shown.length, 3_000_000);
+    drawn.shift()?.();
+    assert.match(shown, /20 letters were left out/);
+    gate.add('next');
+    assert.match(shown, /next$/);
   });
 });
 
