@@ -52,6 +52,11 @@ describe('mistakes', () => {
   const options = 'ListOptions.meta.k8s.io "" is invalid: ';
   const prefix = 'provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]';
   const html = { accept: 'text/html' };
+  const metadata = { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' };
+  const but = 'but the requested object is a list';
+  const exported = 'the export parameter, deprecated since v1.14, is no longer supported';
+  const found = "unable to parse requirement: found '', expected: ";
+  const pod = `/api/v1/namespaces/${ns}/pods/none`;
   const typed = (type: string) => ({ 'content-type': type });
   const watchPath = configMaps.replace('/v1/', '/v1/watch/');
   const cases: readonly [string, string, Record<string, string>, string | undefined, number, string][] = [
@@ -120,6 +125,22 @@ describe('mistakes', () => {
       415,
       `the body of the request was in an unknown format - accepted media types include: ${types}`,
     ],
+    ['GET', `${configMaps}/x?export=true`, {}, undefined, 400, exported],
+    // Whoever asks for a dry run must not run anything.
+    ['POST', `${pod}/exec?command=ls&dryRun=All`, {}, undefined, 400, 'dryRun is not supported'],
+    ['GET', `${pod}/exec?command=ls&dryRun=All`, {}, undefined, 400, 'dryRun is not supported'],
+    ['POST', `${pod}/portforward?dryRun=All`, {}, undefined, 400, 'dryRun is not supported'],
+    ['POST', `${pod}/proxy/x?dryRun=All`, {}, undefined, 400, 'dryRun is not supported'],
+    ['GET', `${configMaps}?labelSelector=${encodeURIComponent('a in (x')}`, {}, undefined, 400, `${found}',' or ')'`],
+    [
+      'GET',
+      `${configMaps}?labelSelector=${encodeURIComponent('a in (x,')}`,
+      {},
+      undefined,
+      400,
+      `${found}',', or identifier`,
+    ],
+    ['GET', configMaps, metadata, undefined, 406, `you requested PartialObjectMetadata, ${but} (*core.ConfigMapList)`],
     ['PATCH', `${configMaps}/x`, { ...html, ...typed('text/plain') }, 'x', 415, '415: Unsupported Media Type'],
   ];
   for (const [method, path, headers, raw, status, message] of cases) {

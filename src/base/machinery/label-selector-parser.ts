@@ -154,7 +154,10 @@ export class LabelSelectorParser {
         if (token.text === ')') return values;
         continue;
       }
-      throw requirementError(`found '${token.text}', expected: ',', ')' or identifier`);
+      // Programs know these texts.
+      const expected =
+        pending !== '' ? "',' or ')'" : values.length > 0 ? "',', or identifier" : "',', ')' or identifier";
+      throw requirementError(`found '${token.text}', expected: ${expected}`);
     }
   }
 

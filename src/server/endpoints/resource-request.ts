@@ -3,6 +3,7 @@ import type { GroupVersionKind } from '../../base/machinery/group-version.js';
 import type { RequestInfo } from '../../base/machinery/request-context.js';
 import type { KindType } from '../../base/machinery/schema/index.js';
 import {
+  badRequestError,
   methodNotAllowedError,
   notFoundError,
   pageNotFoundError,
@@ -131,7 +132,9 @@ export function resolveRequest(
     if (refusal !== undefined) throw methodNotAllowedError(refusal);
     if (verb === 'create' && (onObject || (definition.namespaced && info.namespace === '')))
       throw methodNotAllowedError();
-    if ((verb === 'update' || verb === 'patch') && !onObject) throw methodNotAllowedError();
+    if ((verb === 'update' || verb === 'patch') && !onObject) {
+      throw isCustom ? badRequestError('name must be provided') : methodNotAllowedError();
+    }
     if (verb === 'deletecollection' && definition.namespaced && info.namespace === '') throw methodNotAllowedError();
   }
   const namespace = isNamespaceObject ? '' : info.namespace;

@@ -1,9 +1,11 @@
 import { throwIfLarge } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
+import { badRequestError } from '../../../base/machinery/status-error.js';
 import { parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
 import { wantsPretty } from '../negotiation/accept.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { sendObject, sendsStoredText } from '../negotiation/respond.js';
+import { isTrue } from '../request-info/request-info.js';
 import type { ResourceRequest } from '../resource-request.js';
 
 /**
@@ -13,6 +15,10 @@ import type { ResourceRequest } from '../resource-request.js';
 export async function handleGet(request: ResourceRequest): Promise<void> {
   const { context, resource, subresource } = request;
   const accepted = negotiateObject(request);
+  const exported = context.query.get('export');
+  if (exported !== null && isTrue(exported)) {
+    throw badRequestError('the export parameter, deprecated since v1.14, is no longer supported');
+  }
   const asked = context.query.get('resourceVersion') ?? '';
   const notOlderThan = parseResourceVersion(asked) ?? (asked === '0' ? 0n : undefined);
   const found = await request.store.get(request.namespace, request.name, notOlderThan);

@@ -15,6 +15,7 @@ import type { ServedResource } from '../../../objects/registry/resource-registry
 import type { KeptForms, StoredObject } from '../../../storage/storage.interface.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
+import { formTypeName, listKind } from '../negotiation/answer-form.js';
 import { ByteRanges } from '../negotiation/byte-ranges.js';
 import { cborShape } from '../negotiation/cbor-answer.js';
 import type { IncludeObject } from '../negotiation/include-object.js';
@@ -44,15 +45,10 @@ export interface ListWriter {
   send(metadata: ListMetadata): Promise<void>;
 }
 
-/** The kind of lists of the resource's objects. */
-export function listKind({ definition }: ServedResource): string {
-  return definition.listKind ?? `${definition.kind}List`;
-}
-
 /** The writer for the accepted form; throws a 406 for a form that lists don't have. */
 export function listWriter(request: ResourceRequest, accepted: AcceptedType): ListWriter {
   if (accepted.as === 'PartialObjectMetadata') {
-    const message = `you requested PartialObjectMetadata, but the requested object is a list (${listKind(request.resource)})`;
+    const message = `you requested PartialObjectMetadata, but the requested object is a list (${formTypeName(request.resource, true)})`;
     throw Object.assign(notAcceptableError(), { message, details: undefined });
   }
   if (isWrittenWhole(request.context, accepted)) return new ValueListWriter(request, accepted);
@@ -356,7 +352,7 @@ export function listIdentity(
   resource: ServedResource,
   accepted: AcceptedType,
 ): { kind: string; apiVersion: string } {
-  if (accepted.as === undefined) return { kind: listKind(resource), apiVersion: resource.apiVersion };
+  if (accepted.as === undefined) return { kind: listKind(resource.definition), apiVersion: resource.apiVersion };
   const apiVersion = `meta.${services.names.suffix}/${accepted.asVersion ?? 'v1'}`;
   return { kind: 'PartialObjectMetadataList', apiVersion };
 }

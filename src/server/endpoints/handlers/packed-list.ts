@@ -5,6 +5,7 @@ import type { ServedResource } from '../../../objects/registry/resource-registry
 import { listItemText, storedForm } from '../../../objects/registry/store/object-codec.js';
 import type { KeptForms, StoredObject } from '../../../storage/storage.interface.js';
 import type { AcceptedType } from '../negotiation/accept.js';
+import { listKind } from '../negotiation/answer-form.js';
 import { compressionThresholdBytes, wantsGzip } from '../negotiation/compression.js';
 import { GzipPieces, type PackedBytes } from '../negotiation/gzip-pieces.js';
 import { itemForm, type ParseCounter, shownItem, tableRow } from '../negotiation/item-form.js';
@@ -23,7 +24,7 @@ import { sendGzipped } from '../negotiation/send-gzipped.js';
 import { includeObjectOf, type ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { Page } from './list-pages.js';
-import { listIdentity, listKind, listParts } from './list-writer.js';
+import { listIdentity, listParts } from './list-writer.js';
 
 /** How many runs are found before other requests have their turn. */
 const foundAtOnce = 32;
@@ -47,7 +48,7 @@ export function wantsPackedList({ context, reply }: ResourceRequest, { items, fo
 
 /** The beginning of a list in JSON, before its metadata or its items. */
 export function storedListHead(resource: ServedResource): string {
-  return `{"kind":${JSON.stringify(listKind(resource))},"apiVersion":${JSON.stringify(resource.apiVersion)}`;
+  return `{"kind":${JSON.stringify(listKind(resource.definition))},"apiVersion":${JSON.stringify(resource.apiVersion)}`;
 }
 
 /** Sends stored JSON, compressed. `metadata` comes first if the first page contains it. */

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { notAcceptableError } from '../../../base/machinery/status-error.js';
-import { verbsOf } from '../../../objects/registry/resource-definition.js';
+import { type ResourceDefinition, verbsOf } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { AcceptedType, Offer } from './accept.js';
@@ -18,13 +18,27 @@ export function negotiateObject(request: ResourceRequest): AcceptedType {
     representations: hasProtobuf(resource) ? services.accept.mediaTypes() : undefined,
   });
   if (accepted.as === 'PartialObjectMetadataList') {
-    const { group, kind } = view ?? resource.definition;
-    const type = `*${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
+    const type = view === undefined ? formTypeName(resource, false) : typeName(view.group, view.kind);
     const message = `you requested PartialObjectMetadataList, but the requested object is not a list (${type})`;
     throw Object.assign(notAcceptableError(), { message, details: undefined });
   }
   checkForm(context, accepted);
   return accepted;
+}
+
+/** The type of objects of a resource, or of lists of them, as messages about forms name it. */
+export function formTypeName({ definition, served }: ServedResource, isList: boolean): string {
+  if (served.type.custom !== undefined) return isList ? '*unstructured.UnstructuredList' : '*unstructured.Unstructured';
+  return typeName(definition.group, isList ? listKind(definition) : definition.kind);
+}
+
+/** The kind of lists of objects. */
+export function listKind({ kind, listKind: own }: ResourceDefinition): string {
+  return own ?? `${kind}List`;
+}
+
+function typeName(group: string, kind: string): string {
+  return `*${group === '' ? 'core' : group.split('.')[0]}.${kind}`;
 }
 
 /** The form of a response that is neither an object of the resource nor a list of them; only those can be tables. */

@@ -41,10 +41,11 @@ export function parseListOptions(
   checkListRules(query, services.names);
 
   if (token !== '') {
+    const position = services.continueTokens.decode(list, token);
     if (!/^0*$/.test(versionText)) {
       throw badRequestError('specifying resource version is not allowed when using continue');
     }
-    return { limit, semantics: { kind: 'continue', ...services.continueTokens.decode(list, token) } };
+    return { limit, semantics: { kind: 'continue', ...position } };
   }
   const version = parseResourceVersion(versionText, listVersionParameter);
   if (version === undefined) {

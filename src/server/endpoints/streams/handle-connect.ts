@@ -1,5 +1,5 @@
 import type { UserInfo } from '../../../base/machinery/request-context.js';
-import { internalError, methodNotAllowedError } from '../../../base/machinery/status-error.js';
+import { badRequestError, internalError, methodNotAllowedError } from '../../../base/machinery/status-error.js';
 import type { ConnectSubresource } from '../../../objects/registry/subresource-definition.js';
 import { handleProxy } from '../proxy/handle-proxy.js';
 import { decodedPath, divideUrl } from '../proxy/proxied-path.js';
@@ -18,6 +18,8 @@ export async function handleConnect(request: ResourceRequest, subresource: Conne
   const { services, context, http, reply } = request;
   const isProxy = subresource.target === 'proxy';
   if (!isProxy && http.method !== 'GET' && http.method !== 'POST') throw methodNotAllowedError();
+  // Whoever asks for a dry run must not run anything.
+  if (context.query.getAll('dryRun').some((value) => value !== '')) throw badRequestError('dryRun is not supported');
   const upgrade = upgradeOf(reply.raw);
   if (upgrade !== undefined) checkOrigin(upgrade);
   const { admission } = services;
