@@ -53,6 +53,7 @@ export class Pod implements Party {
  */
 export class NodeNetwork {
   readonly pods = new Map<string, Pod>();
+  private readonly processes: ChildProcess[] = [];
 
   /** This must not be the network of the real machine, whose rules would change. */
   static prepare(): NodeNetwork {
@@ -68,12 +69,19 @@ export class NodeNetwork {
 
   /** @param net first part of the addresses, such as `10.244.1.`: the machine has 1, the pod 2 */
   async add(name: string, net: string): Promise<Pod> {
-    const main = join(import.meta.dirname, 'pod.js');
+    const pod = new Pod(await this.addProgram(name, net, 'pod.js'));
+    this.pods.set(name, pod);
+    return pod;
+  }
+
+  /** Starts a program of this folder in a network namespace of its own. It sends a message when it is ready. */
+  async addProgram(name: string, net: string, file: string): Promise<ChildProcess> {
+    const main = join(import.meta.dirname, file);
     const child = spawn('unshare', ['-n', process.execPath, main, name], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     endWithUs(child);
-    const pod = new Pod(child);
+    this.processes.push(child);
     await once(child, 'message');
     run('ip', 'link', 'add', `to-${name}`, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', `${child.pid}`);
     const inside = (...flags: readonly string[]) => run('nsenter', '-t', `${child.pid}`, '-n', 'ip', ...flags);
@@ -83,8 +91,12 @@ export class NodeNetwork {
     run('ip', 'link', 'set', `to-${name}`, 'up');
     inside('link', 'set', 'eth0', 'up');
     inside('route', 'add', 'default', 'via', `${net}1`);
-    this.pods.set(name, pod);
-    return pod;
+    return child;
+  }
+
+  /** Takes the machine of a pod away, or brings it back: its packets are lost, without an answer. */
+  setLost(name: string, isLost: boolean): void {
+    run('ip', 'link', 'set', `to-${name}`, isLost ? 'down' : 'up');
   }
 
   /** Gives a party and the machine IPv6 addresses. @param net first part, such as `fd00:244:1::` */
@@ -108,6 +120,6 @@ export class NodeNetwork {
   }
 
   stop(): void {
-    for (const pod of this.pods.values()) pod.process.kill();
+    for (const each of this.processes) each.kill();
   }
 }

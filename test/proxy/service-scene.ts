@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { vendorNames } from '../../src/base/machinery/vendor.js';
 import { joiningObjects } from '../../src/tools/cli/cluster/joining-objects.js';
 import type { ApiClient } from '../e2e/support/api-client.js';
-import { TestCluster, tokens } from '../e2e/support/test-cluster.js';
+import { TestCluster, type TestClusterOptions, tokens } from '../e2e/support/test-cluster.js';
 import { addresses, type SampleService, services } from './sample-services.js';
 
 const proxyToken = 'proxy-token';
@@ -19,7 +19,8 @@ export class ServiceScene {
     readonly kubeconfig: string,
   ) {}
 
-  static async start(): Promise<ServiceScene> {
+  /** @param route the way of the server to its database; default: no detour */
+  static async start(route?: TestClusterOptions['route']): Promise<ServiceScene> {
     const tokenFile = join(process.env.TMPDIR ?? '/tmp', `px-tokens-${process.pid}`);
     writeFileSync(
       tokenFile,
@@ -28,6 +29,7 @@ export class ServiceScene {
     );
     const cluster = await TestCluster.start({
       servers: 1,
+      ...(route === undefined ? {} : { route, pooler: 'none' as const }),
       flags: [
         '--compat=kubernetes',
         '--authorization-mode=RBAC',

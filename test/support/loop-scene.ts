@@ -108,7 +108,7 @@ export class LoopScene {
       | 'terminatedPodThreshold'
       | 'legacyTokenPeriodMs'
       | 'nodeRanges'
-      | 'serviceRange'
+      | 'serviceRanges'
       | 'rootAuthority'
     > = {},
   ): Promise<RunningLoops> {

@@ -11,8 +11,10 @@ export class ClusterOptions extends ServerNamesOptions {
   @Flag({
     name: 'service-cluster-ip-range',
     type: 'string',
-    unit: 'cidr',
-    usage: 'Range that addresses of Services are taken from.',
+    unit: 'cidr[,cidr]',
+    usage:
+      'Range that addresses of Services are taken from; with one of IPv4 and one of IPv6, Services may have both. The ' +
+      'first is for Services that do not name a family.',
   })
   @Check('serviceRange', serviceRangeProblem)
   readonly serviceClusterIpRange: string = '10.0.0.0/16';

@@ -2,7 +2,7 @@ import { Min } from 'class-validator';
 import { Check } from './check.js';
 import { ControlPlaneOptions, certificateKeyProblem } from './control-plane.options.js';
 import { Flag } from './flag.js';
-import { parseCidr } from './network.js';
+import { podRangesProblem } from './node-ipam.options.js';
 import { dryRunFlag } from './shared-flags.js';
 
 /** The phases of `plinth init` in their order. */
@@ -68,12 +68,12 @@ export class InitOptions extends ControlPlaneOptions {
   @Flag({
     name: 'pod-network-cidr',
     type: 'string',
-    unit: 'cidr',
-    usage: 'Range of the addresses of pods, of which each node gets a part. Unset: nodes get none.',
+    unit: 'cidr[,cidr]',
+    usage:
+      'Range of the addresses of pods, of which each node gets a part, or one of IPv4 and one of IPv6. Unset: nodes get ' +
+      'none.',
   })
-  @Check<string>('range', (text) =>
-    parseCidr(text) === undefined ? 'must be a range such as 10.244.0.0/16' : undefined,
-  )
+  @Check('range', podRangesProblem)
   readonly podNetworkCidr: string | undefined = undefined;
 
   @Flag({

@@ -27,6 +27,11 @@ function clusterRangesProblem(texts: readonly string[], all: Values): string | u
   return undefined;
 }
 
+/** The problem with one range for pods, or one of each IP family with a comma between; undefined without a problem. */
+export function podRangesProblem(text: string): string | undefined {
+  return clusterRangesProblem(text.split(','), {});
+}
+
 function isDefaultMask(family: Family, all: Values): boolean {
   return all[`nodeMaskSizeIpv${family}`] === undefined && all.nodeMaskSize === undefined;
 }

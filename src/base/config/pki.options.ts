@@ -50,9 +50,9 @@ export class PkiOptions {
   @Flag({
     name: 'service-cluster-ip-range',
     type: 'string',
-    unit: 'cidr',
+    unit: 'cidr[,cidr]',
     usage:
-      "Range of the addresses of Services, as the servers have it: the serving certificate names its first address, the API's own.",
+      "Ranges of the addresses of Services, as the servers have them: the serving certificate names the first address of the first one, the API's own.",
   })
   @Check('serviceRange', serviceRangeProblem)
   readonly serviceClusterIpRange: string = '10.0.0.0/16';

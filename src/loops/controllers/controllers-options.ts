@@ -73,7 +73,7 @@ export interface ControllersOptions {
   /** The ranges that nodes get their pod ranges from. Default: none. */
   readonly nodeRanges?: readonly NodeRanges[] | undefined;
   /** The range of the addresses of services. Needed where nodes get ranges. */
-  readonly serviceRange?: string | undefined;
+  readonly serviceRanges?: readonly string[] | undefined;
   /** How long the namespace controller waits before it deletes content; see `settleMs` there. */
   readonly settleMs?: number | undefined;
   /** Measures the work queues of the controllers. */

@@ -15,6 +15,7 @@ import type { ControllersSettings } from '../../base/config/server-options.js';
 import { sqlProjectionMode } from '../../base/config/sql-projection.js';
 import { StorageOptions } from '../../base/config/storage.options.js';
 import { AUTHORIZER, type Authorizer } from '../../base/machinery/authorizer.js';
+import { serviceRangesOf } from '../../base/machinery/service-ranges.js';
 import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import { Logger } from '../../base/observability/logger.js';
 import { Metrics } from '../../base/observability/metrics.js';
@@ -131,7 +132,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       eventLagMs: this.events.leaseReuseDurationSeconds * 1000,
       nodeLoops: this.nodeLoops,
       nodeRanges: nodeRangesOf(this.nodeIpam),
-      serviceRange: this.ranges.serviceClusterIpRange,
+      serviceRanges: serviceRangesOf(this.ranges.serviceClusterIpRange),
       autoscaler: this.autoscaler,
       schedulerNames: this.options.schedulerNames,
       terminatedPodThreshold: this.options.terminatedPodThreshold,

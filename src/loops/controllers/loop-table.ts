@@ -116,11 +116,11 @@ function workloadLoops(options: ControllersOptions, dependencies: LoopDependenci
 }
 
 function nodeLoops(options: ControllersOptions, dependencies: LoopDependencies) {
-  const { nodeLoops: rules = new NodeLoopOptions(), nodeRanges: ranges = [], serviceRange = '' } = options;
+  const { nodeLoops: rules = new NodeLoopOptions(), nodeRanges: ranges = [], serviceRanges = [] } = options;
   return {
     nodelifecycle: () => new NodeLifecycleController({ ...dependencies, ...nodeRules(rules) }),
     nodeipam: () =>
-      ranges.length === 0 ? undefined : new NodeIpamController({ ...dependencies, ranges, serviceRange }),
+      ranges.length === 0 ? undefined : new NodeIpamController({ ...dependencies, ranges, serviceRanges }),
     ttl: () => new NodeTtlController(dependencies),
     'taint-eviction-controller': () => new TaintEvictionController(dependencies),
   } satisfies Record<string, MakeLoop>;

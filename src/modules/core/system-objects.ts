@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
+import { serviceRangesOf } from '../../base/machinery/service-ranges.js';
 import { StatusError } from '../../base/machinery/status-error.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { ServiceRanges } from '../../objects/registry/allocation/service-ranges.js';
@@ -19,7 +20,7 @@ export interface SystemDependencies {
 
 /**
  * Creates the objects that every cluster has, if they are missing: the namespaces, and the service for the API server
- * with the first address of the range. Safe for many processes that start at once. `securePort` is the port that serves
+ * with the first address of the first range. Safe for many processes that start at once. `securePort` is the port that serves
  * the API.
  */
 export async function ensureSystemObjects(
@@ -30,7 +31,7 @@ export async function ensureSystemObjects(
   for (const name of namespaces) {
     await ensureObject(stores, core('namespaces'), { metadata: { name } });
   }
-  await ensureApiService(stores, new IpRange(ranges.serviceClusterIpRange).at(0), securePort);
+  await ensureApiService(stores, new IpRange(serviceRangesOf(ranges.serviceClusterIpRange)[0] ?? '').at(0), securePort);
 }
 
 async function ensureApiService(stores: ResourceStores, clusterIP: string, securePort: number): Promise<void> {

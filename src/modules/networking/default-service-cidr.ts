@@ -7,15 +7,15 @@ import { parseStored } from '../../objects/registry/store/object-codec.js';
 import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import type { StoredObject } from '../../storage/storage.interface.js';
 import { StorageError } from '../../storage/storage-error.js';
-import { defaultServiceCidrName as name, serviceRange } from './service-cidr/service-cidr.resource.js';
+import { defaultCidrs, defaultServiceCidrName as name } from './service-cidr/service-cidr.resource.js';
 
-/** Creates the object for the range of the server's flag, unless it exists. Safe for many processes at once. */
+/** Creates the object for the ranges of the server's flag, unless it exists. Safe for many processes at once. */
 export function ensureDefaultServiceCidr(
   names: VendorNames,
   stores: ResourceStores,
   ranges: ServiceRanges,
 ): Promise<void> {
-  return ensureObject(stores, placeOf(names), { metadata: { name }, spec: { cidrs: [serviceRange(ranges)] } });
+  return ensureObject(stores, placeOf(names), { metadata: { name }, spec: { cidrs: defaultCidrs(ranges) } });
 }
 
 /** Replaces the object of a former range with one for the current range. Safe for many processes that start at once. */
@@ -31,7 +31,7 @@ export async function replaceFormerServiceCidr(
   if (stored === undefined) return;
   const { spec } = parseStored(resource, stored) as ServiceCIDR;
   // An object that a client extended or that shows an older range does not describe the range in use.
-  if (spec.cidrs?.length === 1 && spec.cidrs[0] === serviceRange(ranges)) return;
+  if (spec.cidrs?.join() === defaultCidrs(ranges).join()) return;
   await removeAtOnce(stores, stored);
   await ensureDefaultServiceCidr(names, stores, ranges);
 }

@@ -451,6 +451,10 @@ describe('ServiceCIDR', () => {
     const ranges = { ...testRanges, serviceClusterIpRange: '2001:DB8::1:5/112' };
     const other = new DefinitionTester(serviceCidrResource(testNames, ranges, testClock));
     assert.deepEqual(named('kubernetes', '2001:db8::1:0/112', other), [ready]);
+    const flag = { ...testRanges, serviceClusterIpRange: '10.0.0.0/16,fd00:96::/112' };
+    const both = new DefinitionTester(serviceCidrResource(testNames, flag, testClock));
+    const spec = { cidrs: ['10.0.0.0/16', 'fd00:96::/112'] };
+    assert.deepEqual(conditions(both.create({ metadata: { name: 'kubernetes' }, spec })), [ready]);
   });
 
   it('may only grow by the other family', () => {

@@ -267,7 +267,48 @@ describe('the name server', () => {
       'A 10.96.0.7',
       'CNAME web.default.svc.cluster.local',
     ]);
-    assert.equal(read(await overUdp(port, query('round.default.svc.cluster.local', 'A'))).rcode, 'SERVFAIL');
+    const round = read(await overUdp(port, query('round.default.svc.cluster.local', 'A')));
+    assert.deepEqual([round.rcode, round.answers.length], ['SERVFAIL', 1]);
+  });
+
+  it('follows aliases to names of others for every type, with their codes, over TCP where it has to', async () => {
+    const outside = (type: string) => query('outside.default.svc.cluster.local', type);
+    const name = 'www.example.com';
+    upstream.reply = (message) =>
+      answerTo(message, [{ name, type: 'MX', ttl: 9, data: { preference: 5, exchange: 'mx.example.com' } }]);
+    const mail = read(await overUdp(port, outside('MX')));
+    assert.deepEqual(
+      mail.answers.map(({ type }) => type),
+      ['CNAME', 'MX'],
+    );
+    upstream.reply = (message) =>
+      answerTo(message, [{ name, type: 'UNKNOWN_65', ttl: 9, data: Buffer.from('000100', 'hex') }]);
+    const unknown = read(await overUdp(port, outside('UNKNOWN_65')));
+    assert.deepEqual(unknown.answers[1]?.data, Buffer.from('000100', 'hex'));
+    const data = {
+      mname: 'ns.example.com',
+      rname: 'hostmaster.example.com',
+      serial: 1,
+      refresh: 1,
+      retry: 1,
+      expire: 1,
+      minimum: 9,
+    };
+    const authorities = [{ name: 'example.com', type: 'SOA', ttl: 9, data }];
+    upstream.reply = (message) => answerTo(message, [], { flags: 0x0183, authorities });
+    const gone = read(await overUdp(port, outside('SRV')));
+    assert.deepEqual([gone.rcode, gone.answers.length, gone.authorities[0]?.type], ['NXDOMAIN', 1, 'SOA']);
+    let asked = 0;
+    upstream.reply = (message) =>
+      asked++ === 0
+        ? answerTo(message, [], { flags: 0x0380 })
+        : answerTo(message, [{ name, type: 'TXT', ttl: 9, data: 'all' }]);
+    const long = read(await overUdp(port, outside('TXT')));
+    assert.deepEqual(
+      long.answers.map(({ type }) => type),
+      ['CNAME', 'TXT'],
+    );
+    assert.equal(asked, 2);
   });
 
   it('does not take what is no answer to its own question', async () => {

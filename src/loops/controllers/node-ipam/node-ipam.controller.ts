@@ -1,4 +1,4 @@
-import { type AddressRange, parseCidr } from '../../../base/config/network.js';
+import { parseCidr } from '../../../base/config/network.js';
 import type { NodeRanges } from '../../../base/config/node-ipam.options.js';
 import type { Allocation } from '../../../objects/registry/allocation/allocation.js';
 import { type ReconcileContext, TermOver } from '../frame/reconcile-context.js';
@@ -12,7 +12,7 @@ export interface NodeIpamDependencies extends ReconcileDependencies {
   /** One range, or one for each family of addresses. */
   readonly ranges: readonly NodeRanges[];
   /** The range of the addresses of services, which nodes don't get. */
-  readonly serviceRange: string;
+  readonly serviceRanges: readonly string[];
 }
 
 /**
@@ -74,7 +74,7 @@ export class NodeIpamController extends ReconcileLoop {
   }
 
   protected override async started(signal: AbortSignal): Promise<void> {
-    const reserved: AddressRange | undefined = parseCidr(this.own.serviceRange);
+    const reserved = this.own.serviceRanges.map(parseCidr).filter((range) => range !== undefined);
     this.pools = this.own.ranges.map((ranges) => new RangePool(ranges, reserved));
     this.estates = new Map();
     this.hungry = new Set();

@@ -31,9 +31,9 @@ describe('NodeIpamController', () => {
 
   const node = (name: string, podCIDRs: string[] = [], finalizers: string[] = []) =>
     scene.create<StoredNode>('nodes', { metadata: { name, finalizers }, spec: { podCIDRs } });
-  const run = (...argv: string[]) => runWith('10.96.0.0/16', ...argv);
-  const runWith = (serviceRange: string, ...argv: string[]) =>
-    scene.run(['nodeipam'], undefined, undefined, { nodeRanges: rangesOf(...argv), serviceRange });
+  const run = (...argv: string[]) => runWith(['10.96.0.0/16'], ...argv);
+  const runWith = (serviceRanges: string[], ...argv: string[]) =>
+    scene.run(['nodeipam'], undefined, undefined, { nodeRanges: rangesOf(...argv), serviceRanges });
 
   /** Waits until every node has ranges, and resolves with those, by the names of the nodes. */
   const untilServed = (count: number) =>
@@ -76,7 +76,7 @@ describe('NodeIpamController', () => {
 
   it('leaves the addresses of services out', async () => {
     await node('a');
-    await runWith('10.0.1.0/24', '--cluster-cidr=10.0.0.0/22', '--node-cidr-mask-size=23');
+    await runWith(['10.0.1.0/24'], '--cluster-cidr=10.0.0.0/22', '--node-cidr-mask-size=23');
     assert.equal((await untilServed(1)).a, '10.0.2.0/23');
     await node('b');
     assert.equal((await untilReported('b', 'CIDRNotAvailable')).message, 'Node b status is now: CIDRNotAvailable');
@@ -141,7 +141,7 @@ describe('NodeIpamController', () => {
 
   it('gives the range of a node that went while nobody led, after a while', async () => {
     const timers = new ManualTimers(Date.now());
-    const settings = { nodeRanges: rangesOf('--cluster-cidr=10.244.0.0/24'), serviceRange: '10.96.0.0/16' };
+    const settings = { nodeRanges: rangesOf('--cluster-cidr=10.244.0.0/24'), serviceRanges: ['10.96.0.0/16'] };
     await node('a');
     const first = await scene.run(['nodeipam'], timers, undefined, settings);
     await untilServed(1);

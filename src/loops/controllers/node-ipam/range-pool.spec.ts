@@ -6,7 +6,10 @@ import { RangePool } from './range-pool.js';
 function pool(cidr: string, mask: number, reserved?: string): RangePool {
   const range = parseCidr(cidr);
   assert.ok(range);
-  return new RangePool({ range, mask }, reserved === undefined ? undefined : parseCidr(reserved));
+  return new RangePool(
+    { range, mask },
+    [parseCidr(reserved ?? '')].filter((one) => one !== undefined),
+  );
 }
 
 /** All free parts, in the order in which nodes would get them. */

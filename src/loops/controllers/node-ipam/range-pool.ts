@@ -9,15 +9,15 @@ export class RangePool {
   private readonly holders = new Map<number, Set<string>>();
   private next = 0;
 
-  /** @param reserved a range whose addresses no node may have */
+  /** @param reserved ranges whose addresses no node may have */
   constructor(
     private readonly ranges: NodeRanges,
-    reserved: AddressRange | undefined,
+    reserved: readonly AddressRange[],
   ) {
     const { range, mask } = ranges;
     this.size = 2 ** (mask - range.prefix);
     this.bits = BigInt((range.family === 4 ? 32 : 128) - mask);
-    if (reserved !== undefined) this.occupyRange(reserved, '');
+    for (const one of reserved) this.occupyRange(one, '');
   }
 
   /** The range of a part as text: `10.244.3.0/24`. */

@@ -2,18 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import { isDns1123Label } from '../../../base/machinery/names.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
-import { ipFamily } from '../../../objects/apis/networking/v1/validation/ip-network.js';
 import { maskTrailingDash } from '../../../objects/registry/metadata/before-create.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import type { ServiceAllocator } from './allocation/service-allocator.js';
 import { applyServiceDefaults } from './service.defaults.js';
-import { isHeadless, mayHaveNodePorts, needsClusterIp, needsHealthCheckPort, needsNodePorts } from './service.rules.js';
-import { type IpFamilyName, validateService, validateServiceUpdate } from './service.validation.js';
+import { mayHaveNodePorts, needsClusterIp, needsHealthCheckPort, needsNodePorts } from './service.rules.js';
+import { validateService, validateServiceUpdate } from './service.validation.js';
+import { chooseFamilies, keepsPreference } from './service-families.js';
 import { serviceWarnings } from './service-warnings.js';
 
 /** Rules of services on writes; addresses and ports come from the allocator. */
 export function serviceStrategy(allocator: ServiceAllocator, names: VendorNames): Strategy<Service> {
-  const family: IpFamilyName = allocator.range.family === 'ipv4' ? 'IPv4' : 'IPv6';
+  const { families } = allocator;
   return {
     validateName: (name, prefix) => isDns1123Label(prefix ? maskTrailingDash(name) : name),
     applyDefaults: applyServiceDefaults,
@@ -22,45 +22,27 @@ export function serviceStrategy(allocator: ServiceAllocator, names: VendorNames)
       object.status = { loadBalancer: {} };
       const { spec } = object;
       if (spec.clusterIP && (spec.clusterIPs ?? []).length === 0) spec.clusterIPs = [spec.clusterIP];
-      chooseFamilies(object, family);
+      chooseFamilies(object, undefined, families);
       dropOfNames(object);
     },
 
-    validate: (_context, object) => validateService(object, family),
+    validate: (_context, object) => validateService(object, families),
     reserveForCreate: (_context, object, dryRun) => allocator.reserveForCreate(object, dryRun),
 
     prepareForUpdate(_context, object, old) {
       followClusterIp(object, old);
+      const isSettled = keepsPreference(object, old);
       keepAllocated(object, old);
       dropUnneeded(object, old);
-      chooseFamilies(object, family);
+      if (!isSettled) chooseFamilies(object, old, families);
       dropOfNames(object);
     },
 
-    validateUpdate: (_context, object, old) => validateServiceUpdate(object, old, family),
+    validateUpdate: (_context, object, old) => validateServiceUpdate(object, old, families),
     reserveForUpdate: (_context, object, old, dryRun) => allocator.reserveForUpdate(object, old, dryRun),
     afterDelete: (object) => allocator.afterDelete(object),
     warnings: (_context, object, old) => serviceWarnings(object, old, names),
   };
-}
-
-/**
- * Sets the address families. The cluster has one family; a headless service without a selector has no address of its
- * own, so it gets both.
- */
-function chooseFamilies(object: Service, family: IpFamilyName): void {
-  const { spec } = object;
-  if (!needsClusterIp(object)) return;
-  const isOpen = isHeadless(object) && Object.keys(spec.selector ?? {}).length === 0;
-  spec.ipFamilyPolicy ??= isOpen ? 'RequireDualStack' : 'SingleStack';
-  const [ip] = spec.clusterIPs ?? [];
-  const ofIp = ip === undefined ? undefined : ipFamily(ip);
-  // An address of the family that the cluster lacks names none: the rules refuse the address then.
-  const isForeign = ofIp !== undefined && ofIp !== family.toLowerCase();
-  if ((spec.ipFamilies ?? []).length === 0 && !isForeign) spec.ipFamilies = [family];
-  if (isOpen && spec.ipFamilyPolicy !== 'SingleStack' && spec.ipFamilies?.length === 1) {
-    spec.ipFamilies = [...spec.ipFamilies, spec.ipFamilies[0] === 'IPv4' ? 'IPv6' : 'IPv4'];
-  }
 }
 
 /** Updates the list of addresses from `clusterIP`: some clients know and change only that field. */

@@ -24,9 +24,13 @@ import {
   needsClusterIp,
   needsHealthCheckPort,
 } from './service.rules.js';
+import {
+  type IpFamilyName,
+  validateAddresses,
+  validateClusterIps,
+  validateKeptAddresses,
+} from './service-addresses.validation.js';
 import { validateServicePorts } from './service-ports.validation.js';
-
-export type IpFamilyName = 'IPv4' | 'IPv6';
 
 const specPath = FieldPath.of('spec');
 const clusterIPsPath = specPath.child('clusterIPs');
@@ -34,16 +38,15 @@ const longestAffinitySeconds = 86_400;
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const affinities = ['ClientIP', 'None'];
 const policies = ['Cluster', 'Local'];
-const familyPolicies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
 /** Validates a service. Errors are in the order that clients know. */
 export function validateService(
   object: Service,
-  family: IpFamilyName,
+  families: readonly IpFamilyName[],
   knownRanges: readonly string[] = [],
 ): FieldError[] {
   // Addresses are looked at before everything else: their errors come alone.
-  const addressErrors = needsClusterIp(object) ? validateAddresses(object, family) : [];
+  const addressErrors = needsClusterIp(object) ? validateAddresses(object, undefined, families) : [];
   if (addressErrors.length > 0) return addressErrors;
   const errors: FieldError[] = [];
   const { spec } = object;
@@ -66,12 +69,6 @@ export function validateService(
   validateLoadBalancer(object, knownRanges, errors);
   validateTraffic(object, errors);
   return errors;
-}
-
-function validateAddresses(object: Service, family: IpFamilyName): FieldError[] {
-  const errors: FieldError[] = [];
-  validateClusterIps(object, errors);
-  return errors.length > 0 ? errors : unconfiguredFamilies(object, family);
 }
 
 function validateType(object: Service, errors: FieldError[]): void {
@@ -107,84 +104,6 @@ function validateAffinity({ spec }: Service, errors: FieldError[]): void {
     const detail = `must be greater than 0 and less than ${longestAffinitySeconds}`;
     errors.push(invalid(secondsPath, seconds, detail));
   }
-}
-
-function validateClusterIps(object: Service, errors: FieldError[]): void {
-  const { spec } = object;
-  const ips = spec.clusterIPs ?? [];
-  if (spec.type === 'ExternalName') return;
-  if (ips.length > 0 && !spec.clusterIP) {
-    errors.push(invalid(clusterIPsPath, ips, 'must be empty when `clusterIP` is not specified'));
-  } else if (ips.length > 0 && ips[0] !== spec.clusterIP) {
-    errors.push(invalid(clusterIPsPath, ips, 'first value must match `clusterIP`'));
-  }
-  validateFamilies(object, errors);
-  if (ips[0] === 'None') {
-    if (ips.length > 1) errors.push(invalid(clusterIPsPath, ips, "'None' must be the first and only value"));
-    return;
-  }
-  const countBefore = errors.length;
-  for (const [i, ip] of ips.entries()) {
-    const path = clusterIPsPath.index(i);
-    const wanted = spec.ipFamilies?.[i];
-    const broken = validateIp(ip, path);
-    errors.push(...broken);
-    if (broken.length > 0 || (wanted !== 'IPv4' && wanted !== 'IPv6')) continue;
-    if (ipFamily(ip) !== wanted.toLowerCase()) {
-      errors.push(invalid(path, ip, `expected an ${wanted} value as indicated by \`ipFamilies[${i}]\``));
-    }
-  }
-  if (ips.length > 2) errors.push(invalid(clusterIPsPath, ips, 'may only hold up to 2 values'));
-  const known = new Set(ips.map(ipFamily));
-  if (errors.length === countBefore + (ips.length > 2 ? 1 : 0) && known.size < ips.length) {
-    errors.push(invalid(clusterIPsPath, ips, 'may specify no more than one IP for each IP family'));
-  }
-}
-
-function validateFamilies({ spec }: Service, errors: FieldError[]): void {
-  const seen = new Set<string>();
-  spec.ipFamilies?.forEach((name, i) => {
-    const path = specPath.child('ipFamilies').index(i);
-    if (name !== 'IPv4' && name !== 'IPv6') errors.push(notSupported(path, name, ['IPv4', 'IPv6']));
-    else if (seen.has(name)) errors.push(duplicate(path, name));
-    seen.add(name);
-  });
-  const policy = spec.ipFamilyPolicy;
-  const policyPath = specPath.child('ipFamilyPolicy');
-  if (policy !== undefined && !familyPolicies.includes(policy)) {
-    errors.push(notSupported(policyPath, policy, familyPolicies));
-  } else if (policy === 'SingleStack' && seen.size > 1) {
-    const detail = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified";
-    errors.push(invalid(policyPath, policy, detail));
-  }
-}
-
-/**
- * Errors for address families that a service requests and the cluster, which has one family, lacks. A headless service
- * without a selector may request them.
- */
-function unconfiguredFamilies(object: Service, family: IpFamilyName): FieldError[] {
-  const { spec } = object;
-  const isOpen = isHeadless(object) && Object.keys(spec.selector ?? {}).length === 0;
-  if (isOpen) return [];
-  const ips = spec.clusterIPs ?? [];
-  for (const [i, ip] of ips.entries()) {
-    // Where a family is named, the error is about that field.
-    const isNamed = i < (spec.ipFamilies ?? []).length;
-    if (isNamed || ip === 'None' || ipFamily(ip) === family.toLowerCase()) continue;
-    const other = family === 'IPv4' ? 'IPv6' : 'IPv4';
-    return [invalid(clusterIPsPath.index(i), ips, `${other} is not configured on this cluster`)];
-  }
-  const errors: FieldError[] = [];
-  if (spec.ipFamilyPolicy === 'RequireDualStack') {
-    const detail = 'this cluster is not configured for dual-stack services';
-    errors.push(invalid(specPath.child('ipFamilyPolicy'), spec.ipFamilyPolicy, detail));
-  }
-  spec.ipFamilies?.forEach((name, i) => {
-    if (name === family) return;
-    errors.push(invalid(specPath.child('ipFamilies').index(i), name, 'not configured on this cluster'));
-  });
-  return errors;
 }
 
 function validateNodePorts({ spec }: Service, errors: FieldError[]): void {
@@ -266,23 +185,11 @@ function validateTraffic(object: Service, errors: FieldError[]): void {
   }
 }
 
-/** Validates a changed service: an allocated address must stay. */
-export function validateServiceUpdate(object: Service, old: Service, family: IpFamilyName): FieldError[] {
-  const addressErrors = needsClusterIp(object) ? validateAddresses(object, family) : [];
+/** Validates a changed service: allocated addresses must stay, but for the second one, which comes and goes with the policy. */
+export function validateServiceUpdate(object: Service, old: Service, families: readonly IpFamilyName[]): FieldError[] {
+  const addressErrors = needsClusterIp(object) ? validateAddresses(object, old, families) : [];
   if (addressErrors.length > 0) return addressErrors;
-  const errors: FieldError[] = [];
-  const hadIps = old.spec.clusterIPs ?? [];
-  const ips = object.spec.clusterIPs ?? [];
-  if (object.spec.type !== 'ExternalName' && old.spec.type !== 'ExternalName' && hadIps.length > 0) {
-    const path = clusterIPsPath.index(0);
-    if (ips[0] !== hadIps[0]) errors.push(invalid(path, ips, 'may not change once set'));
-    const hadFamilies = old.spec.ipFamilies?.[0];
-    const families = object.spec.ipFamilies?.[0];
-    // Any other address of the wrong family is reported below.
-    if (ips[0] === 'None' && hadFamilies !== undefined && families !== undefined && hadFamilies !== families) {
-      errors.push(invalid(specPath.child('ipFamilies').index(0), object.spec.ipFamilies, 'may not change once set'));
-    }
-  }
+  const errors = needsClusterIp(object) && needsClusterIp(old) ? validateKeptAddresses(object, old) : [];
   if (object.spec.type === 'LoadBalancer' && old.spec.type === 'LoadBalancer') {
     if (object.spec.loadBalancerClass !== old.spec.loadBalancerClass) {
       const path = specPath.child('loadBalancerClass');
@@ -294,7 +201,7 @@ export function validateServiceUpdate(object: Service, old: Service, family: IpF
     const path = specPath.child('healthCheckNodePort');
     errors.push(invalid(path, object.spec.healthCheckNodePort ?? 0, 'field is immutable'));
   }
-  errors.push(...validateService(object, family, old.spec.loadBalancerSourceRanges));
+  errors.push(...validateService(object, families, old.spec.loadBalancerSourceRanges));
   return errors;
 }
 

@@ -1,5 +1,6 @@
 import { type Clock, formatTime } from '../../../base/machinery/clock.js';
 import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
+import { serviceRangesOf } from '../../../base/machinery/service-ranges.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { Condition } from '../../../objects/apis/meta/v1/condition.types.js';
 import { type ServiceCIDR, serviceCIDR } from '../../../objects/apis/networking/v1/service-cidr.types.js';
@@ -36,7 +37,7 @@ export const defaultServiceCidrName = 'kubernetes';
  * the flag's range has it from the start, so that it is ready where that controller does not run.
  */
 export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, clock: Clock): ResourceDefinition {
-  const range = serviceRange(ranges);
+  const range = defaultCidrs(ranges);
   return defineResource<ServiceCIDR>({
     group: groupName('networking', names),
     resource: 'servicecidrs',
@@ -47,7 +48,7 @@ export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, c
     strategy: {
       prepareForCreate: (_context, object) => {
         const { metadata, spec } = object;
-        const isDefault = metadata.name === defaultServiceCidrName && spec.cidrs?.join() === range;
+        const isDefault = metadata.name === defaultServiceCidrName && spec.cidrs?.join() === range.join();
         object.status = isDefault ? { conditions: [defaultReady(clock)] } : {};
       },
       validate: (_context, object) => validateServiceCidr(object),
@@ -58,11 +59,13 @@ export function serviceCidrResource(names: VendorNames, ranges: ServiceRanges, c
   });
 }
 
-/** The range of the server's flag, in canonical form. */
-export function serviceRange({ serviceClusterIpRange }: ServiceRanges): string {
-  const network = parseIpNetwork(serviceClusterIpRange);
-  if (network === undefined) throw new Error(`${JSON.stringify(serviceClusterIpRange)} is not an IP network`);
-  return canonicalNetwork(network);
+/** The ranges of the server's flag, in canonical form. */
+export function defaultCidrs({ serviceClusterIpRange }: ServiceRanges): string[] {
+  return serviceRangesOf(serviceClusterIpRange).map((range) => {
+    const network = parseIpNetwork(range);
+    if (network === undefined) throw new Error(`${JSON.stringify(range)} is not an IP network`);
+    return canonicalNetwork(network);
+  });
 }
 
 function defaultReady(clock: Clock): Condition {

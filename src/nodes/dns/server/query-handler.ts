@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import packet from 'dns-packet';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
@@ -16,8 +15,9 @@ import {
   ownUdpBytes,
   plainBytes,
 } from '../wire/answer.js';
-import { codeName, internetClass, type ResponseCode, recordTypes, responseCodes, typeName } from '../wire/codes.js';
+import { codeName, internetClass, type ResponseCode, responseCodes, typeName } from '../wire/codes.js';
 import { type Query, readQuery } from '../wire/query.js';
+import { type ForeignAnswer, foreignQuery, isTruncated, noForeignAnswer, readForeignAnswer } from './foreign-answer.js';
 
 export interface QueryHandlerDependencies {
   readonly names: ClusterNames;
@@ -122,10 +122,12 @@ export class QueryHandler {
 
   /** The records of an alias's target, in the cluster or elsewhere. */
   private async follow(query: Query, alias: NameRecord, target: string, source: QuerySource): Promise<Answer> {
-    const { names, zone, forwarder } = this.dependencies;
+    const { names, zone } = this.dependencies;
     const answers: NameRecord[] = [alias];
+    const passed = new Set([alias.name]);
     let next = target;
-    for (let count = 0; count < mostAliases; count++) {
+    for (let count = 0; count < mostAliases && !passed.has(next); count++) {
+      passed.add(next);
       const labels = next.split('.');
       const found = clusterAnswer({ labels, type: query.type }, names, zone, this.serial);
       if (found.kind === 'answer') {
@@ -133,20 +135,30 @@ export class QueryHandler {
         return { ...answer, answers: [...answers, ...answer.answers] };
       }
       if (found.kind === 'elsewhere') {
-        const asked = queryFor(next, query.type);
-        const parsed = readQuery(asked);
-        if (typeof parsed === 'string') break;
-        const reply =
-          forwarder.kept(parsed, 'udp') ??
-          (await forwarder.forward(parsed, asked, source.client, 'udp').catch(() => undefined));
+        const { code, ...found } = await this.foreignTarget(next, query.type, source);
         // The alias itself is right, even if its target can't be resolved.
-        if (reply === undefined) return answerOf('SERVFAIL', { isAuthoritative: true, answers });
-        return answerOf('NOERROR', { isAuthoritative: true, answers: [...answers, ...recordsOf(reply)] });
+        return answerOf(code, { ...found, isAuthoritative: true, answers: [...answers, ...found.answers] });
       }
       answers.push(found.alias);
       next = found.target;
     }
     return answerOf('SERVFAIL', { isAuthoritative: true, answers });
+  }
+
+  /** What other servers know of the target of an alias. */
+  private async foreignTarget(name: string, type: number, { client }: QuerySource): Promise<ForeignAnswer> {
+    const { forwarder } = this.dependencies;
+    const message = foreignQuery(name, type);
+    const query = readQuery(message);
+    if (typeof query === 'string') return noForeignAnswer;
+    for (const transport of ['udp', 'tcp'] as const) {
+      const reply =
+        forwarder.kept(query, transport) ??
+        (await forwarder.forward(query, message, client, transport).catch(() => undefined));
+      if (reply === undefined) break;
+      if (transport === 'tcp' || !isTruncated(reply)) return readForeignAnswer(reply, type);
+    }
+    return noForeignAnswer;
   }
 
   /** Puts addresses into random order, so that clients which take the first one use all of them. */
@@ -206,22 +218,4 @@ function refusalOf({ operation, extensions, recordClass, type }: Query): Respons
 function limitOf({ extensions }: Query, transport: Transport): number {
   if (transport === 'tcp') return mostBytes;
   return Math.min(ownUdpBytes, Math.max(plainBytes, extensions?.size ?? plainBytes));
-}
-
-function queryFor(name: string, type: number): Buffer {
-  const found = Object.entries(recordTypes).find(([, number]) => number === type)?.[0] ?? 'A';
-  return packet.encode({ type: 'query', id: 1, flags: 0x0100, questions: [{ type: found, name, class: 'IN' }] });
-}
-
-/** Aliases and addresses in a response of another server. */
-function recordsOf(message: Buffer): NameRecord[] {
-  try {
-    return packet
-      .decode(message)
-      .answers.flatMap(({ name, type, ttl = 0, data }) =>
-        type === 'A' || type === 'AAAA' || type === 'CNAME' ? [{ name, type, ttl, data }] : [],
-      );
-  } catch {
-    return [];
-  }
 }

@@ -1,11 +1,11 @@
 import packet from 'dns-packet';
-import { internetClass, optType, type RecordType, type ResponseCode, recordTypes, responseCodes } from './codes.js';
+import { internetClass, optType, type RecordType, type ResponseCode, responseCodes, typeNumber } from './codes.js';
 import { headerBytes, type Query } from './query.js';
 
 /** A record in the form of the library. Names have no dot at the end. */
 export interface NameRecord {
   readonly name: string;
-  readonly type: RecordType;
+  readonly type: RecordType | (string & {});
   /** Seconds. */
   readonly ttl: number;
   readonly data: unknown;
@@ -108,7 +108,7 @@ class MessageWriter {
   private add({ name, type, ttl, data }: NameRecord): boolean {
     const owner = this.ownerOf(name);
     const fixed = Buffer.alloc(8);
-    fixed.writeUInt16BE(recordTypes[type], 0);
+    fixed.writeUInt16BE(typeNumber(type), 0);
     fixed.writeUInt16BE(internetClass, 2);
     fixed.writeUInt32BE(ttl, 4);
     const content = packet.record(type).encode(data);

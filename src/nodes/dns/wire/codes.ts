@@ -1,3 +1,5 @@
+import { toType } from 'dns-packet/types.js';
+
 /** Numbers of the types of records that this server knows. */
 export const recordTypes = {
   A: 1,
@@ -10,6 +12,11 @@ export const recordTypes = {
   SRV: 33,
 } as const;
 export type RecordType = keyof typeof recordTypes;
+
+/** The number of a type by the name that the library gives it. */
+export function typeNumber(name: string): number {
+  return recordTypes[name as RecordType] ?? toType(name);
+}
 
 /** The types that metrics name; all others are `other`. */
 const namedTypes: ReadonlyMap<number, string> = new Map([

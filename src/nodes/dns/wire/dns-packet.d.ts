@@ -16,8 +16,16 @@ declare module 'dns-packet' {
   const packet: {
     record(type: string): Codec;
     /** @throws Error for what is not a message */
-    decode(message: Buffer): { readonly answers: readonly DecodedRecord[] };
+    decode(message: Buffer): {
+      readonly answers: readonly DecodedRecord[];
+      readonly authorities: readonly DecodedRecord[];
+    };
     encode(message: object): Buffer;
   };
   export default packet;
+}
+
+declare module 'dns-packet/types.js' {
+  /** The number of a type by its name, or by a text such as `UNKNOWN_65`. */
+  export function toType(name: string): number;
 }

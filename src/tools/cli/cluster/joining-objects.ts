@@ -1,6 +1,7 @@
 import { joiningGroup } from '../../../base/config/bootstrap-groups.js';
 import type { ClusterOptions } from '../../../base/config/cluster.options.js';
-import { addressAt, parseCidr } from '../../../base/config/network.js';
+import { addressAt } from '../../../base/config/network.js';
+import { firstServiceRange } from '../../../base/config/service-range.js';
 import { clusterInfoName } from '../../../base/machinery/cluster-info-names.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { plinthFlagsKey } from './control-plane/cluster-settings.js';
@@ -115,7 +116,7 @@ function clusterConfiguration({ endpoint, serviceRange, podRange, certificateNam
 }
 
 function kubeletConfiguration({ serviceRange, cgroupDriver }: JoiningInfo): string {
-  const range = parseCidr(serviceRange);
+  const range = firstServiceRange(serviceRange);
   const nameService = range === undefined ? [] : ['clusterDNS:', `- ${addressAt(range, nameServiceOffset)}`];
   return [
     'apiVersion: kubelet.config.k8s.io/v1beta1',

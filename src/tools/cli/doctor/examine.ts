@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { addressAt, parseCidr } from '../../../base/config/network.js';
+import { addressAt } from '../../../base/config/network.js';
 import type { ParsedOptions } from '../../../base/config/parse-options.js';
+import { firstServiceRange } from '../../../base/config/service-range.js';
 import { parseSniCertificate } from '../../../base/config/sni-certificate.js';
 import { watchCacheBytes } from '../../../base/config/watch-cache-bytes.js';
 import { systemClock } from '../../../base/machinery/clock.js';
@@ -112,7 +113,7 @@ function pairs(options: Options): PairToCheck[] {
     if (path === undefined || key === undefined || !existsSync(path) || !existsSync(key)) return;
     found.push({ certificate: { flag, path }, key: { flag: keyFlag, path: key }, ...rest });
   };
-  const range = parseCidr(cluster.serviceClusterIpRange);
+  const range = firstServiceRange(cluster.serviceClusterIpRange);
   const names = [
     'localhost',
     'kubernetes.default.svc',

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
-import { addressAt, canonicalAddress, parseCidr } from '../../../base/config/network.js';
+import { addressAt, canonicalAddress } from '../../../base/config/network.js';
+import { firstServiceRange } from '../../../base/config/service-range.js';
 import type { Clock } from '../../../base/machinery/clock.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import { advice, OwnFiles } from '../own-files.js';
@@ -121,7 +122,7 @@ function servingRequest(options: PkiRequest): CertificateRequest {
   const names = new Set(['localhost', '127.0.0.1', '::1', hostname().toLowerCase(), 'plinth']);
   for (const name of ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc']) names.add(name);
   names.add('kubernetes.default.svc.cluster.local');
-  const range = parseCidr(options.serviceClusterIpRange);
+  const range = firstServiceRange(options.serviceClusterIpRange);
   if (range !== undefined) names.add(addressAt(range, 1n));
   const bound = canonicalAddress(options.bindAddress);
   if (bound !== '0.0.0.0' && bound !== '::') names.add(bound);

@@ -99,6 +99,35 @@ describe('service allocation', () => {
     });
   });
 
+  it('gives services addresses of both families, and takes them back', async () => {
+    const ranges = { addresses: '10.0.0.0/24,fd00:96::/112', ports: '30000-30099' };
+    const use = async (process: Process) => {
+      const { spec } = await process.create('both', { ipFamilyPolicy: 'PreferDualStack' });
+      const [four = '', six = ''] = spec.clusterIPs ?? [];
+      assert.match(`${four} ${six} ${spec.clusterIP}`, /^(10\.0\.0\.\d+) fd00:96::[0-9a-f]+ \1$/);
+      assert.deepEqual(await process.allocated(addressResource), [four, six].sort());
+      const single = await process.change('both', (service) => {
+        service.spec.ipFamilyPolicy = 'SingleStack';
+      });
+      assert.deepEqual(single.spec.clusterIPs, [four]);
+      assert.deepEqual(await process.allocated(addressResource), [four], 'the second address is free');
+      const again = await process.change('both', (service) => {
+        service.spec.ipFamilyPolicy = 'RequireDualStack';
+      });
+      assert.equal(again.spec.clusterIPs?.[0], four, 'the first address stays');
+      assert.equal(again.spec.clusterIPs?.length, 2);
+      const chosen = { clusterIP: 'fd00:96::7', clusterIPs: ['fd00:96::7', '10.0.0.7'] };
+      await process.create('chosen', { ipFamilyPolicy: 'RequireDualStack', ...chosen });
+      const held = await process.allocated(addressResource);
+      assert.ok(held.includes('fd00:96::7') && held.includes('10.0.0.7'));
+      const half = { clusterIP: '10.0.0.8', clusterIPs: ['10.0.0.8', 'fd00:96::7'] };
+      const refused = refusal(process.create('half', { ipFamilyPolicy: 'RequireDualStack', ...half }));
+      assert.match(await refused, /failed to allocate IP fd00:96::7: provided IP is already allocated/);
+      assert.deepEqual(await process.allocated(addressResource), held, 'a refused service keeps nothing');
+    };
+    await withProcesses(1, use, ranges);
+  });
+
   it('frees both ports of a service whose second one was drawn from few', async () => {
     await withProcesses(
       1,

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../base/machinery/clock.js';
 import { type FieldError, FieldPath, invalid } from '../../../../base/machinery/field-error.js';
+import { serviceRangesOf } from '../../../../base/machinery/service-ranges.js';
 import { invalidError, statedError } from '../../../../base/machinery/status-error.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { Service, ServicePort } from '../../../../objects/apis/core/v1/service.types.js';
@@ -12,12 +13,14 @@ import type { StoredResources } from '../../../../objects/registry/store/object-
 import type { Reservation } from '../../../../objects/registry/strategy.js';
 import type { Storage } from '../../../../storage/storage.interface.js';
 import { needsHealthCheckPort, needsNodePorts } from '../service.rules.js';
+import type { IpFamilyName } from '../service-addresses.validation.js';
 import { IpRange } from './ip-range.js';
 import { keptPart } from './kept-part.js';
 import { addressAllocations, allocatedAddressesOf, nodePortAllocations, nodePortsOf } from './service-allocations.js';
 import { ServiceNetworks } from './service-networks.js';
 
 const clusterIPsPath = FieldPath.of('spec', 'clusterIPs');
+const familyNames = { ipv4: 'IPv4', ipv6: 'IPv6' } as const;
 const portsPath = FieldPath.of('spec', 'ports');
 const healthCheckPath = FieldPath.of('spec', 'healthCheckNodePort');
 
@@ -42,8 +45,8 @@ export interface AllocatorDependencies {
 
 /** Allocates addresses and node ports to services, each to one service only, whatever process the write runs in. */
 export class ServiceAllocator {
-  /** The range from the server's flag. */
-  readonly range: IpRange;
+  /** The address families of the ranges from the server's flag. The first is that of services that name none. */
+  readonly families: readonly IpFamilyName[];
   /** The names that services hold, for the controller that repairs them. */
   readonly allocatedNames: readonly AllocatedNames[];
   private readonly addresses: Allocations;
@@ -55,11 +58,12 @@ export class ServiceAllocator {
 
   constructor({ storage, registry, clock, names, ranges }: AllocatorDependencies) {
     const annotation = `ipaddress.${names.labelPrefix}/service-claim`;
-    this.range = new IpRange(ranges.serviceClusterIpRange);
+    const flagged = serviceRangesOf(ranges.serviceClusterIpRange).map((cidr) => new IpRange(cidr));
+    this.families = flagged.map(({ family }) => familyNames[family]);
     [this.firstPort, this.lastPort] = parsePortRange(ranges.serviceNodePortRange);
     this.addresses = new Allocations(storage, registry, clock, addressAllocations(names), annotation);
     this.ports = new Allocations(storage, registry, clock, nodePortAllocations, annotation);
-    this.networks = new ServiceNetworks({ storage, registry, names }, this.addresses, this.range);
+    this.networks = new ServiceNetworks({ storage, registry, names }, this.addresses, flagged);
     const size = this.lastPort - this.firstPort + 1;
     this.portPool = new NamePool(this.ports, {
       size,
@@ -131,20 +135,30 @@ export class ServiceAllocator {
     for (const name of had) {
       if (!wanted.includes(name) && !dryRun) taken.given.push({ from: this.addresses, name });
     }
-    const needsOne = service.spec.type !== 'ExternalName' && service.spec.clusterIP !== 'None';
-    if (!needsOne) return;
-    if (wanted.length > 0) {
-      for (const address of wanted) {
-        if (!had.includes(address)) await this.takeAddress(address, wanted, service, owner, dryRun, taken);
-      }
-      return;
+    const needsAny = service.spec.type !== 'ExternalName' && service.spec.clusterIP !== 'None';
+    if (!needsAny) return;
+    for (const address of wanted) {
+      if (!had.includes(address)) await this.takeAddress(address, wanted, service, owner, dryRun, taken);
     }
-    for (const { pool } of await this.networks.open()) {
+    const { ipFamilies = [] } = service.spec;
+    const lacking = (ipFamilies.length > 0 ? ipFamilies : this.families.slice(0, 1)).slice(wanted.length);
+    for (const family of lacking) {
+      const address = await this.anyAddress(family as IpFamilyName, owner, dryRun, taken);
+      service.spec.clusterIPs = [...(service.spec.clusterIPs ?? []), address];
+    }
+    service.spec.clusterIP = service.spec.clusterIPs?.[0] ?? '';
+  }
+
+  private async anyAddress(
+    family: IpFamilyName,
+    owner: AllocationOwner,
+    dryRun: boolean,
+    taken: Taken,
+  ): Promise<string> {
+    for (const { range, pool } of await this.networks.open()) {
+      if (familyNames[range.family] !== family) continue;
       const address = await anyName(pool, this.addresses, owner, dryRun, taken);
-      if (address === undefined) continue;
-      service.spec.clusterIP = address;
-      service.spec.clusterIPs = [address];
-      return;
+      if (address !== undefined) return address;
     }
     throw full('failed to allocate a serviceIP: range is full');
   }
@@ -162,7 +176,7 @@ export class ServiceAllocator {
     const networks = await this.networks.open();
     if (networks.every(({ range }) => range.offsetOf(address) === undefined)) {
       if (!dryRun) throw refuse('the provided network does not match the current range');
-      const { cidr } = this.range;
+      const cidr = this.networks.flaggedOf(address.includes(':') ? 'ipv6' : 'ipv4');
       throw refuse(`the provided IP (${address}) is not in the valid range. The range of valid IPs is ${cidr}`);
     }
     if (!(await takeNamed(this.addresses, address, owner, dryRun, taken))) {
