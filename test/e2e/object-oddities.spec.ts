@@ -88,6 +88,36 @@ describe('requests with parts that make no sense', () => {
     }
   });
 
+  it('are refused with the reason: patches of another form', async () => {
+    await made(maps, { metadata: { name: 'odd' }, data: { a: '1' } });
+    const [json, strategic] = ['application/json-patch+json', 'application/strategic-merge-patch+json'];
+    const strict = `${maps}/odd?fieldValidation=Strict`;
+    const cases: readonly (readonly [string, string, string, number, RegExp])[] = [
+      [`${maps}/odd`, json, 'null', 200, /"name":"odd"/],
+      [`${maps}/odd`, strategic, 'null', 200, /"name":"odd"/],
+      [`${maps}/odd`, merge, 'null', 400, /"Invalid JSON Patch"/],
+      [`${maps}/odd`, json, '[null]', 422, /error in our request/],
+      [`${maps}/odd`, json, '[{"op":"add","path":"","value":{}}]', 422, /error in our request/],
+      [`${maps}/odd`, json, '[{"op":"add","path":1}]', 400, /struct field jsonPatchOp\.path of type string/],
+      [`${maps}/odd`, strategic, '{"kind":1}', 422, /patch: Invalid value: /],
+      [`${maps}/odd`, merge, '\ufeff{}', 400, /invalid JSON patch/],
+      [strict, merge, '{"data":{"a":"b","a":"c"}}', 422, /\\"kind.*strict decoding error: duplicate field \\"data\.a/],
+      [strict, json, '[{"op":"add","path":"/data/c","op":"remove"}]', 422, /error in our request/],
+      [
+        strict,
+        json,
+        '[{"op":"add","path":"/data/a","op":"remove"}]',
+        422,
+        /strict decoding error: json patch duplicate field \\"\[0\]\.op/,
+      ],
+    ];
+    for (const [path, type, body, status, expected] of cases) {
+      const answer = await client.send('PATCH', path, { contentType: type, raw: body });
+      assert.equal(answer.status, status, `${body}: ${answer.text}`);
+      assert.match(answer.text, expected, body);
+    }
+  });
+
   it('are refused with the reason: patches of what is missing', async () => {
     await made(maps, { metadata: { name: 'patched' }, data: { a: '1' } });
     const operations = [{ op: 'remove', path: '/data/none' }];
@@ -118,7 +148,7 @@ describe('keys that stand twice', () => {
       method: 'PATCH',
       type: 'application/json-patch+json',
       text: '[{"op":"add","path":"/data/a","value":"1","value":"2"}]',
-      fault: 'duplicate field "[0].value"',
+      fault: 'json patch duplicate field "[0].value"',
     },
     {
       method: 'PATCH',

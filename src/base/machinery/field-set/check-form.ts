@@ -29,6 +29,7 @@ function check(view: TypeView, value: unknown, path: string, run: CheckRun): voi
   if (view.kind === 'leaf') {
     const expected = leafFault(view.expected, value);
     if (expected !== undefined) run.faults.push(`${path}: expected ${expected}, got ${formOf(value)}`);
+    else if (view.parts !== undefined) checkParts(view.parts(), value, path, run);
   } else if (view.kind === 'keyed' || view.kind === 'set') {
     if (Array.isArray(value)) checkElements(view, value, path, run);
     else run.faults.push(`${path}: expected list, got ${formOf(value)}`);
@@ -42,6 +43,12 @@ function check(view: TypeView, value: unknown, path: string, run: CheckRun): voi
   } else {
     run.faults.push(`${path}: expected map, got ${formOf(value)}`);
   }
+}
+
+/** Checks the inside of an atomic value. */
+function checkParts(view: TypeView, value: unknown, path: string, run: CheckRun): void {
+  const isList = Array.isArray(value);
+  for (const [i, part] of (isList ? value : [value]).entries()) check(view, part, isList ? `${path}[${i}]` : path, run);
 }
 
 function checkElements(

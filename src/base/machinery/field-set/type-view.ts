@@ -22,7 +22,7 @@ import { declareField } from './path-element.js';
  * - `untracked`: the server's own fields, owned by nobody.
  */
 export type TypeView =
-  | { readonly kind: 'leaf'; readonly expected: LeafForm }
+  | LeafView
   | { readonly kind: 'any' }
   | { readonly kind: 'untracked' }
   | StructView
@@ -32,6 +32,13 @@ export type TypeView =
 
 /** The required JSON form of a leaf. */
 export type LeafForm = 'string' | 'number' | 'boolean' | 'scalar' | 'list' | 'map' | 'any';
+
+export interface LeafView {
+  readonly kind: 'leaf';
+  readonly expected: LeafForm;
+  /** What an atomic map is, or each element of an atomic list; undefined where that is not known. */
+  readonly parts?: (() => TypeView) | undefined;
+}
 
 export interface StructView {
   readonly kind: 'struct';
@@ -70,6 +77,10 @@ const leafViews: ReadonlyMap<LeafForm, TypeView> = new Map(
 
 function leafView(expected: LeafForm): TypeView {
   return leafViews.get(expected) as TypeView;
+}
+
+function atomicView(expected: 'list' | 'map', parts: () => TypeView): TypeView {
+  return { kind: 'leaf', expected, parts };
 }
 
 /** Metadata that the server sets on the object itself (metadata in templates is tracked completely). */
@@ -135,7 +146,9 @@ function viewOf(declared: SchemaType, field?: Field): TypeView {
     case 'variant':
       return leafView('any');
     case 'struct':
-      return (field?.mapType ?? type.mapType) === 'atomic' ? leafView('map') : structView(type);
+      return (field?.mapType ?? type.mapType) === 'atomic'
+        ? atomicView('map', () => structView(type))
+        : structView(type);
     case 'map':
       return field?.mapType === 'atomic' ? leafView('map') : { kind: 'map', value: viewOf(type.value) };
     case 'list':
@@ -227,14 +240,23 @@ function scalarView(scalar: string): TypeView {
 function listView(declared: SchemaType, field: Field | undefined): TypeView {
   const merges = field?.patch?.strategy === 'merge';
   const listType = field?.listType ?? (merges ? (field.patch?.key === undefined ? 'set' : 'map') : 'atomic');
-  if (listType === 'atomic') return leafView('list');
+  if (listType === 'atomic') return atomicView('list', () => viewOf(declared));
   if (listType === 'set') return setView;
   const names = field?.listKeys ?? (field?.patch?.key === undefined ? [] : [field.patch.key]);
   const element = resolveType(declared);
   if (names.length === 0 || element.type !== 'struct') return leafView('list');
   const declaredFields = jsonFields(element);
-  const keys = [...names].sort().map((name) => ({ name, default: declaredFields.get(name)?.default }));
+  const keys = [...names].sort().map((name) => ({ name, default: keyDefault(declaredFields.get(name)) }));
   return { kind: 'keyed', element: viewOf(element), keys };
+}
+
+/** What an absent key of a list counts as: required fields that hold no null are empty or zero then. */
+function keyDefault(field: Field | undefined): ListKey['default'] {
+  if (field === undefined || field.default !== undefined || field.presence !== 'required') return field?.default;
+  const type = resolveType(field.type);
+  if (type.type === 'enum') return '';
+  if (type.type !== 'scalar') return undefined;
+  return { string: '', int32: 0, int64: 0 }[type.scalar as string];
 }
 
 const zeros = new WeakMap<StructType, JsonObject>();

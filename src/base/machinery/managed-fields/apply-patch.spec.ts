@@ -415,9 +415,18 @@ test('a config that is not an object of the kind is refused, with all faults', (
     `${prefix}errors:\n  .spec.items: duplicate entries for key [name="a"]\n  .spec.tags: duplicate entries for key [="x"]` +
       '\n  .spec.plain: expected list, got number\n  .spec.deep: expected map, got list',
   );
+  // An absent key counts as empty, as in the published schema.
+  assert.equal(
+    subject.refused('one', { spec: { items: [{ v: 1 }, {}] } }),
+    `${prefix}.spec.items: duplicate entries for key [name=""]`,
+  );
   assert.match(
-    subject.refused('one', { spec: { items: [{ v: 1 }] } }),
-    /\.spec\.items: element 0: associative list with keys has an element that omits key field "name" \(and doesn't/,
+    deployment().refused('one', { spec: { selector: { foo: 1 } } }),
+    /: \.spec\.selector\.foo: field not declared in schema$/,
+  );
+  assert.match(
+    subject.refused('one', { spec: { plain: ['a', 1] } }),
+    /: \.spec\.plain\[1\]: expected string, got number$/,
   );
   assert.match(
     deployment().refused('one', { spec: { replicas: 'two' } }),

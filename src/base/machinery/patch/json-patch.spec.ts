@@ -202,6 +202,12 @@ test('the fault names the operation and where it failed, in the words that clien
     ],
     [{ op: 'test', path: '/data/a', value: 2 }, 'testing value /data/a failed: test failed'],
     [{ op: 'test', path: '/no/z', value: 2 }, 'test operation does not apply: is missing path: /no/z: missing value'],
+    [{ op: 'add', path: '', value: {} }, 'add operation does not apply: doc is missing path: "": missing value'],
+    [
+      { op: 'copy', from: '', path: '/data/a' },
+      'copy operation does not apply: doc is missing from path: : missing value',
+    ],
+    [{ op: 'move', from: '', path: '' }, 'move operation does not apply: doc is missing from path: : missing value'],
     [{ op: 'frob', path: '/data' }, 'Unexpected kind: frob'],
     [{ op: 'add', value: 1 }, 'add operation failed to decode path: missing value'],
   ];
@@ -210,14 +216,14 @@ test('the fault names the operation and where it failed, in the words that clien
   assert.ok(long.fault.length < 500);
 });
 
-test('entries that are not operations are bad requests', () => {
-  assert.equal(failure([1]).reason, 'BadRequest');
-  assert.equal(failure([null]).reason, 'BadRequest');
+test('entries that are not operations are refused', () => {
+  assert.equal(failure([1]).reason, 'Invalid');
+  assert.equal(failure([null]).reason, 'Invalid');
 });
 
 test('size limits', () => {
   const many = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '/data/a', value: '1' }));
-  assert.match(failure(many).message, /10000, got 10001$/);
+  assert.match(failure(many).message, /^Request entity too large: .*10000, got 10001$/);
   assert.equal(failure(many).code, 413);
   const doubling = Array.from({ length: 40 }, (_, i) => ({ op: 'copy', from: '/a', path: `/a/c${i}` }));
   assert.equal(failure(doubling, { a: { text: 'x'.repeat(100) } }).reason, 'RequestEntityTooLarge');

@@ -20,13 +20,13 @@ const maxShown = 200;
  */
 export function applyJsonPatch(document: unknown, patch: readonly unknown[], onLong: () => void = () => {}): unknown {
   if (patch.length > maxOperations) {
-    const message = `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`;
+    const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`;
     throw new PatchError('RequestEntityTooLarge', message);
   }
   checkDepth(patch);
   const run = new JsonPatchRun(document, onLong);
   for (const operation of patch) {
-    if (!isObject(operation)) throw new PatchError('BadRequest', 'a JSON patch must be a list of operations');
+    if (!isObject(operation)) throw fail('Unexpected kind: unknown');
     run.apply(operation);
   }
   return run.document;
@@ -82,8 +82,6 @@ class JsonPatchRun {
     if (path.parts.length > from.parts.length && from.parts.every((part, i) => part === path.parts[i])) {
       throw fail(`cannot move ${show(from)} into itself`);
     }
-    // Moving the root to itself changes nothing; any other value is removed first.
-    if (from.parts.length === 0) return;
     const value = this.remove(
       from,
       `doc is missing from path: ${from.text}`,
@@ -93,7 +91,9 @@ class JsonPatchRun {
   }
 
   private copy(from: Pointer, path: Pointer): void {
-    const value = this.get(from, `copy operation does not apply: doc is missing from path: ${from.text}`);
+    const missing = `copy operation does not apply: doc is missing from path: ${from.text}`;
+    if (from.parts.length === 0) throw missingValue(missing);
+    const value = this.get(from, missing);
     if (value === undefined) throw fail(`cannot copy from ${show(from)}: nothing there`);
     this.copiedBytes += JSON.stringify(value).length;
     if (this.copiedBytes > maxCopiedBytes) {
@@ -106,10 +106,8 @@ class JsonPatchRun {
 
   private add(path: Pointer, value: unknown, missing: string, op = 'add'): void {
     const last = path.parts.at(-1);
-    if (last === undefined) {
-      this.document = value;
-      return;
-    }
+    // Clients of this API replace the whole document by `replace` only.
+    if (last === undefined) throw missingValue(`${op} operation does not apply: ${missing}`);
     const parent = this.ownedParent(path, `${op} operation does not apply: ${missing}`);
     if (!Array.isArray(parent)) {
       setOwn(parent, last, value);

@@ -172,7 +172,8 @@ function withoutDirectives(patch: unknown): unknown {
 function retainKeys(result: Record<string, unknown>, patch: JsonObject): void {
   const directive = getOwn(patch, retainKeysDirective);
   if (directive === undefined) return;
-  const kept = new Set(listOf(directive, retainKeysDirective));
+  if (!Array.isArray(directive)) throw new PatchError('BadRequest', 'invalid patch format of retainKeys');
+  const kept = new Set(directive);
   for (const key of Object.keys(patch)) {
     if (patch[key] !== null && !isDirective(key) && !kept.has(key)) {
       throw new PatchError('BadRequest', 'invalid patch format of retainKeys');
@@ -204,7 +205,7 @@ function listOf(value: unknown, directive: string): readonly unknown[] {
 function requireKey(element: unknown, member: Member): void {
   const { mergeKey } = member;
   if (mergeKey === undefined) return;
-  if (!isObject(element) || (getOwn(element, mergeKey) ?? null) === null) {
+  if (!isObject(element) || getOwn(element, mergeKey) === undefined) {
     throw new PatchError('BadRequest', `map: ${goPrint(element)} does not contain declared merge key: ${mergeKey}`);
   }
 }

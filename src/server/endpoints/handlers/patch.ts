@@ -16,7 +16,7 @@ import {
 } from '../../../base/machinery/status-error.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
 import { unfitJson } from '../negotiation/body-errors.js';
-import { parsePatchBody } from '../negotiation/decode-body.js';
+import { type ParsedPatch, parsePatchBody } from '../negotiation/decode-body.js';
 import { patchedText } from '../negotiation/patched-text.js';
 import { plainIntent } from '../negotiation/plain-intent.js';
 import { readBody } from '../negotiation/read-body.js';
@@ -50,7 +50,7 @@ interface Patch {
   readonly apply: (live: ApiObject) => unknown;
   /** The value that the error for an invalid result shows. */
   readonly shown: (live: ApiObject, patched: unknown) => string;
-  /** Unknown members of JSON patch operations. */
+  /** Fields that the text of the patch has twice, and unknown members of JSON patch operations. */
   readonly faults: readonly string[];
 }
 
@@ -92,48 +92,77 @@ export function patchTypeOf(contentType: string | undefined, isCustom = false, h
 }
 
 /** Reads a patch body; throws a 400 when it can't be parsed. */
-function parsePatch({ request, kind, type: schema, options }: WritePipeline, type: PatchType, body: Buffer): Patch {
-  let patch: unknown;
+function parsePatch(write: WritePipeline, type: PatchType, body: Buffer): Patch {
+  const { request, type: schema, options } = write;
+  let parsed: ParsedPatch;
   try {
-    patch = parsePatchBody(request.context, kind, body, options.fieldValidation);
+    parsed = parsePatchBody(body, options.fieldValidation);
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequestError('invalid JSON patch', error);
     throw error;
   }
-  if (schema.custom !== undefined) patch = plainIntent(patch, 'error decoding patch');
+  const patch = schema.custom === undefined ? parsed.patch : plainIntent(parsed.patch, 'error decoding patch');
   request.context.audit?.requested(patch);
-  if (type === 'json') {
-    if (!Array.isArray(patch))
-      throw badRequestError(`error decoding patch: ${unfitJson(patch, '[]handlers.jsonPatchOp')}`);
-    const wrong = patch.findIndex((operation) => !isJsonObject(operation));
-    if (wrong >= 0) throw badRequestError(`error decoding patch: ${unfitJson(patch[wrong], 'handlers.jsonPatchOp')}`);
-    return {
-      apply: (live) => applyJsonPatch(live, patch, () => throwAsCostly(request.context)),
-      shown: (live, patched) => patchedText(schema, patched, live),
-      faults: options.fieldValidation === 'Ignore' ? [] : unknownMembers(patch),
-    };
-  }
-  if (!isJsonObject(patch)) {
+  if (type === 'json') return operationsOf(write, patch, parsed.faults);
+  // Clients of this API send null for a strategic patch that changes nothing.
+  const fields = patch === null && type === 'strategic' ? {} : patch;
+  if (fields === null) throw badRequestError('Invalid JSON Patch');
+  if (!isJsonObject(fields)) {
     const prefix = type === 'strategic' ? '' : 'error decoding patch: ';
-    throw badRequestError(`${prefix}${unfitJson(patch, 'map[string]interface {}')}`);
+    throw badRequestError(`${prefix}${unfitJson(fields, 'map[string]interface {}')}`);
   }
-  const fields = patch;
   if (type === 'strategic') {
     return {
-      // What the object is does not change, whatever the patch says.
-      apply: (live) => {
-        const { kind, apiVersion } = live;
-        return { ...(applyStrategicMergePatch(schema, live, fields) as object), kind, apiVersion };
-      },
+      apply: (live) => withTypeOf(live, applyStrategicMergePatch(schema, live, fields) as object),
       shown: () => goPrint(fields),
-      faults: [],
+      faults: parsed.faults,
     };
   }
   return {
     apply: (live) => applyMergePatch(live, fields),
     shown: (live, patched) => patchedText(schema, patched, live),
-    faults: [],
+    faults: parsed.faults,
   };
+}
+
+/** The operations of a JSON patch; null stands for none. */
+function operationsOf(
+  { request, type: schema, options }: WritePipeline,
+  patch: unknown,
+  duplicates: readonly string[],
+): Patch {
+  const operations = patch ?? [];
+  if (!Array.isArray(operations)) {
+    throw badRequestError(`error decoding patch: ${unfitJson(operations, '[]handlers.jsonPatchOp')}`);
+  }
+  for (const operation of operations) checkOperation(operation);
+  const faults = duplicates.map((fault) => `json patch ${fault}`);
+  if (options.fieldValidation !== 'Ignore') faults.push(...unknownMembers(operations));
+  return {
+    apply: (live) => applyJsonPatch(live, operations, () => throwAsCostly(request.context)),
+    shown: (live, patched) => patchedText(schema, patched, live),
+    faults,
+  };
+}
+
+/** Throws a 400 for a value that has not the form of an operation; null has. */
+function checkOperation(operation: unknown): void {
+  if (operation === null) return;
+  if (!isJsonObject(operation)) {
+    throw badRequestError(`error decoding patch: ${unfitJson(operation, 'handlers.jsonPatchOp')}`);
+  }
+  for (const member of ['op', 'path', 'from']) {
+    const value = ownValue(operation, member) ?? '';
+    if (typeof value === 'string') continue;
+    const fault = unfitJson(value, 'string').replace('Go value', `Go struct field jsonPatchOp.${member}`);
+    throw badRequestError(`error decoding patch: ${fault}`);
+  }
+}
+
+/** A patched object as what the live one is: a strategic patch does not change that, whatever names it has. */
+function withTypeOf({ kind, apiVersion }: ApiObject, patched: { kind?: unknown; apiVersion?: unknown }): object {
+  const isName = (value: unknown) => value === undefined || typeof value === 'string';
+  return isName(patched.kind) && isName(patched.apiVersion) ? { ...patched, kind, apiVersion } : patched;
 }
 
 function isJsonObject(value: unknown): value is Record<string, unknown> {

@@ -10,7 +10,8 @@ const largeYaml = new LargeYamlParser({
   maxJsonLength: 8 * 2 ** 20,
 });
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+// A mark of the byte order is kept: JSON has none, and the parser of YAML skips it.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Decodes a body; throws a SyntaxError whose message can be shown to clients. */
 export function decodeUtf8(body: Buffer): string {

@@ -177,28 +177,19 @@ export function decodeBodyOfAny(
 }
 
 /**
- * Parses a JSON patch body. Depending on `fieldValidation`, duplicate keys are treated like unknown fields: ignored,
- * reported as warnings or refused with a 422. Throws a SyntaxError for invalid JSON.
+ * Parses the body of a patch. Fields that it has twice are its faults, unless `fieldValidation` ignores them. Throws a
+ * SyntaxError for invalid JSON.
  */
-export function parsePatchBody(
-  context: RequestContext,
-  expected: GroupVersionKind,
-  body: Buffer,
-  fieldValidation: FieldValidation,
-): unknown {
+export function parsePatchBody(body: Buffer, fieldValidation: FieldValidation): ParsedPatch {
   const duplicates = fieldValidation === 'Ignore' ? undefined : noDuplicates();
   const patch = parseBody(body, 'json', duplicates);
-  const texts = faultTexts([], duplicates ?? noDuplicates());
-  if (texts.length > 0 && fieldValidation === 'Strict') {
-    const fault = {
-      type: 'FieldValueInvalid',
-      field: 'patch',
-      message: `Invalid value: ${strictError(texts)}`,
-    } as const;
-    throw invalidError(expected, '', [fault]);
-  }
-  for (const text of texts) addWarning(context, text);
-  return patch;
+  return { patch, faults: faultTexts([], duplicates ?? noDuplicates()) };
+}
+
+/** A patch, and the fields that its text has twice. */
+export interface ParsedPatch {
+  readonly patch: unknown;
+  readonly faults: readonly string[];
 }
 
 /**
