@@ -94,6 +94,24 @@ describe('access reviews of oneself', () => {
     assert.deepEqual(denied.status, { allowed: false, denied: false });
   });
 
+  it('name the module that had no opinion, with its reason', async () => {
+    const { client } = cluster.first;
+    const bindings = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+    const apiGroup = 'rbac.authorization.k8s.io';
+    const made = await client.post(bindings, {
+      metadata: { name: 'to-nowhere' },
+      subjects: [{ kind: 'User', name: 'dangler', apiGroup }],
+      roleRef: { apiGroup, kind: 'ClusterRole', name: 'gone' },
+    });
+    assert.equal(made.status, 201, made.text);
+    const asked = { user: 'dangler', resourceAttributes: { verb: 'list', resource: 'pods' } };
+    await eventually(async () => {
+      const { body } = await review('subjectaccessreviews', asked, {});
+      return body.status.reason === 'rbac: RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found';
+    }, 'the binding counts');
+    assert.equal((await client.delete(`${bindings}/to-nowhere`)).status, 200);
+  });
+
   it('take selectors of newer clients, in good form', async () => {
     const ask = (attributes: object) =>
       review('selfsubjectaccessreviews', { resourceAttributes: { verb: 'list', resource: 'pods', ...attributes } });

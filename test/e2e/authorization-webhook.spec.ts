@@ -102,7 +102,7 @@ describe('the mode Webhook', () => {
     assert.equal((await client.get('/api', { token: tokens.bob })).status, 200);
     const nobody = await client.get('/api/v1/services', { token: tokens.bob });
     assert.equal(nobody.status, 403);
-    assert.match(nobody.body.message, /at the cluster scope: who knows$/);
+    assert.match(nobody.body.message, /at the cluster scope: default: who knows$/);
   });
 
   it('keeps answers for the same user only', async () => {

@@ -101,7 +101,7 @@ describe('authorization', () => {
     const secret = await server.client.get('/api/v1/namespaces/default/secrets/x');
     assert.equal(
       secret.body.message,
-      'secrets "x" is forbidden: User "admin" cannot get resource "secrets" in API group "" in the namespace "default": Everything is forbidden.',
+      'secrets "x" is forbidden: User "admin" cannot get resource "secrets" in API group "" in the namespace "default": alwaysdeny: Everything is forbidden.',
     );
     const created = await server.client.post('/api/v1/namespaces', { metadata: { name: 'denied' } });
     assert.equal(created.status, 403);

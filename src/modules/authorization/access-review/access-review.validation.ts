@@ -25,11 +25,17 @@ const maxExtra = 10_000;
 
 /** Validates the spec: it needs exactly one of the two forms, and valid selectors. */
 export function attributesErrors({ resourceAttributes, nonResourceAttributes }: AskedAttributes): FieldError[] {
+  return [...formErrors({ resourceAttributes, nonResourceAttributes }), ...selectorsErrors(resourceAttributes)];
+}
+
+function formErrors({ resourceAttributes, nonResourceAttributes }: AskedAttributes): FieldError[] {
+  if (Boolean(resourceAttributes) !== Boolean(nonResourceAttributes)) return [];
+  const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+  return [invalid(spec, structForm(nonResourceType, nonResourceAttributes), detail)];
+}
+
+function selectorsErrors(resourceAttributes: AskedAttributes['resourceAttributes']): FieldError[] {
   const errors: FieldError[] = [];
-  if (Boolean(resourceAttributes) === Boolean(nonResourceAttributes)) {
-    const detail = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
-    errors.push(invalid(spec, structForm(nonResourceType, nonResourceAttributes), detail));
-  }
   const path = spec.child('resourceAttributes');
   const { fieldSelector, labelSelector } = resourceAttributes ?? {};
   if (fieldSelector) errors.push(...selectorErrors(fieldSelector, path.child('fieldSelector'), fieldErrors));
@@ -39,8 +45,8 @@ export function attributesErrors({ resourceAttributes, nonResourceAttributes }: 
 
 /** Validates a review about another user. */
 export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
-  const errors = attributesErrors(review);
-  const { groups, extra } = review;
+  const errors = formErrors(review);
+  const { groups, extra, resourceAttributes } = review;
   if (groups && groups.length > maxGroups) errors.push(tooMany(spec.child('groups'), groups.length, maxGroups));
   let extraCount = 0;
   for (const values of Object.values(extra ?? {})) extraCount += 1 + (values?.length ?? 0);
@@ -48,6 +54,7 @@ export function subjectErrors(review: SubjectAccessReviewSpec): FieldError[] {
   if (!review.user && (review.groups ?? []).length === 0) {
     errors.push(invalid(spec.child('user'), '', 'at least one of user or group must be specified'));
   }
+  errors.push(...selectorsErrors(resourceAttributes));
   return errors;
 }
 
@@ -79,7 +86,7 @@ function selectorErrors(
   }
   for (const [i, requirement] of requirements.entries()) {
     const at = requirementsPath.index(i);
-    errors.push(...valueCountErrors(requirement, at), ...namesErrors(requirement, at));
+    errors.push(...namesErrors(requirement, at), ...valueCountErrors(requirement, at));
   }
   return errors;
 }

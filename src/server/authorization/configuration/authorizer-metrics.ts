@@ -48,13 +48,14 @@ export class AuthorizerMetrics {
     this.open.inc({ name });
   }
 
-  /** Wraps an authorizer so that its decisions are counted. */
+  /** Wraps an authorizer so that its decisions are counted, and its reasons for having no opinion begin with its name. */
   counted(type: string, name: string, inner: Authorizer): Authorizer {
     const allowed = this.decisions.labels({ type, name, decision: 'allowed' });
     const denied = this.decisions.labels({ type, name, decision: 'denied' });
     const note = (decision: AuthorizationDecision): AuthorizationDecision => {
       if (decision.decision === 'allow') allowed.inc();
       else if (decision.decision === 'deny') denied.inc();
+      else if (decision.reason !== '') return { ...decision, reason: `${name}: ${decision.reason}` };
       return decision;
     };
     return {

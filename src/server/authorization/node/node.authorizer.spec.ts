@@ -171,7 +171,7 @@ describe('the node authorizer', () => {
     ];
     for (const [request, allowed] of cases) assert.equal((await ask(request)) === 'allow', allowed, request);
     const { reason } = await authorizer.authorize(attributesOfRequest(agent, 'GET /api/v1/nodes/m'));
-    assert.equal(reason, "node: node 'n' cannot read 'm', only its own Node object");
+    assert.equal(reason, "node 'n' cannot read 'm', only its own Node object");
   });
 
   it('has no opinion on other users', () => {

@@ -266,5 +266,5 @@ function ownCsiNode(node: string, { verb, subresource, name }: AuthorizerAttribu
 }
 
 function no(reason: string): AuthorizationDecision {
-  return { decision: 'noOpinion', reason: `node: ${reason}` };
+  return { decision: 'noOpinion', reason };
 }
