@@ -12,6 +12,17 @@ export interface SqlAnswer {
   /** Whether there are more rows than are shown. */
   readonly isCut: boolean;
   readonly ms: number;
+  /** Whether the rows are the lines of a plan. */
+  readonly isPlan?: boolean;
+}
+
+/** A query that a user typed. */
+export interface SqlQuestion {
+  readonly text: string;
+  /** Of the parameters `$1` and so on. */
+  readonly values?: readonly string[];
+  /** Whether the plan is wanted, with the times of its steps, in place of the rows. The query is run for it. */
+  readonly isPlan?: boolean;
 }
 
 /** The database refuses the query; the message is the database's own. */
@@ -103,23 +114,23 @@ export class SqlReader {
    * Waits for its turn first, if the user or others have queries under way.
    *
    * @param user the user whose limits the query counts against
-   * @param values of the parameters `$1` and so on
+   * @param question a text is a question without parameters, for its rows
    * @param signal aborted when the client has gone
    *
    * @throws SqlError, SqlBusy
    */
-  async ask(user: string, text: string, values: readonly string[] = [], signal?: AbortSignal): Promise<SqlAnswer> {
+  async ask(user: string, question: string | SqlQuestion, signal?: AbortSignal): Promise<SqlAnswer> {
     const free = await this.seats.take(user, signal).catch((error: unknown) => {
       throw error instanceof NoSeat ? new SqlBusy(error.message) : new SqlError((error as Error).message);
     });
     try {
-      return await this.askNow(text, values, signal);
+      return await this.askNow(typeof question === 'string' ? { text: question } : question, signal);
     } finally {
       free();
     }
   }
 
-  private async askNow(text: string, values: readonly string[], signal: AbortSignal | undefined): Promise<SqlAnswer> {
+  private async askNow(question: SqlQuestion, signal: AbortSignal | undefined): Promise<SqlAnswer> {
     let isLate = false;
     let connection: DatabaseConnection | undefined;
     let late: ReturnType<typeof setTimeout> | undefined;
@@ -136,7 +147,7 @@ export class SqlReader {
       signal?.addEventListener('abort', stop);
       await checkRole(client);
       signal?.throwIfAborted();
-      return await this.read(client, text, values);
+      return await this.read(client, question);
     } catch (error) {
       if (error instanceof SqlRoleError) throw error;
       throw new SqlError(isLate ? outOfTime : (error as Error).message, { cause: error });
@@ -179,13 +190,15 @@ export class SqlReader {
     connection.stream.destroy();
   }
 
-  private async read(client: pg.Client, text: string, values: readonly string[]): Promise<SqlAnswer> {
+  private async read(client: pg.Client, { text, values = [], isPlan = false }: SqlQuestion): Promise<SqlAnswer> {
     const began = performance.now();
     await client.query('begin transaction read only');
     const question = text.trim().replace(/;\s*$/, '');
     // The line break ends a comment at the end of the query.
     const cursor = `declare question no scroll cursor for ${question}\n`;
     await client.query({ text: cursor, values: [...values], queryMode: 'extended' } as pg.QueryConfig);
+    // The cursor has taken the text as one query, so nothing else can follow the word here.
+    if (isPlan) return planOf(client, { text: question, values }, began);
     const rows: (string | null)[][] = [];
     let columns: readonly string[] = [];
     let bytes = 0;
@@ -203,6 +216,15 @@ export class SqlReader {
       if (performance.now() - began > this.limits.timeoutMs) throw new Error(outOfTime);
     }
   }
+}
+
+/** Runs a query for its plan. Its rows stay in the database. */
+async function planOf(client: pg.Client, { text, values = [] }: SqlQuestion, began: number): Promise<SqlAnswer> {
+  const explain = `explain (analyze, buffers) ${text}\n`;
+  const query = { text: explain, values: [...values], rowMode: 'array', queryMode: 'extended' };
+  const { fields, rows } = await client.query<[string]>(query as pg.QueryArrayConfig);
+  const ms = performance.now() - began;
+  return { columns: fields.map(({ name }) => name), rows, isCut: false, ms, isPlan: true };
 }
 
 async function checkRole(client: pg.Client): Promise<void> {

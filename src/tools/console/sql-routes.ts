@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../base/observability/logger.js';
 import { refuse } from './refuse.js';
 import type { ConsoleSession } from './sessions.js';
-import { SqlBusy, SqlError, type SqlReader, timelineQuery } from './sql-reader.js';
+import { SqlBusy, SqlError, type SqlQuestion, type SqlReader, timelineQuery } from './sql-reader.js';
 import { UnderWay } from './under-way.js';
 import { type Upstream, UpstreamError } from './upstream.js';
 
@@ -42,28 +42,28 @@ export class SqlRoutes {
 
   addTo(app: FastifyInstance, sessionOf: (request: FastifyRequest) => ConsoleSession | undefined): void {
     app.post('/console/sql', async (request, reply) => {
-      const { sql } = (request.body ?? {}) as { sql?: unknown };
+      const { sql, plan } = (request.body ?? {}) as { sql?: unknown; plan?: unknown };
       if (typeof sql !== 'string' || sql.trim() === '') return refuse(reply, 400, 'sql must be a text');
-      return this.answer(sessionOf(request), reply, sql, []);
+      if (plan !== undefined && typeof plan !== 'boolean') return refuse(reply, 400, 'plan must be true or false');
+      return this.answer(sessionOf(request), reply, { text: sql, isPlan: plan === true });
     });
     app.post('/console/timeline', async (request, reply) => {
       const { resource, namespace, name } = (request.body ?? {}) as Record<string, unknown>;
       const values = [resource, namespace, name];
       const isText = (value: unknown): value is string => typeof value === 'string';
       if (!values.every(isText)) return refuse(reply, 400, 'resource, namespace and name must be texts');
-      return this.answer(sessionOf(request), reply, timelineQuery, values);
+      return this.answer(sessionOf(request), reply, { text: timelineQuery, values });
     });
   }
 
   private async answer(
     session: ConsoleSession | undefined,
     reply: FastifyReply,
-    sql: string,
-    values: readonly string[],
+    question: SqlQuestion,
   ): Promise<FastifyReply> {
     if (session === undefined) return refuse(reply, 401, 'log in first');
     if (this.reader === undefined) return refuse(reply, 404, 'this console has no database: see --sql-url');
-    if (sql.length > mostText) return refuse(reply, 413, 'the question is too long');
+    if (question.text.length > mostText) return refuse(reply, 413, 'the question is too long');
     if (!(await this.mayAsk(session))) {
       return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);
     }
@@ -80,7 +80,7 @@ export class SqlRoutes {
     try {
       this.logger.info('SQL query in the console', { user: session.user.name });
       const signal = AbortSignal.any([session.ended.signal, left.signal]);
-      const answer = await this.reader.ask(session.share, sql, values, signal);
+      const answer = await this.reader.ask(session.share, question, signal);
       patience = setTimeout(() => reply.raw.destroy(), readMs);
       return reply.header('cache-control', 'no-store').send(answer);
     } catch (error) {

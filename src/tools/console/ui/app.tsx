@@ -4,6 +4,7 @@ import { ChangesPage } from './changes-page.js';
 import { CreatePage } from './create-page.js';
 import { createRoute } from './create-text.js';
 import { Header } from './frame.js';
+import { HelmPage } from './helm-page.js';
 import { showHelp } from './help.js';
 import { HelpDialog } from './help-dialog.js';
 import { bindKeys } from './keys.js';
@@ -14,7 +15,9 @@ import { moment, sought } from './moment.js';
 import { back, chosenNamespace, go, route } from './navigation.js';
 import { ObjectPage } from './object-page.js';
 import { OverviewPage } from './overview-page.js';
+import { ReleasePage } from './release-page.js';
 import { RestorePage } from './restore-page.js';
+import { SearchPage } from './search-page.js';
 import { ServerPage } from './server-page.js';
 import { kinds, kindsProblem, session } from './session.js';
 import { SideNav } from './side-nav.js';
@@ -37,6 +40,7 @@ export function App() {
         { keys: ['m'], run: () => go({ page: 'map', namespace: chosenNamespace.value }) },
         { keys: ['c'], run: () => go(createRoute) },
         { keys: ['T'], run: toggleTime },
+        { keys: ['F'], run: () => go({ page: 'search', text: '' }) },
       ]),
     [],
   );
@@ -103,6 +107,12 @@ function Page() {
       return <SqlPage />;
     case 'create':
       return <CreatePage />;
+    case 'helm':
+      return <HelmPage namespace={shown.namespace} />;
+    case 'release':
+      return <ReleasePage {...shown} />;
+    case 'search':
+      return <SearchPage text={shown.text} />;
     case 'changes':
       return <ChangesPage namespace={shown.namespace} to={shown.to} />;
     case 'restore':

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { chosenColumns, fittingColumns, withLabelCells, withLabelColumns } from './columns.js';
+import { mostUnpacked, newestOf, objectsIn, readRelease, revisionsIn } from './helm-release.js';
 import { titleOfKind } from './kind-title.js';
 import type { Kind } from './kinds.js';
 import { navGroups } from './nav-groups.js';
 import { objectState } from './object-state.js';
 import { podState } from './pod-state.js';
 import { amountOf, countPods, nodeProblems, podProblems, quotaProblems, toneOfPod, warningsOf } from './problems.js';
+import { type SearchState, searchAll } from './search-all.js';
 import { toneOfCell, toneOfCondition } from './status.js';
 import type { Row } from './table.js';
 import { type Entry, fieldText, foldTimeline } from './timeline-fold.js';
 import { agoText } from './times.js';
+import { whoMay } from './who-may.js';
 
 const kind = (resource: string, name: string, group = '', verbs = ['list']): Kind => ({
   ...{ group, version: 'v1', resource, kind: name, namespaced: true, verbs, shortNames: [] },
@@ -309,5 +313,136 @@ describe('a timeline', () => {
     assert.equal(agoText('2026-01-01T00:59:58Z', now), 'just now');
     assert.equal(agoText('2026-01-01T03:00:00Z', now), 'in 120m');
     assert.equal(agoText('never', now), '');
+  });
+});
+
+describe('Helm releases', () => {
+  const secret = (name: string, version: string, status: string, labels = {}) => ({
+    metadata: {
+      ...{ name: `sh.helm.release.v1.${name}.v${version}`, namespace: 'n', creationTimestamp: '2026-01-01T00:00:00Z' },
+      labels: { owner: 'helm', name, version, status, ...labels },
+    },
+  });
+  const packed = (text: string) => Buffer.from(gzipSync(text).toString('base64')).toString('base64');
+  const release = {
+    info: {
+      status: 'deployed',
+      description: 'Upgrade complete',
+      notes: 'Open it',
+      last_deployed: '2026-01-02T00:00:00Z',
+    },
+    chart: { metadata: { name: 'web', version: '1.2.3', appVersion: '9' }, values: { replicas: 1 } },
+    config: { replicas: 3 },
+    manifest: '---\napiVersion: v1\nkind: Service\nmetadata:\n  labels: {a: b}\n  name: "web"\n---\n# empty\n',
+  };
+
+  it('are listed by their newest revision', () => {
+    const revisions = revisionsIn([
+      secret('web', '2', 'superseded'),
+      secret('web', '10', 'deployed', { modifiedAt: '1767312000' }),
+      secret('api', '1', 'failed', { modifiedAt: '1e99' }),
+      secret('odd', 'x', 'deployed'),
+      { metadata: { name: 'other', labels: { name: 'other', version: '1' } } },
+    ]);
+    assert.deepEqual(
+      newestOf(revisions).map(({ name, revision, changed }) => [name, revision, changed]),
+      [
+        ['api', 1, '2026-01-01T00:00:00Z'],
+        ['web', 10, '2026-01-02T00:00:00.000Z'],
+      ],
+    );
+  });
+
+  it('are read as Helm packs them, and as it did before it packed them', async () => {
+    for (const data of [packed(JSON.stringify(release)), btoa(btoa(JSON.stringify(release)))]) {
+      const { chart, chartVersion, notes, values, defaults, manifest } = await readRelease(data);
+      assert.deepEqual([chart, chartVersion, notes], ['web', '1.2.3', 'Open it']);
+      assert.deepEqual([values, defaults], [{ replicas: 3 }, { replicas: 1 }]);
+      assert.deepEqual(objectsIn(manifest), [{ apiVersion: 'v1', kind: 'Service', name: 'web', namespace: '' }]);
+    }
+  });
+
+  it('are refused where they are none, or would fill the memory', async () => {
+    await assert.rejects(readRelease(packed('{}')), /no release/);
+    await assert.rejects(readRelease('!'));
+    await assert.rejects(readRelease(packed(`{"a":"${'x'.repeat(mostUnpacked)}"}`)), /more than 32 MiB/);
+  });
+});
+
+describe('who may do what to an object', () => {
+  const role = (name: string, rule: object) => ({ metadata: { name }, rules: [rule] });
+  const binding = (name: string, kind: string, roleName: string, ...subjects: object[]) => ({
+    ...{ metadata: { name }, roleRef: { kind, name: roleName } },
+    subjects,
+  });
+  const user = (name: string) => ({ kind: 'User', name });
+  const rules = {
+    clusterRoles: [
+      role('all', { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }),
+      role('view', { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list'] }),
+    ],
+    clusterRoleBindings: [binding('admins', 'ClusterRole', 'all', { kind: 'Group', name: 'admins' })],
+    roles: [
+      role('one', { apiGroups: [''], resources: ['secrets'], resourceNames: ['s'], verbs: ['get', 'create'] }),
+      role('view', { apiGroups: [''], resources: ['pods'], verbs: ['get'] }),
+    ],
+    roleBindings: [
+      binding('viewers', 'ClusterRole', 'view', user('ann'), { kind: 'ServiceAccount', name: 'a', namespace: 'm' }),
+      binding('own-view', 'Role', 'view', user('bob')),
+      binding('one', 'Role', 'one', user('ann'), user('eve')),
+      binding('gone', 'Role', 'nothing', user('eve')),
+    ],
+  };
+  const told = (asked: object) =>
+    whoMay({ group: '', resource: 'secrets', namespace: 'n', name: 's', ...asked }, rules).map(
+      ({ kind, name, verbs, through }) => [
+        kind,
+        name,
+        [...verbs].join(' '),
+        through.map((each) => each.binding).join(' '),
+      ],
+    );
+
+  it('follows bindings to roles, by names of objects too', () => {
+    assert.deepEqual(told({}), [
+      ['Group', 'admins', 'get list watch create update patch delete', 'admins'],
+      ['ServiceAccount', 'a', 'get list', 'viewers'],
+      ['User', 'ann', 'get list', 'viewers one'],
+      ['User', 'eve', 'get', 'one'],
+    ]);
+    assert.deepEqual(
+      told({ name: 'other' }).map(([, name]) => name),
+      ['admins', 'a', 'ann'],
+    );
+    assert.deepEqual(told({ namespace: '', resource: 'nodes' }).length, 1);
+  });
+});
+
+describe('a search over all kinds', () => {
+  it('looks through the pages of lists, exact names first, and says what it could not see', async () => {
+    const kind = (resource: string) => ({
+      ...{ group: '', version: 'v1', resource, kind: resource, namespaced: true, verbs: ['list'], shortNames: [] },
+    });
+    const item = (name: string) => ({ metadata: { name, namespace: 'n' } });
+    const asked: string[] = [];
+    const api = {
+      json: async (path: string) => {
+        asked.push(path);
+        if (path.startsWith('/api/v1/secrets')) throw new Error('forbidden');
+        if (path.startsWith('/api/v1/pods')) return { items: [item('my-web-1')], metadata: { continue: 'more' } };
+        return path.includes('continue') ? { items: [] } : { items: [item('web'), item('other')], metadata: {} };
+      },
+    };
+    const kinds = ['pods', 'secrets', 'services', 'events'].map(kind);
+    let last: SearchState | undefined;
+    const show = (state: SearchState) => {
+      last = state;
+    };
+    const { signal } = new AbortController();
+    await searchAll(api as never, { kinds, suffix: 'k8s.io', namespace: '', text: 'Web' }, show, signal);
+    assert.deepEqual([...new Set(last?.found.map(({ name }) => name))], ['web', 'my-web-1']);
+    assert.deepEqual([last?.left, last?.refused], [0, ['secrets']]);
+    assert.ok(asked.some((path) => path.includes('continue=more')));
+    assert.ok(!asked.some((path) => path.includes('events')));
   });
 });

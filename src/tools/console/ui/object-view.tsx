@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useMemo } from 'preact/hooks';
+import { AccessTab } from './access-tab.js';
 import { ActionBar } from './action-bar.js';
 import { Blank, Skeleton } from './blank.js';
 import { DeleteDialog } from './delete-dialog.js';
@@ -36,6 +37,7 @@ const everywhere: readonly TabTitle[] = [
   { tab: 'events', title: 'Events', key: 'e' },
   { tab: 'owners', title: 'Relations', key: 'o' },
   { tab: 'timeline', title: 'Timeline', key: 'h' },
+  { tab: 'access', title: 'Access', key: 'w' },
 ];
 const logs: TabTitle = { tab: 'logs', title: 'Logs', key: 'L' };
 const terminal: TabTitle = { tab: 'terminal', title: 'Terminal', key: 'x' };
@@ -180,6 +182,8 @@ function Content({ route, path, object, isDeleted, isEditing, failed, done }: Co
   switch (tab) {
     case 'events':
       return <EventsTab object={object} />;
+    case 'access':
+      return <AccessTab route={route} />;
     case 'owners':
       return <OwnersTab object={object} />;
     case 'logs':

@@ -8,7 +8,10 @@ export type Route =
   | { readonly page: 'sql' }
   | ({ readonly page: 'changes' } & ChangesRoute)
   | ({ readonly page: 'restore' } & RestoreRoute)
-  | { readonly page: 'create' };
+  | { readonly page: 'create' }
+  | { readonly page: 'helm'; readonly namespace: string }
+  | ({ readonly page: 'release' } & ReleaseRoute)
+  | { readonly page: 'search'; readonly text: string };
 
 /** What changed since the moment that is shown. */
 export interface ChangesRoute {
@@ -23,6 +26,13 @@ export interface RestoreRoute {
   readonly namespace: string;
   /** The object as `resource.group/name`; empty: the whole namespace. */
   readonly of: string;
+}
+
+/** A revision of a Helm release; an empty one means the newest. */
+export interface ReleaseRoute {
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: string;
 }
 
 export interface ResourceName {
@@ -48,7 +58,7 @@ export interface OpenObject {
   readonly tab: Tab;
 }
 
-export const tabs = ['summary', 'yaml', 'events', 'owners', 'timeline', 'logs', 'terminal'] as const;
+export const tabs = ['summary', 'yaml', 'events', 'owners', 'timeline', 'access', 'logs', 'terminal'] as const;
 export type Tab = (typeof tabs)[number];
 
 export interface ObjectRoute extends ResourceName, OpenObject {}
@@ -83,6 +93,9 @@ export function parseRoute(fragment: string): Route {
   }
   if (page === 'changes') return { page, namespace: get('ns'), to: get('to') };
   if (page === 'restore') return { page, namespace: get('ns'), of: get('of') };
+  if (page === 'helm') return { page, namespace: get('ns') };
+  if (page === 'release') return { page, namespace: get('ns'), name: get('name'), revision: get('revision') };
+  if (page === 'search') return { page, text: get('q') };
   if (page === 'map') return { page, namespace: get('ns') };
   return page === 'server' || page === 'sql' || page === 'create' ? { page } : { page: 'home' };
 }
@@ -106,6 +119,12 @@ export function formatRoute(route: Route): string {
       return `#/changes${search({ ns: route.namespace, to: route.to })}`;
     case 'restore':
       return `#/restore${search({ ns: route.namespace, of: route.of })}`;
+    case 'helm':
+      return `#/helm${search({ ns: route.namespace })}`;
+    case 'release':
+      return `#/release${search({ ns: route.namespace, name: route.name, revision: route.revision })}`;
+    case 'search':
+      return `#/search${search({ q: route.text })}`;
     case 'home':
       return '#/';
     default:

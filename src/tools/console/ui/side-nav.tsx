@@ -20,6 +20,7 @@ interface Place {
 const places: readonly Place[] = [
   { title: 'Overview', icon: 'overview', to: () => ({ page: 'home' }) },
   { title: 'Map', icon: 'map', to: () => ({ page: 'map', namespace: chosenNamespace.value }) },
+  { title: 'Helm', icon: 'helm', to: () => ({ page: 'helm', namespace: chosenNamespace.value }) },
   { title: 'SQL', icon: 'sql', to: () => ({ page: 'sql' }) },
   { title: 'Server', icon: 'server', to: () => ({ page: 'server' }) },
 ];
@@ -41,7 +42,7 @@ export function SideNav() {
     <nav aria-label="Pages" class={navShown.value ? 'shown' : ''}>
       <KindSearch text={text.value} set={(value) => (text.value = value)} first={found[0]} />
       {isSearching ? (
-        <Found kinds={found} />
+        <Found kinds={found} text={text.value} />
       ) : (
         <>
           <ul class="places">
@@ -49,7 +50,7 @@ export function SideNav() {
               .filter(({ title }) => title !== 'SQL' || hasSql)
               .map(({ title, icon, to }) => (
                 <li key={title}>
-                  <a href={formatRoute(to())} aria-current={route.value.page === to().page ? 'page' : undefined}>
+                  <a href={formatRoute(to())} aria-current={isPlace(to().page) ? 'page' : undefined}>
                     <Icon name={icon} />
                     {title}
                   </a>
@@ -99,11 +100,14 @@ function KindSearch({ text, set, first }: KindSearchProps) {
   );
 }
 
-function Found({ kinds: found }: { readonly kinds: readonly Kind[] }) {
-  if (found.length === 0) return <p class="quiet nothing">No kind has this name.</p>;
+function Found({ kinds: found, text }: { readonly kinds: readonly Kind[]; readonly text: string }) {
   return (
     <section>
+      {found.length === 0 && <p class="quiet nothing">No kind has this name.</p>}
       <ul>
+        <li>
+          <a href={formatRoute({ page: 'search', text: text.trim() })}>Objects named “{text.trim()}”</a>
+        </li>
         {found.slice(0, 40).map((kind) => (
           <KindLink key={keyOfKind(kind)} entry={{ kind, title: titleOfKind(kind), hint: kind.group }} />
         ))}
@@ -211,6 +215,11 @@ function KindLink({ entry: { kind, title, hint } }: { readonly entry: NavKind })
       </button>
     </li>
   );
+}
+
+function isPlace(page: Route['page']): boolean {
+  const shown = route.value.page;
+  return shown === page || (shown === 'release' && page === 'helm');
 }
 
 function listOf(kind: Kind): Route {

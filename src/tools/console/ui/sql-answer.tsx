@@ -5,6 +5,8 @@ export interface SqlAnswer {
   readonly rows: readonly (readonly (string | null)[])[];
   readonly isCut: boolean;
   readonly ms: number;
+  /** Whether the rows are the lines of a plan. */
+  readonly isPlan?: boolean;
 }
 
 /** Sends a query to the console. Throws an ApiFault with the database's message. */

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { downloadText } from './download-text.js';
+import { ScrolledText } from './scrolled-text.js';
 import { session } from './session.js';
 import { ask, type SqlAnswer } from './sql-answer.js';
 import { SqlEditor } from './sql-editor.js';
@@ -40,7 +41,7 @@ export function SqlPage() {
     question.text = value;
     text.value = value;
   };
-  const run = async () => {
+  const run = async (isPlan = false) => {
     if (isBusy.value) return;
     isBusy.value = true;
     problem.value = '';
@@ -48,7 +49,7 @@ export function SqlPage() {
     const stop = new AbortController();
     asked.current = stop;
     try {
-      answer.value = await ask('/console/sql', { sql: text.value }, stop.signal);
+      answer.value = await ask('/console/sql', { sql: text.value, ...(isPlan && { plan: true }) }, stop.signal);
     } catch (error) {
       problem.value = stop.signal.aborted ? '' : (error as Error).message;
     }
@@ -65,13 +66,19 @@ export function SqlPage() {
         }}
       >
         <SqlEditor text={text.value} set={set} run={() => void run()} />
-        <Actions isBusy={isBusy.value} stop={() => asked.current?.abort()} choose={set} />
+        <Actions
+          isBusy={isBusy.value}
+          stop={() => asked.current?.abort()}
+          choose={set}
+          explain={() => void run(true)}
+        />
       </form>
       <Questions text={text.value} choose={set} />
       <p role="alert" class="problem">
         {problem.value}
       </p>
-      {answer.value !== undefined && <Answer answer={answer.value} />}
+      {answer.value !== undefined &&
+        (answer.value.isPlan === true ? <Plan answer={answer.value} /> : <Answer answer={answer.value} />)}
     </section>
   );
 }
@@ -79,15 +86,25 @@ export function SqlPage() {
 interface ActionsProps {
   readonly isBusy: boolean;
   readonly stop: () => void;
+  /** Runs the question and shows how. */
+  readonly explain: () => void;
   /** Takes the text of an example. */
   readonly choose: (sql: string) => void;
 }
 
-function Actions({ isBusy, stop, choose }: ActionsProps) {
+function Actions({ isBusy, stop, choose, explain }: ActionsProps) {
   return (
     <p class="actions">
       <button type="submit" class="main" aria-disabled={isBusy}>
         Ask (Ctrl+Enter)
+      </button>
+      <button
+        type="button"
+        aria-disabled={isBusy}
+        onClick={explain}
+        title="Runs the question, and shows the steps of the database with their times"
+      >
+        Explain
       </button>
       {isBusy && (
         <button type="button" onClick={stop}>
@@ -156,6 +173,18 @@ function Questions({ text, choose }: { readonly text: string; readonly choose: (
         </span>
       ))}
     </form>
+  );
+}
+
+/** How the database ran a question: its steps, each with its rows and time. */
+function Plan({ answer: { rows, ms } }: { readonly answer: SqlAnswer }) {
+  return (
+    <>
+      <p class="quiet" role="status">
+        Planned and run in {Math.round(ms)} ms
+      </p>
+      <ScrolledText class="yaml plan">{rows.map(([line]) => line ?? '').join('\n')}</ScrolledText>
+    </>
   );
 }
 

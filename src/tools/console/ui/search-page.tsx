@@ -1,0 +1,78 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { Blank } from './blank.js';
+import { nounOfKind } from './kind-title.js';
+import { shownVersion } from './moment.js';
+import { chosenNamespace, go } from './navigation.js';
+import { formatRoute } from './routes.js';
+import { type SearchState, searchAll } from './search-all.js';
+import { api, kinds } from './session.js';
+
+/** Objects of all kinds whose names contain a text. */
+export function SearchPage({ text }: { readonly text: string }) {
+  const typed = useSignal(text);
+  const state = useSignal<SearchState | undefined>(undefined);
+  const namespace = chosenNamespace.value;
+  useEffect(() => {
+    typed.value = text;
+    state.value = undefined;
+    const known = kinds.value;
+    if (text.trim() === '' || known === undefined) return;
+    const stop = new AbortController();
+    const show = (next: SearchState) => {
+      state.value = next;
+    };
+    void searchAll(api, { kinds: known.all, suffix: known.suffix, namespace, text }, show, stop.signal);
+    return () => stop.abort();
+  }, [text, namespace, shownVersion()]);
+  return (
+    <section class="page">
+      <h1>Find objects</h1>
+      <form
+        class="actions"
+        onSubmit={(event) => {
+          event.preventDefault();
+          go({ page: 'search', text: typed.value });
+        }}
+      >
+        <input
+          type="search"
+          aria-label="A part of the name"
+          placeholder="A part of the name"
+          value={typed.value}
+          onInput={(event) => {
+            typed.value = event.currentTarget.value;
+          }}
+        />
+        <button type="submit" class="main">
+          Find
+        </button>
+        <span class="quiet">in {namespace === '' ? 'all namespaces' : namespace}</span>
+      </form>
+      {state.value !== undefined && <Found state={state.value} />}
+    </section>
+  );
+}
+
+function Found({ state: { found, left, cut, refused } }: { readonly state: SearchState }) {
+  return (
+    <>
+      <p role="status" class="quiet">
+        {found.length} {found.length === 1 ? 'object' : 'objects'}
+        {left > 0 ? `, ${left} kinds left to look through` : ''}
+        {cut.length > 0 ? `; of ${cut.join(', ')} only the first 5,000` : ''}
+        {refused.length > 0 ? `; not listed: ${refused.join(', ')}` : ''}
+      </p>
+      {found.length === 0 && left === 0 && <Blank title="No name contains this" />}
+      <ul class="plain-list found">
+        {found.map(({ kind, namespace, name }) => (
+          <li key={`${kind.group}/${kind.resource}/${namespace}/${name}`}>
+            <span class="quiet">{nounOfKind(kind.kind)}</span>{' '}
+            <a href={formatRoute({ page: 'object', ...kind, namespace, name, tab: 'summary' })}>{name}</a>
+            {namespace !== '' && <span class="quiet"> in {namespace}</span>}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
