@@ -166,6 +166,31 @@ describe('plinth doctor: the database', () => {
     else assert.ok(findings.every(({ check }) => check !== 'fsync'));
   });
 
+  it('has settings with which the server does not work', async () => {
+    for (const [settings, finding] of [
+      ['default_transaction_read_only=on', /^error: transactions are read-only/],
+      ['default_transaction_isolation=serializable', /^error: the isolation of transactions is serializable/],
+      ['statement_timeout=5s', /^warning: statement_timeout is 5000 ms/],
+      ['lock_timeout=1s', /^warning: lock_timeout is 1000 ms/],
+      ['idle_session_timeout=10s', /^warning: idle_session_timeout is 10000 ms/],
+      ['statement_timeout=60s', /^ok: nothing is set/],
+    ] as const) {
+      const findings = await look({ databaseUrl: with_(`-c ${settings}`) });
+      assert.match(adviceOf(findings, 'session settings'), finding);
+    }
+  });
+
+  it('was copied while a server worked in it, and says so until the fence', async () => {
+    const databaseUrl = await emptyDatabase('copied');
+    assert.equal((await runProgram('migrate', `--database-url=${databaseUrl}`)).code, 0);
+    assert.match(adviceOf(await look({ databaseUrl }), 'history'), /^ok: /);
+    await sql('update plinth.epoch set relation = 1, database = 1', databaseUrl);
+    assert.match(adviceOf(await look({ databaseUrl }), 'history'), /^warning: it was restored or copied/);
+    const fenced = await runProgram('fence', `--database-url=${databaseUrl}`);
+    assert.equal(fenced.code, 0, fenced.stderr);
+    assert.match(adviceOf(await look({ databaseUrl }), 'history'), /^ok: /);
+  });
+
   it('has too few connections', async () => {
     assert.match(adviceOf(await look({ connections: 5000 }), 'database connections'), /^error: .* takes up to 5000/);
   });

@@ -7,6 +7,7 @@ import { silentObserver } from '../../../storage/postgres/postgres-storage-optio
 import { Session } from '../../../storage/postgres/session.js';
 import type { DatabaseNeeds } from './database-needs.js';
 import { connectionRemedy, tlsRemedy } from './database-remedies.js';
+import { historyFindings, limitFindings, poolModeFindings, sessionFindings } from './database-session.js';
 import { bytesText, error, type Finding, ok, skipped, warning } from './finding.js';
 import { replicaFindings } from './read-replica.js';
 
@@ -22,6 +23,7 @@ const usualLongTransaction = 600;
 const mostDeadShare = 0.5;
 const leastDeadRows = 100_000;
 const staleLagSeconds = 60;
+const standbyCheck = 'database role';
 
 /** Checks connection, server, settings, rights, schema, readers and upkeep. */
 export async function databaseFindings(needs: DatabaseNeeds, now: () => number): Promise<Finding[]> {
@@ -31,23 +33,28 @@ export async function databaseFindings(needs: DatabaseNeeds, now: () => number):
   } catch (fault) {
     return [error('database', `it can't be used: ${errorText(fault)}`, connectionRemedy(fault))];
   }
+  const findings: Finding[] = [ok('database', 'it answers'), protectionFinding(session)];
   try {
-    const findings: Finding[] = [ok('database', 'it answers'), protectionFinding(session)];
     for (const look of [
       versionFindings,
       clockFinding,
       settingFindings,
+      sessionFindings,
       connectionFindings,
       poolerFinding,
+      poolModeFindings,
       schemaFindings,
       replicaFindings,
       vacuumFindings,
     ]) {
       findings.push(...[await look(session, needs, now)].flat());
+      // Most other checks need a server that takes writes.
+      if (findings.some(({ check }) => check === standbyCheck)) break;
     }
     return findings;
   } catch (fault) {
-    return [error('database', `it stopped answering: ${errorText(fault)}`, 'look at the log of the database')];
+    const text = `a check failed: ${errorText(fault)}`;
+    return [...findings, error('database', text, 'look at the log of the database')];
   } finally {
     await session.close();
   }
@@ -96,11 +103,7 @@ async function versionFindings(session: Session): Promise<Finding[]> {
   } else findings.push(ok('database version', `PostgreSQL ${version}`));
   if (standby === 't') {
     findings.push(
-      error(
-        'database role',
-        'it is a standby and takes no writes',
-        'name the primary, or all hosts, in --database-url',
-      ),
+      error(standbyCheck, 'it is a standby and takes no writes', 'name the primary, or all hosts, in --database-url'),
     );
   }
   if (encoding !== 'UTF8') {
@@ -159,7 +162,11 @@ async function settingFindings(session: Session): Promise<Finding[]> {
   return findings;
 }
 
-async function connectionFindings(session: Session, { connections }: DatabaseNeeds): Promise<Finding> {
+async function connectionFindings(session: Session, { connections }: DatabaseNeeds): Promise<Finding[]> {
+  return [await freeFinding(session, connections), ...(await limitFindings(session, connections))];
+}
+
+async function freeFinding(session: Session, connections: number): Promise<Finding> {
   const [most, reserved, used] = await rowOf(
     session,
     `select current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int,
@@ -240,6 +247,7 @@ async function schemaFindings(session: Session): Promise<Finding[]> {
     return [
       ok('rights', `role ${user} owns the schema`),
       ok('schema', 'it matches this program'),
+      ...(await historyFindings(session)),
       ...(await lagFindings(session)),
     ];
   return [error('schema', problem.message, schemaRemedy(problem.message))];

@@ -5,7 +5,13 @@ import { errorCode, errorText } from '../../../base/machinery/startup-error.js';
 import { bytesText, error, type Finding, ok, skipped, warning } from './finding.js';
 
 const secretText = /PRIVATE KEY-----|client-key-data:|^\s*-?\s*(?:token|password|secret):/m;
-const secretFlags: ReadonlySet<string> = new Set(['token-auth-file', 'encryption-provider-config']);
+const secretFlags: ReadonlySet<string> = new Set([
+  'token-auth-file',
+  'encryption-provider-config',
+  'database-url-file',
+  'database-password-file',
+  'read-database-url-file',
+]);
 /**
  * The most bytes read from a file: no certificate, key or configuration is this large, and reading more could take
  * forever.
