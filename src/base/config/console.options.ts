@@ -75,6 +75,13 @@ export class ConsoleOptions {
   readonly sessionMs: number = 8 * 3_600_000;
 
   @Flag({
+    name: 'read-only',
+    type: 'bool',
+    usage: 'Let nobody change anything through this console, or open a terminal, whatever their rights.',
+  })
+  readonly readOnly: boolean = false;
+
+  @Flag({
     name: 'sql-url',
     type: 'string',
     unit: 'url',

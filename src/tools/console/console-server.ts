@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../base/machinery/clock.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { type Asset, encodingFor, loadAssets } from './assets.js';
 import { forward } from './forward.js';
+import { isRead } from './forward-rules.js';
 import { cookieOf, Origins, securityHeaders } from './guard.js';
 import { LoginError, type UserCredentials } from './login.js';
 import { refuse } from './refuse.js';
@@ -28,6 +29,8 @@ export interface ConsoleSettings {
   readonly logger: Logger;
   /** A database for SQL queries, as a role that may only read; undefined: none. */
   readonly sql?: { readonly url: string; readonly timeoutMs: number; readonly rows: number } | undefined;
+  /** Whether nobody changes anything through this console; false by default. */
+  readonly readOnly?: boolean;
   readonly clock?: Clock;
   /** The folder of the built page, if it is not that of the program. */
   readonly assets?: string;
@@ -45,6 +48,8 @@ const loginLimits = { ofOne: 16, ofAll: 64 } as const;
 const forwardLimits = { ofOne: 128, ofAll: 8192 } as const;
 /** How long a request may take to arrive. */
 const arrivalMs = 60_000;
+
+const readOnlyProblem = 'this console is read-only';
 
 /** A running console. */
 export interface RunningConsole {
@@ -120,7 +125,8 @@ class ConsoleServer {
     const reader = sql === undefined ? undefined : new SqlReader(sql.url, sql);
     this.sql = new SqlRoutes(upstream, reader, logger);
     const guard = {
-      problem: ({ headers }: IncomingMessage) => this.origins.problem(headers, 'GET', false),
+      problem: ({ headers }: IncomingMessage) =>
+        this.origins.problem(headers, 'GET', false) ?? (settings.readOnly === true ? readOnlyProblem : undefined),
       sessionOf: ({ headers }: IncomingMessage, key: string | undefined) =>
         this.sessions.find({ cookie: cookieOf(headers.cookie, this.cookieName), key }),
       begin: ({ share }: ConsoleSession) => this.forwarded.begin(share),
@@ -224,6 +230,8 @@ class ConsoleServer {
     if (asset !== undefined) return sendAsset(asset, request, reply);
     const session = this.sessionOf(request);
     if (session === undefined) return refuse(reply, 401, 'log in first');
+    if (this.settings.readOnly === true && !isRead(request.method, request.url))
+      return refuse(reply, 403, readOnlyProblem);
     const end = this.forwarded.begin(session.share);
     if (end === undefined) return tooMany(reply, 'you have too many requests and watches open in this console');
     // Also ends the count for a response that nobody reads.
@@ -234,7 +242,8 @@ class ConsoleServer {
   private async shown(session: ConsoleSession) {
     const { user, until } = session;
     const sql = await this.sql.mayAsk(session);
-    return { user, server: this.upstream.server, until: new Date(until).toISOString(), sql };
+    const readOnly = this.settings.readOnly === true;
+    return { user, server: this.upstream.server, until: new Date(until).toISOString(), sql, readOnly };
   }
 
   private keysOf({ headers }: FastifyRequest): Partial<SessionKeys> {

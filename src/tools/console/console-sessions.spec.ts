@@ -258,4 +258,40 @@ describe('sessions of the console', () => {
       await secure.stop();
     }
   });
+
+  it('change nothing in a console that is read-only', async () => {
+    const readOnly = await ConsoleScene.start({ readOnly: true });
+    try {
+      const own = await readOnly.login('token-of-alice');
+      const { 'x-plinth-console': key = '', ...cookie } = own;
+      const session = await readOnly.send('GET', '/console/session', own);
+      assert.equal((JSON.parse(session.text) as { readOnly: boolean }).readOnly, true);
+      readOnly.api.forget();
+      const pods = '/api/v1/namespaces/a/pods';
+      const group = '/apis/authorization.k8s.io/v1';
+      for (const [method, path] of [
+        ['POST', pods],
+        ['POST', `${pods}/b/eviction`],
+        ['POST', `${group}/subjectaccessreviews`],
+        ['POST', `${pods}/selfsubjectaccessreviews`],
+        ['POST', `${group}/selfsubjectaccessreviews/../../../../../api/v1/namespaces`],
+        ['PUT', `${pods}/b`],
+        ['PATCH', `${pods}/b?dryRun=All`],
+        ['DELETE', `${pods}/b`],
+      ] as const) {
+        const headers = { ...own, 'content-type': 'application/json', 'content-length': '2' };
+        const { status } = await readOnly.send(method, path, headers, '{}');
+        assert.equal(status, 403, `${method} ${path}`);
+      }
+      const protocols = { 'sec-websocket-protocol': `v5.channel.k8s.io, plinth-key.${key}` };
+      const terminal = await readOnly.upgrade(`${pods}/b/exec?command=sh`, { ...cookie, ...protocols });
+      assert.equal(terminal.status, 403);
+      assert.deepEqual(readOnly.api.arrived, []);
+      assert.equal((await readOnly.send('GET', pods, own)).status, 200);
+      const asked = { ...own, 'content-type': 'application/json' };
+      assert.equal((await readOnly.send('POST', `${group}/selfsubjectaccessreviews`, asked, '{}')).status, 200);
+    } finally {
+      await readOnly.stop();
+    }
+  });
 });

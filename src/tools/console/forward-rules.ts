@@ -36,6 +36,14 @@ export function forwardedPath(method: string, url: string): { readonly path: str
   return { path: path + query };
 }
 
+/** Requests that ask about the user, and write nothing. */
+const reviews = /^\/apis\/auth(?:orization|entication)\.[a-z0-9.-]+\/v\d[a-z0-9]*\/selfsubject[a-z]*reviews(?:\?|$)/;
+
+/** Whether a request that is passed on changes nothing. */
+export function isRead(method: string, url: string): boolean {
+  return method === 'GET' || method === 'HEAD' || (method === 'POST' && reviews.test(url));
+}
+
 /** Where a terminal may connect to: a program in a pod, and nothing else. */
 const terminals = /^(\/api\/v1\/namespaces\/[^/]+\/pods\/[^/]+)\/(?:exec|attach)$/;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Logger } from '../../../base/observability/logger.js';
-import { type RunningConsole, startConsole } from '../console-server.js';
+import { type ConsoleSettings, type RunningConsole, startConsole } from '../console-server.js';
 import { Upstream } from '../upstream.js';
 import { RecordingServer } from './recording-server.js';
 
@@ -38,7 +38,7 @@ export class ConsoleScene {
     private running: RunningConsole | undefined,
   ) {}
 
-  static async start(): Promise<ConsoleScene> {
+  static async start(settings: Pick<ConsoleSettings, 'readOnly'> = {}): Promise<ConsoleScene> {
     const scene = new ConsoleScene(await RecordingServer.start(), undefined);
     const { api } = scene;
     const tls = {
@@ -55,6 +55,7 @@ export class ConsoleScene {
       sessionMs: 60_000,
       logger: new Logger('error'),
       clock: { now: () => scene.now },
+      ...settings,
     });
     return scene;
   }

@@ -45,9 +45,20 @@ export function Header({ login, toggleTime }: { readonly login: LoggedIn; readon
       <span class="user" title={login.user.groups.join(', ')}>
         {login.user.name || 'logged in'}
       </span>
-      <button type="button" class="plain wide-only" onClick={() => go({ page: 'create' })} title="Create from YAML (c)">
-        <Icon name="create" /> Create
-      </button>
+      {login.readOnly === true ? (
+        <span class="read-only" title="This console lets nobody change anything">
+          Read-only
+        </span>
+      ) : (
+        <button
+          type="button"
+          class="plain wide-only"
+          onClick={() => go({ page: 'create' })}
+          title="Create from YAML (c)"
+        >
+          <Icon name="create" /> Create
+        </button>
+      )}
       <button type="button" class="plain" onClick={toggleTheme} title="Light or dark (t)" aria-label="Light or dark">
         <Icon name="theme" />
       </button>
@@ -63,14 +74,16 @@ export function Header({ login, toggleTime }: { readonly login: LoggedIn; readon
 
 function NamespaceChoice() {
   const shown = route.value;
-  const isOfNamespace = shown.page === 'map' || shown.page === 'changes' || shown.page === 'restore';
+  const isOfNamespace =
+    shown.page === 'map' || shown.page === 'changes' || shown.page === 'restore' || shown.page === 'helm';
   const namespace = shown.page === 'list' || isOfNamespace ? shown.namespace : chosenNamespace.value;
   const choose = (name: string) => {
     chosenNamespace.value = name;
     if (shown.page === 'list') {
       const { open: _, ...list } = shown;
       go({ ...list, namespace: name });
-    } else if (shown.page === 'map' || shown.page === 'changes') go({ ...shown, namespace: name });
+    } else if (shown.page === 'map' || shown.page === 'changes' || shown.page === 'helm')
+      go({ ...shown, namespace: name });
     else if (shown.page === 'restore') go({ page: 'restore', namespace: name, of: '' });
     else if (shown.page === 'home') adjust(shown);
   };

@@ -17,7 +17,7 @@ import { keyOfKind } from './nav-groups.js';
 import { EditView } from './object-edit.js';
 import { OwnersTab } from './owners-tab.js';
 import { formatRoute, listRoute, type ObjectRoute, type Tab } from './routes.js';
-import { api, kinds } from './session.js';
+import { api, kinds, session } from './session.js';
 import { SummaryTab } from './summary-tab.js';
 import { TerminalTab } from './terminal-tab.js';
 import { TimelineTab } from './timeline-tab.js';
@@ -76,12 +76,12 @@ export function ObjectView({ route, show, close }: ObjectViewProps) {
   useWhileShown((signal) => live.run(signal, waitInBrowser), [live]);
   const shown = tabsOf(route);
   const startEdit = () => {
-    if (live.object === undefined || isPast) return;
+    if (live.object === undefined || isPast || session.peek()?.readOnly === true) return;
     show('yaml');
     isEditing.value = true;
   };
   const askDelete = () => {
-    isDeleting.value = live.object !== undefined && !live.isDeleted && !isPast;
+    isDeleting.value = live.object !== undefined && !live.isDeleted && !isPast && session.peek()?.readOnly !== true;
   };
   // Runs before the object is drawn: a key must not act on the object that was shown before.
   useLayoutEffect(

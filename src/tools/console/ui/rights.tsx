@@ -13,6 +13,7 @@ interface Review {
   readonly status?: { readonly allowed?: boolean; readonly reason?: string; readonly evaluationError?: string };
 }
 
+const reads: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 /** Rights change seldom, and each action is decided upon again when it is sent. */
 const keptMs = 60_000;
 const asked = new Map<string, { readonly at: number; readonly decision: Promise<Decision> }>();
@@ -20,6 +21,9 @@ session.subscribe(() => asked.clear());
 
 /** Asks the server whether the user may do something. Where it can't be asked, the action itself will show it. */
 export function mayI(right: Right): Promise<Decision> {
+  if (session.peek()?.readOnly === true && !reads.has(right.verb)) {
+    return Promise.resolve({ isAllowed: false, why: 'This console is read-only.' });
+  }
   const key = JSON.stringify(right);
   const known = asked.get(key);
   if (known !== undefined && Date.now() - known.at < keptMs) return known.decision;

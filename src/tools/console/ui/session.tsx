@@ -11,6 +11,8 @@ export interface LoggedIn {
   readonly until: string;
   /** Whether the user may send SQL queries. */
   readonly sql?: boolean;
+  /** Whether the console lets nobody change anything. */
+  readonly readOnly?: boolean;
 }
 
 /**
