@@ -49,7 +49,10 @@ export function compileProgram(text: string, environment: CelEnvironment, option
   const { results, costLimit = expressionCostLimit, work } = options;
   const compiler = new Compiler(environment, work);
   const { type, code, cost } = checked(text, compiler, work);
-  if (results !== undefined && !results.some((result) => isAssignable(result, type, new Map()))) {
+  if (
+    results !== undefined &&
+    !results.some((result) => isAssignable(result, type, new Map()) && !isNullFor(result, type))
+  ) {
     throw new ResultTypeError(text, wrongResult(results, type));
   }
   if (cost.min > costLimit) {
@@ -63,6 +66,12 @@ export function compileProgram(text: string, environment: CelEnvironment, option
     variables: compiler.variables,
     evaluate: (variables, budget = new Budget(expressionCostLimit)) => code({ variables, locals: [], budget }),
   };
+}
+
+/** Whether a type is null, or a list of it, where another one is wanted: null fits variables and fields, but no result. */
+function isNullFor(wanted: CelType, found: CelType): boolean {
+  if (found.kind === 'null') return wanted.kind !== 'null' && wanted.kind !== 'dyn';
+  return wanted.kind === 'list' && found.kind === 'list' && isNullFor(wanted.element, found.element);
 }
 
 function checked(text: string, compiler: Compiler, work: CompileWork | undefined): Compiled {

@@ -217,7 +217,7 @@ test('the fault names the operation and where it failed, in the words that clien
 });
 
 test('entries that are not operations are refused', () => {
-  assert.equal(failure([1]).reason, 'Invalid');
+  assert.equal(failure([1]).reason, 'BadRequest');
   assert.equal(failure([null]).reason, 'Invalid');
 });
 

@@ -26,7 +26,8 @@ export function applyJsonPatch(document: unknown, patch: readonly unknown[], onL
   checkDepth(patch);
   const run = new JsonPatchRun(document, onLong);
   for (const operation of patch) {
-    if (!isObject(operation)) throw fail('Unexpected kind: unknown');
+    if (operation === null) throw fail('Unexpected kind: unknown');
+    if (!isObject(operation)) throw new PatchError('BadRequest', 'a JSON patch must be a list of operations');
     run.apply(operation);
   }
   return run.document;

@@ -69,7 +69,7 @@ export class Compiler implements ExpressionCompiler {
       case 'optionalMap':
         return compileOptionalMap(this, expression, scope);
       case 'binding':
-        return this.environment.hasBindings === true
+        return this.environment.hasBindings === true || expression.call === undefined
           ? compileBinding(this, expression, scope)
           : this.compile(expression.call, scope);
     }

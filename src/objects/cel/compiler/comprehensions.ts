@@ -3,7 +3,7 @@ import { either, exactly, noCost, one, product, type Range, sum } from '../cost-
 import type { Evaluation } from '../evaluation.js';
 import { noSuchOverload } from '../operators.js';
 import type { BindingExpression, ComprehensionExpression, OptionalMapExpression } from '../syntax/expression.js';
-import { type CelType, listOf, mapOf, optionalOf, typeName, types } from '../values/cel-type.js';
+import { type CelType, isAssignable, listOf, mapOf, optionalOf, typeName, types } from '../values/cel-type.js';
 import {
   isList,
   isMap,
@@ -48,8 +48,9 @@ export function compileComprehension(
   const parts = args.map((arg) => compiler.compile(arg, inner));
   const hasFilter = parts.length === 2;
   const [head, last] = [parts[0] as Compiled, parts.at(-1) as Compiled];
-  const isCondition = ['all', 'exists', 'exists_one', 'filter'].includes(macro);
-  if (isCondition || hasFilter) compiler.expectType(head, types.bool, (args[0] as { at: number }).at);
+  const made = resultType(macro, over.type, first, last.type);
+  if (macro === 'all' || macro === 'exists') compiler.expectType(head, types.bool, (args[0] as { at: number }).at);
+  else if (macro === 'exists_one' || macro === 'filter' || hasFilter) expectCondition(head.type);
   const filter = hasFilter ? head.code : undefined;
   const walk = variables.length === 2 ? walkPairs(slot) : walkElements(slot);
   const collect = collectors[macro](last.code, filter, slot);
@@ -62,12 +63,20 @@ export function compileComprehension(
   const loops = product(over.size, stepCost(macro, parts, hasFilter));
   const [before, after] = aroundLoop(macro);
   return {
-    type: resultType(macro, over.type, first, last.type),
+    type: made,
     code,
     cost: sum(over.cost, before, loops, after),
     size: isBool(macro) ? one : over.size,
     entries: madeEntries(macro, macro === 'filter' ? sizeAt(inner.place, first, inner.size) : last.size),
   };
+
+  /** The loop that clients know decides by a conditional operator, which their messages name. */
+  function expectCondition(type: CelType): void {
+    if (isAssignable(types.bool, type, new Map())) return;
+    const result = typeName(macro === 'exists_one' ? types.int : made);
+    const applied = `(${typeName(type)}, ${result}, ${result})`;
+    compiler.fault(at, `found no matching overload for '_?_:_' applied to '${applied}'`);
+  }
 
   function elementTypes(of: ExpressionCompiler, type: CelType, count: number, where: number): [CelType, CelType] {
     if (type.kind === 'list') return count === 1 ? [type.element, types.dyn] : [types.int, type.element];

@@ -132,6 +132,20 @@ function sort(evaluation: Evaluation, list: AnyList): Value {
   return new ListValue(items);
 }
 
+/** The items of a list in the order of their keys, which are in a list of their own. */
+function sortByKeys(evaluation: Evaluation, list: AnyList, keys: AnyList): Value {
+  const { budget } = evaluation;
+  const items = itemsOf(evaluation, list);
+  const order = itemsOf(evaluation, keys).map((key, i) => ({ key, item: items[i] as Value }));
+  order.sort((one, other) => {
+    budget.charge(1);
+    const result = compareCelValues(one.key, other.key, budget);
+    if (result === undefined) throw noSuchOverload();
+    return result;
+  });
+  return new ListValue(order.map(({ item }) => item));
+}
+
 function range({ budget }: Evaluation, size: bigint): Value {
   if (size < 0n) return new ListValue([]);
   // Charged before the list is made.
@@ -142,7 +156,11 @@ function range({ budget }: Evaluation, size: bigint): Value {
 /** Functions that make other lists of lists. */
 function otherLists(library: LibraryBuilder, ordered: readonly CelType[]): void {
   const list = listOf(a);
-  for (const type of ordered) library.method('sort', [listOf(type)], listOf(type), sort);
+  for (const type of ordered) {
+    library
+      .method('sort', [listOf(type)], listOf(type), sort)
+      .method('@sortByAssociatedKeys', [list, listOf(type)], list, sortByKeys);
+  }
   library
     .fn('lists.range', [int], listOf(int), range)
     .method('slice', [list, int, int], list, slice)

@@ -176,10 +176,6 @@ function changes(library: LibraryBuilder): void {
       string,
       (e, text: string, old: string, by: string, limit: bigint) => replace(e, text, old, by, limit),
     )
-    .method('reverse', [string], string, ({ budget }, text: string) => {
-      budget.charge(text.length);
-      return [...text].reverse().join('');
-    })
     .method('format', [string, listOf(dyn)], string, ({ budget }, text: string, args: ListValue | JsonList) =>
       formatText(text, listItems(args), budget),
     )

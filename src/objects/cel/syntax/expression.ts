@@ -90,13 +90,16 @@ export interface OptionalMapExpression extends Node {
   readonly isFlat: boolean;
 }
 
-/** `cel.bind(name, value, body)`, and the plain call that it stands for where bindings are not available. */
+/**
+ * `cel.bind(name, value, body)` with the plain call that it stands for where bindings are not available, or a binding
+ * that a macro makes for its own use.
+ */
 export interface BindingExpression extends Node {
   readonly kind: 'binding';
   readonly name: string;
   readonly value: Expression;
   readonly body: Expression;
-  readonly call: Expression;
+  readonly call: Expression | undefined;
 }
 
 /** A parsed expression, with macros recognized. */

@@ -14,7 +14,6 @@ const comprehensions: Readonly<Record<string, Form>> = {
   'exists/2': { macro: 'exists', variables: 1 },
   'exists/3': { macro: 'exists', variables: 2 },
   'exists_one/2': { macro: 'exists_one', variables: 1 },
-  'existsOne/2': { macro: 'exists_one', variables: 1 },
   'existsOne/3': { macro: 'exists_one', variables: 2 },
   'exists_one/3': { macro: 'exists_one', variables: 2 },
   'filter/2': { macro: 'filter', variables: 1 },
@@ -48,6 +47,7 @@ export function expandMacro(
     const call: Expression = { kind: 'call', at, name, target, args };
     return { kind: 'binding', at, name: variableName(variable, fail), value, body, call };
   }
+  if (name === 'sortBy' && args.length === 2) return sorting(target, args as [Expression, Expression], at, fail);
   const form = Object.hasOwn(comprehensions, `${name}/${args.length}`)
     ? comprehensions[`${name}/${args.length}`]
     : undefined;
@@ -57,6 +57,32 @@ export function expandMacro(
     fail((args[1] as Expression).at, `duplicate variable name: ${variables[0]}`);
   }
   return { kind: 'comprehension', at, macro: form.macro, range: target, variables, args: args.slice(form.variables) };
+}
+
+/** Expressions whose value may be sorted. */
+const sortable: ReadonlySet<Expression['kind']> = new Set([
+  'list',
+  'identifier',
+  'comprehension',
+  'binding',
+  'optionalMap',
+  'call',
+  'select',
+]);
+/** The name under which `sortBy` keeps its list. No expression can name it. */
+const sortedList = '@__sortBy_input__';
+
+/** `list.sortBy(name, key)`: the list, sorted by the keys that a `map` over it makes. */
+function sorting(target: Expression, [variable, body]: [Expression, Expression], at: number, fail: Fail): Expression {
+  if (!sortable.has(target.kind)) {
+    fail(target.at, 'sortBy can only be applied to a list, identifier, comprehension, call or select expression');
+  }
+  if (variable.kind !== 'identifier') return fail(variable.at, 'argument is not an identifier');
+  const list: Expression = { kind: 'identifier', at, name: sortedList };
+  const variables = [variable.name];
+  const keys: Expression = { kind: 'comprehension', at, macro: 'map', range: list, variables, args: [body] };
+  const call: Expression = { kind: 'call', at, name: '@sortByAssociatedKeys', target: list, args: [keys] };
+  return { kind: 'binding', at, name: sortedList, value: target, body: call, call: undefined };
 }
 
 function presence(argument: Expression, at: number, fail: Fail): Expression {

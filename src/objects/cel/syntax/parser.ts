@@ -218,7 +218,7 @@ class Parser {
         const name = isOptional ? '_[?_]' : '_[_]';
         result = this.made({ kind: 'call', at, name, target: undefined, args }, ...args);
       } else if (this.isOperator('{') && dottedName(result) !== undefined) {
-        result = this.message(dottedName(result) as string, result.at);
+        result = this.message(dottedName(result) as string);
       } else {
         return result;
       }
@@ -338,14 +338,17 @@ class Parser {
     return this.made({ kind: 'map', at, entries }, ...entries.flatMap((entry) => [entry.key, entry.value]));
   }
 
-  private message(name: string, at: number): MessageExpression {
+  private message(name: string): MessageExpression {
+    // Clients find the faults of a message and of its fields at these places.
+    const { at } = this.token;
     this.expect('{');
     const fields: { at: number; name: string; value: Expression; isOptional: boolean }[] = [];
     while (!this.accept('}')) {
       const isOptional = this.accept('?');
-      const { kind, text, at: fieldAt } = this.token;
+      const { kind, text } = this.token;
       if (kind !== 'identifier' && kind !== 'quoted') this.unexpected('{IDENTIFIER, ESC_IDENTIFIER}');
       this.position++;
+      const { at: fieldAt } = this.token;
       this.expect(':');
       fields.push({ at: fieldAt, name: text, value: this.expression(), isOptional });
       if (this.accept(',')) continue;
