@@ -10,6 +10,8 @@ export interface Answer {
 interface Exchange {
   readonly request: string;
   readonly settle: (answer: Answer | Error) => void;
+  /** Whether a server that closed an idle connection has lost it once. */
+  isRepeated?: boolean;
 }
 
 const maxHeadBytes = 16_384;
@@ -48,10 +50,19 @@ export class Connections {
     const request = `${method} ${path} ${this.head}${content}`;
     return new Promise((resolve, reject) => {
       const settle = (answer: Answer | Error) => (answer instanceof Error ? reject(answer) : resolve(answer));
-      const free = this.idle.pop();
-      if (free === undefined) this.waiting.push({ request, settle });
-      else free.run({ request, settle });
+      this.start({ request, settle });
     });
+  }
+
+  private start(exchange: Exchange): void {
+    let free = this.idle.pop();
+    while (free?.isClosed === true) {
+      // Servers close connections that were idle for long.
+      void this.add().catch(() => undefined);
+      free = this.idle.pop();
+    }
+    if (free === undefined) this.waiting.push(exchange);
+    else free.run(exchange);
   }
 
   /** Opens a watch on a connection of its own and calls back with the number of bytes of each piece. */
@@ -65,18 +76,34 @@ export class Connections {
   }
 
   private async add(): Promise<void> {
-    this.idle.push(await this.connection());
+    this.free(await this.connection());
+  }
+
+  private free(connection: Connection): void {
+    const next = this.waiting.shift();
+    if (next === undefined) this.idle.push(connection);
+    else connection.run(next);
+  }
+
+  private lost(exchange: Exchange): void {
+    if (exchange.isRepeated === true) {
+      exchange.settle(new Error('the server closed the connection'));
+      return;
+    }
+    exchange.isRepeated = true;
+    void this.add().catch(() => undefined);
+    this.start(exchange);
   }
 
   private async connection(): Promise<Connection> {
     const socket = connect({ host: this.url.hostname, port: Number(this.url.port), rejectUnauthorized: false });
     await once(socket, 'secureConnect');
     socket.setNoDelay();
-    const connection = new Connection(socket, () => {
-      const next = this.waiting.shift();
-      if (next === undefined) this.idle.push(connection);
-      else connection.run(next);
-    });
+    const connection: Connection = new Connection(
+      socket,
+      () => this.free(connection),
+      (exchange) => this.lost(exchange),
+    );
     this.all.push(connection);
     return connection;
   }
@@ -86,15 +113,22 @@ class Connection {
   private current: Exchange | undefined;
   private parts: Buffer[] = [];
   private bytes = 0;
+  isClosed = false;
   private onBytes: ((bytes: number) => void) | undefined;
 
   constructor(
     private readonly socket: TLSSocket,
     private readonly onFree: () => void,
+    private readonly onLost: (exchange: Exchange) => void,
   ) {
     socket.on('data', (data: Buffer) => this.receive(data));
-    socket.on('error', (error) => this.fail(error));
-    socket.on('close', () => this.fail(new Error('the server closed the connection')));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      const { current } = this;
+      this.isClosed = true;
+      this.current = undefined;
+      if (current !== undefined) this.onLost(current);
+    });
   }
 
   run(exchange: Exchange): void {
@@ -112,11 +146,6 @@ class Connection {
     this.socket.destroy();
   }
 
-  private fail(error: Error): void {
-    this.current?.settle(error);
-    this.current = undefined;
-  }
-
   private receive(data: Buffer): void {
     if (this.onBytes !== undefined) {
       this.onBytes(data.length);
@@ -127,7 +156,7 @@ class Connection {
     const whole = this.parts.length === 1 ? data : Buffer.concat(this.parts);
     const end = whole.indexOf('\r\n\r\n');
     if (end < 0) {
-      if (whole.length > maxHeadBytes) this.fail(new Error('the head of an answer has no end'));
+      if (whole.length > maxHeadBytes) this.socket.destroy();
       return;
     }
     const head = whole.toString('latin1', 0, end);

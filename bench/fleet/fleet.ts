@@ -92,24 +92,14 @@ export class Fleet {
     const began = performance.now();
     const { leaseSeconds, statusSeconds, churn, getsPerSecond } = this.options;
     const noted = (list: number[]) => (latency: number) => void (isMeasured && list.push(latency));
+    const stream = (perSecond: number, request: (serial: number) => Promise<void>, list: number[] = []) =>
+      new Stream(perSecond, request, noted(list), () => void this.errors++);
     const streams = [
-      new Stream((count / leaseSeconds) * 1, (i) => this.renew(i % count), noted(renewal)),
-      new Stream(
-        count / statusSeconds,
-        (i) => this.patchStatus(i % count),
-        () => undefined,
-      ),
-      new Stream(
-        churn,
-        (i) => this.addPod(nodeName(i % count)),
-        () => undefined,
-      ),
-      new Stream(
-        churn,
-        () => this.removePod(),
-        () => undefined,
-      ),
-      new Stream(getsPerSecond, (i) => this.get(i), noted(gets)),
+      stream(count / leaseSeconds, (i) => this.renew(i % count), renewal),
+      stream(count / statusSeconds, (i) => this.patchStatus(i % count)),
+      stream(churn, (i) => this.addPod(nodeName(i % count))),
+      stream(churn, () => this.removePod()),
+      stream(getsPerSecond, (i) => this.get(i), gets),
     ];
     let before = this.use();
     let measuredFrom = began;
@@ -194,6 +184,7 @@ class Stream {
     private readonly perSecond: number,
     private readonly request: (serial: number) => Promise<void>,
     private readonly note: (latencyMs: number) => void,
+    private readonly onFailure: () => void,
   ) {}
 
   send(beganMs: number, nowMs: number): void {
@@ -201,7 +192,10 @@ class Stream {
     for (; this.sent < due; this.sent++) {
       const dueMs = beganMs + (this.sent / this.perSecond) * 1000;
       const one: Promise<void> = this.request(this.sent)
-        .then(() => this.note(performance.now() - dueMs))
+        .then(
+          () => this.note(performance.now() - dueMs),
+          () => this.onFailure(),
+        )
         .finally(() => this.underWay.delete(one));
       this.underWay.add(one);
     }
