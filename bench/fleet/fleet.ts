@@ -43,6 +43,8 @@ const hopeless = 20_000;
  */
 export class Fleet {
   private readonly texts: string[] = [];
+  /** The last renewal of each node, which the next one waits for, as in an agent. */
+  private readonly renewals: Promise<void>[] = [];
   private podCount = 0;
   private oldestPod = 0;
   private errors = 0;
@@ -137,7 +139,13 @@ export class Fleet {
     return { server: useOf(server).processorSeconds, store: useOf(store).processorSeconds };
   }
 
-  private async renew(index: number): Promise<void> {
+  private renew(index: number): Promise<void> {
+    const next = (this.renewals[index] ?? Promise.resolve()).then(() => this.renewNow(index));
+    this.renewals[index] = next.catch(() => undefined);
+    return next;
+  }
+
+  private async renewNow(index: number): Promise<void> {
     const text = this.texts[index] as string;
     const body = text.replace(/("renewTime":")[^"]*/, `$1${microTime()}`);
     const answer = await this.connections.send('PUT', `${leases}/${nodeName(index)}`, body);
