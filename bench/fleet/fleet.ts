@@ -196,7 +196,8 @@ class Stream {
   ) {}
 
   send(beganMs: number, nowMs: number): void {
-    const due = Math.floor(((nowMs - beganMs) / 1000) * this.perSecond);
+    if (this.perSecond === 0) return;
+    const due = Math.floor(((nowMs - beganMs) / 1000) * this.perSecond) + 1;
     for (; this.sent < due; this.sent++) {
       const dueMs = beganMs + (this.sent / this.perSecond) * 1000;
       const one: Promise<void> = this.request(this.sent)
