@@ -116,6 +116,31 @@ describe('clients that do not read', () => {
     session.destroy();
   });
 
+  it('leave nothing behind when they reset watches at once', async () => {
+    const session = connect(server.url, { ca: cluster.pki.authority });
+    session.on('error', () => undefined);
+    await once(session, 'remoteSettings');
+    const count = 20;
+    const labels = 'verb="WATCH",group="",version="v1",resource="configmaps",subresource="",scope="namespace"';
+    const sumOf = async (metric: string) => {
+      const { text } = await server.client.get('/metrics');
+      const series = text.split('\n').filter((line) => line.startsWith(`${metric}{${labels}`));
+      return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+    };
+    const before = await sumOf('apiserver_request_total');
+    for (let i = 0; i < count; i++) {
+      const stream = ask(session, `${core}/configmaps?watch=1`, tokens.bob);
+      stream.once('ready', () => stream.close(8));
+    }
+    await eventually(
+      async () => (await sumOf('apiserver_request_total')) === before + count,
+      'the server to notice the resets',
+    );
+    await assertOthersAreServed();
+    await eventually(async () => (await sumOf('apiserver_longrunning_requests')) === 0, 'the watches to end');
+    session.destroy();
+  });
+
   for (const path of [`${core}/configmaps`, `${core}/configmaps?watch=1`]) {
     it(`lose their connection over HTTP/1.1 (${path})`, async () => {
       const { port } = new URL(server.url);

@@ -21,6 +21,7 @@ import { ClientLimits } from './client-limits.js';
 import { ConnectionTracker } from './connection-tracker.js';
 import { browserHeaders } from './cross-origin.js';
 import { profilePrefix } from './debug/debug.controller.js';
+import { EndedSessions } from './ended-sessions.js';
 import { EndpointServices } from './endpoint-services.js';
 import { keepAllFields, leaveBodies, speakHttp1Only } from './listener.js';
 import { PacedHandshakes } from './paced-handshakes.js';
@@ -122,6 +123,7 @@ export class HttpListener
     );
     this.clients.watch(server);
     this.connections.watch(server);
+    new EndedSessions().watch(server);
     // Added last, so that connections above the limits are already closed.
     PacedHandshakes.watch(server);
     this.tls.start(server, this.state.ended);

@@ -17,8 +17,7 @@ export function wasSent(sink: ResponseSink, error: unknown): boolean {
 }
 
 /**
- * Writes a response at the pace of its client. It relies on events, as only those are common to both HTTP versions: an
- * HTTP/2 response does not report that its stream is destroyed.
+ * Writes a response at the pace of its client. It relies on events, as only those are common to both HTTP versions.
  */
 export class ResponseWriter {
   private readonly target: NodeJS.WritableStream;
@@ -43,9 +42,14 @@ export class ResponseWriter {
     });
   }
 
-  /** Whether the client left or the whole response was handed over. */
+  /**
+   * Whether the client left or the whole response was handed over. The client may have left before this writer was
+   * made, so that no event comes any longer: an HTTP/2 response then says nothing, but its stream does.
+   */
   get isGone(): boolean {
-    return this.closed || this.sink.destroyed === true || this.sink.writableEnded;
+    const { sink } = this;
+    if (this.closed || sink.destroyed === true || sink.writableEnded) return true;
+    return (sink as { stream?: { readonly destroyed: boolean } }).stream?.destroyed === true;
   }
 
   onGone(listener: () => void): void {

@@ -182,11 +182,15 @@ interface OpenedWatch {
   readonly endsAt: number;
 }
 
-/** Sends the objects of a list as ADDED, page by page. Returns false when the time limit is reached. */
+/**
+ * Sends the objects of a list as ADDED, page by page. Returns false when the time limit is reached or the client has
+ * left.
+ */
 async function sendInitialEvents(watch: OpenedWatch, first: ListPage): Promise<boolean> {
   const { request, selection, encoder, stream, series, query, endsAt } = watch;
   const { resource, store, context } = request;
   for (let page: ListPage | undefined = first; page !== undefined; ) {
+    if (stream.isClosed) return false;
     let characters = 0;
     const items: readonly StoredObject[] = await initialObjects(resource, page.items, context.signal);
     for (const item of items) {
@@ -202,7 +206,7 @@ async function sendInitialEvents(watch: OpenedWatch, first: ListPage): Promise<b
       characters += item.json.length;
       if (stream.pendingBytes < initialBytes && characters < initialBytes) continue;
       await stream.flush();
-      if (performance.now() >= endsAt) return false;
+      if (stream.isClosed || performance.now() >= endsAt) return false;
       characters = 0;
       // With a fast client this loop never waits, and encoding blocks the event loop.
       await longPieces.turn();
