@@ -20,6 +20,7 @@ import {
   applyV1beta1Defaults,
   keepDecisions,
   recordRequester,
+  restoreDecisions,
   stampConditions,
 } from './certificate-signing-request.strategy.js';
 import { validateCertificateSigningRequest } from './certificate-signing-request.validation.js';
@@ -90,6 +91,7 @@ function status(clock: Clock): PartSubresource {
       const before = old as CertificateSigningRequest;
       changed.spec = before.spec;
       if (isBeta(context)) keepDecisions(changed, before);
+      restoreDecisions(changed, before);
       stampConditions(changed, before, clock);
     },
     validateUpdate: (_context, object, old) =>

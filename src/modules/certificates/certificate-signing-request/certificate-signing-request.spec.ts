@@ -254,6 +254,10 @@ describe('updates of a CertificateSigningRequest', () => {
     assert.deepEqual(causes, [
       'FieldValueForbidden | status.conditions | Forbidden: updates may not add a condition of type "Approved"',
     ]);
+    const decided = approve([approved]).object;
+    const changed = { status: { conditions: [{ ...approved, status: 'False', reason: 'Other' }] } };
+    const kept = tester.patch(decided, changed, 'status');
+    assert.deepEqual([kept.causes, kept.object.status], [[], decided.status]);
     const failed = tester.patch(object, { status: { conditions: [{ type: 'Failed', status: 'True' }] } }, 'status');
     assert.deepEqual(failed.causes, []);
     assert.equal(tester.cells(failed.object)[5], 'Pending,Failed');

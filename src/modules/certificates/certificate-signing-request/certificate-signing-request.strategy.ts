@@ -47,6 +47,22 @@ export function keepDecisions(object: CertificateSigningRequest, old: Certificat
   else delete object.status.conditions;
 }
 
+/**
+ * Restores the decisions that a status update changes, as long as it has as many of each type as the old object. Added
+ * and removed ones stay for the validation, which refuses them.
+ */
+export function restoreDecisions(object: CertificateSigningRequest, old: CertificateSigningRequest): void {
+  const conditions = object.status.conditions ?? [];
+  for (const type of ['Approved', 'Denied']) {
+    const places = [...conditions.keys()].filter((i) => conditions[i]?.type === type);
+    const before = (old.status.conditions ?? []).filter((condition) => condition.type === type);
+    if (places.length !== before.length) continue;
+    before.forEach((condition, i) => {
+      conditions[places[i] as number] = condition;
+    });
+  }
+}
+
 /** Signer, usages and condition status are optional in v1beta1. Changes `object`. */
 export function applyV1beta1Defaults(object: CertificateSigningRequest, names: VendorNames): void {
   const { spec, status } = object;

@@ -146,6 +146,7 @@ export type UncountedTerminatedPods = Infer<typeof uncountedTerminatedPods>;
 
 export const jobStatus = struct('batch.v1.JobStatus', {
   conditions: optional(1, list(jobCondition), {
+    listType: 'atomic',
     patch: { strategy: 'merge', key: 'type' },
     doc: 'Aspects of the state, each with its reason.',
   }),

@@ -135,7 +135,11 @@ export const podStatus = struct(
     reason: optional(4, string, { doc: 'Short word for programs: why the pod is in this state.' }),
     nominatedNodeName: optional(11, string, { doc: 'Node where room is being made for the pod.' }),
     hostIP: optional(5, string, { doc: 'Address of the node.' }),
-    hostIPs: optional(16, list(hostIP), { patch: { strategy: 'merge', key: 'ip' }, doc: 'All addresses of the node.' }),
+    hostIPs: optional(16, list(hostIP), {
+      listType: 'atomic',
+      patch: { strategy: 'merge', key: 'ip' },
+      doc: 'All addresses of the node.',
+    }),
     podIP: optional(6, string, { doc: 'Address of the pod.' }),
     podIPs: optional(12, list(podIP), { ...mergedBy('ip'), doc: 'All addresses of the pod, at most one per family.' }),
     startTime: pointer(7, time, { doc: 'When the node took on the pod.' }),
