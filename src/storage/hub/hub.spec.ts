@@ -239,7 +239,8 @@ describe('stores that share a hub', () => {
       await admin.connect();
       const waitingWrites = async (): Promise<number> => {
         const { rows } = await admin.query(
-          `select count(*)::int as n from pg_locks where not granted and relation = 'plinth.lock_writes'::regclass`,
+          `select count(*)::int as n from pg_locks where not granted and relation = 'plinth.lock_writes'::regclass
+           and database = (select oid from pg_database where datname = current_database())`,
         );
         return rows[0].n;
       };

@@ -112,7 +112,8 @@ describe('connections that break', () => {
   const waitingForLock = async (count: number): Promise<void> => {
     for (;;) {
       const { rows } = await client.query<{ n: string }>(
-        `select count(*) as n from pg_locks where relation = 'plinth.lock_writes'::regclass and not granted`,
+        `select count(*) as n from pg_locks where relation = 'plinth.lock_writes'::regclass and not granted
+         and database = (select oid from pg_database where datname = current_database())`,
       );
       if (Number(rows[0]?.n) >= count) return;
       await sleep(5);

@@ -71,7 +71,8 @@ describe('a client of the database that stands still', () => {
     for (;;) {
       const { rowCount } = await client.query(
         `select from pg_locks l join pg_stat_activity a using (pid)
-         where l.relation = 'plinth.lock_writes'::regclass and l.granted and a.wait_event = $1`,
+         where l.relation = 'plinth.lock_writes'::regclass and l.granted and a.wait_event = $1
+           and a.datname = current_database()`,
         [event],
       );
       if (rowCount === 1) return;

@@ -54,7 +54,8 @@ describe('retention of the log', () => {
   const detachWaits = async (): Promise<string> => {
     for (;;) {
       const { rows } = await observer.query<{ pid: string }>(
-        `select pid from pg_stat_activity where query like 'alter table%concurrently' and wait_event_type = 'Lock'`,
+        `select pid from pg_stat_activity
+         where query like 'alter table%concurrently' and wait_event_type = 'Lock' and datname = current_database()`,
       );
       if (rows[0] !== undefined) return rows[0].pid;
     }

@@ -4,17 +4,7 @@ import { canonicalIp } from '../../../objects/apis/networking/v1/validation/ip-n
 import { isHeadless } from './service.rules.js';
 
 /** Warnings about fields of a service that have no effect, or soon will have none. */
-export function serviceWarnings(
-  { metadata, spec }: Service,
-  old: Service | undefined,
-  { labelPrefix }: VendorNames,
-): string[] {
-  if (
-    old !== undefined &&
-    JSON.stringify([old.spec, old.metadata.annotations]) === JSON.stringify([spec, metadata.annotations])
-  ) {
-    return [];
-  }
+export function serviceWarnings({ metadata, spec }: Service, { labelPrefix }: VendorNames): string[] {
   const warnings: string[] = [];
   const hints = `service.${labelPrefix}/topology-aware-hints`;
   if (metadata.annotations?.[hints] !== undefined) {
@@ -25,6 +15,8 @@ export function serviceWarnings(
     if (spec.loadBalancerIP) warnings.push('spec.loadBalancerIP is ignored for headless services');
     if ((spec.externalIPs ?? []).length > 0) warnings.push('spec.externalIPs is ignored for headless services');
     if (spec.sessionAffinity === 'ClientIP') warnings.push('spec.SessionAffinity is ignored for headless services');
+  } else if ((spec.externalIPs ?? []).length > 0 && spec.type === 'ExternalName') {
+    warnings.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
   } else if ((spec.externalIPs ?? []).length > 0) {
     warnings.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters');
   }

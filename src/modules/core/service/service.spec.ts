@@ -3,10 +3,12 @@ import { describe, it } from 'node:test';
 import { assertCauses } from '../../../../test/support/causes.js';
 import { DefinitionTester, testClock, testNames, testRanges } from '../../../../test/support/definition-tester.js';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import type { ServiceRanges } from '../../../objects/registry/allocation/service-ranges.js';
 import { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import { serviceResource } from './service.resource.js';
+import { serviceWarnings } from './service-warnings.js';
 
 const testerOf = (ranges: ServiceRanges) =>
   new DefinitionTester(
@@ -352,11 +354,31 @@ describe('service changes', () => {
     assert.deepEqual(back.object.spec, { ...single, ports: [tcp80], sessionAffinity: 'None', type: 'ClusterIP' });
   });
 
+  it('lose the external policy with the last external address', () => {
+    const old = stored({ externalIPs: ['1.2.3.4'] });
+    assert.equal(specOf(old).externalTrafficPolicy, 'Cluster');
+    const inside = tester.patch(old, { spec: { externalIPs: [] } });
+    assertCauses(inside.causes, []);
+    assert.equal(specOf(inside.object).externalTrafficPolicy, undefined);
+    const alias = tester.patch(old, { spec: { type: 'ExternalName', externalName: 'a.b' } });
+    assertCauses(alias.causes, []);
+    assert.equal(specOf(alias.object).externalTrafficPolicy, undefined);
+  });
+
+  it('warn of addresses without effect at every write', () => {
+    const warned = (spec: object) =>
+      serviceWarnings(stored({ externalIPs: ['1.2.3.4'], ...spec }) as Service, testNames);
+    assert.deepEqual(warned({ type: 'ExternalName', externalName: 'a.b' }), [
+      'spec.externalIPs is ignored when spec.type is "ExternalName"',
+    ]);
+    assert.deepEqual(warned({}), ['spec.externalIPs is deprecated and may no longer be implemented in some clusters']);
+  });
+
   it('keep the health check port and the class of a load balancer', () => {
     const old = stored({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' });
     assert.equal(specOf(tester.patch(old, { spec: { healthCheckNodePort: null } }).object).healthCheckNodePort, 31000);
     assertCauses(tester.patch(old, { spec: { healthCheckNodePort: 31001 } }).causes, [
-      'Invalid | spec.healthCheckNodePort | Invalid value: 31001: field is immutable',
+      'Forbidden | spec.healthCheckNodePort | Forbidden: field is immutable',
     ]);
     assertCauses(tester.patch(old, { spec: { loadBalancerClass: 'a' } }).causes, [
       'Invalid | spec.loadBalancerClass | Invalid value: "a": may not change once set',

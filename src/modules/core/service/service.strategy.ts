@@ -6,7 +6,13 @@ import { maskTrailingDash } from '../../../objects/registry/metadata/before-crea
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import type { ServiceAllocator } from './allocation/service-allocator.js';
 import { applyServiceDefaults } from './service.defaults.js';
-import { mayHaveNodePorts, needsClusterIp, needsHealthCheckPort, needsNodePorts } from './service.rules.js';
+import {
+  isExternallyAccessible,
+  mayHaveNodePorts,
+  needsClusterIp,
+  needsHealthCheckPort,
+  needsNodePorts,
+} from './service.rules.js';
 import { validateService, validateServiceUpdate } from './service.validation.js';
 import { chooseFamilies, keepsPreference } from './service-families.js';
 import { serviceWarnings } from './service-warnings.js';
@@ -41,7 +47,7 @@ export function serviceStrategy(allocator: ServiceAllocator, names: VendorNames)
     validateUpdate: (_context, object, old) => validateServiceUpdate(object, old, families),
     reserveForUpdate: (_context, object, old, dryRun) => allocator.reserveForUpdate(object, old, dryRun),
     afterDelete: (object) => allocator.afterDelete(object),
-    warnings: (_context, object, old) => serviceWarnings(object, old, names),
+    warnings: (_context, object) => serviceWarnings(object, names),
   };
 }
 
@@ -109,7 +115,9 @@ function dropUnneeded(object: Service, old: Service): void {
   if (mayHaveNodePorts(old) && !mayHaveNodePorts(object)) {
     const before = new Set((old.spec.ports ?? []).map((port) => port.nodePort));
     for (const port of spec.ports ?? []) if (before.has(port.nodePort)) delete port.nodePort;
-    if (isSame('externalTrafficPolicy') && (spec.externalIPs ?? []).length === 0) delete spec.externalTrafficPolicy;
+  }
+  if (isExternallyAccessible(old) && !isExternallyAccessible(object) && isSame('externalTrafficPolicy')) {
+    delete spec.externalTrafficPolicy;
   }
   if (needsHealthCheckPort(old) && !needsHealthCheckPort(object) && isSame('healthCheckNodePort')) {
     delete spec.healthCheckNodePort;

@@ -199,7 +199,7 @@ export function validateServiceUpdate(object: Service, old: Service, families: r
   const keepsCheck = needsHealthCheckPort(object) && needsHealthCheckPort(old) && old.spec.healthCheckNodePort;
   if (keepsCheck && object.spec.healthCheckNodePort !== old.spec.healthCheckNodePort) {
     const path = specPath.child('healthCheckNodePort');
-    errors.push(invalid(path, object.spec.healthCheckNodePort ?? 0, 'field is immutable'));
+    errors.push(forbidden(path, 'field is immutable'));
   }
   errors.push(...validateService(object, families, old.spec.loadBalancerSourceRanges));
   return errors;

@@ -270,7 +270,8 @@ describe('service allocation', () => {
     });
     const other = await Process.start(databaseUrl);
     const blocker = new pg.Client({ connectionString: databaseUrl });
-    await blocker.connect();
+    const observer = new pg.Client({ connectionString: databaseUrl });
+    await Promise.all([blocker.connect(), observer.connect()]);
     const spec = { type: 'NodePort', clusterIP: '10.0.0.7', ports: [{ port: 80, nodePort: 30007 }] };
     try {
       // The allocations are written, but the service's own row has to wait for another session.
@@ -279,8 +280,10 @@ describe('service allocation', () => {
         `insert into plinth.objects (resource, namespace, name, uid, resource_version, data) values ('services', 'n', 's', 'u', 1, '{}')`,
       );
       const refused = assert.rejects(cutOff.create('s', spec), { reason: 'Timeout' });
-      const waiting = `select from pg_locks where not granted and locktype = 'transactionid'`;
-      while ((await blocker.query(waiting)).rowCount === 0) await new Promise((resolve) => setImmediate(resolve));
+      // Other tests use the same server. Within a transaction the activity would not change.
+      const waiting = `select from pg_locks join pg_stat_activity using (pid)
+        where not granted and locktype = 'transactionid' and datname = current_database()`;
+      while ((await observer.query(waiting)).rowCount === 0) await new Promise((resolve) => setImmediate(resolve));
       proxy.cut(true);
       await unresolved.promise;
       await blocker.query('rollback');
@@ -292,7 +295,7 @@ describe('service allocation', () => {
       assert.deepEqual(await other.allocated(nodePortResource), ['30007']);
       assert.match(await refusal(other.create('t', spec)), /already allocated/);
     } finally {
-      await blocker.end();
+      await Promise.all([blocker.end(), observer.end()]);
       await cutOff.stop();
       await other.stop();
       await proxy.stop();
