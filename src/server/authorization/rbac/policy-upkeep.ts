@@ -3,7 +3,7 @@ import type { Logger } from '../../../base/observability/logger.js';
 import type { PolicyInformer } from './policy-informer.js';
 
 /** How long changes of a namespace are collected before the server reads what found no room. */
-const pauseMs = 10_000;
+const usualPauseMs = 10_000;
 /** Warnings come at most this often. */
 const quietMs = 60_000;
 
@@ -15,7 +15,10 @@ export class PolicyUpkeep {
   private running: Promise<void> | undefined;
   private warnedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly pauseMs = usualPauseMs,
+  ) {}
 
   start(informer: PolicyInformer, signal: AbortSignal): void {
     this.informer = informer;
@@ -44,7 +47,7 @@ export class PolicyUpkeep {
 
   private async run(): Promise<void> {
     const { signal } = this;
-    await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    await delay(this.pauseMs, undefined, { signal }).catch(() => undefined);
     const namespaces = [...this.withRoom];
     this.withRoom.clear();
     try {
