@@ -151,6 +151,23 @@ describe('mistakes', () => {
   }
 });
 
+describe('PUT of a missing object', () => {
+  it('makes those of kinds that it makes in release 1.37', async () => {
+    const made: Record<string, number> = {};
+    const put = async (prefix: string, resource: string, more: object) => {
+      const path = `${prefix}/namespaces/${ns}/${resource}/put`;
+      made[resource] = (await client.put(path, { metadata: { name: 'put' }, ...more })).status;
+    };
+    await put('/api/v1', 'services', { spec: { ports: [{ port: 80 }] } });
+    await put('/api/v1', 'endpoints', {});
+    await put('/api/v1', 'configmaps', {});
+    await put('/apis/coordination.k8s.io/v1', 'leases', {});
+    assert.deepEqual(made, { services: 201, endpoints: 201, configmaps: 404, leases: 201 });
+    const { body } = await client.get(`/api/v1/namespaces/${ns}/services/put`);
+    assert.match(body.spec.clusterIP, /^\d+\./);
+  });
+});
+
 describe('queries', () => {
   it('of one object ignore watch', async () => {
     await client.post(configMaps, { metadata: { name: 'one' }, data: { k: 'v' } });

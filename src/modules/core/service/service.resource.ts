@@ -19,7 +19,7 @@ export function serviceResource(context: AllocatorDependencies): ResourceDefinit
     shortNames: ['svc'],
     categories: ['all'],
     versions: [{ version: 'v1', type: service }],
-    strategyOptions: { returnsDeletedObject: true },
+    strategyOptions: { allowCreateOnUpdate: true, returnsDeletedObject: true },
     strategy: serviceStrategy(allocator, context.names),
     selectableFieldNames: ['spec.clusterIP', 'spec.type'],
     selectableFields: ({ spec }) => ({ 'spec.clusterIP': spec.clusterIP ?? '', 'spec.type': spec.type ?? '' }),
