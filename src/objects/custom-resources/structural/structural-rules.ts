@@ -111,7 +111,7 @@ function restrictsOnlyNames(metadata: JSONSchemaProps): boolean {
 }
 
 /** Whether `anyOf` is the form of int-or-string: only there may schemas within anyOf have types. */
-function isIntOrString(anyOf: readonly JSONSchemaProps[] | undefined): boolean {
+export function isIntOrString(anyOf: readonly JSONSchemaProps[] | undefined): boolean {
   if (anyOf?.length !== 2) return false;
   const isOnlyType = (schema: JSONSchemaProps | undefined, type: string) =>
     schema?.type === type && !Object.keys(schema).some((key) => key !== 'type' && isSet(schema[key as 'title']));

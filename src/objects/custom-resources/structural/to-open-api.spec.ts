@@ -49,7 +49,15 @@ const cases: readonly [schema: JSONSchemaProps, version2: unknown, version3?: un
   ],
   [{ type: 'object', ...free, properties: { q: text } }, free],
   [{ ...free, nullable: true }, free],
-  [{ 'x-kubernetes-int-or-string': true }, undefined],
+  [
+    { 'x-kubernetes-int-or-string': true, nullable: true },
+    { 'x-kubernetes-int-or-string': true },
+    { 'x-kubernetes-int-or-string': true, nullable: true, anyOf: [{ type: 'integer' }, text] },
+  ],
+  [
+    { 'x-kubernetes-int-or-string': true, allOf: [{ anyOf: [{ type: 'integer' }, text] }] },
+    { 'x-kubernetes-int-or-string': true },
+  ],
   [
     { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, text], pattern: 'a' },
     { 'x-kubernetes-int-or-string': true, pattern: 'a' },

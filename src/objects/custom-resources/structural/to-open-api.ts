@@ -1,6 +1,7 @@
 import { LazyJson, LazyMembers } from '../../../base/machinery/json/lazy-json.js';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import type { JsonRecord } from './json-objects.js';
+import { isIntOrString } from './structural-rules.js';
 import { publishedMarkers } from './vendor-markers.js';
 
 export interface OpenApiForm {
@@ -17,7 +18,8 @@ export interface OpenApiForm {
  * with the schema. Version 3 expresses everything that the schema does. Version 2 can't express alternatives, nulls and
  * unions of types, and clients validate by it before they send, so the document is looser there rather than refuse
  * valid objects: allOf, anyOf, oneOf, not and defaults are left out, a schema that is nullable or preserves unknown
- * fields loses its type, properties and items, and an int-or-string loses its type.
+ * fields loses its type, properties and items, and an int-or-string loses its type. In version 3 an int-or-string says
+ * by anyOf what it may be.
  */
 export function toOpenApi(props: JSONSchemaProps, form: OpenApiForm): JsonRecord {
   const published: JsonRecord = {};
@@ -109,6 +111,10 @@ function addAlternatives(props: JSONSchemaProps, form: OpenApiForm, published: J
     if (schemas !== undefined && schemas.length > 0) {
       published[keyword] = schemas.map((schema) => below(schema, form));
     }
+  }
+  const isOpen = props.anyOf === undefined && !isIntOrString(props.allOf?.[0]?.anyOf);
+  if (props['x-kubernetes-int-or-string'] === true && isOpen) {
+    published.anyOf = [{ type: 'integer' }, { type: 'string' }];
   }
   if (props.not !== undefined) published.not = below(props.not, form);
 }
