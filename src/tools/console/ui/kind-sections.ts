@@ -1,18 +1,17 @@
-import { dig, entriesAt, listAt, textAt } from './dig.js';
 import {
   code,
   conditionSection,
-  containerSections,
-  fact,
-  facts,
+  detail,
+  details,
   link,
   plain,
   type Section,
   selectorText,
   table,
   type Value,
-  volumeSection,
-} from './facts.js';
+} from './details.js';
+import { dig, entriesAt, listAt, textAt } from './dig.js';
+import { cronJobSections, jobSections, podSections, workloadSections } from './workload-sections.js';
 
 /** What people want to know of an object first, by its kind. */
 export function sectionsOf(resource: string, object: unknown): readonly Section[] {
@@ -47,101 +46,18 @@ const makers: Readonly<Record<string, Maker>> = {
   serviceaccounts: accountSections,
   events: eventSections,
   networkpolicies: (object) =>
-    facts('Network policy', [
-      ...fact('Pods', code(selectorText('', { spec: { selector: dig(object, 'spec', 'podSelector') } }) || 'all')),
-      ...fact('Directions', plain(listAt(object, 'spec', 'policyTypes').map(String).join(', '))),
+    details('Network policy', [
+      ...detail('Pods', code(selectorText('', { spec: { selector: dig(object, 'spec', 'podSelector') } }) || 'all')),
+      ...detail('Directions', plain(listAt(object, 'spec', 'policyTypes').map(String).join(', '))),
     ]),
   poddisruptionbudgets: (object) =>
-    facts('Budget', [
-      ...fact('Pods', code(selectorText('', object))),
-      ...fact('At least', plain(textAt(object, 'spec', 'minAvailable'))),
-      ...fact('Unavailable at most', plain(textAt(object, 'spec', 'maxUnavailable'))),
-      ...fact('May be evicted now', plain(textAt(object, 'status', 'disruptionsAllowed'))),
+    details('Budget', [
+      ...detail('Pods', code(selectorText('', object))),
+      ...detail('At least', plain(textAt(object, 'spec', 'minAvailable'))),
+      ...detail('Unavailable at most', plain(textAt(object, 'spec', 'maxUnavailable'))),
+      ...detail('May be evicted now', plain(textAt(object, 'status', 'disruptionsAllowed'))),
     ]),
 };
-
-function podSections(pod: unknown, namespace: string): readonly Section[] {
-  const spec = dig(pod, 'spec');
-  const statuses = [
-    ...listAt(pod, 'status', 'initContainerStatuses'),
-    ...listAt(pod, 'status', 'containerStatuses'),
-    ...listAt(pod, 'status', 'ephemeralContainerStatuses'),
-  ];
-  const addresses = listAt(pod, 'status', 'podIPs').map((each) => textAt(each, 'ip'));
-  return [
-    ...facts('Pod', [
-      ...fact('Node', link('', 'nodes', '', textAt(spec, 'nodeName'))),
-      ...fact('Address', code(addresses.join(', '))),
-      ...fact('Service account', link('', 'serviceaccounts', namespace, textAt(spec, 'serviceAccountName'))),
-      ...fact('Quality of service', plain(textAt(pod, 'status', 'qosClass'))),
-      ...fact('Priority', link('scheduling', 'priorityclasses', '', textAt(spec, 'priorityClassName'))),
-      ...fact('Restarts', plain(textAt(spec, 'restartPolicy'))),
-    ]),
-    ...containerSections(spec, statuses, namespace),
-    ...volumeSection(spec, namespace),
-  ];
-}
-
-function workloadSections(object: unknown, namespace: string): readonly Section[] {
-  const spec = dig(object, 'spec');
-  const template = dig(spec, 'template', 'spec');
-  const strategy = textAt(spec, 'strategy', 'type') || textAt(spec, 'updateStrategy', 'type');
-  return [
-    ...facts('Workload', [
-      ...fact('Replicas wanted', plain(textAt(spec, 'replicas') || textAt(object, 'status', 'desiredNumberScheduled'))),
-      ...fact(
-        'Up to date',
-        plain(textAt(object, 'status', 'updatedReplicas') || textAt(object, 'status', 'updatedNumberScheduled')),
-      ),
-      ...fact(
-        'Available',
-        plain(textAt(object, 'status', 'availableReplicas') || textAt(object, 'status', 'numberAvailable')),
-      ),
-      ...fact('Strategy', plain(strategy)),
-      ...fact('Service', link('', 'services', namespace, textAt(spec, 'serviceName'))),
-      ...fact('Service account', link('', 'serviceaccounts', namespace, textAt(template, 'serviceAccountName'))),
-    ]),
-    ...containerSections(template, [], namespace),
-    ...volumeSection(template, namespace),
-  ];
-}
-
-function jobSections(job: unknown, namespace: string): readonly Section[] {
-  const template = dig(job, 'spec', 'template', 'spec');
-  return [
-    ...facts('Job', [
-      ...fact(
-        'Succeeded',
-        plain(`${textAt(job, 'status', 'succeeded') || 0} of ${textAt(job, 'spec', 'completions') || 1}`),
-      ),
-      ...fact('Active', plain(textAt(job, 'status', 'active'))),
-      ...fact('Failed', plain(textAt(job, 'status', 'failed'))),
-      ...fact('Tries at most', plain(textAt(job, 'spec', 'backoffLimit'))),
-      ...fact('Started', plain(textAt(job, 'status', 'startTime'))),
-      ...fact('Ended', plain(textAt(job, 'status', 'completionTime'))),
-    ]),
-    ...containerSections(template, [], namespace),
-    ...volumeSection(template, namespace),
-  ];
-}
-
-function cronJobSections(object: unknown, namespace: string): readonly Section[] {
-  const template = dig(object, 'spec', 'jobTemplate', 'spec', 'template', 'spec');
-  const active = listAt(object, 'status', 'active').flatMap((each) =>
-    link('batch', 'jobs', namespace, textAt(each, 'name')),
-  );
-  return [
-    ...facts('Schedule', [
-      ...fact('Schedule', code(textAt(object, 'spec', 'schedule'))),
-      ...fact('Time zone', plain(textAt(object, 'spec', 'timeZone'))),
-      ...fact('Runs that overlap', plain(textAt(object, 'spec', 'concurrencyPolicy'))),
-      ...fact('Last run', plain(textAt(object, 'status', 'lastScheduleTime'))),
-      ...fact('Last success', plain(textAt(object, 'status', 'lastSuccessfulTime'))),
-      ...fact('Running', active),
-    ]),
-    ...containerSections(template, [], namespace),
-  ];
-}
 
 function serviceSections(service: unknown): readonly Section[] {
   const spec = dig(service, 'spec');
@@ -160,12 +76,12 @@ function serviceSections(service: unknown): readonly Section[] {
     plain(textAt(port, 'nodePort')),
   ]);
   return [
-    ...facts('Service', [
-      ...fact('Type', plain(textAt(spec, 'type'))),
-      ...fact('Cluster address', code(addresses)),
-      ...fact('External', code(external.join(', '))),
-      ...fact('Selector', code(selectorText('services', service))),
-      ...fact('Session affinity', plain(textAt(spec, 'sessionAffinity'))),
+    ...details('Service', [
+      ...detail('Type', plain(textAt(spec, 'type'))),
+      ...detail('Cluster address', code(addresses)),
+      ...detail('External', code(external.join(', '))),
+      ...detail('Selector', code(selectorText('services', service))),
+      ...detail('Session affinity', plain(textAt(spec, 'sessionAffinity'))),
     ]),
     ...table('Ports', ['Name', 'Port', 'Leads to', 'On nodes'], rows),
   ];
@@ -187,10 +103,10 @@ function ingressSections(ingress: unknown, namespace: string): readonly Section[
     link('', 'secrets', namespace, textAt(each, 'secretName')),
   );
   return [
-    ...facts('Ingress', [
-      ...fact('Class', link('networking', 'ingressclasses', '', textAt(ingress, 'spec', 'ingressClassName'))),
-      ...fact('Certificates', secrets),
-      ...fact('Otherwise to', backendOf(dig(ingress, 'spec', 'defaultBackend'))),
+    ...details('Ingress', [
+      ...detail('Class', link('networking', 'ingressclasses', '', textAt(ingress, 'spec', 'ingressClassName'))),
+      ...detail('Certificates', secrets),
+      ...detail('Otherwise to', backendOf(dig(ingress, 'spec', 'defaultBackend'))),
     ]),
     ...table('Routes', ['Host', 'Path', 'Service'], rows),
   ];
@@ -212,13 +128,13 @@ function nodeSections(node: unknown): readonly Section[] {
     isCode: true,
   }));
   return [
-    ...facts('Node', [
-      ...fact('Addresses', code(addresses.join(', '))),
-      ...fact('Taints', taints),
-      ...fact('System', plain([textAt(info, 'osImage'), textAt(info, 'kernelVersion')].filter(Boolean).join(', '))),
-      ...fact('Runtime', plain(textAt(info, 'containerRuntimeVersion'))),
-      ...fact('Agent', plain(textAt(info, 'kubeletVersion'))),
-      ...fact('Pod addresses', code(listAt(node, 'spec', 'podCIDRs').map(String).join(', '))),
+    ...details('Node', [
+      ...detail('Addresses', code(addresses.join(', '))),
+      ...detail('Taints', taints),
+      ...detail('System', plain([textAt(info, 'osImage'), textAt(info, 'kernelVersion')].filter(Boolean).join(', '))),
+      ...detail('Runtime', plain(textAt(info, 'containerRuntimeVersion'))),
+      ...detail('Agent', plain(textAt(info, 'kubeletVersion'))),
+      ...detail('Pod addresses', code(listAt(node, 'spec', 'podCIDRs').map(String).join(', '))),
     ]),
     ...table('Resources', ['Resource', 'For pods', 'Capacity'], rows),
   ];
@@ -226,25 +142,25 @@ function nodeSections(node: unknown): readonly Section[] {
 
 function claimSections(claim: unknown): readonly Section[] {
   const spec = dig(claim, 'spec');
-  return facts('Claim', [
-    ...fact('Volume', link('', 'persistentvolumes', '', textAt(spec, 'volumeName'))),
-    ...fact('Class', link('storage', 'storageclasses', '', textAt(spec, 'storageClassName'))),
-    ...fact('Asked for', plain(textAt(spec, 'resources', 'requests', 'storage'))),
-    ...fact('Has', plain(textAt(claim, 'status', 'capacity', 'storage'))),
-    ...fact('Access', plain(listAt(spec, 'accessModes').map(String).join(', '))),
+  return details('Claim', [
+    ...detail('Volume', link('', 'persistentvolumes', '', textAt(spec, 'volumeName'))),
+    ...detail('Class', link('storage', 'storageclasses', '', textAt(spec, 'storageClassName'))),
+    ...detail('Asked for', plain(textAt(spec, 'resources', 'requests', 'storage'))),
+    ...detail('Has', plain(textAt(claim, 'status', 'capacity', 'storage'))),
+    ...detail('Access', plain(listAt(spec, 'accessModes').map(String).join(', '))),
   ]);
 }
 
 function volumeSections(volume: unknown): readonly Section[] {
   const spec = dig(volume, 'spec');
   const claim = dig(spec, 'claimRef');
-  return facts('Volume', [
-    ...fact('Claim', link('', 'persistentvolumeclaims', textAt(claim, 'namespace'), textAt(claim, 'name'))),
-    ...fact('Class', link('storage', 'storageclasses', '', textAt(spec, 'storageClassName'))),
-    ...fact('Size', plain(textAt(spec, 'capacity', 'storage'))),
-    ...fact('Access', plain(listAt(spec, 'accessModes').map(String).join(', '))),
-    ...fact('When released', plain(textAt(spec, 'persistentVolumeReclaimPolicy'))),
-    ...fact('Driver', plain(textAt(spec, 'csi', 'driver'))),
+  return details('Volume', [
+    ...detail('Claim', link('', 'persistentvolumeclaims', textAt(claim, 'namespace'), textAt(claim, 'name'))),
+    ...detail('Class', link('storage', 'storageclasses', '', textAt(spec, 'storageClassName'))),
+    ...detail('Size', plain(textAt(spec, 'capacity', 'storage'))),
+    ...detail('Access', plain(listAt(spec, 'accessModes').map(String).join(', '))),
+    ...detail('When released', plain(textAt(spec, 'persistentVolumeReclaimPolicy'))),
+    ...detail('Driver', plain(textAt(spec, 'csi', 'driver'))),
   ]);
 }
 
@@ -276,8 +192,8 @@ function bindingSections(binding: unknown, namespace: string): readonly Section[
     ];
   });
   return [
-    ...facts('Binding', [
-      ...fact(
+    ...details('Binding', [
+      ...detail(
         'Role',
         isCluster
           ? link('rbac.authorization', 'clusterroles', '', role)
@@ -294,14 +210,14 @@ function autoscalerSections(object: unknown, namespace: string): readonly Sectio
   const kind = textAt(target, 'kind');
   const resource = Object.hasOwn(resources, kind) ? resources[kind] : undefined;
   const name = textAt(target, 'name');
-  return facts('Autoscaler', [
-    ...fact('Scales', resource === undefined ? plain(`${kind} ${name}`) : link('apps', resource, namespace, name)),
-    ...fact(
+  return details('Autoscaler', [
+    ...detail('Scales', resource === undefined ? plain(`${kind} ${name}`) : link('apps', resource, namespace, name)),
+    ...detail(
       'Between',
       plain(`${textAt(object, 'spec', 'minReplicas') || 1} and ${textAt(object, 'spec', 'maxReplicas')}`),
     ),
-    ...fact('Now', plain(textAt(object, 'status', 'currentReplicas'))),
-    ...fact('Wanted', plain(textAt(object, 'status', 'desiredReplicas'))),
+    ...detail('Now', plain(textAt(object, 'status', 'currentReplicas'))),
+    ...detail('Wanted', plain(textAt(object, 'status', 'desiredReplicas'))),
   ]);
 }
 
@@ -318,19 +234,19 @@ function quotaSections(quota: unknown): readonly Section[] {
 function accountSections(account: unknown, namespace: string): readonly Section[] {
   const named = (field: string) =>
     listAt(account, field).flatMap((each) => link('', 'secrets', namespace, textAt(each, 'name')));
-  return facts('Service account', [
-    ...fact('Secrets', named('secrets')),
-    ...fact('Secrets for images', named('imagePullSecrets')),
+  return details('Service account', [
+    ...detail('Secrets', named('secrets')),
+    ...detail('Secrets for images', named('imagePullSecrets')),
   ]);
 }
 
 function eventSections(event: unknown): readonly Section[] {
-  return facts('Event', [
-    ...fact('Reason', plain(textAt(event, 'reason'))),
-    ...fact('Message', plain(textAt(event, 'message') || textAt(event, 'note'))),
-    ...fact('About', plain(`${textAt(event, 'involvedObject', 'kind')} ${textAt(event, 'involvedObject', 'name')}`)),
-    ...fact('From', plain(textAt(event, 'source', 'component') || textAt(event, 'reportingComponent'))),
-    ...fact('Times', plain(textAt(event, 'count'))),
+  return details('Event', [
+    ...detail('Reason', plain(textAt(event, 'reason'))),
+    ...detail('Message', plain(textAt(event, 'message') || textAt(event, 'note'))),
+    ...detail('About', plain(`${textAt(event, 'involvedObject', 'kind')} ${textAt(event, 'involvedObject', 'name')}`)),
+    ...detail('From', plain(textAt(event, 'source', 'component') || textAt(event, 'reportingComponent'))),
+    ...detail('Times', plain(textAt(event, 'count'))),
   ]);
 }
 
@@ -340,6 +256,6 @@ function otherSections(object: unknown): readonly Section[] {
     entriesAt(object, part)
       .filter(([, value]) => value !== '')
       .slice(0, 20)
-      .flatMap(([label, value]) => fact(label, plain(value.length > 300 ? `${value.slice(0, 300)}…` : value)));
-  return [...facts('Specification', scalars('spec')), ...facts('Status', scalars('status'))];
+      .flatMap(([label, value]) => detail(label, plain(value.length > 300 ? `${value.slice(0, 300)}…` : value)));
+  return [...details('Specification', scalars('spec')), ...details('Status', scalars('status'))];
 }

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Blank, Skeleton } from './blank.js';
+import { selectorText } from './details.js';
 import { textAt } from './dig.js';
-import { selectorText } from './facts.js';
 import { pathOf } from './kinds.js';
 import { containersOf, usualContainer } from './log-sources.js';
 import { LogView } from './log-view.js';

@@ -12,7 +12,7 @@ export function ObjectData({ resource, object }: { readonly resource: string; re
   const binary = entriesAt(object, 'binaryData');
   if (values.length + binary.length === 0) return <p class="quiet">It holds no data.</p>;
   return (
-    <section class="facts data">
+    <section class="details data">
       <h2>Data</h2>
       {values.map(([key, value]) => (
         <figure key={key}>
@@ -35,7 +35,7 @@ function SecretData({ object }: { readonly object: ApiObject }) {
   const revealed = useSignal<ReadonlySet<string>>(new Set());
   const values = entriesAt(object, 'data');
   return (
-    <section class="facts data">
+    <section class="details data">
       <h2>
         Values <span class="quiet">{String(dig(object, 'type') ?? '')}</span>
       </h2>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { now } from './clock.js';
-import { selectorText } from './facts.js';
+import { selectorText } from './details.js';
 import { type Kind, pathOf } from './kinds.js';
 import { shownVersion } from './moment.js';
 import { formatRoute, listRoute } from './routes.js';
@@ -95,7 +95,7 @@ function RelatedList({ relation, version }: { readonly relation: Relation; reado
   if (kind === undefined) return null;
   const all = formatRoute({ ...listRoute(kind, namespace), labels, fields });
   return (
-    <section class="facts">
+    <section class="details">
       <h2>
         <a href={all}>{relation.title}</a>
         {found.value !== undefined && <span class="count">{found.value.rows.length}</span>}

@@ -89,7 +89,7 @@ export function ReleasePage({ namespace, name, revision }: ReleaseProps) {
 }
 
 function Heading({ of, release }: Shown) {
-  const facts = [
+  const details = [
     ['Chart', `${release.chart} ${release.chartVersion}`],
     ['Version of the application', release.appVersion],
     ['Revision', String(of.revision)],
@@ -97,12 +97,12 @@ function Heading({ of, release }: Shown) {
     ['What happened', release.description],
   ].filter(([, text]) => text !== '');
   return (
-    <section class="facts">
+    <section class="details">
       <p>
         <StatusText tone={toneOfRelease(release.status)} text={release.status} />
       </p>
       <dl>
-        {facts.map(([label, text]) => (
+        {details.map(([label, text]) => (
           <div key={label}>
             <dt>{label}</dt>
             <dd>{text}</dd>
@@ -115,7 +115,7 @@ function Heading({ of, release }: Shown) {
 
 function Revisions({ all, shown }: { readonly all: readonly HelmRevision[]; readonly shown: number }) {
   return (
-    <section class="facts">
+    <section class="details">
       <h2>Revisions</h2>
       <ul class="chips">
         {all.map(({ namespace, name, revision, status, changed }) => (

@@ -276,7 +276,7 @@ function Others({ steps, notSeen }: Pick<RestorePlan, 'steps' | 'notSeen'>) {
   return (
     <>
       {others.length > 0 && (
-        <details class="facts">
+        <details class="details">
           <summary>{others.length} are left as they are</summary>
           <ul class="steps">
             {others.slice(0, 500).map(({ kind, past, why }) => (

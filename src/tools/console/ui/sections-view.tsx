@@ -1,15 +1,15 @@
-import type { Section, Value } from './facts.js';
+import type { Section, Value } from './details.js';
 import { kinds } from './session.js';
 import { StatusText } from './status-badge.js';
 import { hrefOf } from './target-link.js';
 
 export function Sections({ sections }: { readonly sections: readonly Section[] }) {
   return sections.map((section) => (
-    <section key={section.title} class="facts">
+    <section key={section.title} class="details">
       <h2>{section.title}</h2>
-      {'facts' in section ? (
+      {'details' in section ? (
         <dl>
-          {section.facts.map(({ label, values }) => (
+          {section.details.map(({ label, values }) => (
             <div key={label}>
               <dt>{label}</dt>
               <dd>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { now } from './clock.js';
+import { ownersOf } from './details.js';
 import { entriesAt, textAt } from './dig.js';
-import { ownersOf } from './facts.js';
 import { sectionsOf } from './kind-sections.js';
 import { nounOfKind } from './kind-title.js';
 import { kindOf } from './kinds.js';
@@ -81,7 +81,7 @@ function Labels({ route, object }: { readonly route: ObjectRoute; readonly objec
   return (
     <>
       {labels.length > 0 && (
-        <section class="facts">
+        <section class="details">
           <h2>Labels</h2>
           <ul class="chips">
             {labels.map(([key, value]) => (
@@ -100,7 +100,7 @@ function Labels({ route, object }: { readonly route: ObjectRoute; readonly objec
       )}
       {annotations.length > 0 && (
         <details
-          class="facts"
+          class="details"
           onToggle={(event) => {
             isOpen.value = event.currentTarget.open;
           }}

@@ -1,4 +1,4 @@
-import type { Target } from './facts.js';
+import type { Target } from './details.js';
 import type { Kind, Kinds } from './kinds.js';
 import { formatRoute } from './routes.js';
 

@@ -19,14 +19,14 @@ export interface Value {
   readonly isCode?: boolean;
 }
 
-export interface Fact {
+export interface Detail {
   readonly label: string;
   readonly values: readonly Value[];
 }
 
-/** A part of the summary of an object: facts, or a table. */
+/** A part of the summary of an object: details, or a table. */
 export type Section =
-  | { readonly title: string; readonly facts: readonly Fact[] }
+  | { readonly title: string; readonly details: readonly Detail[] }
   | {
       readonly title: string;
       readonly titles: readonly string[];
@@ -41,8 +41,8 @@ export function code(text: string): readonly Value[] {
   return text === '' ? [] : [{ text, isCode: true }];
 }
 
-/** A fact, or none where there is nothing to say. */
-export function fact(label: string, values: readonly Value[]): readonly Fact[] {
+/** A detail, or none where there is nothing to say. */
+export function detail(label: string, values: readonly Value[]): readonly Detail[] {
   return values.length === 0 ? [] : [{ label, values }];
 }
 
@@ -59,8 +59,8 @@ export function table(
   return rows.length === 0 ? [] : [{ title, titles, rows }];
 }
 
-export function facts(title: string, each: readonly Fact[]): readonly Section[] {
-  return each.length === 0 ? [] : [{ title, facts: each }];
+export function details(title: string, each: readonly Detail[]): readonly Section[] {
+  return each.length === 0 ? [] : [{ title, details: each }];
 }
 
 /** The conditions of any object. */
@@ -91,31 +91,31 @@ export function containerSections(spec: unknown, statuses: readonly unknown[], n
   return [...regular, ...inits, ...extra].flatMap(({ each, kind }) => {
     const name = textAt(each, 'name');
     const status = statuses.find((one) => textAt(one, 'name') === name);
-    return facts(`${kind} ${name}`, [...stateFacts(status), ...containerFacts(each, namespace)]);
+    return details(`${kind} ${name}`, [...stateFacts(status), ...containerFacts(each, namespace)]);
   });
 }
 
-function stateFacts(status: unknown): readonly Fact[] {
+function stateFacts(status: unknown): readonly Detail[] {
   if (status === undefined) return [];
   const { word, tone, why, restarts } = containerState(status);
   return [
-    ...fact('State', [{ text: word, tone }, ...plain(why)]),
-    ...(restarts > 0 ? fact('Restarts', plain(String(restarts))) : []),
+    ...detail('State', [{ text: word, tone }, ...plain(why)]),
+    ...(restarts > 0 ? detail('Restarts', plain(String(restarts))) : []),
   ];
 }
 
-function containerFacts(container: unknown, namespace: string): readonly Fact[] {
+function containerFacts(container: unknown, namespace: string): readonly Detail[] {
   const ports = listAt(container, 'ports').map((port) =>
     [textAt(port, 'name'), textAt(port, 'containerPort')].filter(Boolean).join(' '),
   );
   const command = [...listAt(container, 'command'), ...listAt(container, 'args')].map(String).join(' ');
   return [
-    ...fact('Image', code(textAt(container, 'image'))),
-    ...fact('Ports', plain(ports.join(', '))),
-    ...fact('Requests', plain(amountsText(container, 'resources', 'requests'))),
-    ...fact('Limits', plain(amountsText(container, 'resources', 'limits'))),
-    ...fact('Reads', references(container, namespace)),
-    ...fact('Command', code(command)),
+    ...detail('Image', code(textAt(container, 'image'))),
+    ...detail('Ports', plain(ports.join(', '))),
+    ...detail('Requests', plain(amountsText(container, 'resources', 'requests'))),
+    ...detail('Limits', plain(amountsText(container, 'resources', 'limits'))),
+    ...detail('Reads', references(container, namespace)),
+    ...detail('Command', code(command)),
   ];
 }
 
