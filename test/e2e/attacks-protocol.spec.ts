@@ -76,6 +76,21 @@ describe('HTTP/1.1 that a proxy may read in another way', () => {
     assert.deepEqual(statuses, [201, 200]);
   });
 
+  it('an upgrade that is ignored is the last request of its connection', async () => {
+    const { port } = new URL(cluster.first.url);
+    const socket = connectTls({ port: Number(port), ca: cluster.pki.authority, ALPNProtocols: ['http/1.1'] });
+    let text = '';
+    socket.on('data', (data: Buffer) => {
+      text += data.toString();
+    });
+    await once(socket, 'secureConnect');
+    const asking = smuggled.replace('\r\n\r\n', '\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
+    socket.write(asking + smuggled);
+    await once(socket, 'end', { signal: AbortSignal.timeout(30_000) });
+    assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200']);
+    assert.match(text, /\r\nconnection: close\r\n/i);
+  });
+
   it('a body that is refused unread is not taken for the next request', async () => {
     // 403 before the body is read: the bytes that follow still belong to the body.
     const body = smuggled.padEnd(600, 'x');

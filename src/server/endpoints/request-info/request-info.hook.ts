@@ -128,7 +128,9 @@ class RequestHook implements RequestsUnderWay {
     if (isLong && context.audit !== undefined) noticeHead(context.audit, reply.raw);
     readNothing(request.raw);
     const { httpVersionMajor, socket } = request.raw;
-    if (httpVersionMajor === 1 && this.connections.endsWithAnswer(socket)) reply.raw.setHeader('connection', 'close');
+    if (httpVersionMajor === 1 && (this.connections.endsWithAnswer(socket) || isIgnoredUpgrade(request.raw))) {
+      reply.raw.setHeader('connection', 'close');
+    }
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
     if (!isLong) context.timeLimitMs = timeLimitMs(context, requestTimeoutMs);
     if (isForNodeAgent(request.headers.via)) {
@@ -300,6 +302,14 @@ function timeoutMs(text: string | null): number {
     if (!(error instanceof ValueFormatError)) throw error;
     throw badRequestError(`invalid timeout specified in the request URL - ${error.message}`, error);
   }
+}
+
+/**
+ * Whether a request asks for another protocol and gets an ordinary response. Node discards what its client has sent
+ * after it: no later request on the connection would be answered.
+ */
+function isIgnoredUpgrade(request: FastifyRequest['raw']): boolean {
+  return request.headers.upgrade !== undefined && (request as { upgrade?: boolean | null }).upgrade !== true;
 }
 
 /** Size of the request header in characters: names, values, and HTTP/2's overhead per field. */
