@@ -26,6 +26,18 @@ function refusal(path: string): string {
 }
 
 describe('making a folder', () => {
+  it('gives it the mode that others need to enter it, whatever the umask', () => {
+    const before = process.umask(0o077);
+    try {
+      makeFolder(join(folder, 'shared', 'inner'), 0o755);
+      makeFolder(join(folder, 'usual'));
+    } finally {
+      process.umask(before);
+    }
+    for (const name of ['shared', 'shared/inner']) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o755, name);
+    assert.equal(statSync(join(folder, 'usual')).mode & 0o777, 0o700);
+  });
+
   it('makes all that lead to it, with the mode, and leaves those that are there', () => {
     const path = join(folder, 'a', 'b', 'c');
     assert.equal(makeFolder(path, 0o700), true);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
@@ -28,9 +28,16 @@ describe('what was made on a machine', () => {
   const inside = (name: string) => join(made.directory, name);
   const removeAll = async () => {
     const left = await made.remove();
-    await made.removeFolders();
+    await made.removeFolders(left.length > 0);
     return left;
   };
+
+  it('leaves no record in a folder that has files of others', async () => {
+    await made.files.write(inside('a'), 'a', 0o600);
+    await writeFile(inside('notes'), 'mine');
+    assert.deepEqual(await removeAll(), []);
+    assert.deepEqual(await readdir(made.directory), ['notes']);
+  });
 
   it('is removed whole, with what a killed process left', async () => {
     const folder = await made.folder(inside('node'));

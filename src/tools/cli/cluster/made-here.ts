@@ -104,8 +104,12 @@ export class MadeHere {
     return left;
   }
 
-  /** Removes the folders that are empty, and the record of them with the last one. */
-  async removeFolders(): Promise<void> {
+  /**
+   * Removes the folders that are empty, and the record.
+   *
+   * @param keepsRecord whether something that was made here is left, so that the record is kept beside other files
+   */
+  async removeFolders(keepsRecord: boolean): Promise<void> {
     const { folders } = await this.things();
     // The innermost first.
     const inner = folders.filter((path) => path !== this.directory).sort((a, b) => b.length - a.length);
@@ -113,7 +117,7 @@ export class MadeHere {
     await removeUnfinished(this.recordFile);
     await removeUnfinished(join(this.directory, lockName));
     const rest = (await readdir(this.directory)).filter((name) => name !== recordName);
-    if (rest.length > 0) return;
+    if (rest.length > 0 && keepsRecord) return;
     await rm(this.recordFile, { force: true });
     if (folders.includes(this.directory)) await removeEmpty(this.directory);
   }

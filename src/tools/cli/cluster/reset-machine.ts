@@ -27,6 +27,6 @@ export async function resetMachine(made: MadeHere, logger: Logger): Promise<read
     for (const lock of locks) await lock.release();
   }
   // The locks were the last files.
-  await made.removeFolders();
+  await made.removeFolders(left.length > 0);
   return left;
 }
