@@ -68,11 +68,9 @@ describe(`plinth init with systemd (PLINTH_SEED=${seed})`, { timeout: 3_600_000 
     await new Promise((resolve) => setTimeout(resolve, atMs));
     if (child.exitCode === null) process.kill(-(child.pid as number), 'SIGKILL');
     await ended;
-    // The killed process belongs to systemd now, which has to take note of its end.
-    await eventually(
-      async () => (await machine.run('pgrep', '-f', 'plinth.js init')).code !== 0,
-      'the end of the command',
-    );
+    // The killed process belongs to systemd now, and is there until systemd has taken note of its end.
+    const left = ['sh', '-c', "ps -eo stat,args | grep -c '^Z\\|[p]linth.js init'"] as const;
+    await eventually(async () => (await machine.run(...left)).output.trim() === '0', 'the end of the command');
   }
 
   async function completes(): Promise<void> {
