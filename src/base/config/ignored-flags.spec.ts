@@ -36,7 +36,7 @@ describe('flags without effect', () => {
   it('are declared once in all groups of a program', () => {
     const { ignoredEvents: _, ...others } = releaseFlagGroups;
     const names = Object.values(others).flatMap((group) => flagsOf(group).map(({ name }) => name));
-    assert.ok(names.length > 150);
+    assert.ok(names.length >= 150);
     const { ignoredLoopServing, ...server } = others;
     const own = Object.values(server).flatMap((group) => flagsOf(group).map(({ name }) => name));
     assert.equal(new Set(own).size, own.length);

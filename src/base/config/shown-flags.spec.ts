@@ -14,6 +14,8 @@ const harmless = new Set([
   'authentication-token-webhook-version',
   'oidc-issuer-url',
   'service-account-jwks-uri',
+  // Paths, though not of one file each.
+  'tls-sni-cert-key',
 ]);
 
 function textFlags(groups: OptionGroups): BoundFlag[] {
