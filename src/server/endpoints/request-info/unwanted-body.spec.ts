@@ -40,11 +40,14 @@ describe('what follows a refusal over HTTP/1.1', () => {
   let port: number;
   /** Called once the server has refused the next POST. */
   let refused: () => void = () => undefined;
+  /** Sends the response to the last GET of `/held`. */
+  let release: () => void = () => undefined;
 
   /** Refuses a POST after the beginning of its body, or without reading it; responds normally to other requests. */
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (request.method !== 'POST') {
-      response.end('next');
+      release = () => void response.end('next');
+      if (request.url !== '/held') release();
       return;
     }
     const refuse = () => {
@@ -72,12 +75,13 @@ describe('what follows a refusal over HTTP/1.1', () => {
   after(() => server.close());
 
   /** A client that reads nothing before it has sent everything. */
-  async function open(path: string, length: number, field = 'x-none: x'): Promise<Socket> {
+  async function open(path: string, length: number, field = 'x-none: x', before?: string): Promise<Socket> {
     const socket = connectTcp({ port, host: '127.0.0.1' });
     await once(socket, 'connect');
     const isRefused = new Promise<void>((resolve) => {
       refused = resolve;
     });
+    if (before !== undefined) socket.write(`GET ${before} HTTP/1.1\r\nhost: x\r\n\r\n`);
     socket.write(
       `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n${field}\r\n\r\n${'x'.repeat(1000)}`,
     );
@@ -105,10 +109,7 @@ describe('what follows a refusal over HTTP/1.1', () => {
       socket.write('x'.repeat(89_000));
       socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
       const { text, fault } = await restOf(socket);
-      assert.deepEqual(
-        [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => code),
-        ['413', '200'],
-      );
+      assert.deepEqual(codesOf(text), ['413', '200']);
       assert.equal(fault, undefined);
     });
 
@@ -136,5 +137,45 @@ describe('what follows a refusal over HTTP/1.1', () => {
       const { text } = await restOf(socket);
       assert.match(text, /^HTTP\/1\.1 413/);
     });
+
+    it(`a refused request that arrives with the end of another refused body (${path})`, async () => {
+      const socket = await open(path, 2000);
+      const rest = restOf(socket);
+      await once(socket, 'data');
+      const isRefused = new Promise<void>((resolve) => {
+        refused = resolve;
+      });
+      const fields = 'host: x\r\ncontent-length: 90000\r\nconnection: close';
+      socket.write(`${'x'.repeat(1000)}POST ${path} HTTP/1.1\r\n${fields}\r\n\r\n${'x'.repeat(1000)}`);
+      await isRefused;
+      // The second response has arrived: further bytes would reset a connection that the server had closed.
+      await once(socket, 'data');
+      socket.write('x'.repeat(40_000));
+      await new Promise((resolve) => socket.write('x'.repeat(49_000), resolve));
+      const { text, fault } = await rest;
+      assert.deepEqual(codesOf(text), ['413', '413']);
+      assert.equal(fault, undefined);
+    });
+
+    for (const last of [true, false]) {
+      const then = last ? 'the connection ends in order' : 'the next request is answered';
+      it(`a request is refused before the one in front of it is answered, and ${then} (${path})`, async () => {
+        const socket = await open(path, 90_000, last ? 'connection: close' : 'x-none: x', '/held');
+        release();
+        const rest = restOf(socket);
+        await once(socket, 'data');
+        socket.write('x'.repeat(40_000));
+        await new Promise((resolve) => socket.write('x'.repeat(49_000), resolve));
+        if (!last) socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+        const { text, fault } = await rest;
+        assert.deepEqual(codesOf(text), last ? ['200', '413'] : ['200', '413', '200']);
+        assert.equal(fault, undefined);
+      });
+    }
   }
 });
+
+/** The codes of all responses in what a server has sent. */
+function codesOf(text: string): (string | undefined)[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => code);
+}

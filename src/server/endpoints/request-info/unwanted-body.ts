@@ -1,5 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** How much of a body a client may still send after the response. */
@@ -56,23 +57,52 @@ export function readUnwanted(
   readWithin(req, limits ?? streamLimits, stream, () => stream.close(constants.NGHTTP2_NO_ERROR));
 }
 
-function readConnection({ req: request, socket }: ServerResponse, limits: UnwantedLimits): void {
+/** How many refused bodies of a connection are still being read, and whether the connection ends after them. */
+interface RefusedBodies {
+  open: number;
+  isLast: boolean;
+}
+
+/** Of a connection with several requests, the next one may be refused before the body of the one before has ended. */
+const refusedBodies = new WeakMap<Socket, RefusedBodies>();
+
+function readConnection(response: ServerResponse, limits: UnwantedLimits): void {
+  const { req: request } = response;
   // Node itself discards a complete request that has not been read.
   if (request.readableEnded || (request.complete && request.readableFlowing === null)) return;
-  if (socket === null || socket.destroyed) return;
-  const { destroySoon } = socket;
-  let isLast = false;
+  const { socket } = request;
+  if (socket.destroyed) return;
+  const bodies = keepOpen(socket);
+  bodies.open += 1;
+  request.once('end', () => {
+    bodies.open -= 1;
+    if (bodies.open > 0) return;
+    refusedBodies.delete(socket);
+    // The socket's own method is on its prototype.
+    Reflect.deleteProperty(socket, 'destroySoon');
+    if (bodies.isLast) socket.destroySoon();
+  });
+  const read = () => {
+    if (!request.readableEnded) readWithin(request, limits, socket, () => socket.destroy());
+  };
+  // The response may have to wait for the responses to earlier requests, which may last.
+  if (response.socket === null) response.once('socket', read);
+  else read();
+}
+
+/** Lets a connection stay open after its last response while refused bodies are read. */
+function keepOpen(socket: Socket): RefusedBodies {
+  const present = refusedBodies.get(socket);
+  if (present !== undefined) return present;
+  const bodies = { open: 0, isLast: false };
+  refusedBodies.set(socket, bodies);
   // Node calls this to close the connection after its last response. Ending only our side sends the whole response,
   // while further data of the client is still read.
   socket.destroySoon = () => {
-    isLast = true;
+    bodies.isLast = true;
     socket.end();
   };
-  request.once('end', () => {
-    socket.destroySoon = destroySoon;
-    if (isLast) socket.destroySoon();
-  });
-  readWithin(request, limits, socket, () => socket.destroy());
+  return bodies;
 }
 
 /** Reads a body and discards it; calls `cut` above the limits. Stops when `carrier` is closed. */
