@@ -23,3 +23,8 @@ export function nodeAddresses(
     isOwn ? `127.0.${firstBlock + Math.floor(index / perBlock)}.${1 + (index % perBlock)}` : address,
   );
 }
+
+/** Whether each node has an address of its own, so that the address alone identifies the node. A single node always has. */
+export function areOwnAddresses(addresses: readonly string[]): boolean {
+  return new Set(addresses).size === addresses.length;
+}

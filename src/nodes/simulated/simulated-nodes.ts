@@ -4,7 +4,7 @@ import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
 import { ApiConnection } from '../connection/api-connection.js';
-import { nodeAddresses } from './node-addresses.js';
+import { areOwnAddresses, nodeAddresses } from './node-addresses.js';
 import { NodeServer } from './node-server.js';
 import { PodAddresses } from './pod-addresses.js';
 import { PodEvents } from './pod-events.js';
@@ -133,7 +133,7 @@ async function startServer(
   nodes: readonly SimulatedNode[],
 ): Promise<NodeServer | undefined> {
   if (certificates === undefined) return undefined;
-  const areOwn = new Set(addresses).size > 1;
+  const areOwn = areOwnAddresses(addresses);
   return await NodeServer.start({
     ...certificates,
     addresses,
