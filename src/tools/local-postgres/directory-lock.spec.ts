@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { eventually } from '../../../test/e2e/support/test-cluster.js';
 import { checkPortFree } from '../../base/machinery/port-check.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
 import { lockDirectory } from './directory-lock.js';
@@ -18,14 +19,16 @@ describe('directory lock', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  /** Another process that takes the lock and then waits. */
-  async function holder() {
+  /** The command of another process that takes the lock and then waits. */
+  function holding(): string[] {
     const lockModule = new URL('./directory-lock.js', import.meta.url).href;
     const script = `const { lockDirectory } = await import(${JSON.stringify(lockModule)});
       await lockDirectory(${JSON.stringify(directory)}); console.log('held'); setInterval(() => {}, 1000);`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    return [process.execPath, '--input-type=module', '-e', script];
+  }
+
+  async function holder([command = '', ...rest] = holding()) {
+    const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(child.stdout, 'data');
     return child;
   }
@@ -43,6 +46,20 @@ describe('directory lock', () => {
     assert.equal((await readFile(join(directory, 'plinth.pid'), 'utf8')).split(' ')[0], String(process.pid));
     await lock.release();
     assert.deepEqual(await readdir(directory), []);
+  });
+
+  it('takes over the lock of a process that nobody collects', { skip: process.platform !== 'linux' }, async () => {
+    // The shell becomes a program that never asks how its children have ended.
+    const parent = await holder(['sh', '-c', '"$@" & exec sleep 1000', 'sh', ...holding()]);
+    try {
+      const pid = Number((await readFile(join(directory, 'plinth.pid'), 'utf8')).split(' ')[0]);
+      await assert.rejects(lockDirectory(directory), StartupError);
+      process.kill(pid, 'SIGKILL');
+      await eventually(async () => / Z /.test(await readFile(`/proc/${pid}/stat`, 'utf8')), 'the end of the process');
+      await (await lockDirectory(directory)).release();
+    } finally {
+      parent.kill('SIGKILL');
+    }
   });
 
   it('takes over the lock when its process number was reused', { skip: process.platform !== 'linux' }, async () => {

@@ -13,7 +13,8 @@ export interface DirectoryLock {
 }
 
 /**
- * Takes the lock of a folder. A lock whose process is gone is taken over, even if its number went to another process.
+ * Takes the lock of a folder. A lock whose process has ended is taken over, even if its number went to another process,
+ * or if nobody has collected the process yet.
  *
  * @param flag the flag that chooses another folder
  * @throws StartupError naming the pid of the process that holds it.
@@ -75,12 +76,14 @@ async function readHolder(path: string): Promise<number | 'gone' | undefined> {
   return (await processStart(pid)) === start ? pid : undefined;
 }
 
-/** When a process started, as an opaque string; empty where the system does not report it. */
+/** When a running process started, as an opaque string; `ended` for one that has; empty where the system does not report it. */
 async function processStart(pid: number): Promise<string> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    // The program's name, in parentheses, may contain anything; the fields that follow it are numbers.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    // The program's name, in parentheses, may contain anything; a letter and numbers follow it.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // A process that has ended keeps its number until its parent asks for its exit code.
+    return fields[0] === 'Z' || fields[0] === 'X' ? 'ended' : (fields[19] ?? '');
   } catch {
     return '';
   }

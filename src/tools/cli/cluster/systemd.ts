@@ -24,6 +24,9 @@ export interface Unit {
 /** The folder for administrators' units. */
 export const unitFolder = '/etc/systemd/system';
 
+/** How many lines of a unit's log explain a failure. */
+const shownLines = 5;
+
 /** Whether systemd runs this machine. It makes this folder when it starts. */
 export function isSystemdRunning(folder = '/run/systemd/system'): boolean {
   return existsSync(folder);
@@ -76,6 +79,20 @@ export class Systemd {
     for (const unit of units) {
       if (existsSync(join(this.folder, unit))) await systemctl('disable', '--now', unit);
     }
+  }
+
+  /** The last lines that a unit has logged since a time in milliseconds; empty where the machine keeps no log. */
+  async lastLines(unit: string, since: number): Promise<string[]> {
+    const flags = [
+      '--quiet',
+      '--no-pager',
+      '--output=cat',
+      `--lines=${shownLines}`,
+      `--since=@${Math.floor(since / 1000)}`,
+    ];
+    const log = promisify(execFile)('journalctl', [...flags, `--identifier=${unit}`]);
+    const { stdout } = await log.catch(() => ({ stdout: '' }));
+    return stdout.split('\n').filter((line) => line !== '');
   }
 
   /** Lets the manager forget units whose files are gone. */

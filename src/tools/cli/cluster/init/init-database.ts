@@ -98,7 +98,9 @@ async function runUnit({ settings, made, logger, signal }: DatabaseDependencies)
     command: ['database', `--data-dir=${dataDir}`],
     environmentFile: join(configDir, 'more-database.env'),
   };
-  await new Systemd(made, logger).run([unit]);
+  const systemd = new Systemd(made, logger);
+  const began = systemTimers.now();
+  await systemd.run([unit]);
   const deadline = systemTimers.elapsed() + options.init.timeoutMs;
   for (;;) {
     const url = (await readFile(join(dataDir, databaseUrlName), 'utf8').catch(() => '')).trim();
@@ -107,7 +109,9 @@ async function runUnit({ settings, made, logger, signal }: DatabaseDependencies)
     if (signal.aborted)
       throw new StartupError('stopped while the database started: the same command goes on from there');
     if (systemTimers.elapsed() > deadline) {
-      throw new StartupError(`the database does not answer (${problem}): see journalctl -u ${databaseUnitName}`);
+      const lines = await systemd.lastLines(databaseUnitName, began);
+      const log = lines.length === 0 ? '' : `, which ends with\n${lines.map((line) => `  ${line}`).join('\n')}`;
+      throw new StartupError(`the database does not answer (${problem}): see journalctl -u ${databaseUnitName}${log}`);
     }
     await systemTimers.wait(pollMs, signal);
   }
