@@ -75,7 +75,7 @@ describe('the mode ABAC', () => {
     const body = { metadata: { name: 'x' } };
     const written = await client.post('/api/v1/namespaces/default/secrets', body, { token: alice });
     assert.equal(written.status, 403);
-    assert.match(written.body.message, /in the namespace "default": No policy matched\.$/);
+    assert.match(written.body.message, /in the namespace "default": abac: No policy matched\.$/);
     assert.equal((await client.post('/api/v1/namespaces/default/configmaps', body, { token: alice })).status, 201);
   });
 

@@ -211,7 +211,8 @@ describe('the audit trail in its other modes', { timeout: 240_000 }, () => {
       return (await hasty.client.post(maps, held, { headers: { 'user-agent': agent() } })).status === 504;
     }, 'a request that runs out of time');
     const event = await ended(agent());
-    assert.deepEqual(event.responseStatus, { metadata: {}, status: 'Failure', reason: 'Timeout', code: 504 });
+    const { status, reason, code } = event.responseStatus;
+    assert.deepEqual({ status, reason, code }, { status: 'Failure', reason: 'Timeout', code: 504 });
     assert.equal(event.requestObject.metadata.name, `late-${count}`);
     assert.equal(events(agent()).length, 1);
 

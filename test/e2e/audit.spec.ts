@@ -150,7 +150,12 @@ describe('the audit trail', () => {
     assert.deepEqual(applied.last.requestObject, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b' } });
     const removed = await noted('DELETE', `${maps}/b`, { body: { propagationPolicy: 'Background' } });
     assert.deepEqual(removed.last.requestObject, { propagationPolicy: 'Background' });
-    assert.deepEqual(removed.last.responseStatus, { metadata: {}, status: 'Success', code: 200 });
+    assert.deepEqual(removed.last.responseStatus, {
+      metadata: {},
+      status: 'Success',
+      details: removed.response.body.details,
+      code: 200,
+    });
     const list = await noted('GET', maps, { headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } });
     assert.deepEqual(list.last.responseObject, list.response.body);
     const yaml = await noted('GET', maps, { headers: { accept: 'application/yaml' } });
@@ -163,13 +168,21 @@ describe('the audit trail', () => {
 
   it('notes refusals of every kind', async () => {
     const missing = await noted('GET', `${maps}/none`);
-    assert.deepEqual(missing.last.responseStatus, { metadata: {}, status: 'Failure', reason: 'NotFound', code: 404 });
+    assert.deepEqual(missing.last.responseStatus, {
+      metadata: {},
+      status: 'Failure',
+      message: 'configmaps "none" not found',
+      reason: 'NotFound',
+      details: { name: 'none', kind: 'configmaps' },
+      code: 404,
+    });
     assert.equal(missing.last.responseObject.reason, 'NotFound');
     const malformed = await noted('POST', maps, { raw: '{nonsense' });
     assert.equal(malformed.last.responseStatus.code, 400);
     assert.equal(malformed.last.requestObject, undefined);
     const denied = await noted('GET', maps, { token: tokens.alice });
     assert.equal(denied.last.responseStatus.reason, 'Forbidden');
+    assert.match(denied.last.responseStatus.message, /^configmaps is forbidden: User "alice" cannot list/);
     assert.equal(denied.last.annotations['authorization.k8s.io/decision'], 'forbid');
     const refused = await noted('GET', maps, { token: 'no token of ours' });
     assert.equal(refused.response.headers['audit-id'], refused.last.auditID);
@@ -179,6 +192,7 @@ describe('the audit trail', () => {
     assert.deepEqual(refused.last.responseStatus, {
       metadata: {},
       status: 'Failure',
+      message: 'Unauthorized',
       reason: 'Unauthorized',
       code: 401,
     });
@@ -364,7 +378,8 @@ describe('the audit trail', () => {
     assert.deepEqual(last.responseObject, response.body);
     assert.deepEqual(last.objectRef, { resource: 'configmaps', namespace: 'noted', name: 'large', apiVersion: 'v1' });
     const bad = await noted('POST', maps, { body: { metadata: { name: 'UPPER' }, data } });
-    assert.deepEqual(bad.last.responseStatus, { metadata: {}, status: 'Failure', reason: 'Invalid', code: 422 });
+    const { status, reason, code, details } = bad.last.responseStatus;
+    assert.deepEqual([status, reason, code, details.name], ['Failure', 'Invalid', 422, 'UPPER']);
   });
 
   it('shows who changed what to readers of the database, and no more', async () => {

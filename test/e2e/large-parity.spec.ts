@@ -115,7 +115,7 @@ const steps: readonly Step[] = [
   ['PATCH', 'pods/p', patch('strategic-merge', { spec: { containers: [{ name: 'c', image: 'j' }] } })],
   ['PATCH', 'pods/p', patch('merge', { spec: { nodeName: 'n' } })],
   ['POST', 'pods/p/eviction', json({ metadata: { name: 'p' } })],
-  ['POST', 'pods/p/binding', json({ target: { name: 'n1' } })],
+  ['POST', 'pods/p/binding', json({ metadata: { name: 'p' }, target: { name: 'n1' } })],
   ['GET', 'pods/p', accept(table)],
   ['DELETE', 'pods/p?gracePeriodSeconds=0'],
   ['POST', 'services', json({ metadata: { name: 's' }, spec: { ports: [{ port: 1 }], clusterIP: 'None' } })],

@@ -181,13 +181,18 @@ describe('PATCH', () => {
     const path = `/api/v1/namespaces/${namespace}/configmaps/kept`;
     for (const [type, bodies] of [
       ['merge', [null, [], '', 0]],
-      ['strategic-merge', [null, [], '', 0]],
-      ['json', [null, {}, '', 0]],
+      ['strategic-merge', [[], '', 0]],
+      ['json', [{}, '', 0]],
     ] as const) {
       for (const body of bodies) {
         assert.equal((await client.patch(path, type, body)).status, 400, `${type} ${JSON.stringify(body)}`);
       }
     }
+    // As in release 1.37, these two change nothing.
+    const { text } = await client.get(path);
+    for (const type of ['strategic-merge', 'json'])
+      assert.equal((await client.patch(path, type, null)).status, 200, type);
+    assert.equal((await client.get(path)).text, text);
   });
 
   it('that applies a nameless object makes none', async () => {

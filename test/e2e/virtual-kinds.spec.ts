@@ -47,6 +47,11 @@ describe('bindings', () => {
     const { client } = cluster.first;
     await addPod('labelled');
     const metadata = { name: 'labelled', labels: { zone: 'z1' }, annotations: { why: 'there' } };
+    for (const named of [{}, { metadata: { name: 'another' } }]) {
+      const unnamed = await client.post(`${pods}/labelled/binding`, { ...named, target: { name: 'n1' } });
+      const message = 'name in URL does not match name in Binding object';
+      assert.deepEqual([unnamed.status, unnamed.body.message], [400, message]);
+    }
     const other = await client.post(`${pods}/labelled/binding`, {
       metadata: { ...metadata, uid: 'other' },
       target: { name: 'n1' },

@@ -44,7 +44,15 @@ export interface ServiceAccountTokenIssuer {
   readonly audiences: readonly string[];
   /** Longer requested lifetimes are shortened to this; undefined: no limit. */
   readonly maxExpirationSeconds?: number | undefined;
-  issue(request: ServiceAccountTokenRequest): Promise<{ readonly token: string; readonly expiresAt: Date }>;
+  issue(request: ServiceAccountTokenRequest): Promise<IssuedToken>;
+}
+
+/** A signed token. */
+export interface IssuedToken {
+  readonly token: string;
+  /** The `jti` of the token: requests with it are recorded under this id. */
+  readonly id: string;
+  readonly expiresAt: Date;
 }
 
 /** Injection token of the {@link ServiceAccountTokenIssuer}; undefined if this process has no signing key. */

@@ -60,6 +60,8 @@ export interface CreatedSubresource extends UpdateRules {
   readonly type: 'created';
   readonly name: string;
   readonly body: BodyKind;
+  /** As in {@link VirtualSubresource.otherName}. */
+  readonly otherName?: string;
   readonly write: WriteIntoParent;
   /** Makes the response that is sent instead of the body (a Status). */
   readonly createAnswer: (context: RequestContext, body: ApiObject) => ApiObject;

@@ -39,6 +39,8 @@ export interface ResponseInfo {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
+  /** JSON; empty when there are none. */
+  readonly details: string;
 }
 
 /**
@@ -147,11 +149,12 @@ function referenceText({ requestInfo, name, namespace, uid, resourceVersion }: A
   return `${text}}`;
 }
 
-function responseText({ code, status, reason, message }: ResponseInfo): string {
+function responseText({ code, status, reason, message, details }: ResponseInfo): string {
   let text = '{"metadata":{}';
   if (status !== '') text += `,"status":${quoted(status)}`;
   if (message !== '') text += `,"message":${quoted(message)}`;
   if (reason !== '') text += `,"reason":${quoted(reason)}`;
+  if (details !== '') text += `,"details":${details}`;
   return `${text},"code":${code}}`;
 }
 

@@ -98,7 +98,7 @@ export class Auditor implements RequestAuditor {
         namespace: '',
         uid: '',
         resourceVersion: '',
-        response: { code, status: 'Failure', reason, message: '' },
+        response: { code, status: 'Failure', reason, message: '', details: '' },
         requestObject: undefined,
         responseObject: undefined,
         receivedAt: now,

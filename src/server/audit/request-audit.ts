@@ -2,6 +2,7 @@ import type { AuditTrail } from '../../base/machinery/audit-trail.js';
 import { parseJson } from '../../base/machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../base/machinery/request-context.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
+import { type Answer, type AnswerOptions, answerOf } from './answer-of.js';
 import type { AuditInfo, ResponseInfo } from './audit-event.js';
 import type { AuditPolicyRule, AuditStage, AuditSubject } from './audit-policy.js';
 import { type Hide, hiderFor, withoutManagedFields } from './hidden-values.js';
@@ -73,12 +74,6 @@ interface ObjectIdentity {
   namespace: string;
   uid: string;
   resourceVersion: string;
-}
-
-interface Answer {
-  readonly code: number;
-  readonly status: string;
-  readonly reason: string;
 }
 
 /**
@@ -203,7 +198,7 @@ export class RequestAudit implements AuditTrail {
 
   /** Called after a switch to another protocol; the request ends with its connection. */
   upgraded(): void {
-    this.answer = { code: 101, status: '', reason: '' };
+    this.answer = answerOf(101, undefined, this.answerOptions());
     this.started(101);
   }
 
@@ -315,14 +310,14 @@ export class RequestAudit implements AuditTrail {
   }
 
   private responseInfo(code: number): ResponseInfo {
-    const { status = '', reason = '' } = this.answer ?? {};
+    const { status = '', reason = '', message = '', details = '' } = this.answer ?? {};
     // An upgraded connection or a started watch normally ends when its connection closes.
     const isBroken = this.isClosed && code !== 101 && !(this.request.context.isLongRunning && this.isStarted);
     const how = this.request.context.isAborted
       ? 'the server cut its answer before it was complete'
       : 'the client left before its answer was complete';
-    const message = isBroken ? how : '';
-    return { code, status: isBroken && status === '' ? 'Failure' : status, reason, message };
+    if (!isBroken) return { code, status, reason, message, details };
+    return { code, status: status === '' ? 'Failure' : status, reason, message: how, details };
   }
 
   private emit(stage: AuditStage, response: ResponseInfo | undefined): Promise<void> | undefined {
@@ -378,17 +373,16 @@ export class RequestAudit implements AuditTrail {
   private noteAnswer(code: number, value: unknown): void {
     // The rule must be chosen before the response head is built, which happens next.
     if (this.state === 'arrived') this.choose();
-    const { kind, status, reason } = (value ?? {}) as { kind?: unknown; status?: unknown; reason?: unknown };
-    const isStatus = kind === 'Status' && typeof status === 'string';
-    this.answer = {
-      code,
-      status: isStatus ? status : '',
-      reason: isStatus && typeof reason === 'string' ? reason : '',
-    };
+    this.answer = answerOf(code, value, this.answerOptions());
     // A generated name is known only from the response.
-    if (!isStatus && this.identity.name === '' && this.request.context.requestInfo.verb === 'create') {
+    if (this.answer.status === '' && this.identity.name === '' && this.request.context.requestInfo.verb === 'create') {
       this.identity.name = nameOf(value);
     }
+  }
+
+  private answerOptions(): AnswerOptions {
+    const { hide, decision } = this;
+    return { showsValues: this.wantsRequestObject, hide, isForbidden: decision === 'forbid' };
   }
 
   private noteIdentity(object: unknown): void {

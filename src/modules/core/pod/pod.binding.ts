@@ -12,6 +12,7 @@ export function bindingPath(clock: Clock, options: PodValidationOptions): Create
     type: 'created',
     name: 'binding',
     body: { kind: { group: '', version: 'v1', kind: 'Binding' }, type: binding },
+    otherName: 'name in URL does not match name in Binding object',
     write: (_context, parent, body) => bind(parent as unknown as Pod, body as unknown as Binding, clock),
     // The rule that a pod's spec can't change applies only to the pod's own path.
     validateUpdate: (_context, pod, old) =>

@@ -70,9 +70,12 @@ async function performToken(
   const target = spec.boundObjectRef ? await boundTarget(context, action, spec.boundObjectRef) : {};
   const uid = account.metadata.uid ?? '';
   const asked = { namespace, name, uid, audiences, expirationSeconds, ...target };
-  const { token, expiresAt } = action.dryRun
-    ? { token: '', expiresAt: new Date(context.clock.now() + expirationSeconds * 1000) }
+  const { token, id, expiresAt } = action.dryRun
+    ? { token: '', id: undefined, expiresAt: new Date(context.clock.now() + expirationSeconds * 1000) }
     : await issuer.issue(asked);
+  if (id !== undefined) {
+    request.auditAnnotations.set(`${context.names.credentialPrefix}/issued-credential-id`, `JTI=${id}`);
+  }
   const creationTimestamp = formatTime(context.clock.now());
   return {
     kind: body.kind,

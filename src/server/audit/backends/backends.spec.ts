@@ -57,7 +57,7 @@ function event(id: string, more: Partial<AuditInfo> = {}): AuditEvent {
     namespace: 'a',
     uid: '',
     resourceVersion: '',
-    response: { code: 201, status: '', reason: '', message: '' },
+    response: { code: 201, status: '', reason: '', message: '', details: '' },
     requestObject: '{"data":{"k":"v"}}',
     responseObject: undefined,
     receivedAt: 1_700_000_000_123,

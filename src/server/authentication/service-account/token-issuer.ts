@@ -1,7 +1,11 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { Clock } from '../../../base/machinery/clock.js';
-import type { ServiceAccountTokenIssuer, ServiceAccountTokenRequest } from '../../../base/machinery/tokens.js';
+import type {
+  IssuedToken,
+  ServiceAccountTokenIssuer,
+  ServiceAccountTokenRequest,
+} from '../../../base/machinery/tokens.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { encodeAccountClaims } from './claims.js';
 import { KeyFileError, readKeyPem, type VerificationKey, verificationKey } from './verification-keys.js';
@@ -54,7 +58,8 @@ export class TokenIssuer implements ServiceAccountTokenIssuer {
   }
 
   /** `expiresAt` in the result is the requested end, even if the token lives longer: clients renew it by that time. */
-  async issue(request: ServiceAccountTokenRequest): Promise<{ readonly token: string; readonly expiresAt: Date }> {
+  async issue(request: ServiceAccountTokenRequest): Promise<IssuedToken> {
+    const id = randomUUID();
     const { issuer, names, clock } = this.settings;
     const { key, verification } = this.settings.signingKey();
     const { namespace, name, uid, bound, node, expirationSeconds } = request;
@@ -67,14 +72,14 @@ export class TokenIssuer implements ServiceAccountTokenIssuer {
       exp: now + lifetime,
       iat: now,
       iss: issuer,
-      jti: randomUUID(),
+      jti: id,
       [names.tokenClaim]: encodeAccountClaims(namespace, { name, uid }, bound, node, warnAfter),
       nbf: now,
       sub: accountUserName(namespace, name),
     })
       .setProtectedHeader({ alg: verification.algorithm, kid: verification.id })
       .sign(key);
-    return { token, expiresAt: new Date((now + expirationSeconds) * 1000) };
+    return { token, id, expiresAt: new Date((now + expirationSeconds) * 1000) };
   }
 
   private lifetimeOf({ bound, expirationSeconds }: ServiceAccountTokenRequest, audiences: readonly string[]): number {

@@ -26,7 +26,7 @@ export async function handleDeleteCollection(request: ResourceRequest): Promise<
   const { services, context, resource } = request;
   const accepted = negotiateList(request);
   checkForm(context, accepted);
-  checkNumbers(context.query);
+  checkNumbers(context, services);
   const turn = selectorTurn(context);
   if (turn !== undefined) await turn;
   const selection = strictSelection(resource, parseSelection(resource, context.query));

@@ -32,7 +32,7 @@ const transformedAtOnce = 128 * 1024;
 export async function handleList(request: ResourceRequest): Promise<void> {
   const { services, context, resource } = request;
   const accepted = negotiateList(request);
-  checkNumbers(context.query);
+  checkNumbers(context, services);
   const turn = selectorTurn(context);
   if (turn !== undefined) await turn;
   const selection = parseSelection(resource, context.query);

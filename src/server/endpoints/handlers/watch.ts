@@ -66,7 +66,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const isWebSocket = wantsWebSocket(reply.raw);
   const accepted = negotiateWatch(request);
   // A watch has no pages, but a limit that is no number is a mistake all the same.
-  checkNumbers(context.query);
+  checkNumbers(context, services);
   const options = parseWatchOptions(services, context);
   const startedAt = performance.now();
   const endsAt = startedAt + options.timeoutMs;

@@ -58,10 +58,13 @@ export function parseListOptions(
   return { limit, semantics: { kind: exact ? 'exact' : 'notOlderThan', version } };
 }
 
-/** Throws a 400 for numbers of a list or watch that are none. They are read before its selectors. */
-export function checkNumbers(query: URLSearchParams): void {
+/** Throws a 400 for numbers of a list or watch that are none and have an effect. They are read before its selectors. */
+export function checkNumbers(
+  { query }: Pick<RequestContext, 'query'>,
+  { features }: Pick<EndpointServices, 'features'>,
+): void {
   parseCountedNumber(query.get('timeoutSeconds'));
-  parseCountedNumber(query.get('limit'));
+  if (features.isOn('APIListChunking')) parseCountedNumber(query.get('limit'));
 }
 
 /**

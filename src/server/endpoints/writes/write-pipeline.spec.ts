@@ -215,7 +215,7 @@ describe('the admission attributes of a write', () => {
     const pods = '/api/v1/namespaces/n/pods';
     await send('POST', pods, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
     seen = [];
-    await send('POST', `${pods}/p/binding`, { target: { kind: 'Node', name: 'x' } });
+    await send('POST', `${pods}/p/binding`, { metadata: { name: 'p' }, target: { kind: 'Node', name: 'x' } });
     const eviction = { apiVersion: 'policy/v1beta1', kind: 'Eviction', metadata: { name: 'p' } };
     await send('POST', `${pods}/p/eviction?dryRun=All`, eviction);
     assert.deepEqual(whats(), [

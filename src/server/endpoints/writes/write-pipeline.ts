@@ -163,7 +163,8 @@ export class WritePipeline {
     const { definition } = resource;
     if (name === '') ensureNamespace(definition, object, namespace);
     else {
-      const otherName = subresource?.type === 'virtual' ? subresource.otherName : undefined;
+      const isPosted = subresource?.type === 'virtual' || subresource?.type === 'created';
+      const otherName = isPosted ? subresource.otherName : undefined;
       // An object created at a subresource path need not repeat its parent's name, unless its kind has a message for
       // that; a replacing body must contain it.
       if (verb === 'create' && otherName === undefined) object.metadata.name ||= name;
