@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createSecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import {
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
 import { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { type ApiAccess, fixedAccess } from '../../base/outgoing/api-access.js';
 import { ApiConnection, TooManyWait } from './api-connection.js';
+import { Http2Connections } from './http2-connections.js';
 
 describe('ApiConnection', () => {
   let server: ReturnType<typeof createSecureServer>;
@@ -98,4 +104,62 @@ describe('ApiConnection', () => {
       limited.stop();
     }
   });
+
+  /** Opens one connection by a request, and makes the server send a GOAWAY without closing it. */
+  async function leave(connections: Http2Connections): Promise<void> {
+    const begins = once(server, 'session') as Promise<[ServerHttp2Session]>;
+    const stream = connections.request({ ':path': '/pods' }, false, signal);
+    stream.resume();
+    const [[session]] = await Promise.all([begins, once(stream, 'close')]);
+    session.goaway(0);
+    while (connections.size > 0 && !stateOf(connections).destroyed)
+      await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  it('closes a connection that the server announces to close and never does', async () => {
+    // Long enough for a handshake on a slow machine, which has this time as well.
+    const connections = new Http2Connections(access.server, access.tls, 3_000);
+    await leave(connections);
+    await untilClosed(connections);
+  });
+
+  it('stops with a connection that waits for the server to close it', async () => {
+    const connections = new Http2Connections(access.server, access.tls);
+    await leave(connections);
+    assert.equal(connections.size, 1);
+    connections.stop();
+    await untilClosed(connections);
+  });
+
+  it('gives up a connection whose handshake the server does not complete', async () => {
+    const sockets: Socket[] = [];
+    const mute = createServer((socket) => void sockets.push(socket.on('error', () => undefined)));
+    mute.listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const connections = new Http2Connections(
+      `https://127.0.0.1:${(mute.address() as AddressInfo).port}`,
+      access.tls,
+      20,
+    );
+    try {
+      const stream = connections.request({ ':path': '/pods' }, false, signal);
+      const [error] = (await once(stream, 'error')) as [Error];
+      assert.match(error.message, /handshake/);
+      await untilClosed(connections);
+    } finally {
+      connections.stop();
+      for (const socket of sockets) socket.destroy();
+      mute.close();
+    }
+  });
 });
+
+async function untilClosed(connections: Http2Connections): Promise<void> {
+  while (connections.size > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** The session of the only connection. */
+function stateOf(connections: Http2Connections): { readonly destroyed: boolean } {
+  const [connection] = (connections as unknown as { open: Set<{ session: { destroyed: boolean } }> }).open;
+  return connection?.session ?? { destroyed: true };
+}

@@ -35,7 +35,7 @@ test('the connection of a session that ended with unsent bytes is closed, and co
     response.end(request.url === '/' ? large : 'small');
   });
   server.on('sessionError', () => undefined);
-  new EndedSessions({ closedMs: 20, brokenMs: 20, sweepMs: 10 }).watch(server);
+  new EndedSessions({ closedMs: 20, brokenMs: 20, unsentMs: 20, sweepMs: 10 }).watch(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -47,20 +47,27 @@ test('the connection of a session that ended with unsent bytes is closed, and co
   };
   await assertServed();
 
-  const begun = once(server, 'session') as Promise<[ServerHttp2Session]>;
-  const connected = once(server, 'secureConnection') as Promise<[Socket]>;
-  const broken = connect({ port, host: '127.0.0.1', servername: 'localhost', ca: root.cert, ALPNProtocols: ['h2'] });
-  broken.on('error', () => undefined);
-  broken.write(Buffer.concat([preface, frame(4, 0, window), frame(8, 0, mostBytes), frame(1, 1, getRoot, 5)]));
-  const [[session], [socket]] = await Promise.all([begun, connected]);
-  const closed = once(socket, 'close');
-  // The server has begun to send more than the connection holds, and its client reads no further.
-  await once(broken, 'data');
-  broken.pause();
-  broken.write(frame(7, 0, Buffer.from([0, 0, 0, 0, 0, 0, 0, 2])));
-  await closed;
-  assert.ok(session.destroyed);
-  broken.destroy();
+  const endings = {
+    'an error': frame(7, 0, Buffer.from([0, 0, 0, 0, 0, 0, 0, 2])),
+    // The stream is reset, and the session is to be closed in order.
+    'no error': Buffer.concat([frame(3, 1, Buffer.from([0, 0, 0, 8])), frame(7, 0, Buffer.alloc(8))]),
+  };
+  for (const ending of Object.values(endings)) {
+    const begun = once(server, 'session') as Promise<[ServerHttp2Session]>;
+    const connected = once(server, 'secureConnection') as Promise<[Socket]>;
+    const broken = connect({ port, host: '127.0.0.1', servername: 'localhost', ca: root.cert, ALPNProtocols: ['h2'] });
+    broken.on('error', () => undefined);
+    broken.write(Buffer.concat([preface, frame(4, 0, window), frame(8, 0, mostBytes), frame(1, 1, getRoot, 5)]));
+    const [[session], [socket]] = await Promise.all([begun, connected]);
+    const closed = once(socket, 'close');
+    // The server has begun to send more than the connection holds, and its client reads no further.
+    await once(broken, 'data');
+    broken.pause();
+    broken.write(ending);
+    await closed;
+    assert.ok(session.destroyed || session.closed);
+    broken.destroy();
+  }
 
   await assertServed();
   used.destroy();
