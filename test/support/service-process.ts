@@ -1,6 +1,7 @@
 import type { ApiObject } from '../../src/base/machinery/api-object.js';
 import type { RequestContext } from '../../src/base/machinery/request-context.js';
 import { decode } from '../../src/base/machinery/schema/index.js';
+import { notFoundError } from '../../src/base/machinery/status-error.js';
 import { vendorNames } from '../../src/base/machinery/vendor.js';
 import { namespaceResource } from '../../src/modules/core/namespace/namespace.resource.js';
 import type { AllocatorDependencies } from '../../src/modules/core/service/allocation/service-allocator.js';
@@ -80,7 +81,8 @@ export class ServiceProcess {
 
   async change(name: string, change: (service: Service) => void, dryRun = false): Promise<Service> {
     const transform = (live: ApiObject | undefined): ApiObject => {
-      const object = structuredClone(live) as ApiObject;
+      if (live === undefined) throw notFoundError({ group: '', resource: 'services' }, name);
+      const object = structuredClone(live);
       change(object as unknown as Service);
       this.context.registry.findStoredResource('', 'v1', 'services')?.definition.strategy.applyDefaults?.(object);
       return object;

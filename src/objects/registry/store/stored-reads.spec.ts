@@ -73,6 +73,7 @@ const parsers: Readonly<Record<string, string>> = {
   'nodes/proxy/routes/kernel-routes.ts': 'answers of ip',
   'nodes/connection/bodies.ts': 'answers of a server, as its client',
   'tools/console/ui/restore-client.ts': 'answers of a server, as its client',
+  'tools/console/ui/helm-release.ts': 'records of releases in Secrets, in the form of their program',
   'tools/console/ui/pod-channel.ts': 'the outcome of a program in a container',
   'tools/test-clusters/library/user-access.ts': 'answers of a server, as its client',
   'storage/encryption/encryption.ts': 'texts to be written, whose form it checks',
