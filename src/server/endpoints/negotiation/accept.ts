@@ -90,6 +90,9 @@ export function checkRepresentations(header: string | undefined, available: read
 export class AcceptNegotiator {
   private readonly cache = new Map<string, AcceptedType>();
   private readonly metaGroup: string;
+  // Made once: every request of a list passes one of them.
+  private readonly plainTypes: readonly string[];
+  private readonly listTypes: readonly string[];
 
   /** @param hasCbor whether CBOR is supported at all */
   constructor(
@@ -97,19 +100,21 @@ export class AcceptNegotiator {
     readonly hasCbor = true,
   ) {
     this.metaGroup = `meta.${names.suffix}`;
+    this.plainTypes = ['application/json', 'application/yaml', names.protobufMediaTypes[0] as string];
+    this.listTypes = [...this.plainTypes, ...this.eventTypes()];
   }
 
   /**
    * Media types of bodies and responses, as listed in messages. Clients compare these lists, so CBOR, which the
    * reference supports only behind a feature gate, is omitted, and protobuf is there for custom kinds too.
    */
-  mediaTypes(): string[] {
-    return ['application/json', 'application/yaml', this.names.protobufMediaTypes[0] as string];
+  mediaTypes(): readonly string[] {
+    return this.plainTypes;
   }
 
   /** Media types of lists, which may also be watched, as listed in messages. */
-  streamTypes(): string[] {
-    return [...this.mediaTypes(), ...this.eventTypes()];
+  streamTypes(): readonly string[] {
+    return this.listTypes;
   }
 
   /**
@@ -158,7 +163,7 @@ export class AcceptNegotiator {
     return chosen;
   }
 
-  private typesOf(hasProtobuf: boolean): string[] {
+  private typesOf(hasProtobuf: boolean): readonly string[] {
     return hasProtobuf ? this.mediaTypes() : this.mediaTypes().slice(0, -1);
   }
 
