@@ -42,6 +42,7 @@ export class LocalDatabase implements Database {
             role: 'replica',
             connectTimeoutMs: Math.min(options.connectTimeoutMs, 2 * options.replicaPatienceMs),
             patienceMs: options.replicaPatienceMs / 3,
+            seatMs: options.replicaPatienceMs,
             check: (session) => this.checkReplica(session),
           });
     const lock = new WriterLock(

@@ -73,6 +73,7 @@ export class PostgresChangeLog implements ChangeLog {
   private async readReplica(replica: ReadReplica, after: bigint, scope: LogScope): Promise<LogStretch | undefined> {
     if (replica.known <= after || replica.isUncertain) {
       const head = await this.head();
+      replica.confirm(head);
       if (head <= after) return { changes: [], position: after, head, more: false };
     }
     const upto = replica.known;

@@ -7,9 +7,9 @@ import { type EpochKeeper, SUSPICIOUS_LEAP } from './epoch-keeper.js';
 import type { StorageObserver } from './postgres-storage-options.js';
 import { ReplicaLag } from './replica-lag.js';
 import type { Row, Statement, StatementValue } from './session.js';
-import { hasHead, LOG_BOUNDS, text } from './statements.js';
+import { LOG_BOUNDS, text } from './statements.js';
 
-/** A statement that may run on a read replica, with its values. */
+/** A statement that may run on a read replica, with its values. The second column of its first row is the newest version. */
 export interface ReplicaQuery {
   readonly statement: Statement;
   readonly values: readonly StatementValue[];
@@ -35,8 +35,9 @@ interface ReplicaOptions {
  * same snapshot, has reached the version asked for. So a read from a replica shows neither less nor more than the
  * primary would at that version, even if the replica has received changes that are lost in a fail-over.
  *
- * States: `used`, and `avoided` after a read that failed or waited longer than `patienceMs`. While the replica is avoided
- * everything comes from the primary, and a probe looks once a second whether the replica is up to date again.
+ * States: `used`, and `avoided` after a read that failed or waited longer than `patienceMs`, or when no read was answered
+ * for that long. While the replica is avoided everything comes from the primary, also what was being read; and a probe
+ * looks once a second whether the replica is up to date again.
  */
 export class ReadReplica {
   private readonly options: ReplicaOptions;
@@ -48,6 +49,10 @@ export class ReadReplica {
   private avoided: string | undefined;
   private probing: Promise<void> | undefined;
   private probedAt = 0;
+  /** The end of each read in progress, for the time when the replica is avoided. */
+  private readonly leaving = new Set<() => void>();
+  private looking: Promise<Row[] | undefined> | undefined;
+  private answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ReplicaOptions) {
     this.options = options;
@@ -94,16 +99,14 @@ export class ReadReplica {
    * because the replica can't be read or does not reach the version in time.
    */
   async rowsAt(version: bigint, query: ReplicaQuery): Promise<Row[] | undefined> {
-    const isCheckable = hasHead(query.statement);
     this.lag.expect(version);
     const deadline = performance.now() + this.options.patienceMs;
     const pauses = new Backoff({ firstMs: 1, longestMs: 25 });
     while (this.mayRead()) {
       // A statement that may be long runs only on a replica that had the version in its last answer.
       const isReady = this.head >= version;
-      const rows = await this.run(isReady ? query : { statement: LOG_BOUNDS, values: [] });
+      const rows = await (isReady ? this.run(query) : this.look());
       if (rows === undefined) return undefined;
-      if (isReady && !isCheckable) return this.answered(rows);
       if (this.hasReached(rows, version)) {
         if (isReady) return this.answered(rows);
         continue;
@@ -165,29 +168,67 @@ export class ReadReplica {
     return started > until ? started : until;
   }
 
-  private async run({ statement, values }: ReplicaQuery): Promise<Row[] | undefined> {
-    try {
-      return await this.options.pool.run((session) => session.run(statement, values, this.statementMs));
-    } catch (error) {
-      this.avoid(errorText(error));
-      return undefined;
-    }
+  /** Reads the newest version. Reads that wait for a version share the query. */
+  private look(): Promise<Row[] | undefined> {
+    this.looking ??= this.run({ statement: LOG_BOUNDS, values: [] }).finally(() => {
+      this.looking = undefined;
+    });
+    return this.looking;
+  }
+
+  /** The rows of a query; undefined as soon as the replica is avoided. */
+  private run(query: ReplicaQuery): Promise<Row[] | undefined> {
+    return new Promise((resolve) => {
+      const began = performance.now();
+      const watch = setInterval(() => this.suspect(began), this.options.patienceMs / 2).unref();
+      const end = (rows: Row[] | undefined): void => {
+        clearInterval(watch);
+        this.leaving.delete(leave);
+        resolve(rows);
+      };
+      const leave = (): void => end(undefined);
+      this.leaving.add(leave);
+      this.send(query).then(end, (error: unknown) => {
+        // What fails after it was left says nothing about the replica of today.
+        if (this.leaving.has(leave)) this.avoid(errorText(error));
+      });
+    });
+  }
+
+  private async send({ statement, values }: ReplicaQuery): Promise<Row[]> {
+    const rows = await this.options.pool.run((session) => session.run(statement, values, this.statementMs));
+    this.answeredAt = performance.now();
+    return rows;
+  }
+
+  /**
+   * Avoids the replica if nothing was answered since a read began, for as long as a read may wait. Some statements take
+   * longer, so a short one is sent first.
+   */
+  private suspect(began: number): void {
+    // After the process was blocked, timers run before answers are received.
+    setImmediate(() => {
+      if (this.answeredAt >= began || this.avoided !== undefined) return;
+      const silentMs = performance.now() - began;
+      if (silentMs >= this.options.patienceMs) this.avoid(`it has not answered for ${Math.round(silentMs)} ms`);
+      else void this.look();
+    });
   }
 
   private avoid(reason: string): void {
     this.head = 0n;
     this.probedAt = performance.now();
-    if (this.avoided !== undefined) return;
-    this.avoided = reason;
-    if (!this.options.signal.aborted) this.options.observer.replicaUsed(false, reason);
+    const isNew = this.avoided === undefined;
+    this.avoided ??= reason;
+    for (const leave of [...this.leaving]) leave();
+    if (isNew && !this.options.signal.aborted) this.options.observer.replicaUsed(false, reason);
   }
 
   /** Uses the replica again once it has what the primary had when the probe began. */
   private async probe(): Promise<void> {
     const version = this.options.epochs.seen;
     try {
-      const { pool } = this.options;
-      const rows = await pool.run((session) => session.run(LOG_BOUNDS, [], this.statementMs));
+      const rows = await this.send({ statement: LOG_BOUNDS, values: [] });
       if (!this.hasReached(rows, version)) {
         this.avoided = `it lacks version ${version}, its newest is ${this.head}`;
         return;

@@ -286,7 +286,9 @@ export class Reader {
     const statement = plain ? LIST_PAGE : LIST_PAGE_WITHIN;
     let at = version;
     let rowsAt: Row[] | undefined;
-    if (this.replica?.mayRead()) {
+    // A version of a client that the primary has not reported may be one that nobody has committed.
+    const isKnown = at === undefined || at <= this.epochs.seen;
+    if (isKnown && this.replica?.mayRead()) {
       // A replica has what the primary has committed only after a while: the primary says which version is the newest.
       at ??= (await this.bounds()).head;
       rowsAt = await this.replica.rowsAt(at, { statement, values: within(valuesAt(at)) });

@@ -13,6 +13,8 @@ const limits: ServerLimits = { lockMs: 4_000, statementMs: 35_000 };
 export interface PoolTarget extends Pick<SessionOptions, 'url' | 'role' | 'connectTimeoutMs'> {
   /** How long a read is retried, in milliseconds. */
   readonly patienceMs: number;
+  /** How long a read waits for a connection that others use, in milliseconds. */
+  readonly seatMs: number;
   /** Rejects if the connection must not be used. */
   readonly check: (session: Session) => Promise<void>;
 }
@@ -26,7 +28,8 @@ export class SessionPool {
   private readonly stopping = new AbortController();
   private readonly idle: Session[] = [];
   private readonly all = new Set<Session>();
-  private readonly waiting: (() => void)[] = [];
+  /** Callbacks in the order of their calls. */
+  private readonly waiting = new Set<() => void>();
   private inUse = 0;
 
   constructor(
@@ -61,7 +64,7 @@ export class SessionPool {
   /** Waits for reads in progress and closes all connections. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    for (const go of this.waiting.splice(0)) go();
+    for (const go of [...this.waiting]) go();
     await Promise.all([...this.all].map((session) => session.close()));
   }
 
@@ -78,16 +81,39 @@ export class SessionPool {
     } finally {
       if (session !== undefined && !session.broken) this.idle.push(session);
       this.inUse -= 1;
-      this.waiting.shift()?.();
+      for (const go of this.waiting) {
+        go();
+        break;
+      }
     }
   }
 
   private async slot(): Promise<void> {
+    const deadline = performance.now() + (this.target?.seatMs ?? Number.POSITIVE_INFINITY);
     while (this.inUse >= this.options.poolSize) {
       if (this.stopping.signal.aborted) throw new StorageError('Closed', 'storage is shutting down');
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
+      const left = deadline - performance.now();
+      if (left <= 0) throw new StorageError('Unavailable', 'no connection became free in time');
+      await this.freed(left);
     }
     this.inUse += 1;
+  }
+
+  /** Resolves when a connection becomes free, or after `ms` milliseconds if that is finite. */
+  private freed(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const late = (): void => {
+        this.waiting.delete(go);
+        resolve();
+      };
+      const timer = Number.isFinite(ms) ? setTimeout(late, ms) : undefined;
+      const go = (): void => {
+        clearTimeout(timer);
+        this.waiting.delete(go);
+        resolve();
+      };
+      this.waiting.add(go);
+    });
   }
 
   private async session(): Promise<Session> {

@@ -92,13 +92,13 @@ export const OBJECTS_AT: Statement = {
 
 export const COUNT_OBJECTS: Statement = {
   name: 'count-objects',
-  text: 'select plinth.count_objects($1, $2, $3, $4, $5, $6, $7)',
+  text: 'select plinth.count_objects($1, $2, $3, $4, $5, $6, $7), b.head from plinth.log_bounds() b',
 };
 
 /** Like {@link COUNT_OBJECTS}, but null if there are more than the last parameter. */
 export const COUNT_FEW_OBJECTS: Statement = {
   name: 'count-few-objects',
-  text: 'select plinth.count_few_objects($1, $2, $3, $4, $5, $6, $7, $8)',
+  text: 'select plinth.count_few_objects($1, $2, $3, $4, $5, $6, $7, $8), b.head from plinth.log_bounds() b',
 };
 
 /** All objects by resource: an index-only scan of the primary key. */
@@ -250,6 +250,8 @@ const withHead: ReadonlySet<Statement> = new Set([
   CHANGED_KEYS,
   OBJECTS_AT,
   PAST_PAGE,
+  COUNT_OBJECTS,
+  COUNT_FEW_OBJECTS,
   LOG_BOUNDS,
   READ_CHANGES,
 ]);
