@@ -138,6 +138,8 @@ describe('DELETE of a collection', () => {
       ['propagationPolicy=Orphan&orphanDependents=true', undefined, 422],
       ['', [], 400],
       ['', { kind: 'ConfigMap' }, 400],
+      ['', { kind: { toString: null, valueOf: null } }, 400],
+      ['', { kind: 'ConfigMap', apiVersion: { toString: null } }, 400],
       ['', { dryRun: ['Some'] }, 422],
       ['', { preconditions: 'x' }, 400],
       ['', { ignoreStoreReadErrorWithClusterBreakingPotential: true }, 422],

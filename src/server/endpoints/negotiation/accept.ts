@@ -1,6 +1,9 @@
 import { noRepresentationError, notAcceptableError } from '../../../base/machinery/status-error.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 
+/** The longest header whose choice is cached, in characters. */
+const mostCachedHeader = 1024;
+
 /** Forms in which an object can be requested, besides its own. */
 export type Transformation = 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
 
@@ -158,6 +161,8 @@ export class AcceptNegotiator {
     const known = this.cache.get(key);
     if (known !== undefined) return known;
     const chosen = this.choose(header, allowTransformations, offer);
+    // No usual client sends so long a header, and a thousand of them would take much memory.
+    if (header.length > mostCachedHeader) return chosen;
     if (this.cache.size >= 1000) this.cache.clear();
     this.cache.set(key, chosen);
     return chosen;

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { badRequestError } from '../../../base/machinery/status-error.js';
 import type { ListPosition } from '../../../storage/storage.interface.js';
+import { unfitJson } from './body-errors.js';
 import { jsonErrorText } from './decode-body.js';
 
 /** The query of a list; a token continues only the same list. */
@@ -31,6 +32,11 @@ const tokenFormat = 'p2';
 const macBytes = 16;
 /** The format of the tokens of other servers. */
 const foreignFormat = 'meta.k8s.io/v1';
+/** Their fields, with the types of the values in JSON and upstream's names of these types. */
+const foreignFields = [
+  ['v', 'string', 'string'],
+  ['rv', 'number', 'int64'],
+] as const;
 const notGivenOut = 'it was not given out for this list';
 
 /**
@@ -94,8 +100,17 @@ function faultOfForeign(bytes: Buffer): string {
   } catch (error) {
     return jsonErrorText(error, text);
   }
-  const { v = '', rv } = (body ?? {}) as { v?: unknown; rv?: unknown };
-  if (v !== foreignFormat) return `server does not recognize this encoded version ${String(v)}`;
+  if (body !== null && (typeof body !== 'object' || Array.isArray(body))) {
+    return unfitJson(body, 'storage.continueToken');
+  }
+  const fields = (body ?? {}) as { v?: unknown; rv?: unknown };
+  for (const [name, wanted, type] of foreignFields) {
+    const value = Object.hasOwn(fields, name) ? fields[name] : null;
+    if (value === null || typeof value === wanted) continue;
+    return unfitJson(value, type).replace('Go value', `Go struct field continueToken.${name}`);
+  }
+  const { v, rv } = fields;
+  if (v !== foreignFormat) return `server does not recognize this encoded version ${v ?? ''}`;
   return rv === 0 ? `incorrect encoded start resourceVersion (version ${foreignFormat})` : notGivenOut;
 }
 

@@ -54,12 +54,25 @@ describe('parseListOptions', () => {
     ['YWJj', "invalid character 'a' looking for beginning of value"],
     [foreign(null), 'server does not recognize this encoded version '],
     [foreign({ v: 'x' }), 'server does not recognize this encoded version x'],
+    [foreign([1]), 'json: cannot unmarshal array into Go value of type storage.continueToken'],
+    [
+      foreign({ v: { toString: null, valueOf: null } }),
+      'json: cannot unmarshal object into Go struct field continueToken.v of type string',
+    ],
+    [
+      Buffer.from(`{"v":${'['.repeat(20_000)}${']'.repeat(20_000)}}`).toString('base64url'),
+      'json: cannot unmarshal array into Go struct field continueToken.v of type string',
+    ],
+    [
+      foreign({ v: 'meta.k8s.io/v1', rv: '5' }),
+      'json: cannot unmarshal string into Go struct field continueToken.rv of type int64',
+    ],
     [foreign({ v: 'meta.k8s.io/v1', rv: 0 }), 'incorrect encoded start resourceVersion (version meta.k8s.io/v1)'],
     [foreign({ v: 'meta.k8s.io/v1', rv: 5, start: 'a' }), 'it was not given out for this list'],
     [tokens.encode({ ...list, namespace: 'other' }, { version: 7n, after }), 'it was not given out for this list'],
   ];
   for (const [foreignToken, detail] of messages) {
-    it(`says what is wrong with the token ${foreignToken}`, () => {
+    it(`says what is wrong with the token ${foreignToken.slice(0, 100)}`, () => {
       const message = `invalid continue token: continue key is not valid: ${detail}`;
       assert.throws(() => parse(`continue=${encodeURIComponent(foreignToken)}`), { code: 400, message });
     });

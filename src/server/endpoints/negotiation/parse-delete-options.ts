@@ -7,7 +7,7 @@ import type { DeleteOptions } from '../../../objects/registry/strategy.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import { isTrue } from '../request-info/request-info.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { unknownKind } from './body-errors.js';
+import { unfitJson, unknownKind } from './body-errors.js';
 import { bodyFormat, parseBody } from './decode-body.js';
 import { decodeProtobufOptions } from './protobuf-request.js';
 import { parseQueryNumber } from './query-number.js';
@@ -77,10 +77,20 @@ function fromBody(services: EndpointServices, body: Buffer, contentType: string 
   if (typeof value !== 'object' || Array.isArray(value))
     throw badRequestError('the body of a delete must be an object');
   const raw = value as RawDeleteOptions;
-  if (raw.kind !== undefined && raw.kind !== '' && raw.kind !== 'DeleteOptions') {
-    throw badRequestError(unknownKind(String(raw.kind), String(raw.apiVersion || 'meta.k8s.io/v1')));
+  const kind = identityText(raw, 'kind');
+  const apiVersion = identityText(raw, 'apiVersion');
+  if (kind !== '' && kind !== 'DeleteOptions') {
+    throw badRequestError(unknownKind(kind, apiVersion || 'meta.k8s.io/v1'));
   }
   return raw;
+}
+
+/** Where a body says what it is; empty if it does not. */
+function identityText(raw: RawDeleteOptions, name: 'kind' | 'apiVersion'): string {
+  const value = Object.hasOwn(raw, name) ? (raw[name] ?? '') : '';
+  if (typeof value === 'string') return value;
+  const fault = unfitJson(value, 'string').replace('Go value', `Go struct field .${name}`);
+  throw badRequestError(`couldn't get version/kind; json parse error: ${fault}`);
 }
 
 function fromQuery(query: URLSearchParams): WrittenDeleteOptions {
