@@ -274,6 +274,7 @@ describe('sessions of the console', () => {
         ['POST', `${pods}/b/eviction`],
         ['POST', `${group}/subjectaccessreviews`],
         ['POST', `${pods}/selfsubjectaccessreviews`],
+        ['POST', '/apis/authorization.example.com/v1/selfsubjectnotereviews'],
         ['POST', `${group}/selfsubjectaccessreviews/../../../../../api/v1/namespaces`],
         ['PUT', `${pods}/b`],
         ['PATCH', `${pods}/b?dryRun=All`],

@@ -37,7 +37,8 @@ export function forwardedPath(method: string, url: string): { readonly path: str
 }
 
 /** Requests that ask about the user, and write nothing. */
-const reviews = /^\/apis\/auth(?:orization|entication)\.[a-z0-9.-]+\/v\d[a-z0-9]*\/selfsubject[a-z]*reviews(?:\?|$)/;
+const reviews =
+  /^\/apis\/auth(?:orization|entication)\.[a-z0-9.-]+\/v\d[a-z0-9]*\/selfsubject(?:access|rules)?reviews(?:\?|$)/;
 
 /** Whether a request that is passed on changes nothing. */
 export function isRead(method: string, url: string): boolean {

@@ -23,10 +23,16 @@ const pod: KindSchema = {
         containers: { type: 'array', items: { $ref: '#/components/schemas/Container' } },
         nodeSelector: { type: 'object', additionalProperties: { type: 'string' } },
         self: { $ref: '#/components/schemas/Loop' },
+        many: { $ref: '#/components/schemas/ManyLoops' },
+        lists: { $ref: '#/components/schemas/Lists' },
+        odd: { enum: [{ toString: null }, 'a'], default: { toString: null } },
       },
     },
     Container: container,
     Loop: { allOf: [{ $ref: '#/components/schemas/Loop' }] },
+    // Extension servers write such documents as they like.
+    ManyLoops: { allOf: Array.from({ length: 9 }, () => ({ $ref: '#/components/schemas/ManyLoops' })) },
+    Lists: { type: 'array', items: { $ref: '#/components/schemas/Lists' } },
   },
 };
 const schemaOf = async (apiVersion: string, kind: string) => (apiVersion === 'v1' && kind === 'Pod' ? pod : undefined);
@@ -69,7 +75,7 @@ describe('the editor of YAML', () => {
   const names = async (text: string) => (await offers(text)).map((offer) => offer.text);
 
   it('offers the fields of the kind that are not there yet, those of lists and references too', async () => {
-    assert.deepEqual(await names('spec:\n  |'), ['containers', 'nodeSelector', 'self']);
+    assert.deepEqual(await names('spec:\n  |'), ['containers', 'nodeSelector', 'self', 'many', 'lists', 'odd']);
     assert.deepEqual(await names('spec:\n  containers:\n  - name: a\n    stdin: true\n    |'), [
       'imagePullPolicy',
       'ports',
@@ -92,12 +98,16 @@ describe('the editor of YAML', () => {
     assert.deepEqual(await names('spec:\n  constructor:\n    |'), []);
     assert.deepEqual(await names('spec:\n  nodeSelector:\n    |'), []);
     assert.deepEqual(await names('spec:\n  self:\n    |'), []);
+    assert.deepEqual(await names('spec:\n  many:\n    |'), []);
+    assert.deepEqual(await names('spec:\n  odd: |'), ['a']);
+    const lists = (await offers('spec:\n  |')).find(({ text }) => text === 'lists');
+    assert.match(lists?.type ?? '', /^list of list of .*…$/);
   });
 
   it('looks at the document of the cursor alone', async () => {
     const text = `apiVersion: other/v1\nkind: Other\n---\n${head}spec:\n  |`;
     const found = await offersAt(...cursor(text), schemaOf);
-    assert.equal(found?.offers.length, 3);
+    assert.equal(found?.offers.length, Object.keys(pod.named.PodSpec?.properties ?? {}).length);
   });
 
   it('explains a field', async () => {

@@ -32,6 +32,9 @@ export const helmSecretType = 'helm.sh/release.v1';
 /** More than this, unpacked, is no release: the page would stand still. A Secret has at most 1 MiB. */
 export const mostUnpacked = 32 * 1024 * 1024;
 
+/** No chart nests its values nearly as deeply. */
+const mostDepth = 200;
+
 /** The revisions that the metadata of Secrets name, the newest of each release first. */
 export function revisionsIn(secrets: readonly unknown[]): readonly HelmRevision[] {
   return secrets
@@ -79,6 +82,9 @@ export async function readRelease(data: string): Promise<HelmRelease> {
   const release: unknown = JSON.parse(text);
   const metadata = dig(release, 'chart', 'metadata');
   if (textAt(metadata, 'name') === '') throw new Error('the Secret holds no release of Helm');
+  const values = dig(release, 'config') ?? {};
+  const defaults = dig(release, 'chart', 'values') ?? {};
+  checkDepth([values, defaults]);
   return {
     chart: textAt(metadata, 'name'),
     chartVersion: textAt(metadata, 'version'),
@@ -88,9 +94,22 @@ export async function readRelease(data: string): Promise<HelmRelease> {
     deployed: textAt(release, 'info', 'last_deployed'),
     notes: textAt(release, 'info', 'notes'),
     manifest: textAt(release, 'manifest'),
-    values: dig(release, 'config') ?? {},
-    defaults: dig(release, 'chart', 'values') ?? {},
+    values,
+    defaults,
   };
+}
+
+/** @throws Error for values whose YAML would exhaust the stack */
+function checkDepth(value: unknown): void {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > mostDepth) throw new Error(`the values of the release are nested more than ${mostDepth} levels deep`);
+    const next: unknown[] = [];
+    for (const each of level) {
+      if (typeof each === 'object' && each !== null) for (const part of Object.values(each)) next.push(part);
+    }
+    level = next;
+  }
 }
 
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {

@@ -366,6 +366,11 @@ describe('Helm releases', () => {
     await assert.rejects(readRelease(packed('{}')), /no release/);
     await assert.rejects(readRelease('!'));
     await assert.rejects(readRelease(packed(`{"a":"${'x'.repeat(mostUnpacked)}"}`)), /more than 32 MiB/);
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const chart = '"metadata":{"name":"web"}';
+    for (const text of [`{"config":${deep},"chart":{${chart}}}`, `{"chart":{${chart},"values":${deep}}}`]) {
+      await assert.rejects(readRelease(packed(text)), /nested more than 200 levels/);
+    }
   });
 });
 

@@ -35,6 +35,10 @@ export interface KindSchema {
 const ref = '#/components/schemas/';
 /** References to references end here, whatever an extension server sends. */
 const mostSteps = 20;
+/** The most schemas that are merged into one: each may refer to several others, or to itself more than once. */
+const mostParts = 200;
+/** Lists of lists and maps of maps are named to this depth: a schema may be a list of itself. */
+const mostNested = 5;
 
 /** The OpenAPI documents of a server, read when they are needed and kept. */
 export class Schemas {
@@ -102,27 +106,31 @@ export function schemaAt({ root, named }: KindSchema, path: readonly Step[]): Sc
 }
 
 /** A schema without references: what it says itself goes before what it refers to. */
-export function resolved(schema: Schema, named: KindSchema['named'], steps = 0): Schema {
-  if (steps > mostSteps) return schema;
+export function resolved(schema: Schema, named: KindSchema['named']): Schema {
+  return merged(schema, named, { parts: 0, steps: 0 });
+}
+
+function merged(schema: Schema, named: KindSchema['named'], work: { parts: number; steps: number }): Schema {
+  if (work.steps > mostSteps || work.parts++ > mostParts) return schema;
   const parts = [...(schema.allOf ?? [])];
   if (schema.$ref?.startsWith(ref)) {
     const name = schema.$ref.slice(ref.length);
     const target = Object.hasOwn(named, name) ? named[name] : undefined;
     if (target !== undefined) parts.push(target);
   }
-  const referred = parts.map((part) => resolved(part, named, steps + 1));
+  work.steps++;
+  const referred = parts.map((part) => merged(part, named, work));
+  work.steps--;
   return Object.assign({}, ...referred.toReversed(), schema) as Schema;
 }
 
 /** The type of a value, for people. */
-export function typeText(schema: Schema, named: KindSchema['named']): string {
+export function typeText(schema: Schema, named: KindSchema['named'], depth = 0): string {
   if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string') return 'number or text';
-  if (schema.type === 'array') {
-    const items = schema.items === undefined ? undefined : resolved(schema.items, named);
-    return items === undefined ? 'list' : `list of ${typeText(items, named)}`;
-  }
+  const inner = (of: Schema) => (depth < mostNested ? typeText(resolved(of, named), named, depth + 1) : '…');
+  if (schema.type === 'array') return schema.items === undefined ? 'list' : `list of ${inner(schema.items)}`;
   if (schema.type === 'object' && typeof schema.additionalProperties === 'object') {
-    return `map of ${typeText(resolved(schema.additionalProperties, named), named)}`;
+    return `map of ${inner(schema.additionalProperties)}`;
   }
   const format = schema.format === undefined ? '' : ` (${schema.format})`;
   return `${schema.type ?? 'any'}${format}`;
@@ -130,6 +138,7 @@ export function typeText(schema: Schema, named: KindSchema['named']): string {
 
 /** Texts that a value may have, where the schema names them. */
 export function valuesOf(schema: Schema): readonly string[] {
-  if (schema.enum !== undefined) return schema.enum.map(String).filter((text) => text !== '');
+  const isPlain = (value: unknown) => value !== '' && typeof value !== 'object';
+  if (schema.enum !== undefined) return schema.enum.filter(isPlain).map(String);
   return schema.type === 'boolean' ? ['true', 'false'] : [];
 }

@@ -89,7 +89,7 @@ export async function offersAt(
 }
 
 function valueOffer(text: string, value: Schema, { named }: KindSchema): Offer {
-  const isDefault = value.default !== undefined && String(value.default) === text;
+  const isDefault = ['string', 'number', 'boolean'].includes(typeof value.default) && String(value.default) === text;
   const type = isDefault ? 'default' : '';
   return { text, inserted: text, type, description: typeText(value, named), isRequired: false };
 }
