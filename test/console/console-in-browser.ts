@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import type { Browser } from 'playwright-core';
 import { Logger } from '../../src/base/observability/logger.js';
 import { openConsole } from '../../src/tools/cli/open-console.js';
 import type { RunningConsole } from '../../src/tools/console/console-server.js';
-import { eventually, TestCluster, tokens } from '../e2e/support/test-cluster.js';
+import { eventually, freePort, TestCluster, tokens } from '../e2e/support/test-cluster.js';
+import { removeWithUs } from '../support/child-guard.js';
+import { IdentityProvider } from '../support/identity-provider.js';
 import { ConsoleTab, startBrowser } from './console-tab.js';
 
 export const configMaps = '/api/v1/namespaces/default/configmaps';
@@ -17,13 +22,17 @@ export class ConsoleInBrowser {
     readonly cluster: TestCluster,
     readonly browser: Browser,
     readonly running: RunningConsole,
+    /** A provider whose ID tokens for the client `console` the server accepts. */
+    readonly provider: IdentityProvider,
   ) {}
 
   static async start(): Promise<ConsoleInBrowser> {
+    const provider = await IdentityProvider.prepare(await freePort());
+    await provider.listen();
     const [clusterStart, browserStart] = await Promise.allSettled([
       TestCluster.start({
         servers: 1,
-        flags: ['--authorization-mode=RBAC'],
+        flags: ['--authorization-mode=RBAC', ...trusting(provider)],
         controllers: true,
         accounts: false,
         controllerFlags: ['--controllers=customresourcedefinition-status'],
@@ -42,8 +51,9 @@ export class ConsoleInBrowser {
         logger: new Logger('error'),
         sql: { url: await readerUrl(cluster.databaseUrl), timeoutMs: 10_000, rows: 100_000 },
       });
-      return new ConsoleInBrowser(cluster, browserStart.value, running);
+      return new ConsoleInBrowser(cluster, browserStart.value, running, provider);
     } catch (error) {
+      await provider.close();
       if (browserStart.status === 'fulfilled') await browserStart.value.close();
       if (clusterStart.status === 'fulfilled') await clusterStart.value.stop();
       throw error;
@@ -52,6 +62,7 @@ export class ConsoleInBrowser {
 
   async stop(): Promise<void> {
     await this.browser.close();
+    await this.provider.close();
     await this.running.stop();
     await this.cluster.stop();
   }
@@ -74,6 +85,14 @@ export class ConsoleInBrowser {
       await tab.close();
     }
   }
+}
+
+/** The flags of a server that accepts the provider's ID tokens for the client `console`. */
+function trusting({ issuer, ca }: IdentityProvider): string[] {
+  const caFile = join(mkdtempSync(join(tmpdir(), 'plinth-provider-')), 'ca.pem');
+  removeWithUs(dirname(caFile));
+  writeFileSync(caFile, ca);
+  return [`--oidc-issuer-url=${issuer}`, '--oidc-client-id=console', `--oidc-ca-file=${caFile}`];
 }
 
 /** The database as a role that may read the views and nothing else. */

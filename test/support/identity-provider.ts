@@ -6,7 +6,24 @@ import { SignJWT } from 'jose';
 import Provider from 'oidc-provider';
 import { serverAuth, TestIdentity } from './test-authority.js';
 
-const clientSecret = 'client-secret';
+/** The secret of every client. */
+export const clientSecret = 'client-secret';
+
+/** How people log in with a browser. */
+export interface BrowserLogins {
+  readonly clientId: string;
+  readonly redirectUris: readonly string[];
+  /** Who logs in: nobody is asked for a password. */
+  account: string;
+  idTokenSeconds: number;
+  readonly givesRefreshTokens: boolean;
+}
+
+const interactionPath = '/interaction/';
+
+interface LoginContext {
+  readonly oidc: { readonly client: { readonly clientId: string }; readonly session: { readonly accountId: string } };
+}
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -23,6 +40,7 @@ export class IdentityProvider {
   /** How often the keys were read. */
   keyReads = 0;
   private server: Server | undefined;
+  private logins: BrowserLogins | undefined;
   private keys: ProviderKeys;
   private callback: Handler;
 
@@ -59,7 +77,8 @@ export class IdentityProvider {
     const server = createServer({ cert: this.identity.chain, key: this.identity.key }, (asked, answer) => {
       const extra = this.extraPaths.get(asked.url ?? '');
       if (asked.url === '/jwks') this.keyReads++;
-      (extra ?? this.callback)(asked, answer);
+      const path = asked.url?.split('?', 1)[0] ?? '';
+      (extra ?? this.extraPaths.get(path) ?? this.callback)(asked, answer);
     });
     this.server = server;
     server.listen(this.port, '127.0.0.1');
@@ -73,6 +92,12 @@ export class IdentityProvider {
     server.close();
     server.closeAllConnections();
     await once(server, 'close');
+  }
+
+  /** Lets people log in with a browser from now on. Forgets all earlier logins and tokens. */
+  allowLogins(logins: BrowserLogins): void {
+    this.logins = logins;
+    this.callback = this.makeProvider();
   }
 
   /** Replaces the old keys by new ones. */
@@ -122,8 +147,8 @@ export class IdentityProvider {
       redirect_uris: [],
       response_types: [],
     });
-    const provider = new Provider(this.issuer, {
-      clients: [client('plinth'), client('other')],
+    const provider: Provider = new Provider(this.issuer, {
+      clients: [client('plinth'), client('other'), ...this.browserClients()],
       jwks: {
         keys: [
           // A key without `alg` works with every algorithm of its kind.
@@ -131,7 +156,8 @@ export class IdentityProvider {
           { ...ec.export({ format: 'jwk' }), kid: `ec-${generation}`, use: 'sig' },
         ],
       },
-      features: { devInteractions: { enabled: false } },
+      features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
+      ...this.loginSettings(() => provider),
     });
     provider.registerGrantType(
       'password',
@@ -145,7 +171,45 @@ export class IdentityProvider {
       },
       ['claims_json', 'expires_in'],
     );
-    return provider.callback();
+    const answer = provider.callback();
+    return (asked, response) => {
+      if (!asked.url?.startsWith(interactionPath)) return answer(asked, response);
+      const login = { accountId: this.logins?.account ?? '' };
+      provider.interactionFinished(asked, response, { login }).catch(() => response.writeHead(400).end());
+    };
+  }
+
+  private browserClients(): object[] {
+    if (this.logins === undefined) return [];
+    const { clientId, redirectUris } = this.logins;
+    return [
+      {
+        client_id: clientId,
+        client_secret: clientSecret,
+        grant_types: ['authorization_code', 'refresh_token'],
+        redirect_uris: redirectUris,
+        response_types: ['code'],
+      },
+    ];
+  }
+
+  /** Everybody is who the test says, and has agreed to everything. */
+  private loginSettings(provider: () => Provider): object {
+    return {
+      cookies: { keys: ['key of the cookies'] },
+      pkce: { required: () => true },
+      scopes: ['openid', 'offline_access', 'email'],
+      interactions: { url: (_: unknown, { uid }: { uid: string }) => `${interactionPath}${uid}` },
+      issueRefreshToken: () => Promise.resolve(this.logins?.givesRefreshTokens === true),
+      ttl: { IdToken: () => this.logins?.idTokenSeconds ?? 600 },
+      findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id }) }),
+      loadExistingGrant: async ({ oidc }: LoginContext) => {
+        const grant = new (provider().Grant)({ clientId: oidc.client.clientId, accountId: oidc.session.accountId });
+        grant.addOIDCScope('openid email offline_access');
+        await grant.save();
+        return grant;
+      },
+    };
   }
 }
 

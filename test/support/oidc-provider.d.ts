@@ -19,6 +19,14 @@ declare module 'oidc-provider' {
       claims: object,
       parts: { ctx: TokenContext },
     ) => IdToken;
+    readonly Grant: new (of: {
+      clientId: string;
+      accountId: string;
+    }) => {
+      addOIDCScope(scope: string): void;
+      save(): Promise<string>;
+    };
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;
     callback(): (request: IncomingMessage, response: ServerResponse) => void;
     registerGrantType(name: string, handler: (ctx: TokenContext) => Promise<void>, parameters: string[]): void;
   }

@@ -23,6 +23,15 @@ function originsProblem(origins: readonly string[]): string | undefined {
   return wrong === undefined ? undefined : 'must be origins such as https://console.example.com';
 }
 
+function needsIssuer(value: unknown, all: Readonly<Record<string, unknown>>): string | undefined {
+  return value !== undefined && all.oidcIssuerUrl === undefined ? 'needs --oidc-issuer-url as well' : undefined;
+}
+
+function issuerProblem(text: string, all: Readonly<Record<string, unknown>>): string | undefined {
+  if (all.oidcClientId === undefined) return 'needs --oidc-client-id as well';
+  return URL.canParse(text) && new URL(text).protocol === 'https:' ? undefined : 'must be an https URL';
+}
+
 /** The web page of `plinth console`. */
 export class ConsoleOptions {
   @Flag({
@@ -30,8 +39,8 @@ export class ConsoleOptions {
     type: 'string',
     unit: 'file',
     usage:
-      'Which server, and how to verify it; the credentials in it are not used: everybody logs in with their own. ' +
-      'Default: KUBECONFIG.',
+      'Which servers, and how to verify them: the clusters of its contexts, the current one first. The credentials in ' +
+      'it are not used: everybody logs in with their own. Default: KUBECONFIG.',
   })
   readonly kubeconfig: string | undefined = undefined;
 
@@ -73,6 +82,52 @@ export class ConsoleOptions {
   })
   @Check<number>('duration', (value) => (value >= 60_000 ? undefined : 'must be 1m0s or more'))
   readonly sessionMs: number = 8 * 3_600_000;
+
+  @Flag({
+    name: 'oidc-issuer-url',
+    type: 'string',
+    unit: 'url',
+    usage:
+      'OpenID Connect provider to log in with, whose ID tokens the server of the current context accepts. Register ' +
+      '/console/oidc/callback of each origin there. Unset: none.',
+  })
+  @Check('oidcIssuer', issuerProblem)
+  readonly oidcIssuerUrl: string | undefined = undefined;
+
+  @Flag({ name: 'oidc-client-id', type: 'string', usage: 'Client that the console is to the provider.' })
+  @Check('needsIssuer', needsIssuer)
+  readonly oidcClientId: string | undefined = undefined;
+
+  @Flag({
+    name: 'oidc-client-secret-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'File with the secret of that client; unset for a public client, which PKCE alone protects.',
+  })
+  @Check('needsIssuer', needsIssuer)
+  readonly oidcClientSecretFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'oidc-ca-file',
+    type: 'string',
+    unit: 'file',
+    usage: 'CA certificates in PEM for the provider. Default: those of the host.',
+  })
+  @Check('needsIssuer', needsIssuer)
+  readonly oidcCaFile: string | undefined = undefined;
+
+  @Flag({
+    name: 'oidc-scopes',
+    type: 'list',
+    unit: 'scopes',
+    usage: 'Scopes to ask the provider for; many give refresh tokens for offline_access only.',
+  })
+  @Check<readonly string[]>('scopes', (scopes) =>
+    scopes.includes('openid') && scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
+      ? undefined
+      : 'must be scopes, openid among them',
+  )
+  readonly oidcScopes: readonly string[] = ['openid', 'email', 'profile'];
 
   @Flag({
     name: 'read-only',

@@ -8,6 +8,7 @@ import {
   ClientConfigError,
   currentContext,
   flagOf,
+  isEntry,
   namedEntry,
   type Problem,
   readClientConfigRoot,
@@ -94,16 +95,39 @@ export function loadClientConfig(path: string, contextName?: string, policy = no
   });
 }
 
+/** The clusters of a client configuration, without any credentials. */
+export interface ClientClusters {
+  /** The cluster of the current context first, the others by their place among the contexts; each once, by its name. */
+  readonly clusters: ReadonlyMap<string, Omit<ClientConfig, 'auth'>>;
+  /** Why other clusters can't be used. */
+  readonly problems: readonly string[];
+}
+
 /**
- * Reads the cluster of the current context: where it is and how to verify it, without any credentials. The users of the
- * file are ignored.
+ * Reads the clusters of all contexts: where they are and how to verify them. The users of the file are ignored.
  *
- * @throws ClientConfigError as {@link loadClientConfig}
+ * @throws ClientConfigError as {@link loadClientConfig}, for the cluster of the current context only
  */
-export function loadClientCluster(path: string): Omit<ClientConfig, 'auth'> {
+export function loadClientClusters(path: string): ClientClusters {
   const problem = (text: string) => new ClientConfigError(`${path}: ${text}`);
   const root = readClientConfigRoot(path, problem);
-  return readCluster(root, currentContext(root, problem), dirname(path), problem);
+  const current = currentContext(root, problem);
+  const clusters = new Map<string, Omit<ClientConfig, 'auth'>>();
+  const problems: string[] = [];
+  const add = (context: ClientConfigEntry) => {
+    const name = textOf(context, 'cluster', problem);
+    if (!clusters.has(name)) clusters.set(name, readCluster(root, context, dirname(path), problem));
+  };
+  add(current);
+  for (const entry of root.contexts as readonly unknown[]) {
+    try {
+      if (isEntry(entry) && isEntry(entry.context)) add(entry.context);
+    } catch (error) {
+      if (!(error instanceof ClientConfigError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  return { clusters, problems };
 }
 
 function readCluster(

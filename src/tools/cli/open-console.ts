@@ -2,21 +2,25 @@ import { DatabaseUrlError } from '../../base/database/database-url-error.js';
 import { protectionProblem } from '../../base/database/protection.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { loadClientCluster } from '../../base/outgoing/client-config.js';
+import { loadClientClusters } from '../../base/outgoing/client-config.js';
 import { ClientConfigError } from '../../base/outgoing/client-config-document.js';
 import { type ConsoleSettings, type RunningConsole, startConsole } from '../console/console-server.js';
 import { SqlReader, SqlRoleError } from '../console/sql-reader.js';
 import { Upstream } from '../console/upstream.js';
 
 /**
- * Starts a console for the server of a kubeconfig.
+ * Starts a console for the clusters of a kubeconfig.
  *
  * @throws StartupError for a file that can't be used, or a database role that may do more than read the views
  */
 export async function openConsole(kubeconfig: string, settings: ConsoleSettings): Promise<RunningConsole> {
   if (settings.sql !== undefined) await checkSql(settings.sql, settings.logger);
   try {
-    return await startConsole(new Upstream(loadClientCluster(kubeconfig)), settings);
+    const { clusters, problems } = loadClientClusters(kubeconfig);
+    for (const problem of problems) settings.logger.warn('a cluster of the kubeconfig is left out', { problem });
+    const isOnly = clusters.size === 1;
+    const upstreams = [...clusters].map(([name, config]) => new Upstream(config, isOnly ? '' : name));
+    return await startConsole(upstreams, settings);
   } catch (error) {
     if (error instanceof ClientConfigError) throw new StartupError(error.message);
     throw error;

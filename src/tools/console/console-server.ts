@@ -1,21 +1,23 @@
 import type { IncomingMessage } from 'node:http';
-import type { Agent } from 'node:https';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Clock, systemClock } from '../../base/machinery/clock.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { type Asset, encodingFor, loadAssets } from './assets.js';
 import { forward } from './forward.js';
 import { isRead } from './forward-rules.js';
-import { cookieOf, Origins, securityHeaders } from './guard.js';
-import { LoginError, type UserCredentials } from './login.js';
+import { Origins, securityHeaders } from './guard.js';
+import { LoginRoutes } from './login-routes.js';
+import { OidcClient, type OidcSettings, OidcUnreachable } from './oidc-client.js';
+import { oidcCallbackPath } from './oidc-routes.js';
 import { refuse } from './refuse.js';
-import type { SessionUser } from './session-user.js';
-import { type ConsoleSession, type SessionKeys, Sessions, TooManySessions } from './sessions.js';
+import { SessionCookies } from './session-cookies.js';
+import { type ConsoleSession, Sessions } from './sessions.js';
 import { SqlReader } from './sql-reader.js';
 import { SqlRoutes } from './sql-routes.js';
 import { Terminals } from './terminals.js';
+import { tooMany } from './too-many.js';
 import { UnderWay } from './under-way.js';
-import { RefusedLogin, type Upstream, UpstreamError } from './upstream.js';
+import type { Upstream } from './upstream.js';
 
 export interface ConsoleSettings {
   readonly bindAddress: string;
@@ -29,6 +31,8 @@ export interface ConsoleSettings {
   readonly logger: Logger;
   /** A database for SQL queries, as a role that may only read; undefined: none. */
   readonly sql?: { readonly url: string; readonly timeoutMs: number; readonly rows: number } | undefined;
+  /** A provider of logins for the first cluster; undefined: none. */
+  readonly oidc?: OidcSettings | undefined;
   /** Whether nobody changes anything through this console; false by default. */
   readonly readOnly?: boolean;
   readonly clock?: Clock;
@@ -36,14 +40,8 @@ export interface ConsoleSettings {
   readonly assets?: string;
 }
 
-/** The header with the second secret of a session. Pages of other origins can't send it without a preflight request. */
-export const keyHeader = 'x-plinth-console';
-
 const loginBytes = 256 * 1024;
-const loginMs = 15_000;
 const expireMs = 10_000;
-/** The most logins under way: from one address, which may be that of a proxy in front of everybody, and in total. */
-const loginLimits = { ofOne: 16, ofAll: 64 } as const;
 /** Requests, watches and logs under way: a browser keeps 6 of one page over HTTP/1.1, and many people have several pages. */
 const forwardLimits = { ofOne: 128, ofAll: 8192 } as const;
 /** How long a request may take to arrive. */
@@ -61,11 +59,12 @@ export interface RunningConsole {
 }
 
 /**
- * Serves the page and passes its requests on to the API server, each with the credentials of the user that sent it.
+ * Serves the page and passes its requests on to an API server, each with the credentials of the user that sent it.
  *
+ * @param clusters the servers that users may log in to; the first is where they are unless they choose another
  * @throws the error of listening
  */
-export async function startConsole(upstream: Upstream, settings: ConsoleSettings): Promise<RunningConsole> {
+export async function startConsole(clusters: readonly Upstream[], settings: ConsoleSettings): Promise<RunningConsole> {
   const { tls } = settings;
   const options = {
     forceCloseConnections: true,
@@ -79,7 +78,7 @@ export async function startConsole(upstream: Upstream, settings: ConsoleSettings
   const app = (tls === undefined
     ? Fastify(options)
     : Fastify({ ...options, https: tls })) as unknown as FastifyInstance;
-  const server = new ConsoleServer(upstream, settings, loadAssets(settings.assets));
+  const server = new ConsoleServer(clusters, settings, loadAssets(settings.assets));
   server.addTo(app);
   app.server.on('upgrade', (request, socket, head) => void server.terminals.take(request, socket, head));
   await app.listen({ host: settings.bindAddress, port: settings.port });
@@ -93,7 +92,7 @@ export async function startConsole(upstream: Upstream, settings: ConsoleSettings
     port,
     stop: async () => {
       clearInterval(expiry);
-      server.sessions.stop();
+      server.stop();
       await app.close();
     },
   };
@@ -110,50 +109,65 @@ class ConsoleServer {
   readonly sessions: Sessions;
   readonly terminals: Terminals;
   private origins = new Origins([]);
-  private cookieName = '';
+  private readonly cookies: SessionCookies;
+  private readonly logins: LoginRoutes;
+  private readonly oidc: OidcClient | undefined;
   private readonly sql: SqlRoutes;
-  private readonly logins = new UnderWay(loginLimits);
   private readonly forwarded = new UnderWay(forwardLimits);
 
   constructor(
-    private readonly upstream: Upstream,
+    clusters: readonly Upstream[],
     private readonly settings: ConsoleSettings,
     private readonly assets: ReadonlyMap<string, Asset>,
   ) {
-    this.sessions = new Sessions(settings.clock ?? systemClock, settings.sessionMs);
-    const { sql, logger } = settings;
+    const { sql, logger, clock = systemClock, sessionMs, oidc, tls, origins } = settings;
+    const [first] = clusters;
+    if (first === undefined) throw new Error('a console needs a cluster');
+    this.sessions = new Sessions(clock, sessionMs);
+    // Browsers connect over TLS to this server, or to a proxy in front of it.
+    const isSecure = tls !== undefined || (origins.length > 0 && origins.every((one) => one.startsWith('https:')));
+    this.cookies = new SessionCookies(clusters, this.sessions, isSecure);
+    this.oidc = oidc === undefined ? undefined : new OidcClient(oidc, clock);
     const reader = sql === undefined ? undefined : new SqlReader(sql.url, sql);
-    this.sql = new SqlRoutes(upstream, reader, logger);
+    this.sql = new SqlRoutes(first, reader, logger);
+    this.logins = new LoginRoutes({
+      clusters,
+      sessions: this.sessions,
+      cookies: this.cookies,
+      oidc: this.oidc,
+      clock,
+      logger,
+      shown: (session) => this.shown(session),
+    });
     const guard = {
       problem: ({ headers }: IncomingMessage) =>
         this.origins.problem(headers, 'GET', false) ?? (settings.readOnly === true ? readOnlyProblem : undefined),
       sessionOf: ({ headers }: IncomingMessage, key: string | undefined) =>
-        this.sessions.find({ cookie: cookieOf(headers.cookie, this.cookieName), key }),
+        this.logins.renewed(this.cookies.find(headers, key)),
       begin: ({ share }: ConsoleSession) => this.forwarded.begin(share),
     };
-    this.terminals = new Terminals(upstream, guard, logger);
+    this.terminals = new Terminals(guard, logger);
   }
 
   /** Sets the port and the origins. Before this call, every request is refused. */
   listens(port: number, origins: readonly string[]): void {
-    // Browsers send a cookie to every port of a host; several consoles on one host need cookies of different names.
-    this.cookieName = this.isSecure ? `__Host-plinth-console-${port}` : `plinth-console-${port}`;
+    this.cookies.listens(port);
     this.origins = new Origins(origins);
   }
 
-  /** Whether browsers connect over TLS: to this server, or to a proxy in front of it. */
-  private get isSecure(): boolean {
-    const { tls, origins } = this.settings;
-    return tls !== undefined || (origins.length > 0 && origins.every((origin) => origin.startsWith('https:')));
+  stop(): void {
+    this.sessions.stop();
+    this.oidc?.stop();
   }
 
   addTo(app: FastifyInstance): void {
     app.addHook('onRequest', async (request, reply) => {
       reply.headers(securityHeaders);
-      const problem = this.origins.problem(request.headers, request.method, this.assets.has(request.url));
+      const problem = this.origins.problem(request.headers, request.method, this.pageOf(request.url) !== undefined);
       if (problem !== undefined) await refuse(reply, 403, problem);
     });
     app.setErrorHandler(async (error, _request, reply) => {
+      if (error instanceof OidcUnreachable) return refuse(reply, 502, error.message);
       const status = (error as { statusCode?: number }).statusCode ?? 500;
       if (status >= 500) this.settings.logger.error('a request of the console failed', { error });
       await refuse(reply, status, status >= 500 ? 'the console failed; its log says why' : (error as Error).message);
@@ -175,60 +189,20 @@ class ConsoleServer {
   private addOwn(app: FastifyInstance): void {
     // Forms of other sites can send text without a preflight request.
     app.removeContentTypeParser('text/plain');
-    app.post('/console/login', (request, reply) => this.login(request, reply));
-    app.get('/console/session', async (request, reply) => {
-      const session = this.sessionOf(request);
-      if (session === undefined) return refuse(reply, 401, 'nobody is logged in');
-      return reply.header('cache-control', 'no-store').send(await this.shown(session));
-    });
-    this.sql.addTo(app, (request) => this.sessionOf(request));
-    app.post('/console/logout', async (request, reply) => {
-      this.sessions.close(this.keysOf(request));
-      return reply.header('set-cookie', this.cookie('', 0)).send({});
-    });
+    this.logins.addTo(app);
+    this.sql.addTo(app, (request) => this.logins.sessionOf(request));
   }
 
-  private async login(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { login } = (request.body ?? {}) as { login?: unknown };
-    if (typeof login !== 'string') return refuse(reply, 400, 'login must be a text');
-    // Each login sends two requests to the API server, for an unknown user.
-    const end = this.logins.begin(request.ip);
-    if (end === undefined) return tooMany(reply, 'too many logins at a time: try again');
-    try {
-      const { user, agent, credentials } = await this.upstream.login(login, AbortSignal.timeout(loginMs));
-      this.sessions.close(this.keysOf(request));
-      const keys = this.openSession(user, agent, credentials);
-      this.settings.logger.info('logged in to the console', { user: user.name });
-      const session = this.sessions.find(keys) as ConsoleSession;
-      return reply
-        .header('cache-control', 'no-store')
-        .header('set-cookie', this.cookie(keys.cookie, Math.floor(this.settings.sessionMs / 1000)))
-        .send({ ...(await this.shown(session)), key: keys.key });
-    } catch (error) {
-      if (error instanceof LoginError) return refuse(reply, 400, error.message);
-      if (error instanceof TooManySessions) return refuse(reply, 503, error.message);
-      if (error instanceof RefusedLogin) return refuse(reply, 401, error.message);
-      if (error instanceof UpstreamError) return refuse(reply, 502, error.message);
-      if ((error as Error).name === 'TimeoutError') return refuse(reply, 504, 'the API server does not answer');
-      throw error;
-    } finally {
-      end();
-    }
-  }
-
-  private openSession(user: SessionUser, agent: Agent, credentials: UserCredentials): SessionKeys {
-    try {
-      return this.sessions.open(user, agent, credentials);
-    } catch (error) {
-      agent.destroy();
-      throw error;
-    }
+  /** The file of the page at an address: the page itself where a provider sends the browser back to. */
+  private pageOf(url: string): Asset | undefined {
+    const isCallback = this.oidc !== undefined && url.split('?', 1)[0] === oidcCallbackPath;
+    return this.assets.get(isCallback ? '/' : url);
   }
 
   private async other(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const asset = this.assets.get(request.url);
+    const asset = this.pageOf(request.url);
     if (asset !== undefined) return sendAsset(asset, request, reply);
-    const session = this.sessionOf(request);
+    const session = await this.logins.sessionOf(request);
     if (session === undefined) return refuse(reply, 401, 'log in first');
     if (this.settings.readOnly === true && !isRead(request.method, request.url))
       return refuse(reply, 403, readOnlyProblem);
@@ -236,34 +210,22 @@ class ConsoleServer {
     if (end === undefined) return tooMany(reply, 'you have too many requests and watches open in this console');
     // Also ends the count for a response that nobody reads.
     reply.raw.once('close', end);
-    return forward(this.upstream, session, request, reply);
+    return forward(session, request, reply);
   }
 
   private async shown(session: ConsoleSession) {
-    const { user, until } = session;
+    const { user, until, upstream } = session;
     const sql = await this.sql.mayAsk(session);
     const readOnly = this.settings.readOnly === true;
-    return { user, server: this.upstream.server, until: new Date(until).toISOString(), sql, readOnly };
+    return {
+      user,
+      server: upstream.server,
+      cluster: upstream.name,
+      until: new Date(until).toISOString(),
+      sql,
+      readOnly,
+    };
   }
-
-  private keysOf({ headers }: FastifyRequest): Partial<SessionKeys> {
-    const key = headers[keyHeader];
-    const cookie = cookieOf(headers.cookie, this.cookieName);
-    return { ...(cookie === undefined ? {} : { cookie }), ...(typeof key === 'string' ? { key } : {}) };
-  }
-
-  private sessionOf(request: FastifyRequest): ConsoleSession | undefined {
-    return this.sessions.find(this.keysOf(request));
-  }
-
-  private cookie(value: string, seconds: number): string {
-    const secure = this.isSecure ? '; Secure' : '';
-    return `${this.cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
-  }
-}
-
-function tooMany(reply: FastifyReply, problem: string): FastifyReply {
-  return refuse(reply.header('retry-after', '1'), 429, problem);
 }
 
 function sendAsset(asset: Asset, { method, headers }: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -9,6 +9,63 @@ import { type ConsoleAnswer, ConsoleScene } from './testing/console-scene.js';
 import type { RecordingServer } from './testing/recording-server.js';
 import { Upstream } from './upstream.js';
 
+describe('a console of several clusters', () => {
+  let scene: ConsoleScene;
+
+  before(async () => {
+    scene = await ConsoleScene.start({}, ['second', 'third']);
+  });
+  after(() => scene?.stop());
+
+  it('has a session for each, whose credentials go nowhere else', async () => {
+    const alice = await scene.login('token-of-alice');
+    const bob = await scene.login('token-of-bob', 'second');
+    const { cookie: one = '', 'x-plinth-console': keyOfOne = '' } = alice;
+    const { cookie: two = '', 'x-plinth-console': keyOfTwo = '' } = bob;
+    // As browsers send them: all cookies, and the key of the page's cluster.
+    const cookie = `${one}; ${two}`;
+    const get = async (headers: Record<string, string>) => {
+      const { status, text } = await scene.send('GET', '/api/v1/pods', headers);
+      return status === 200 ? (JSON.parse(text) as { name: string }).name : status;
+    };
+    assert.equal(await get({ cookie, 'x-plinth-console': keyOfOne }), 'alice');
+    assert.equal(await get({ cookie, 'x-plinth-console': keyOfTwo }), 'bob');
+    // A cookie under the name of another cluster's, and keys without their cookies.
+    const nameOf = (text: string) => text.split('=')[0] ?? '';
+    const swapped = `${nameOf(one)}=${two.split('=')[1]}; ${nameOf(two)}=${one.split('=')[1]}`;
+    for (const key of [keyOfOne, keyOfTwo, '']) {
+      assert.equal(await get({ cookie: swapped, 'x-plinth-console': key }), 401);
+      assert.equal(await get({ 'x-plinth-console': key }), 401);
+    }
+    assert.equal(await get({ cookie: one, 'x-plinth-console': keyOfTwo }), 401);
+    const sentTo = (api: RecordingServer) => new Set(api.arrived.map(({ headers }) => headers.authorization));
+    const [second, third] = scene.others as [RecordingServer, RecordingServer];
+    assert.deepEqual([...sentTo(scene.api)], ['Bearer token-of-alice']);
+    assert.deepEqual([...sentTo(second)], ['Bearer token-of-bob']);
+    assert.deepEqual(third.arrived, []);
+    // A logout of one leaves the other.
+    const { origin } = scene;
+    const logout = { origin, cookie, 'x-plinth-console': keyOfTwo, 'content-type': 'application/json' };
+    const left = await scene.send('POST', '/console/logout', logout, '{}');
+    assert.equal(left.headers['set-cookie']?.[0]?.startsWith(`${nameOf(two)}=;`), true);
+    assert.equal(await get({ cookie, 'x-plinth-console': keyOfTwo }), 401);
+    assert.equal(await get({ cookie, 'x-plinth-console': keyOfOne }), 'alice');
+    const shown = await scene.send('GET', '/console/session', alice);
+    assert.equal((JSON.parse(shown.text) as { cluster: string }).cluster, 'first');
+    const ways = await scene.send('GET', '/console/logins');
+    assert.deepEqual(JSON.parse(ways.text), { clusters: ['first', 'second', 'third'] });
+    const body = JSON.stringify({ login: 'token-of-eve', cluster: 'nowhere' });
+    const none = await scene.send('POST', '/console/login', { origin, 'content-type': 'application/json' }, body);
+    assert.equal(none.status, 400);
+  });
+
+  it('counts equal names in two clusters as two users', async () => {
+    const mine = await scene.login('token-of-carol');
+    for (let n = 0; n < 21; n++) await scene.login('token-of-carol', 'second');
+    assert.equal((await scene.send('GET', '/api/v1/pods', mine)).status, 200);
+  });
+});
+
 describe('sessions of the console', () => {
   let scene: ConsoleScene;
   let api: RecordingServer;
@@ -201,7 +258,7 @@ describe('sessions of the console', () => {
       insecureSkipVerify: false,
     };
     const outside = 'https://console.example.com';
-    const secure = await startConsole(new Upstream({ server: api.url, tls, files: {} }), {
+    const secure = await startConsole([new Upstream({ server: api.url, tls, files: {} })], {
       bindAddress: '127.0.0.1',
       port: 0,
       origins: [outside],

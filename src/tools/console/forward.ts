@@ -4,11 +4,10 @@ import { answeredHeaders, forwardedHeaders, forwardedPath } from './forward-rule
 import { foreignPolicy } from './guard.js';
 import { refuse } from './refuse.js';
 import type { ConsoleSession } from './sessions.js';
-import { type Upstream, UpstreamError } from './upstream.js';
+import { UpstreamError } from './upstream.js';
 
 /** Passes a request on to the API server as the user of the session, and the response back, both as they arrive. */
 export async function forward(
-  upstream: Upstream,
   session: ConsoleSession,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -21,7 +20,7 @@ export async function forward(
   const signal = AbortSignal.any([session.ended.signal, left.signal]);
   const hasBody = raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined;
   try {
-    const answer = await upstream.ask({
+    const answer = await session.upstream.ask({
       agent: session.agent,
       method,
       path: forwarded.path,

@@ -4,9 +4,18 @@ import { describe, it } from 'node:test';
 import { systemClock } from '../../base/machinery/clock.js';
 import { type SessionKeys, Sessions, TooManySessions } from './sessions.js';
 import { UnderWay } from './under-way.js';
+import { Upstream } from './upstream.js';
+
+const anyServer = { ca: undefined, cert: undefined, key: undefined, serverName: undefined, insecureSkipVerify: false };
+const upstream = new Upstream({ server: 'https://127.0.0.1', tls: anyServer, files: {} });
 
 const open = (sessions: Sessions, name: string, token = name): SessionKeys =>
-  sessions.open({ name, groups: [] }, new Agent(), { tls: { cert: undefined, key: undefined }, authorization: token });
+  sessions.open({
+    user: { name, groups: [] },
+    upstream,
+    agent: new Agent(),
+    credentials: { tls: { cert: undefined, key: undefined }, authorization: token },
+  });
 
 describe('sessions of the console', () => {
   it('give way to others of the same user only', () => {

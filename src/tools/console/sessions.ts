@@ -1,11 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Agent } from 'node:https';
+import type { Agent } from 'node:https';
 import type { Clock } from '../../base/machinery/clock.js';
-import type { ClientTls } from '../../base/outgoing/client-config.js';
-import { tlsOptions } from '../../base/outgoing/tls-options.js';
 import type { UserCredentials } from './login.js';
+import type { OidcToken } from './oidc-token.js';
 import type { SessionUser } from './session-user.js';
 import { shareOf } from './share-of.js';
+import type { Upstream } from './upstream.js';
 
 /** The two secrets of a session; neither is enough alone. */
 export interface SessionKeys {
@@ -15,29 +15,59 @@ export interface SessionKeys {
   readonly key: string;
 }
 
+/** Who logged in, where, and by what. */
+export interface SessionLogin {
+  readonly user: SessionUser;
+  /** The one server that the credentials go to. */
+  readonly upstream: Upstream;
+  readonly agent: Agent;
+  readonly credentials: UserCredentials;
+  /** Where the credentials are those of a provider, which end sooner than the session. */
+  readonly token?: OidcToken | undefined;
+}
+
 /** A logged-in user: the connections to the API server with that user's credentials, and nobody else's. */
 export class ConsoleSession {
+  readonly user: SessionUser;
+  readonly upstream: Upstream;
+  readonly agent: Agent;
   /** Aborted when the session ends; so is everything that is under way for it. */
   readonly ended = new AbortController();
   /** The party whose limits the session counts against. */
   readonly share: string;
 
   constructor(
-    readonly user: SessionUser,
-    readonly agent: Agent,
-    readonly authorization: string | undefined,
+    private readonly login: SessionLogin,
     readonly keyHash: Buffer,
     readonly until: number,
-    /** Distinguishes users without a name. */
-    credentials: string,
   ) {
-    this.share = shareOf(user, credentials);
+    this.user = login.user;
+    this.upstream = login.upstream;
+    this.agent = login.agent;
+    this.share = shareOfLogin(login);
+  }
+
+  /** The header with the user's credentials, as of now. */
+  get authorization(): string | undefined {
+    return this.login.token?.authorization ?? this.login.credentials.authorization;
+  }
+
+  /** Replaces credentials that end soon. @throws OidcRefusal, OidcUnreachable */
+  async renew(): Promise<void> {
+    await this.login.token?.renew();
   }
 
   end(): void {
     this.ended.abort(new Error('the session has ended'));
     this.agent.destroy();
+    this.login.token?.end();
   }
+}
+
+/** The party whose limits a login counts against. Equal names in two clusters are two users. */
+function shareOfLogin({ user, upstream, credentials: { authorization, tls } }: SessionLogin): string {
+  const share = shareOf(user, authorization ?? tls.cert ?? '');
+  return upstream.name === '' ? share : `${upstream.name}\n${share}`;
 }
 
 /** The most sessions of one user, in all browsers; one more replaces the user's oldest. */
@@ -57,26 +87,17 @@ export class Sessions {
     readonly lifetimeMs: number,
   ) {}
 
-  /** Connections of one user. */
-  static agentFor(server: ClientTls, { tls }: UserCredentials): Agent {
-    return new Agent({ keepAlive: true, ...tlsOptions({ ...server, cert: tls.cert, key: tls.key }) });
-  }
-
   /**
    * Opens a session. It replaces an older one only if that one belongs to the same user, or if all places are taken and
    * another user has more of them.
    *
    * @throws TooManySessions
    */
-  open(user: SessionUser, agent: Agent, { authorization, tls }: UserCredentials): SessionKeys {
-    const credentials = authorization ?? tls.cert ?? '';
-    this.dropOldest(shareOf(user, credentials));
+  open(login: SessionLogin): SessionKeys {
+    this.dropOldest(shareOfLogin(login));
     const keys = { cookie: secret(), key: secret() };
-    const until = this.clock.now() + this.lifetimeMs;
-    this.byCookie.set(
-      hashOf(keys.cookie).toString('hex'),
-      new ConsoleSession(user, agent, authorization, hashOf(keys.key), until, credentials),
-    );
+    const until = Math.min(this.clock.now() + this.lifetimeMs, login.token?.endsAt ?? Number.POSITIVE_INFINITY);
+    this.byCookie.set(hashOf(keys.cookie).toString('hex'), new ConsoleSession(login, hashOf(keys.key), until));
     return keys;
   }
 
@@ -91,9 +112,9 @@ export class Sessions {
     return undefined;
   }
 
-  close(keys: Partial<SessionKeys>): void {
-    const session = this.find(keys);
-    if (session !== undefined && keys.cookie !== undefined) this.remove(hashOf(keys.cookie).toString('hex'), session);
+  /** Ends a session before its time. */
+  close(session: ConsoleSession): void {
+    for (const [id, one] of this.byCookie) if (one === session) this.remove(id, session);
   }
 
   /** Ends expired sessions, and what is under way for them. */

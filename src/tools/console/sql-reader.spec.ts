@@ -198,7 +198,7 @@ describe('questions in SQL', () => {
         serverName: undefined,
         insecureSkipVerify: false,
       };
-      running = await startConsole(new Upstream({ server: api.url, tls, files: {} }), {
+      running = await startConsole([new Upstream({ server: api.url, tls, files: {} })], {
         bindAddress: '127.0.0.1',
         port: 0,
         origins: [],

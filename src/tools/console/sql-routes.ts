@@ -20,6 +20,7 @@ export class SqlRoutes {
   private readonly underWay = new UnderWay(limits);
 
   constructor(
+    /** The cluster whose database it is. */
     private readonly upstream: Upstream,
     private readonly reader: SqlReader | undefined,
     private readonly logger: Logger,
@@ -27,7 +28,7 @@ export class SqlRoutes {
 
   /** Whether the API server lets the user of the session read `/sql`. Checked each time: rights change. */
   async mayAsk(session: ConsoleSession): Promise<boolean> {
-    if (this.reader === undefined) return false;
+    if (this.reader === undefined || session.upstream !== this.upstream) return false;
     try {
       return await this.upstream.mayRead(
         session,
@@ -40,19 +41,19 @@ export class SqlRoutes {
     }
   }
 
-  addTo(app: FastifyInstance, sessionOf: (request: FastifyRequest) => ConsoleSession | undefined): void {
+  addTo(app: FastifyInstance, sessionOf: (request: FastifyRequest) => Promise<ConsoleSession | undefined>): void {
     app.post('/console/sql', async (request, reply) => {
       const { sql, plan } = (request.body ?? {}) as { sql?: unknown; plan?: unknown };
       if (typeof sql !== 'string' || sql.trim() === '') return refuse(reply, 400, 'sql must be a text');
       if (plan !== undefined && typeof plan !== 'boolean') return refuse(reply, 400, 'plan must be true or false');
-      return this.answer(sessionOf(request), reply, { text: sql, isPlan: plan === true });
+      return this.answer(await sessionOf(request), reply, { text: sql, isPlan: plan === true });
     });
     app.post('/console/timeline', async (request, reply) => {
       const { resource, namespace, name } = (request.body ?? {}) as Record<string, unknown>;
       const values = [resource, namespace, name];
       const isText = (value: unknown): value is string => typeof value === 'string';
       if (!values.every(isText)) return refuse(reply, 400, 'resource, namespace and name must be texts');
-      return this.answer(sessionOf(request), reply, { text: timelineQuery, values });
+      return this.answer(await sessionOf(request), reply, { text: timelineQuery, values });
     });
   }
 
@@ -62,7 +63,9 @@ export class SqlRoutes {
     question: SqlQuestion,
   ): Promise<FastifyReply> {
     if (session === undefined) return refuse(reply, 401, 'log in first');
-    if (this.reader === undefined) return refuse(reply, 404, 'this console has no database: see --sql-url');
+    if (this.reader === undefined || session.upstream !== this.upstream) {
+      return refuse(reply, 404, 'this console has no database of this cluster: see --sql-url');
+    }
     if (question.text.length > mostText) return refuse(reply, 413, 'the question is too long');
     if (!(await this.mayAsk(session))) {
       return refuse(reply, 403, `you may not ask in SQL: that needs the verb get on the non-resource URL ${rulePath}`);

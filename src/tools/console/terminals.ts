@@ -4,7 +4,7 @@ import type { Logger } from '../../base/observability/logger.js';
 import { terminalPath } from './forward-rules.js';
 import { securityHeaders } from './guard.js';
 import type { ConsoleSession } from './sessions.js';
-import { type Upstream, UpstreamError } from './upstream.js';
+import { UpstreamError } from './upstream.js';
 
 /** What a browser offers beside the protocol of the stream: the page's secret, as WebSockets have no other header. */
 const keyProtocol = 'plinth-key.';
@@ -16,7 +16,7 @@ export interface TerminalGuard {
   /** Why a request is refused by its Host and Origin, or undefined. */
   readonly problem: (request: IncomingMessage) => string | undefined;
   /** The session of the cookie and of the key that the page has sent. */
-  readonly sessionOf: (request: IncomingMessage, key: string | undefined) => ConsoleSession | undefined;
+  readonly sessionOf: (request: IncomingMessage, key: string | undefined) => Promise<ConsoleSession | undefined>;
   /** Counts one more request under way; undefined when there are too many. */
   readonly begin: (session: ConsoleSession) => (() => void) | undefined;
 }
@@ -24,7 +24,6 @@ export interface TerminalGuard {
 /** Connects terminals of the page with programs in pods, as the user of the session. */
 export class Terminals {
   constructor(
-    private readonly upstream: Upstream,
     private readonly guard: TerminalGuard,
     private readonly logger: Logger,
   ) {}
@@ -50,7 +49,7 @@ export class Terminals {
     if (problem !== undefined) return refuse(client, 403, problem);
     const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
     const key = offered.find((name) => name.startsWith(keyProtocol))?.slice(keyProtocol.length);
-    const session = this.guard.sessionOf(request, key);
+    const session = await this.guard.sessionOf(request, key);
     if (session === undefined) return refuse(client, 401, 'log in first');
     const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket' && offered.includes(streamProtocol);
     if (!isWebSocket) return refuse(client, 400, `the protocol is not ${streamProtocol}`);
@@ -64,7 +63,7 @@ export class Terminals {
       end();
     });
     const signal = AbortSignal.any([session.ended.signal, left.signal]);
-    const answer = await this.upstream.connect({
+    const answer = await session.upstream.connect({
       agent: session.agent,
       method,
       path: forwarded.path,

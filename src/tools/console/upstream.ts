@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import type { Agent } from 'node:https';
+import { Agent } from 'node:https';
 import { Readable } from 'node:stream';
 import type { ClientConfig, ClientTls } from '../../base/outgoing/client-config.js';
 import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { connectionReason } from '../../base/outgoing/connection-reason.js';
 import { type ExchangeAnswer, exchange, Unsent } from '../../base/outgoing/exchange.js';
-import { readLogin, type UserCredentials } from './login.js';
+import { tlsOptions } from '../../base/outgoing/tls-options.js';
+import type { UserCredentials } from './login.js';
 import type { SessionUser } from './session-user.js';
-import { Sessions } from './sessions.js';
 
 const connectLimitMs = 10_000;
 const mostAnswerBytes = 4 * 1024 * 1024;
@@ -29,7 +29,7 @@ export interface Call {
 }
 
 /**
- * The one API server of a console. It is verified as its kubeconfig specifies; credentials are those of the logged-in
+ * An API server behind a console. It is verified as its kubeconfig specifies; credentials are those of the logged-in
  * user.
  */
 export class Upstream {
@@ -37,15 +37,14 @@ export class Upstream {
   private readonly url: URL;
   private readonly trust: ClientCredentials;
 
-  constructor({ server, tls, files }: Omit<ClientConfig, 'auth'>) {
+  /** @param name what people call the cluster; empty where there is only one */
+  constructor(
+    { server, tls, files }: Omit<ClientConfig, 'auth'>,
+    readonly name = '',
+  ) {
     this.url = new URL(server);
     this.server = server.replace(/\/$/, '');
     this.trust = new ClientCredentials({ tls, auth: { kind: 'none' }, files });
-  }
-
-  /** The current settings for verifying the server. */
-  tls(): Promise<ClientTls> {
-    return this.trust.tls();
   }
 
   /** Resolves with the beginning of the response, whatever its status. Throws {@link UpstreamError}. */
@@ -85,16 +84,15 @@ export class Upstream {
   }
 
   /**
-   * Asks the API server which user the pasted credentials belong to.
+   * Asks the API server which user the credentials belong to.
    *
-   * @throws LoginError, RefusedLogin, UpstreamError
+   * @throws RefusedLogin, UpstreamError
    */
-  async login(text: string, signal: AbortSignal): Promise<LoggedIn> {
-    const credentials = readLogin(text);
-    const agent = Sessions.agentFor(await this.tls(), credentials);
+  async login(credentials: UserCredentials, signal: AbortSignal): Promise<LoggedIn> {
+    const agent = agentFor(await this.trust.tls(), credentials);
     try {
       const user = await this.userOf(agent, credentials, signal);
-      return { user, agent, authorization: credentials.authorization, credentials };
+      return { user, agent };
     } catch (error) {
       agent.destroy();
       throw error;
@@ -103,7 +101,7 @@ export class Upstream {
 
   /** Whether the user of a session may `get` a non-resource URL, by the API server's decision. */
   async mayRead(
-    session: Pick<LoggedIn, 'agent' | 'authorization'>,
+    session: { readonly agent: Agent; readonly authorization: string | undefined },
     path: string,
     signal: AbortSignal,
   ): Promise<boolean> {
@@ -178,6 +176,11 @@ export class Upstream {
   }
 }
 
+/** Connections of one user. */
+function agentFor(server: ClientTls, { tls }: UserCredentials): Agent {
+  return new Agent({ keepAlive: true, ...tlsOptions({ ...server, cert: tls.cert, key: tls.key }) });
+}
+
 function headersOf(authorization: string | undefined): Readonly<Record<string, string>> {
   const headers = { accept: 'application/json', 'user-agent': 'plinth-console' };
   return authorization === undefined ? headers : { ...headers, authorization };
@@ -187,6 +190,4 @@ function headersOf(authorization: string | undefined): Readonly<Record<string, s
 export interface LoggedIn {
   readonly user: SessionUser;
   readonly agent: Agent;
-  readonly authorization: string | undefined;
-  readonly credentials: UserCredentials;
 }

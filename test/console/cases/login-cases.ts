@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
+import { Logger } from '../../../src/base/observability/logger.js';
+import { openConsole } from '../../../src/tools/cli/open-console.js';
 import { tokens } from '../../e2e/support/test-cluster.js';
+import { clientSecret } from '../../support/identity-provider.js';
 import { type ConsoleInBrowser, configMaps, rows } from '../console-in-browser.js';
 import { ConsoleTab } from '../console-tab.js';
 
@@ -31,6 +34,43 @@ export function loginCases(own: () => ConsoleInBrowser): void {
     assert.deepEqual(await tab.page.context().cookies(), []);
     assert.deepEqual(tab.faults, []);
     await tab.close();
+  });
+
+  it('lets in whom the provider knows, and shows what was shown before', async () => {
+    const { provider, browser, cluster } = own();
+    const { issuer, ca } = provider;
+    const signOn = await openConsole(cluster.first.kubeconfig, {
+      bindAddress: '127.0.0.1',
+      port: 0,
+      origins: [],
+      sessionMs: 600_000,
+      logger: new Logger('error'),
+      oidc: { issuerUrl: issuer, clientId: 'console', clientSecret, ca, scopes: ['openid'] },
+    });
+    const redirectUris = [`${signOn.url}console/oidc/callback`];
+    const login = { clientId: 'console', redirectUris, account: 'jane', idTokenSeconds: 600, givesRefreshTokens: true };
+    provider.allowLogins(login);
+    const tab = await ConsoleTab.open(browser, signOn.url, issuer);
+    try {
+      await tab.show('#/list/core/v1/secrets');
+      await tab.page.click(`text=Log in with ${new URL(issuer).host}`);
+      await tab.shows('#jane', '.user');
+      await tab.shows(/cannot list resource "secrets"/, '.problem');
+      assert.equal(await tab.run('location.pathname + location.search'), '/');
+      const stored = 'JSON.stringify({ ...localStorage, ...sessionStorage, cookie: document.cookie })';
+      assert.doesNotMatch(await tab.run<string>(stored), /eyJ|oidc/);
+      await tab.page.reload();
+      await tab.shows('#jane', '.user');
+      await tab.page.click('text=Log out');
+      await tab.page.waitForSelector('#login');
+      // A login that somebody else has begun.
+      await tab.page.goto(`${redirectUris[0]}?code=stolen&state=stolen`);
+      await tab.shows('has not begun in this tab', '[role=alert]');
+      assert.deepEqual(tab.faults, []);
+    } finally {
+      await tab.close();
+      await signOn.stop();
+    }
   });
 
   it('gives a user what the user may, and says what not', async () => {

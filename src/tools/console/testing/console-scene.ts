@@ -35,20 +35,21 @@ export class ConsoleScene {
 
   private constructor(
     readonly api: RecordingServer,
+    /** Servers of further clusters, `second` and so on. */
+    readonly others: readonly RecordingServer[],
     private running: RunningConsole | undefined,
   ) {}
 
-  static async start(settings: Pick<ConsoleSettings, 'readOnly'> = {}): Promise<ConsoleScene> {
-    const scene = new ConsoleScene(await RecordingServer.start(), undefined);
-    const { api } = scene;
-    const tls = {
-      ca: api.authority.cert,
-      cert: undefined,
-      key: undefined,
-      serverName: undefined,
-      insecureSkipVerify: false,
-    };
-    scene.running = await startConsole(new Upstream({ server: `${api.url}/`, tls, files: {} }), {
+  /** @param names further clusters beside the first, which has no name where it is the only one */
+  static async start(
+    settings: Pick<ConsoleSettings, 'readOnly' | 'oidc'> = {},
+    names: readonly string[] = [],
+  ): Promise<ConsoleScene> {
+    const others = await Promise.all(names.map(() => RecordingServer.start()));
+    const scene = new ConsoleScene(await RecordingServer.start(), others, undefined);
+    const first = upstreamOf(scene.api, names.length === 0 ? '' : 'first');
+    const clusters = [first, ...others.map((api, index) => upstreamOf(api, names[index] ?? ''))];
+    scene.running = await startConsole(clusters, {
       bindAddress: '127.0.0.1',
       port: 0,
       origins: [],
@@ -62,7 +63,7 @@ export class ConsoleScene {
 
   async stop(): Promise<void> {
     await this.running?.stop();
-    this.api.stop();
+    for (const api of [this.api, ...this.others]) api.stop();
   }
 
   get port(): number {
@@ -108,12 +109,23 @@ export class ConsoleScene {
   }
 
   /** Resolves with the headers of requests of the new session. */
-  async login(text: string): Promise<Record<string, string>> {
+  async login(text: string, cluster?: string): Promise<Record<string, string>> {
     const { origin } = this;
-    const body = JSON.stringify({ login: text });
+    const body = JSON.stringify({ login: text, cluster });
     const answer = await this.send('POST', '/console/login', { origin, 'content-type': 'application/json' }, body);
     assert.equal(answer.status, 200, answer.text);
     const [cookie = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
     return { origin, cookie, 'x-plinth-console': (JSON.parse(answer.text) as { key: string }).key };
   }
+}
+
+function upstreamOf(api: RecordingServer, name: string): Upstream {
+  const tls = {
+    ca: api.authority.cert,
+    cert: undefined,
+    key: undefined,
+    serverName: undefined,
+    insecureSkipVerify: false,
+  };
+  return new Upstream({ server: `${api.url}/`, tls, files: {} }, name);
 }

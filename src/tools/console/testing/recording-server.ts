@@ -18,7 +18,7 @@ export interface Arrived {
 
 /**
  * A server that stands in for the API server and records the requests that reach it. It knows tokens `token-of-<user>`,
- * and client certificates.
+ * client certificates, and believes every ID token.
  */
 export class RecordingServer {
   readonly arrived: Arrived[] = [];
@@ -89,7 +89,9 @@ export class RecordingServer {
       own(response);
       return;
     }
-    const token = /^Bearer token-of-(.+)$/.exec(headers.authorization ?? '')?.[1];
+    const [, plain, claims] =
+      /^Bearer (?:token-of-(.+)|\w+\.([\w-]+)\.[\w-]+)$/.exec(headers.authorization ?? '') ?? [];
+    const token = plain ?? (claims === undefined ? undefined : subjectOf(claims));
     const name = token ?? certificate ?? 'system:anonymous';
     const send = (status: number, body: object, more = {}) => {
       response.writeHead(status, { 'content-type': 'application/json', ...more });
@@ -101,4 +103,8 @@ export class RecordingServer {
       send(201, { status: { userInfo: { username: name, groups: ['testers'] } } });
     } else send(200, { kind: 'Answer', name }, { 'set-cookie': 'evil=1', warning: '299 - "careful"', server: 'x' });
   }
+}
+
+function subjectOf(claims: string): string {
+  return (JSON.parse(Buffer.from(claims, 'base64url').toString('utf8')) as { sub: string }).sub;
 }

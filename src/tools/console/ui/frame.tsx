@@ -1,3 +1,4 @@
+import { ClusterChoice } from './cluster-choice.js';
 import { showHelp } from './help.js';
 import { Icon } from './icons.js';
 import { adjust, chosenNamespace, go, route } from './navigation.js';
@@ -27,6 +28,7 @@ export function Header({ login, toggleTime }: { readonly login: LoggedIn; readon
         </svg>
         <span>Plinth</span>
       </a>
+      <ClusterChoice />
       <NamespaceChoice />
       <button
         type="button"

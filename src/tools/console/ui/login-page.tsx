@@ -1,28 +1,36 @@
 import { useSignal } from '@preact/signals';
-import { login, loginProblem } from './session.js';
+import { ClusterChoice } from './cluster-choice.js';
+import { login, loginAtProvider, loginProblem, logins, shownCluster } from './session.js';
 
 /** Takes a token or a kubeconfig, as text or as a file. */
 export function LoginPage() {
   const text = useSignal('');
   const isBusy = useSignal(false);
   const problem = useSignal('');
-  const submit = async () => {
+  const attempt = async (enter: () => Promise<void>) => {
     isBusy.value = true;
     problem.value = '';
     try {
-      await login(text.value);
-      text.value = '';
+      await enter();
     } catch (error) {
       problem.value = (error as Error).message;
     }
     isBusy.value = false;
   };
+  const submit = () =>
+    attempt(async () => {
+      await login(text.value);
+      text.value = '';
+    });
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
     text.value = file.size > 200_000 ? '' : await file.text();
     if (file.size > 200_000) problem.value = 'the file is too large for a kubeconfig';
     else await submit();
   };
+  const { provider, clusters = [] } = logins.value ?? {};
+  // The provider is that of the first cluster.
+  const hasProvider = provider !== undefined && shownCluster() === clusters[0];
   const shown = problem.value || loginProblem.value;
   return (
     <main class="login">
@@ -33,6 +41,15 @@ export function LoginPage() {
           void submit();
         }}
       >
+        <ClusterChoice />
+        {hasProvider && (
+          <>
+            <button type="button" class="main" disabled={isBusy.value} onClick={() => void attempt(loginAtProvider)}>
+              Log in with {provider}
+            </button>
+            <p class="or">or</p>
+          </>
+        )}
         <label for="login">Token or kubeconfig</label>
         <textarea
           id="login"
@@ -50,7 +67,7 @@ export function LoginPage() {
           aria-label="Kubeconfig file"
           onChange={(event) => void take(event.currentTarget.files?.[0])}
         />
-        <button type="submit" class="main" disabled={isBusy.value || text.value.trim() === ''}>
+        <button type="submit" class={hasProvider ? '' : 'main'} disabled={isBusy.value || text.value.trim() === ''}>
           Log in
         </button>
         <p role="alert" class="problem">

@@ -2,6 +2,9 @@ import { signal } from '@preact/signals';
 import { Api } from './api.js';
 import { discover, type Kinds } from './kinds.js';
 import { moment, sought } from './moment.js';
+import { open } from './navigation.js';
+import { leaveFor, providerAnswer, takeFlow } from './provider-login.js';
+import { chosenCluster, keepCluster, keepKey, keyName, readKey } from './session-keys.js';
 import { TimedApi } from './timed-api.js';
 
 /** Who is logged in, and to which server. */
@@ -15,21 +18,17 @@ export interface LoggedIn {
   readonly readOnly?: boolean;
 }
 
-/**
- * The scripts' half of the session's secrets. It is of no use without the cookie, which scripts can't read, and is kept for the
- * other tabs of this origin.
- */
-const keyName = 'plinth-console-key';
-
-function storage<T>(use: (store: Storage) => T): T | undefined {
-  try {
-    return use(localStorage);
-  } catch {
-    return undefined;
-  }
+/** The ways to log in that the console offers. */
+export interface Logins {
+  /** Names of the clusters; one without a name where there is only one. */
+  readonly clusters: readonly string[];
+  /** The provider that people log in with; missing where there is none. */
+  readonly provider?: string;
 }
 
-let key: string | undefined = storage((store) => store.getItem(keyName)) ?? undefined;
+/** The cluster of this page. Another one is another page: nothing of one stays in the memory of the other. */
+let cluster = chosenCluster();
+let key: string | undefined = readKey(cluster);
 
 /** The current user; undefined: not known yet; null: nobody is logged in. */
 export const session = signal<LoggedIn | null | undefined>(undefined);
@@ -53,8 +52,21 @@ export function streamProtocols(): string[] {
   return ['v5.channel.k8s.io', `plinth-key.${key ?? ''}`];
 }
 
-/** Resumes the session of another tab or of before a reload. */
+/** Which clusters there are, and which ways to log in; undefined: not known yet. */
+export const logins = signal<Logins | undefined>(undefined);
+
+/** Resumes the session of another tab or of before a reload, or the login for which the browser was at the provider. */
 export async function resume(): Promise<void> {
+  const answer = providerAnswer();
+  try {
+    logins.value = await api.json<Logins>('/console/logins');
+  } catch (error) {
+    forget((error as Error).message);
+    return;
+  }
+  const names = logins.value.clusters;
+  if (!names.includes(cluster)) show(names[0] ?? '');
+  if (answer !== undefined) return finishLogin(answer);
   if (key === undefined) {
     session.value = null;
     return;
@@ -68,12 +80,60 @@ export async function resume(): Promise<void> {
   }
 }
 
+/** The cluster that the page shows, or that a login is for. */
+export function shownCluster(): string {
+  return cluster;
+}
+
+/** Shows another cluster: by its own session, or its login. */
+export function switchCluster(name: string): void {
+  keepCluster(name);
+  location.hash = '#/';
+  location.reload();
+}
+
+function show(name: string): void {
+  cluster = name;
+  key = readKey(name);
+}
+
 /** Logs in with pasted credentials. Throws an ApiFault with the reason for a refusal. */
 export async function login(text: string): Promise<void> {
-  const body = JSON.stringify({ login: text });
-  const answer = await api.json<LoggedIn & { readonly key: string }>('/console/login', { method: 'POST', body });
+  const body = JSON.stringify({ login: text, ...(cluster === '' ? {} : { cluster }) });
+  await enter(await api.json<Entered>('/console/login', { method: 'POST', body }));
+}
+
+/** Leaves for the provider, which sends the browser back here. Throws an ApiFault where the provider can't be reached. */
+export async function loginAtProvider(): Promise<void> {
+  const begun = await api.json<{ url: string; key: string }>('/console/oidc/begin', { method: 'POST', body: '{}' });
+  leaveFor(begun.url, begun.key);
+}
+
+async function finishLogin(answer: string): Promise<void> {
+  const flow = takeFlow();
+  // The provider is that of the first cluster.
+  show(logins.peek()?.clusters[0] ?? '');
+  keepCluster(cluster);
+  try {
+    if (flow === undefined) throw new Error('this login has not begun in this tab: try again');
+    const ofFlow = new Api(
+      () => flow.key,
+      () => {},
+    );
+    const body = JSON.stringify({ answer });
+    const entered = await ofFlow.json<Entered>('/console/oidc/finish', { method: 'POST', body });
+    open(flow.fragment);
+    await enter(entered);
+  } catch (error) {
+    forget((error as Error).message);
+  }
+}
+
+type Entered = LoggedIn & { readonly key: string };
+
+async function enter(answer: Entered): Promise<void> {
   key = answer.key;
-  storage((store) => store.setItem(keyName, answer.key));
+  keepKey(cluster, answer.key);
   session.value = answer;
   loginProblem.value = '';
   await loadKindsAtLast();
@@ -86,7 +146,7 @@ export async function logout(): Promise<void> {
 
 function forget(why: string): void {
   key = undefined;
-  storage((store) => store.removeItem(keyName));
+  keepKey(cluster, undefined);
   kinds.value = undefined;
   namespaces.value = [];
   moment.value = undefined;
@@ -126,5 +186,5 @@ export async function loadKinds(): Promise<void> {
 
 // A logout in one tab is one in all.
 addEventListener('storage', ({ key: name, newValue }) => {
-  if (name === keyName && newValue === null && session.value) forget('');
+  if (name === keyName(cluster) && newValue === null && session.value) forget('');
 });
