@@ -14,6 +14,7 @@ import type { StorageKey } from './storage-key.js';
  * - `TooLargeVersion`: the requested version lies above the newest one; `resourceVersion` carries the newest.
  * - `Invalid`: the key or the text can't be stored (not JSON, a NUL character, too long); nothing was written.
  * - `Unavailable`: the database did not accept the call; nothing was written.
+ * - `Overloaded`: the database is busy with other writes, and did not get to this one in time; nothing was written.
  * - `Unreadable`: the stored text can't be decrypted by this process.
  * - `UnknownOutcome`: the connection broke during a write, and whether it was committed could not be found out in time.
  * - `SlowConsumer`: a change subscription fell behind its buffer and was ended.
@@ -30,6 +31,7 @@ export type StorageErrorCode =
   | 'TooLargeVersion'
   | 'Invalid'
   | 'Unavailable'
+  | 'Overloaded'
   | 'Unreadable'
   | 'UnknownOutcome'
   | 'SlowConsumer'
@@ -42,6 +44,8 @@ export interface StorageErrorDetails {
   /** The reason, in words that clients may see: without hosts, users or statements. */
   readonly reason?: string | undefined;
 }
+
+const expected: ReadonlySet<StorageErrorCode> = new Set(['Unavailable', 'Overloaded', 'UnknownOutcome', 'Closed']);
 
 /** The only error type that leaves `storage`; SQLSTATE and driver errors stay behind `cause`. */
 export class StorageError extends Error {
@@ -61,6 +65,6 @@ export class StorageError extends Error {
 
   /** An outage needs no stack in the log: the place where it was noticed adds nothing. */
   get isExpected(): boolean {
-    return this.code === 'Unavailable' || this.code === 'UnknownOutcome' || this.code === 'Closed';
+    return expected.has(this.code);
   }
 }

@@ -14,7 +14,13 @@ export interface UntilReadyOptions {
   readonly passes?: (error: unknown) => boolean;
 }
 
-const passing: ReadonlySet<StorageErrorCode> = new Set(['Unavailable', 'UnknownOutcome', 'TooLargeVersion', 'Expired']);
+const passing: ReadonlySet<StorageErrorCode> = new Set([
+  'Unavailable',
+  'Overloaded',
+  'UnknownOutcome',
+  'TooLargeVersion',
+  'Expired',
+]);
 /**
  * Classes of SQLSTATE that waiting does not fix: wrong password or role, no such database, missing rights or relations.
  */

@@ -25,7 +25,7 @@ const QUIET_MS = 10_000;
  * The only way to write. It uses one connection. While a batch is in progress, new writes wait in memory and share the
  * next one. The database assigns versions under one lock, so version order is commit order over all processes.
  *
- * States of a write: `queued` (fails with `Unavailable` after writeWaitMs; certainly not written), `in flight`
+ * States of a write: `queued` (fails with `Unavailable` or `Overloaded` after writeWaitMs; certainly not written), `in flight`
  * (completed by the batch's response), and after a broken connection `unknown`. Then the batch is fenced and looked up
  * in the log. Writes that are found were made; the rest is queued again. Only when that fails for resolveDeadlineMs
  * does the caller get `UnknownOutcome`.
@@ -48,6 +48,8 @@ export class Sequencer implements Writer {
   private sending = false;
   private quietUntil = 0;
   private lastError: unknown;
+  /** When the database made the last batch; -Infinity after a failure. */
+  private passedAt = Number.NEGATIVE_INFINITY;
   private wake: (() => void) | undefined;
   private loop: Promise<void> | undefined;
 
@@ -68,7 +70,12 @@ export class Sequencer implements Writer {
     this.epochs = epochs;
     this.onEnd = onEnd;
     this.backoff = new Backoff({ firstMs: 20, longestMs: 1_000 }, Math.random);
-    this.queue = new WriteQueue(options.writeWaitMs, () => this.lastError, options.sealing);
+    this.queue = new WriteQueue(
+      options.writeWaitMs,
+      () => this.lastError,
+      options.sealing,
+      () => this.passedAt,
+    );
   }
 
   start(head: bigint): void {
@@ -197,6 +204,7 @@ export class Sequencer implements Writer {
     } catch (error) {
       opened?.destroy();
       this.lastError = error;
+      this.passedAt = Number.NEGATIVE_INFINITY;
       await systemTimers.wait(this.backoff.next(), this.stopping.signal);
       return undefined;
     }
@@ -233,6 +241,7 @@ export class Sequencer implements Writer {
       return this.failed(session, batch, id, before, error);
     }
     this.health.passed();
+    this.passedAt = performance.now();
     this.backoff.reset();
     const sealed = sealedCurrents(batch, rows);
     if (sealed.length > 0) await this.options.sealing.prepare(sealed);
@@ -273,6 +282,7 @@ export class Sequencer implements Writer {
     error: unknown,
   ): Promise<WrittenBatch | undefined> {
     this.lastError = error;
+    this.passedAt = Number.NEGATIVE_INFINITY;
     const kind = failureKind(error);
     if (kind === 'data') this.health.passed();
     else this.health.failed(error);

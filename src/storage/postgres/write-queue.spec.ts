@@ -24,6 +24,32 @@ it('a write that is put back into an empty queue still ends at its deadline', as
   await refused;
 });
 
+it('says of a write that waited too long whether the database was busy or made no writes', async (test) => {
+  test.mock.timers.enable({ apis: ['setInterval'] });
+  let passedAt = performance.now() - 1000;
+  const queue = new WriteQueue(
+    1,
+    () => undefined,
+    undefined,
+    () => passedAt,
+  );
+  const outcomeOf = async (name: string): Promise<unknown> => {
+    const key = { resource: 'things', namespace: '', name };
+    const answer = queue.add({ op: 'create', key, uid: 'u', expected: null, json: '{}', previousJson: undefined });
+    const failure = answer.then(
+      () => undefined,
+      ({ code }: StorageError) => code,
+    );
+    if (name === 'busy') passedAt = performance.now();
+    const addedAt = performance.now();
+    while (performance.now() <= addedAt + 1) await new Promise((resolve) => setImmediate(resolve));
+    test.mock.timers.tick(1);
+    return failure;
+  };
+  assert.equal(await outcomeOf('idle'), 'Unavailable');
+  assert.equal(await outcomeOf('busy'), 'Overloaded');
+});
+
 const long = 'x'.repeat(1_500_000);
 
 function queueWith(test: TestContext): {

@@ -45,13 +45,14 @@ interface Group {
 
 /**
  * Writes that have not been sent yet. Writes of one key keep their order; otherwise namespaces take turns, so that a
- * namespace with very many writes holds up only itself. A write that waits too long fails with `Unavailable`: it was
- * certainly not made.
+ * namespace with very many writes holds up only itself. A write that waits too long fails with `Overloaded` if the
+ * database made others meanwhile, else with `Unavailable`: it was certainly not made.
  */
 export class WriteQueue {
   private readonly waitMs: number;
   private readonly sealing: Sealing;
   private readonly lastError: () => unknown;
+  private readonly passedAt: () => number;
   /** The waiting writes in the order of their arrival. */
   private writes: QueuedWrite[] = [];
   /** The number of the batch in which a namespace that has writes waiting had its last turn. */
@@ -64,11 +65,18 @@ export class WriteQueue {
    * @param waitMs how long a write may wait, in milliseconds
    * @param lastError returns the reason why the database accepts no writes
    * @param sealing how texts are stored in the database
+   * @param passedAt returns when the database last made a batch, by `performance.now()`; -Infinity after a failure
    */
-  constructor(waitMs: number, lastError: () => unknown, sealing: Sealing = plainSealing) {
+  constructor(
+    waitMs: number,
+    lastError: () => unknown,
+    sealing: Sealing = plainSealing,
+    passedAt: () => number = () => Number.NEGATIVE_INFINITY,
+  ) {
     this.waitMs = waitMs;
     this.sealing = sealing;
     this.lastError = lastError;
+    this.passedAt = passedAt;
   }
 
   get length(): number {
@@ -265,16 +273,18 @@ export class WriteQueue {
     }
     this.writes = this.writes.filter((entry) => {
       if (entry.deadline > now) return true;
-      const cause = this.lastError();
-      entry.reject(
-        new StorageError('Unavailable', 'the database did not take the write in time', {
-          key: entry.write.key,
-          cause,
-          reason: reasonForClients(cause),
-        }),
-      );
+      entry.reject(this.lateError(entry));
       return false;
     });
+  }
+
+  private lateError({ write: { key }, deadline }: QueuedWrite): StorageError {
+    if (this.passedAt() > deadline - this.waitMs) {
+      return new StorageError('Overloaded', 'the database was busy with other writes for too long', { key });
+    }
+    const cause = this.lastError();
+    const reason = reasonForClients(cause);
+    return new StorageError('Unavailable', 'the database did not take the write in time', { key, cause, reason });
   }
 }
 

@@ -40,6 +40,12 @@ function unavailableMessage(reason: string | undefined): string {
   return reason === undefined ? message : `${message}: ${reason}`;
 }
 
+/** The error for a write that waited too long behind others. Nothing was written, so clients can repeat it. */
+function overloadedError(cause: StorageError): StatusError {
+  const message = 'the storage of the server is busy with other writes, please try again later';
+  return new StatusError('TooManyRequests', message, { details: { retryAfterSeconds: 1 }, isSelfDefence: true, cause });
+}
+
 /**
  * Whether a failed write may have been made anyway, or may still be made. Then everything that the write relies on has
  * to stay.
@@ -81,6 +87,8 @@ export function toStatusError(
     case 'Unavailable':
     case 'Closed':
       return serviceUnavailableError(unavailableMessage(error.reason), 1, error);
+    case 'Overloaded':
+      return overloadedError(error);
     case 'UnknownOutcome':
       return timeoutError('the write was sent to storage but its outcome is not known', 1, error);
     case 'Unreadable':
