@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { AttackScene } from './support/attack-scene.js';
@@ -89,6 +90,22 @@ describe('HTTP/1.1 that a proxy may read in another way', () => {
     await once(socket, 'end', { signal: AbortSignal.timeout(30_000) });
     assert.deepEqual(text.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200']);
     assert.match(text, /\r\nconnection: close\r\n/i);
+  });
+
+  it('a refused upgrade does not keep the connection of a client that never closes it', async () => {
+    const { port } = new URL(cluster.first.url);
+    const tcp = connectTcp({ port: Number(port), host: 'localhost', allowHalfOpen: true });
+    const socket = connectTls({ socket: tcp, servername: 'localhost', ca: cluster.pki.authority });
+    const broken = once(socket, 'error', { signal: AbortSignal.timeout(30_000) });
+    await once(socket, 'secureConnect');
+    const asking = 'Upgrade: websocket\r\nConnection: Upgrade\r\n';
+    socket.write(`GET /api/v1/namespaces/default/pods?watch=1 HTTP/1.1\r\nHost: x\r\n${asking}\r\n`);
+    socket.resume();
+    await once(socket, 'end');
+    // A closed connection resets when more arrives.
+    const sending = setInterval(() => socket.write('x'), 100);
+    await broken.finally(() => clearInterval(sending));
+    socket.destroy();
   });
 
   it('a body that is refused unread is not taken for the next request', async () => {

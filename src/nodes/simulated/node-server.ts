@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { endConnection } from '../../base/machinery/end-connection.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { formatLines, type LogPart, linesOf, nextLineAt, partOfLines, presentRun, previousRun } from './log-lines.js';
 import type { PodMachine } from './pod-machine.js';
@@ -140,7 +141,7 @@ export class NodeServer {
           : { status: 400, message: error instanceof ProtocolError ? error.message : '' };
       if (socket.destroyed) return;
       const fields = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(message)}\r\nconnection: close`;
-      socket.end(`HTTP/1.1 ${status} Refused\r\n${fields}\r\n\r\n${message}`);
+      endConnection(socket, `HTTP/1.1 ${status} Refused\r\n${fields}\r\n\r\n${message}`);
     }
   }
 

@@ -1,9 +1,7 @@
 import type { Socket } from 'node:net';
+import { endConnection } from '../../base/machinery/end-connection.js';
 import { badRequestError, headersTooLargeError, requestHeadTimeoutError } from '../../base/machinery/status-error.js';
 import type { UnreadRequest } from '../audit/auditor.js';
-
-/** For how long bytes of a refused client are read and discarded before its connection is closed. */
-const lingerMs = 1_000;
 
 const answered = new WeakSet<Socket>();
 
@@ -38,13 +36,9 @@ export function answerClientError(
     code: answer.code,
     reason: answer.reason,
   });
-  // Discard further bytes for a moment: closing with unread bytes would reset the connection, and the client might
-  // never see the response.
   answered.add(socket);
-  socket.resume();
-  const timer = setTimeout(() => socket.destroy(), lingerMs);
-  socket.once('close', () => clearTimeout(timer));
-  socket.end(
+  endConnection(
+    socket,
     `HTTP/1.1 ${answer.code} ${phrases[answer.code]}\r\nCache-Control: no-cache, private\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );

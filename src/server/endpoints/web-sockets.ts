@@ -3,6 +3,7 @@ import type { Http2SecureServer } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { endConnection } from '../../base/machinery/end-connection.js';
 import { badRequestError, StatusError } from '../../base/machinery/status-error.js';
 import type { Logger } from '../../base/observability/logger.js';
 
@@ -66,7 +67,7 @@ export function acceptWebSockets(
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
-    response.once('finish', () => socket.end());
+    response.once('finish', () => endConnection(socket));
     response.destroy = () => {
       socket.destroy();
       return response;

@@ -1,5 +1,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { endConnection } from '../../base/machinery/end-connection.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { terminalPath } from './forward-rules.js';
 import { securityHeaders } from './guard.js';
@@ -129,5 +130,5 @@ function refuse(client: Duplex, code: number, message: string): void {
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  client.end(`HTTP/1.1 ${code} ${STATUS_CODES[code] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+  endConnection(client, `HTTP/1.1 ${code} ${STATUS_CODES[code] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { endConnection } from '../../../base/machinery/end-connection.js';
 import type { CertificatePair } from '../node/node-certificates.js';
 import { AgentPages } from './agent-pages.js';
 import type { AgentServerDependencies, ServerCertificates } from './agent-server-dependencies.js';
@@ -96,7 +97,7 @@ export class AgentServer {
       if (socket.destroyed) return;
       const { status, message } = refusalOf(error);
       const fields = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(message)}\r\nconnection: close`;
-      socket.end(`HTTP/1.1 ${status} Refused\r\n${fields}\r\n\r\n${message}`);
+      endConnection(socket, `HTTP/1.1 ${status} Refused\r\n${fields}\r\n\r\n${message}`);
     }
   }
 }
