@@ -115,9 +115,12 @@ export class SystemdMachine {
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.child, 'exit');
-    process.kill(this.firstPid, 'SIGKILL');
-    await ended;
+    // A machine that was shut down has ended by itself.
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      const ended = once(this.child, 'exit');
+      process.kill(this.firstPid, 'SIGKILL');
+      await ended;
+    }
     rmdirSync(this.folder);
   }
 

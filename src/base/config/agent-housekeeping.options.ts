@@ -22,6 +22,18 @@ function gracesProblem(graces: readonly string[]): string | undefined {
   return isGood ? undefined : `must be durations for ${signals}, such as memory.available=1m30s`;
 }
 
+function prioritiesProblem(pairs: readonly string[], options: Readonly<Record<string, unknown>>): string | undefined {
+  if (pairs.length > 0 && Number(options.shutdownGracePeriodMs) > 0) return 'excludes --shutdown-grace-period';
+  const priorities = new Set(pairs.map((pair) => Number(pair.split('=')[0])));
+  const isGood = pairs.every((pair) => {
+    const [priority = '', grace = ''] = pair.split('=');
+    return /^-?\d{1,10}$/.test(priority) && (parseFlagDuration(grace) ?? -1) >= 0;
+  });
+  return isGood && priorities.size === pairs.length
+    ? undefined
+    : 'must be durations for different priorities, such as 1000=30s';
+}
+
 /** Every soft eviction threshold needs a grace period for which it may be exceeded. */
 function softProblem(soft: readonly string[], options: Readonly<Record<string, unknown>>): string | undefined {
   const problem = amountsProblem('<')(soft);
@@ -146,8 +158,8 @@ export class AgentHousekeepingOptions {
     name: 'shutdown-grace-period',
     type: 'duration',
     usage:
-      'How long pods have to end when the machine shuts down, which the agent takes SIGTERM for where there is no systemd. ' +
-      '0: the containers run on.',
+      'How long pods have to end when the machine shuts down: systemd waits for it; where there is no systemd, SIGTERM ' +
+      'means a shutdown. 0: the containers run on.',
   })
   @Check('duration', notNegative)
   readonly shutdownGracePeriodMs: number = 0;
@@ -162,6 +174,17 @@ export class AgentHousekeepingOptions {
     return isGood ? undefined : 'must not be more than --shutdown-grace-period';
   })
   readonly shutdownGracePeriodCriticalPodsMs: number = 0;
+
+  @Flag({
+    name: 'shutdown-grace-period-by-pod-priority',
+    type: 'list',
+    unit: 'durations',
+    usage:
+      'In place of --shutdown-grace-period: pods from this priority on, up to the next one in the list, have this time to end, ' +
+      'the least important first, such as 0=30s,1000=10s.',
+  })
+  @Check('durations', prioritiesProblem)
+  readonly shutdownGracePeriodByPodPriority: readonly string[] = [];
 
   @Flag({
     name: 'eviction-pressure-transition-period',

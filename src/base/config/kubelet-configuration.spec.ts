@@ -41,6 +41,10 @@ describe('kubeletConfigurationDefaults', () => {
       reservedSystemCPUs: '0-1',
       kubeReserved: { cpu: '200m', memory: '1Gi' },
       contentType: 'application/json',
+      shutdownGracePeriodByPodPriority: [
+        { priority: 1000, shutdownGracePeriodSeconds: 20 },
+        { priority: 0, shutdownGracePeriodSeconds: 60 },
+      ],
       logging: { flushFrequency: 0, options: { json: { infoBufferSize: '0' } }, verbosity: 0 },
     });
     assert.equal(defaults['anonymous-auth'], true);
@@ -57,6 +61,7 @@ describe('kubeletConfigurationDefaults', () => {
     assert.equal(defaults['cpu-manager-policy'], 'static');
     assert.equal(defaults['cpu-manager-reconcile-period'], 5000);
     assert.equal(defaults['reserved-cpus'], '0-1');
+    assert.deepEqual(defaults['shutdown-grace-period-by-pod-priority'], ['1000=20s', '0=60s']);
     assert.deepEqual(defaults['kube-reserved'], ['cpu=200m', 'memory=1Gi']);
     assert.equal(defaults['kube-api-content-type'], 'application/json');
   });

@@ -120,7 +120,6 @@ const onlyDefault: Readonly<Record<string, readonly unknown[]>> = {
   logging: [],
   enableSystemLogHandler: [true],
   enableSystemLogQuery: [],
-  shutdownGracePeriodByPodPriority: [],
   crashLoopBackOff: [],
   reservedMemory: [],
   enableProfilingHandler: [true],
@@ -175,6 +174,12 @@ export function kubeletConfigurationDefaults(document: unknown): Defaults {
     return `${key}${own === '' ? '' : `=${own}`}:${effect}`;
   });
   if (taints.length > 0) defaults['register-with-taints'] = taints;
+  const graces = fields.objects('shutdownGracePeriodByPodPriority').map((each) => {
+    const pair = `${each.number('priority') ?? 0}=${each.number('shutdownGracePeriodSeconds') ?? 0}s`;
+    each.done();
+    return pair;
+  });
+  if (graces.length > 0) defaults['shutdown-grace-period-by-pod-priority'] = graces;
   readMaps(fields, value, defaults);
   readAccess(fields, defaults, problems);
   for (const [field, allowed] of Object.entries(onlyDefault)) {

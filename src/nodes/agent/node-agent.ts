@@ -39,7 +39,8 @@ import { ProbeCounts } from './probes/probe-counts.js';
 import { RuntimeHealth } from './runtime-health.js';
 import { AgentServers } from './server/agent-servers.js';
 import { ServiceWatch } from './service-watch.js';
-import { endPods, type ShutdownTimes } from './shutdown.js';
+import { endPods } from './shutdown/end-pods.js';
+import type { ShutdownGroup } from './shutdown/shutdown-groups.js';
 import { followApiPods } from './sources/api-pods.js';
 import { MirrorPods } from './sources/mirror-pods.js';
 import { StaticPods } from './sources/static-pods.js';
@@ -99,6 +100,7 @@ export class NodeAgent {
   private readonly timers: Timers;
   private work: Promise<unknown> = Promise.resolve();
   private isListed = false;
+  private shuttingDown: Promise<void> | undefined;
 
   private constructor(
     private readonly dependencies: AgentDependencies,
@@ -360,10 +362,18 @@ export class NodeAgent {
   }
 
   /** Ends all pods because the machine shuts down. The node takes no further pods and reports that it shuts down. */
-  async shutDown(times: ShutdownTimes): Promise<void> {
+  shutDown(groups: readonly ShutdownGroup[]): Promise<void> {
     this.description.isShuttingDown = true;
     this.reporter.changed();
-    await endPods(this.manager, times, this.timers);
+    this.shuttingDown ??= endPods(this.manager, groups, this.timers);
+    return this.shuttingDown;
+  }
+
+  /** The machine does not shut down after all: the node takes pods again. */
+  goOn(): void {
+    this.shuttingDown = undefined;
+    this.description.isShuttingDown = false;
+    this.reporter.changed();
   }
 
   /** Containers keep running. */

@@ -21,7 +21,9 @@ import {
   rotateCertificate,
 } from '../../nodes/agent/node/node-certificates.js';
 import { NodeAgent } from '../../nodes/agent/node-agent.js';
-import { isMachineStopping } from '../../nodes/agent/shutdown.js';
+import { isMachineStopping } from '../../nodes/agent/shutdown/machine-state.js';
+import { type ShutdownGroup, twoGroups } from '../../nodes/agent/shutdown/shutdown-groups.js';
+import { ShutdownWatch } from '../../nodes/agent/shutdown/shutdown-watch.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
 import { jsonBodies, jsonType } from '../../nodes/connection/bodies.js';
 import { ProtobufBodies } from '../../nodes/connection/protobuf-bodies.js';
@@ -107,17 +109,34 @@ export async function startAgent({
     const present = (await keptCertificate(agentApi.certDir, purpose, systemTimers.now()))?.certificate;
     void rotateCertificate({ ...source, purpose, present, use: (pair) => agent.useServingCertificate(pair) }, signal);
   }
-  const { shutdownGracePeriodMs: totalMs, shutdownGracePeriodCriticalPodsMs: criticalMs } = options.agentHousekeeping;
+  const groups = shutdownGroups(options);
+  const totalMs = groups.reduce((sum, { graceMs }) => sum + graceMs, 0);
+  const stopping = new AbortController();
+  const onShutdown = () => agent.shutDown(groups);
+  const watch = new ShutdownWatch({ totalMs, timers: systemTimers, logger, onShutdown, onCancel: () => agent.goOn() });
+  const watching = totalMs > 0 ? watch.run(stopping.signal) : undefined;
   return {
     registered,
     shutdownMs: totalMs,
     stop: async () => {
-      if (totalMs > 0 && (await isMachineStopping())) await agent.shutDown({ totalMs, criticalMs });
+      if (totalMs > 0 && (await isMachineStopping())) await agent.shutDown(groups);
+      stopping.abort();
+      await watching;
       await agent.stop();
       runtime.close();
       connection.stop();
     },
   };
+}
+
+/** Which pods have how long to end when the machine shuts down; empty: they run on. */
+function shutdownGroups({ agentHousekeeping: keeping }: NodeCommandOptions): readonly ShutdownGroup[] {
+  const { shutdownGracePeriodMs: totalMs, shutdownGracePeriodCriticalPodsMs: criticalMs } = keeping;
+  if (totalMs > 0) return twoGroups(totalMs, criticalMs);
+  return keeping.shutdownGracePeriodByPodPriority.map((pair) => {
+    const [priority = '', grace = ''] = pair.split('=');
+    return { priority: Number(priority), graceMs: parseFlagDuration(grace) ?? 0 };
+  });
 }
 
 /** The names under which the server of the agent is known. */
