@@ -53,12 +53,12 @@ describe('the shutdown of a node with systemd', { timeout: 900_000 }, () => {
     await done(...kubectl, 'apply', '-f', '/tmp/object.json');
   }
 
-  const pod = (name: string, priorityClassName: string | undefined) => ({
+  const pod = (nodeName: string, name: string, priorityClassName: string | undefined) => ({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, namespace: 'kube-system' },
     spec: {
-      ...{ nodeName: 'machine', hostNetwork: true, automountServiceAccountToken: false, priorityClassName },
+      ...{ nodeName, hostNetwork: true, automountServiceAccountToken: false, priorityClassName },
       tolerations: [{ operator: 'Exists' }],
       containers: [
         {
@@ -81,6 +81,15 @@ describe('the shutdown of a node with systemd', { timeout: 900_000 }, () => {
     // The file system of the machine can't hold those of containers.
     await done('mkdir', '-p', '/var/lib/containerd');
     await done('mount', '-t', 'tmpfs', 'none', '/var/lib/containerd');
+    // With the first version of cgroups, systemd makes an empty folder where programs look for two controllers.
+    const group = '/sys/fs/cgroup';
+    await done(
+      ...[
+        'sh',
+        '-c',
+        `cd ${group}; [ ! -d cpu,cpuacct ] || { mount -o remount,rw .; rmdir cpu,cpuacct; ln -s cpu cpu,cpuacct; }`,
+      ],
+    );
     await write('/etc/containerd/config.toml', containerd);
     await done('systemctl', 'start', 'containerd');
     const images = join(repository, 'dist', `shutdown-images-${process.pid}`);
@@ -102,7 +111,8 @@ describe('the shutdown of a node with systemd', { timeout: 900_000 }, () => {
       metadata: { name: 'important' },
       value: 5000,
     });
-    for (const [name, priority] of pods) await apply(pod(name, priority));
+    const nodeName = (await done('hostname')).trim();
+    for (const [name, priority] of pods) await apply(pod(nodeName, name, priority));
     for (const [name] of pods) {
       const phase = [...kubectl, 'get', 'pod', '-n', 'kube-system', name, '-o', 'jsonpath={.status.phase}'];
       await eventually(async () => (await machine.run(...phase)).output === 'Running', `${name} runs`, patienceMs);
