@@ -72,9 +72,11 @@ export class Logind {
 
   /** Every program on the bus may send a signal with these names to this one. */
   private async isFromService({ sender }: Message): Promise<boolean> {
-    const owner = await this.bus
-      .invokeDbus({ member: 'GetNameOwner', signature: 's', body: [service] })
-      .catch(() => undefined);
+    const question = this.bus.invokeDbus({ member: 'GetNameOwner', signature: 's', body: [service] });
+    const owner = await question.then(
+      (name) => name,
+      () => undefined,
+    );
     return owner !== undefined && owner === sender;
   }
 }
