@@ -51,7 +51,8 @@ export function App() {
       <Header login={session.value} toggleTime={toggleTime} />
       <SideNav />
       {isOpen.value && <TimeBar />}
-      <main id="main" tabIndex={-1}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys have to reach it also where it has no links */}
+      <main id="main" tabIndex={0}>
         {kinds.value === undefined ? (
           <div class="page">
             {kindsProblem.value !== '' && <p class="problem notice">{kindsProblem.value} (trying again)</p>}

@@ -95,11 +95,12 @@ function Drawing({ map }: { readonly map: NamespaceMap }) {
       <p class="quiet legend">
         <span class="owns">owns</span> <span class="selects">selects</span> <span class="routes">routes to</span>
       </p>
+      {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links has no element of its own */}
       <svg
         class="map"
         width={map.columns * cellWidth}
         height={map.rows * cellHeight + 8}
-        role="img"
+        role="group"
         aria-label="Objects of the namespace and what belongs to what"
       >
         {map.edges.map((edge) => (
