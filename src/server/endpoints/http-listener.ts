@@ -25,6 +25,7 @@ import { EndedSessions } from './ended-sessions.js';
 import { EndpointServices } from './endpoint-services.js';
 import { keepAllFields, leaveBodies, speakHttp1Only } from './listener.js';
 import { PacedHandshakes } from './paced-handshakes.js';
+import { RefusedHeads } from './refused-heads.js';
 import { mayLast, mayUpgrade } from './remote/remote-requests.js';
 import { type RequestsUnderWay, registerRequestHooks } from './request-info/request-info.hook.js';
 import { ServingState } from './serving-state.js';
@@ -124,6 +125,7 @@ export class HttpListener
     this.clients.watch(server);
     this.connections.watch(server);
     new EndedSessions().watch(server);
+    new RefusedHeads().watch(server);
     // Added last, so that connections above the limits are already closed.
     PacedHandshakes.watch(server);
     this.tls.start(server, this.state.ended);

@@ -33,6 +33,8 @@ const refusedBodyMs = 30_000;
 const probeAfterMs = 30_000;
 /** Default number of streams per HTTP/2 connection, which clients of this API expect. */
 const defaultStreams = 250;
+/** How many streams a client may cancel in the long run; above it, Node ends the connection. */
+const resetsPerSecond = 100;
 /**
  * Memory that one HTTP/2 connection may use, in megabytes. All requests of a client share a connection, including long
  * lists; above the limit new requests are refused.
@@ -109,6 +111,7 @@ export function listenerOptions(
   note?: (refused: UnreadRequest) => void,
 ): object {
   const { http2MaxStreamsPerConnection: streams } = options;
+  const maxStreams = streams === 0 ? defaultStreams : streams;
   return {
     http2: true,
     https: {
@@ -131,13 +134,17 @@ export function listenerOptions(
       // A user in many groups has one field per group.
       maxHeaderListPairs: maxHeaderFields,
       maxSessionMemory: sessionMegabytes,
+      // All streams of a connection may be cancelled at once. A client that opens and cancels more in a burst would
+      // hold up others: each request costs a part of a millisecond until it is known to be cancelled.
+      streamResetBurst: Math.max(defaultStreams, maxStreams),
+      streamResetRate: resetsPerSecond,
       // With strict validation, fields with spaces around their values would be dropped. The request would continue
       // without them: for example as its sender, instead of the user to impersonate. Code that reads a value removes
       // the spaces.
       strictFieldWhitespaceValidation: false,
       settings: {
         maxHeaderListSize: parsedHeaderBytes,
-        maxConcurrentStreams: streams === 0 ? defaultStreams : streams,
+        maxConcurrentStreams: maxStreams,
       },
     },
     // Silence is normal on a connection with watches only; TCP detects lost peers.
