@@ -209,6 +209,20 @@ describe('apply of a missing object', () => {
     assert.equal(made.status, 201, made.text);
     assert.notEqual(made.body.metadata.resourceVersion, '1');
   });
+
+  it('is refused when what it names is no version', async () => {
+    for (const [version, fault] of [
+      ['x', 'invalid syntax'],
+      ['-1', 'invalid syntax'],
+      ['1e3', 'invalid syntax'],
+      ['18446744073709551616', 'value out of range'],
+    ]) {
+      const refused = await apply('unversioned', { resourceVersion: version });
+      assert.equal(refused.status, 400, refused.text);
+      assert.equal(refused.body.message, `strconv.ParseUint: parsing "${version}": ${fault}`);
+    }
+    assert.equal((await client.get(`${configMaps}/unversioned`)).status, 404);
+  });
 });
 
 describe('unknown fields', () => {

@@ -22,6 +22,7 @@ import {
   isOtherVersion,
   isPresentForm,
   namesVersion,
+  parseResourceVersion,
   parseStored,
   type VersionedText,
 } from './object-codec.js';
@@ -167,7 +168,8 @@ async function transformMissing(
     const detail = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
     throw conflictError(dependencies.groupResource, name, detail);
   }
-  // The version of a removed object has no meaning for the new one.
+  // The version of a removed object has no meaning for the new one, but what is no version is a mistake of the client.
+  parseResourceVersion(object.metadata.resourceVersion, '');
   delete object.metadata.resourceVersion;
   await dependencies.definition.strategy.prepareRules?.();
   await dependencies.definition.strategy.authorizeWrite?.(context, object, undefined);
