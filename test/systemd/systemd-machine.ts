@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../e2e/support/test-cluster.js';
@@ -118,7 +118,7 @@ export class SystemdMachine {
     // A machine that was shut down has ended by itself.
     if (this.child.exitCode === null && this.child.signalCode === null) {
       const ended = once(this.child, 'exit');
-      process.kill(this.firstPid, 'SIGKILL');
+      if (existsSync(`/proc/${this.firstPid}`)) process.kill(this.firstPid, 'SIGKILL');
       await ended;
     }
     rmdirSync(this.folder);
