@@ -117,7 +117,8 @@ describe('CpuManager', () => {
   beforeEach(async () => {
     folder = await fs.mkdtemp(join(tmpdir(), 'plinth-cpus-'));
   });
-  afterEach(() => fs.rm(folder, { recursive: true, force: true }));
+  // A manager may still be writing its state.
+  afterEach(() => fs.rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 
   const path = () => join(folder, 'cpu_manager_state');
   const fail = (error: unknown) => assert.fail(String(error));
