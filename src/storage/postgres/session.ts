@@ -155,7 +155,7 @@ export class Session {
     }
   }
 
-  /** Declares to the functions of the schema that this session means to read a standby. */
+  /** Declares to the functions of the schema that the connection is meant to read a standby. */
   private async readStandby(isStandby: boolean, timeoutMs: number): Promise<void> {
     const problem = isStandby
       ? 'the read replica is reached through a pooler, which does not keep the settings of a session'
