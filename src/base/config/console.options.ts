@@ -94,7 +94,11 @@ export class ConsoleOptions {
   @Check('oidcIssuer', issuerProblem)
   readonly oidcIssuerUrl: string | undefined = undefined;
 
-  @Flag({ name: 'oidc-client-id', type: 'string', usage: 'Client that the console is to the provider.' })
+  @Flag({
+    name: 'oidc-client-id',
+    type: 'string',
+    usage: 'Id under which the console is registered with the provider.',
+  })
   @Check('needsIssuer', needsIssuer)
   readonly oidcClientId: string | undefined = undefined;
 

@@ -14,7 +14,7 @@ export function roundAbove(value: number, isBinary = false): number {
   return step * power;
 }
 
-/** A limit far above all that is measured is named, but not drawn: the line would lie on the ground. */
+/** A limit far above all that is measured is named, but not drawn: the measured values would not rise above zero. */
 export function isInSight(limit: number, measured: number): boolean {
   return limit <= measured * 4;
 }

@@ -6,6 +6,7 @@ import type { Metadata } from './metadata.js';
 import { lastTime } from './problems.js';
 import { api } from './session.js';
 import { StatusText } from './status-badge.js';
+import { TableHead } from './table-head.js';
 import { agoText } from './times.js';
 import { useWhileShown } from './use-follow.js';
 import { type ApiObject, readObject } from './yaml-text.js';
@@ -74,15 +75,7 @@ export function EventsTab({ object }: { readonly object: ApiObject }) {
   }
   return (
     <table class="plain">
-      <thead>
-        <tr>
-          {['Last seen', 'Reason', 'Message', 'Times', 'From'].map((title) => (
-            <th key={title} scope="col">
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead titles={['Last seen', 'Reason', 'Message', 'Times', 'From']} />
       <tbody>
         {shown.map((event) => (
           <tr key={event.metadata.name}>

@@ -8,6 +8,7 @@ import { formatRoute } from './routes.js';
 import { api, kinds } from './session.js';
 import type { Tone } from './status.js';
 import { StatusText } from './status-badge.js';
+import { TableHead } from './table-head.js';
 import { agoText } from './times.js';
 
 const tones: Readonly<Record<string, Tone>> = {
@@ -77,15 +78,7 @@ function Releases({ releases }: { readonly releases: readonly HelmRevision[] }) 
   return (
     <div class="wide">
       <table class="plain">
-        <thead>
-          <tr>
-            {['Name', 'Namespace', 'Status', 'Revision', 'Changed'].map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead titles={['Name', 'Namespace', 'Status', 'Revision', 'Changed']} />
         <tbody>
           {releases.map(({ namespace, name, revision, status, changed }) => (
             <tr key={`${namespace}/${name}`}>

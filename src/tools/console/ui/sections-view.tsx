@@ -1,6 +1,7 @@
 import type { Section, Value } from './details.js';
 import { kinds } from './session.js';
 import { StatusText } from './status-badge.js';
+import { TableHead } from './table-head.js';
 import { hrefOf } from './target-link.js';
 
 export function Sections({ sections }: { readonly sections: readonly Section[] }) {
@@ -21,15 +22,7 @@ export function Sections({ sections }: { readonly sections: readonly Section[] }
       ) : (
         <div class="wide">
           <table class="plain">
-            <thead>
-              <tr>
-                {section.titles.map((title) => (
-                  <th key={title} scope="col">
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <TableHead titles={section.titles} />
             <tbody>
               {section.rows.map((cells, row) => (
                 <tr key={row}>

@@ -6,6 +6,7 @@ import { Chart } from './chart.js';
 import { waitInBrowser } from './follow.js';
 import { bytesText, rateText, type ServerNumbers, serverNumbers, timeText } from './server-numbers.js';
 import { api, session } from './session.js';
+import { TableHead } from './table-head.js';
 import { useWhileShown } from './use-follow.js';
 
 const everyMs = 3000;
@@ -156,15 +157,7 @@ function Rows({ titles, rows }: { readonly titles: readonly string[]; readonly r
   if (rows.length === 0) return <p class="quiet">none</p>;
   return (
     <table class="plain">
-      <thead>
-        <tr>
-          {titles.map((title) => (
-            <th key={title} scope="col">
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead titles={titles} />
       <tbody>
         {rows.map((cells) => (
           <tr key={cells.slice(0, 2).join()}>
