@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer, type Server as HttpServer, type ServerResponse } from 'node:http';
 import { connect as connectHttp2, createSecureServer, type Http2SecureServer } from 'node:http2';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { serverAuth, TestIdentity } from '../../../test/support/test-authority.js';
 import { answerClientError } from './client-errors.js';
@@ -79,5 +80,47 @@ describe('a client that completes its TLS handshake too late', () => {
     const [headers] = (await once(other.request({ ':path': '/' }), 'response')) as [{ ':status': number }];
     assert.equal(headers[':status'], 200);
     other.destroy();
+  });
+});
+
+describe('bytes that are not HTTP/1.1 after a valid request', () => {
+  let server: HttpServer;
+  let pending: Promise<[unknown, ServerResponse]>;
+
+  beforeEach(async () => {
+    server = createHttpServer();
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerClientError(error, socket as Socket));
+    pending = once(server, 'request') as typeof pending;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+
+  afterEach(() => server.close());
+
+  /** Sends `text` at once, lets `respond` answer the request when the error was reported, and reads until the end. */
+  async function send(text: string, respond: (response: ServerResponse) => void): Promise<string> {
+    const refused = once(server, 'clientError');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.write(text);
+    const [, response] = await pending;
+    await refused;
+    respond(response);
+    let answer = '';
+    for await (const data of client) answer += String(data);
+    return answer;
+  }
+
+  it('leave the request its own response, the last one of the connection', async () => {
+    const request = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nhi';
+    const answer = await send(`${request}\0\0 garbage \r\n\r\n`, (response) => response.writeHead(201).end('made'));
+    assert.match(answer, /^HTTP\/1\.1 201 /);
+    assert.match(answer, /\r\nConnection: close\r\n/i);
+    assert.doesNotMatch(answer, /not valid HTTP/);
+  });
+
+  it('are refused when they are in the body of the request', async () => {
+    const request = 'POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const answer = await send(`${request}2\r\nhi\r\nnot a length\r\n`, () => undefined);
+    assert.match(answer, /^HTTP\/1\.1 400 /);
   });
 });

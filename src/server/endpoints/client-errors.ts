@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { endConnection } from '../../base/machinery/end-connection.js';
 import { badRequestError, headersTooLargeError, requestHeadTimeoutError } from '../../base/machinery/status-error.js';
@@ -13,7 +14,8 @@ const phrases: Readonly<Record<number, string>> = {
 
 /**
  * Responds to requests that are not valid HTTP/1.1 with a `Status`, like every other error, and closes the connection,
- * because the start of the next request can't be found. `note` receives each refusal.
+ * because the start of the next request can't be found. `note` receives each refusal. A valid request that came before
+ * the invalid bytes gets its own response, which is then the last one of the connection.
  */
 export function answerClientError(
   error: NodeJS.ErrnoException,
@@ -22,10 +24,16 @@ export function answerClientError(
 ): void {
   // The parser may report further errors in the rest of the bytes.
   if (answered.has(socket)) return;
-  const current = (socket as Socket & { _httpMessage?: { headersSent?: boolean } | null })._httpMessage;
+  const current = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
   // A response that has begun can't become an error, and a broken connection can't be written to.
   if (!isOfHttp(error) || !socket.writable || current?.headersSent === true) {
     socket.destroy();
+    return;
+  }
+  if (current?.req.complete === true) {
+    // This request may change something, so its client must learn the result and not read the error as an answer to it.
+    current.shouldKeepAlive = false;
+    answered.add(socket);
     return;
   }
   const answer = toAnswer(error.code);
