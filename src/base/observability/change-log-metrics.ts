@@ -18,58 +18,54 @@ export class ChangeLogMetrics {
 
   constructor(registry: Registry) {
     const registers = [registry];
-    this.epoch = new Gauge({
-      name: 'storage_epoch',
-      help: 'Counts the histories of the database: raised when versions that were handed out were lost.',
-      registers,
-    });
-    this.compactRevision = new Gauge({
-      name: 'storage_compact_revision',
-      help: 'Oldest version that can be listed at and watched from.',
-      registers,
-    });
-    this.logPartitions = new Gauge({
-      name: 'storage_log_partitions',
-      help: 'Partitions of the change log.',
-      registers,
-    });
-    this.logBytes = new Gauge({
-      name: 'storage_log_bytes',
-      help: 'Size of the change log with its indexes.',
-      registers,
-    });
-    this.historyBytes = new Gauge({
-      name: 'storage_history_bytes',
-      help: 'Size of the past behind the change log, kept by --history-retention, with its indexes.',
-      registers,
-    });
-    this.historyAge = new Gauge({
-      name: 'storage_history_age_seconds',
-      help: 'Age of the oldest change that is kept.',
-      registers,
-    });
-    this.notificationQueue = new Gauge({
-      name: 'storage_notification_queue_usage',
-      help: 'Share of the notification queue of the database server in use; commits fail when it is full.',
-      registers,
-    });
+    const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+    this.epoch = gauge(
+      'storage_epoch',
+      'Counts the histories of the database: raised when versions that were handed out were lost.',
+    );
+    this.compactRevision = gauge('storage_compact_revision', 'Oldest version that can be listed at and watched from.');
+    this.logPartitions = gauge('storage_log_partitions', 'Partitions of the change log.');
+    this.logBytes = gauge('storage_log_bytes', 'Size of the change log with its indexes.');
+    this.historyBytes = gauge(
+      'storage_history_bytes',
+      'Size of the past behind the change log, kept by --history-retention, with its indexes.',
+    );
+    this.historyAge = gauge('storage_history_age_seconds', 'Age of the oldest change that is kept.');
+    this.notificationQueue = gauge(
+      'storage_notification_queue_usage',
+      'Share of the notification queue of the database server in use; commits fail when it is full.',
+    );
+    this.replicaLag = gauge(
+      'storage_replica_lag_seconds',
+      'How long the read replica has lacked the oldest version that it lacks, at its last answer.',
+    );
+    this.replicaInUse = gauge(
+      'storage_replica_in_use',
+      'Whether reads come from the read replica: 0 while it does not answer or lags, and the primary is read.',
+    );
     this.replicaReads = new Counter({
       name: 'storage_replica_reads_total',
       help: 'Reads meant for the read replica, by who answered: the replica, or the primary in its place.',
       labelNames: ['by'],
       registers,
     });
-    this.replicaLag = new Gauge({
-      name: 'storage_replica_lag_seconds',
-      help: 'How long the read replica has lacked the oldest version that it lacks, at its last answer.',
+    this.missingVersions = new Counter({
+      name: 'storage_missing_versions_total',
+      help: 'At most this many versions seen by this process were lost by the database in a fail-over or restore.',
       registers,
     });
-    this.replicaInUse = new Gauge({
-      name: 'storage_replica_in_use',
-      help: 'Whether reads come from the read replica: 0 while it does not answer or lags, and the primary is read.',
+    this.found = new Counter({
+      name: 'storage_feed_changes_total',
+      help: 'Changes read from the log, by reason of the read: a notification or the poll.',
+      labelNames: ['by'],
       registers,
     });
-    // A process that does not maintain the database, or has no read replica, omits the series, instead of showing zero.
+    this.hideUnknown();
+    this.showAge(registry);
+  }
+
+  /** A process that does not maintain the database, or has no read replica, omits the series, instead of showing zero. */
+  private hideUnknown(): void {
     for (const gauge of [
       this.epoch,
       this.compactRevision,
@@ -83,25 +79,17 @@ export class ChangeLogMetrics {
     ]) {
       gauge.remove();
     }
-    this.missingVersions = new Counter({
-      name: 'storage_missing_versions_total',
-      help: 'At most this many versions seen by this process were lost by the database in a fail-over or restore.',
-      registers,
-    });
-    const sinceRead = () => (Date.now() - this.readAt) / 1000;
+  }
+
+  private showAge(registry: Registry): void {
+    const ageMs = () => this.ageMs;
     new Gauge({
       name: 'storage_feed_age_seconds',
       help: 'Time since the change log was last read.',
-      registers,
+      registers: [registry],
       collect() {
-        this.set(sinceRead());
+        this.set(ageMs() / 1000);
       },
-    });
-    this.found = new Counter({
-      name: 'storage_feed_changes_total',
-      help: 'Changes read from the log, by reason of the read: a notification or the poll.',
-      labelNames: ['by'],
-      registers,
     });
   }
 

@@ -133,19 +133,9 @@ export class NodeAgent {
     });
     const settings = settingsOf(options, description, cpus);
     const images = new ImagePuller(runtime, objects, timers, options.serializesPulls);
-    const { folders } = this;
-    this.csi = new Csi({
-      ...{ api, names, folders, objects, tokens, events, timers, logger, signal },
-      nodeName: options.nodeName,
-      rootFolder: options.rootFolder,
-      node: () => this.reporter.present,
-    });
-    this.devices = new DeviceManager({
-      store: new DeviceStore(`${options.rootFolder}/devices.json`),
-      isActive: () => this.manager.activePods,
-      onChange: () => this.reporter.changed(),
-    });
-    const { devices } = this;
+    this.csi = this.newCsi({ objects, tokens, events });
+    this.devices = this.newDevices();
+    const { devices, folders } = this;
     description.devices = devices;
     this.plugins = new DeviceRegistration({
       ...{ devices, timers, logger },
@@ -156,16 +146,8 @@ export class NodeAgent {
       servicesOf: (pod) => this.services.environmentOf(pod),
     });
     this.manager = this.newManager({
-      cgroups,
-      cpus,
-      events,
-      objects,
-      tokens,
-      certificates,
-      settings,
-      images,
-      starter,
-      random,
+      ...{ cgroups, cpus, events, objects, tokens, certificates },
+      ...{ settings, images, starter, random },
     });
     this.reconciler =
       cpus &&
@@ -175,14 +157,41 @@ export class NodeAgent {
         periodMs: options.cpuManager.reconcileMs,
       });
     this.reporter = this.newReporter(events);
-    const workerOf = (uid: string) => this.manager.worker(uid);
-    this.mirrors = new MirrorPods({
-      ...{ api, timers, logger, workerOf },
+    this.mirrors = this.newMirrors();
+    this.statics = this.newStatics();
+    this.housekeeper = this.newHousekeeper(events);
+  }
+
+  private newCsi(given: Pick<ManagerDependencies, 'objects' | 'tokens' | 'events'>): Csi {
+    const { options, api, names, logger } = this.dependencies;
+    const { folders, timers } = this;
+    return new Csi({
+      ...given,
+      ...{ api, names, folders, timers, logger },
+      signal: this.stopping.signal,
+      nodeName: options.nodeName,
+      rootFolder: options.rootFolder,
+      node: () => this.reporter.present,
+    });
+  }
+
+  private newDevices(): DeviceManager {
+    return new DeviceManager({
+      store: new DeviceStore(`${this.dependencies.options.rootFolder}/devices.json`),
+      isActive: () => this.manager.activePods,
+      onChange: () => this.reporter.changed(),
+    });
+  }
+
+  private newMirrors(): MirrorPods {
+    const { api, names, logger } = this.dependencies;
+    const { timers } = this;
+    return new MirrorPods({
+      ...{ api, timers, logger },
+      workerOf: (uid) => this.manager.worker(uid),
       prefix: names.labelPrefix,
       node: () => this.reporter.present,
     });
-    this.statics = this.newStatics();
-    this.housekeeper = this.newHousekeeper(events);
   }
 
   private newManager({ cgroups, cpus, random, ...given }: ManagerDependencies): PodManager {

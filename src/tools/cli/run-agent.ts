@@ -1,25 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import type { AgentApiOptions } from '../../base/config/agent-api.options.js';
 import { parseFlagDuration } from '../../base/config/flag-duration.js';
 import { systemClock } from '../../base/machinery/clock.js';
 import { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { quantityMilliValue, quantityValue } from '../../base/machinery/values/quantity.js';
-import { vendorNames } from '../../base/machinery/vendor.js';
+import { type VendorNames, vendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
+import type { ApiAccess } from '../../base/outgoing/api-access.js';
 import type { AgentOptions, AgentServerSettings } from '../../nodes/agent/agent-options.js';
 import { agentKinds } from '../../nodes/agent/api-kinds.js';
 import { parseCpuSet } from '../../nodes/agent/cpus/cpu-set.js';
 import { CriRuntime } from '../../nodes/agent/cri/cri-runtime.js';
 import { readAmount, readThreshold, type Threshold } from '../../nodes/agent/housekeeping/eviction.js';
-import { ownAddresses, readMachine } from '../../nodes/agent/node/machine.js';
-import {
-  type CertificatePair,
-  type CertificatePurpose,
-  keptCertificate,
-  rotateCertificate,
-} from '../../nodes/agent/node/node-certificates.js';
+import { readMachine } from '../../nodes/agent/node/machine.js';
+import { keptCertificate } from '../../nodes/agent/node/node-certificates.js';
 import { NodeAgent } from '../../nodes/agent/node-agent.js';
 import { isMachineStopping } from '../../nodes/agent/shutdown/machine-state.js';
 import { type ShutdownGroup, twoGroups } from '../../nodes/agent/shutdown/shutdown-groups.js';
@@ -32,6 +29,8 @@ import type { NodeCommandOptions } from './commands/node-command-options.js';
 import { accessOfNode } from './node-access.js';
 import { issueCertificate } from './pki/issue-certificate.js';
 import { nodeServerRequest } from './pki/node-pki.js';
+import { renewCertificates } from './renew-certificates.js';
+import { servingPurpose } from './serving-purpose.js';
 
 export interface AgentToRun {
   readonly options: NodeCommandOptions;
@@ -68,14 +67,7 @@ export async function startAgent({
     throw new StartupError('this machine has swap space: turn it off, or give --fail-swap-on=false');
   }
   const access = await accessOfNode({ options: agentApi, names, nodeName, logger, signal });
-  const connection = new ApiConnection(access, {
-    userAgent: 'plinth-node',
-    rate: new RateLimiter(agentApi.kubeApiQps, agentApi.kubeApiBurst, systemTimers),
-    bodies:
-      agentApi.kubeApiContentType === jsonType
-        ? jsonBodies
-        : new ProtobufBodies(agentApi.kubeApiContentType, names, agentKinds),
-  });
+  const connection = connectApi(access, agentApi, names);
   const endpoint = agentPods.containerRuntimeEndpoint;
   const runtime = await CriRuntime.open(
     endpoint,
@@ -97,18 +89,7 @@ export async function startAgent({
   await agent.start(known).catch((error: unknown) => {
     throw new StartupError(`the servers of the agent can't listen: ${errorText(error)}`);
   });
-  const source = { api, names, nodeName, timers: systemTimers, folder: agentApi.certDir, random: Math.random, logger };
-  const { cert } = access.tls;
-  if (cert !== undefined && agentApi.rotateCertificates && agentApi.bootstrapKubeconfig !== undefined) {
-    const use = ({ certificate, privateKey }: CertificatePair) =>
-      connection.renewTls({ ...access.tls, cert: certificate, key: privateKey });
-    void rotateCertificate({ ...source, purpose: { kind: 'client' }, present: cert, use }, signal);
-  }
-  if (options.agentServer.enableServer && agentApi.rotateServerCertificates) {
-    const purpose = await servingPurpose(options);
-    const present = (await keptCertificate(agentApi.certDir, purpose, systemTimers.now()))?.certificate;
-    void rotateCertificate({ ...source, purpose, present, use: (pair) => agent.useServingCertificate(pair) }, signal);
-  }
+  await renewCertificates({ options, nodeName, names, logger, agent, api, access, connection }, signal);
   const groups = shutdownGroups(options);
   const totalMs = groups.reduce((sum, { graceMs }) => sum + graceMs, 0);
   const stopping = new AbortController();
@@ -129,6 +110,18 @@ export async function startAgent({
   };
 }
 
+function connectApi(
+  access: ApiAccess,
+  { kubeApiQps, kubeApiBurst, kubeApiContentType }: Readonly<AgentApiOptions>,
+  names: VendorNames,
+) {
+  return new ApiConnection(access, {
+    userAgent: 'plinth-node',
+    rate: new RateLimiter(kubeApiQps, kubeApiBurst, systemTimers),
+    bodies: kubeApiContentType === jsonType ? jsonBodies : new ProtobufBodies(kubeApiContentType, names, agentKinds),
+  });
+}
+
 /** Which pods have how long to end when the machine shuts down; empty: they run on. */
 function shutdownGroups({ agentHousekeeping: keeping }: NodeCommandOptions): readonly ShutdownGroup[] {
   const { shutdownGracePeriodMs: totalMs, shutdownGracePeriodCriticalPodsMs: criticalMs } = keeping;
@@ -137,12 +130,6 @@ function shutdownGroups({ agentHousekeeping: keeping }: NodeCommandOptions): rea
     const [priority = '', grace = ''] = pair.split('=');
     return { priority: Number(priority), graceMs: parseFlagDuration(grace) ?? 0 };
   });
-}
-
-/** The names under which the server of the agent is known. */
-async function servingPurpose({ agentNode }: NodeCommandOptions): Promise<CertificatePurpose> {
-  const addresses = agentNode.nodeIP.length > 0 ? agentNode.nodeIP : await ownAddresses();
-  return { kind: 'server', hosts: [agentNode.hostnameOverride ?? hostname().toLowerCase(), ...addresses] };
 }
 
 /** The hard thresholds and then the soft ones, each with the amount that must be reclaimed. */

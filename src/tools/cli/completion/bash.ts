@@ -5,10 +5,16 @@ import type { FlagWords, ProgramWords } from './vocabulary.js';
  * joins them again, and returns only the part that bash replaces.
  */
 export function bashScript(programs: readonly ProgramWords[]): string {
-  const names = programs.map(({ name }) => name).join(' ');
   return `# bash completion for plinth. Use it by: source <(plinth completion bash)
 
-_plinth_words() {
+${offerValues}
+${knowFlags(programs)}
+${completeLine(programs)}
+complete -F _plinth plinth`;
+}
+
+/** The shell functions that offer words, files and folders. */
+const offerValues = `_plinth_words() {
   local word
   while IFS= read -r word; do
     [ -n "$word" ] && COMPREPLY[\${#COMPREPLY[@]}]=$word
@@ -61,8 +67,11 @@ _plinth_value() {
   [ "$list" = list ] && compopt -o nospace 2>/dev/null
   return 0
 }
+`;
 
-# Sets kind, list and words for a flag; fails for a word that is none.
+/** The shell function that knows what the value of a flag is. */
+function knowFlags(programs: readonly ProgramWords[]): string {
+  return `# Sets kind, list and words for a flag; fails for a word that is none.
 _plinth_flag() {
   kind=text list=one words=
   case $1:$2 in
@@ -70,8 +79,13 @@ ${programs.flatMap(({ name, flags }) => flagCases(name, flags)).join('\n')}
     *) return 1 ;;
   esac
 }
+`;
+}
 
-_plinth() {
+/** The shell function that bash calls. */
+function completeLine(programs: readonly ProgramWords[]): string {
+  const names = programs.map(({ name }) => name).join(' ');
+  return `_plinth() {
   local joined=() i part
   for ((i = 0; i <= COMP_CWORD; i++)); do
     part=\${COMP_WORDS[i]}
@@ -114,8 +128,7 @@ ${programs.flatMap(operandCase).join('\n')}
     COMPREPLY[i]=\${part#"$kept"}
   done
 }
-
-complete -F _plinth plinth`;
+`;
 }
 
 /** Words with an asterisk are data here; unquoted, the shell would replace them by names of files. */

@@ -3,8 +3,8 @@ import { groupName, type VendorNames } from '../../../../base/machinery/vendor.j
 import { aggregatedRules } from '../../../../objects/apis/rbac/rules/aggregate-rules.js';
 import type { ClusterRole, Role } from '../../../../objects/apis/rbac/v1/role.types.js';
 import type { ClusterRoleBinding, RoleBinding, Subject } from '../../../../objects/apis/rbac/v1/role-binding.types.js';
-import { componentRoles } from './cluster-roles.js';
-import { controllerRules } from './controller-roles.js';
+import { clusterRoles as clusterRoleData } from './cluster-roles.js';
+import { controllerRules } from './controller-rules.js';
 import { namespacedRoles } from './namespaced-roles.js';
 import { type RoleData, ruleOf } from './role-data.js';
 
@@ -42,12 +42,12 @@ export function autoUpdateAnnotation(names: VendorNames): string {
 /** Makes the default policy with the names of the vendor. */
 export function bootstrapPolicy(names: VendorNames): BootstrapPolicy {
   const maker = new PolicyMaker(names);
-  const controllers = Object.entries(controllerRules(names)).map(([account, rules]) => ({
+  const controllers = [...controllerRules(names)].map(([account, rules]) => ({
     account,
     role: { name: `system:controller:${account}`, rules },
   }));
   const clusterRoles = [
-    ...componentRoles(names).map((data) => maker.clusterRole(data)),
+    ...clusterRoleData(names).map((data) => maker.clusterRole(data)),
     ...controllers.map(({ role }) => maker.clusterRole(role)),
   ];
   fillAggregated(clusterRoles);
