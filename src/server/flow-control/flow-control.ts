@@ -10,7 +10,7 @@ import type { FlowSubject } from './flow-subject.js';
 import { LoopPressure, leastRunning } from './loop-pressure.js';
 import { type LevelSettings, PriorityLevel } from './priority-level.js';
 import type { RejectReason } from './queue.js';
-import type { QueueSetObserver } from './queue-set.js';
+import type { QueueSetObserver } from './queue-set-observer.js';
 import type { QueueTimers } from './queue-timers.js';
 import { compareSchemas, SchemaInEffect, type SchemaSettings } from './schema-in-effect.js';
 import type { FlowInfo } from './scraped-metrics.js';

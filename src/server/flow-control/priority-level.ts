@@ -2,7 +2,8 @@ import type { PriorityLevelConfigurationSpec } from '../../objects/apis/flowcont
 import type { FlowSubject } from './flow-subject.js';
 import { LevelUtilization } from './level-utilization.js';
 import type { Queuing } from './queue.js';
-import { QueueSet, type QueueSetObserver } from './queue-set.js';
+import { QueueSet } from './queue-set.js';
+import type { QueueSetObserver } from './queue-set-observer.js';
 import type { QueueTimers } from './queue-timers.js';
 import { SeatDemand } from './seat-demand.js';
 import type { SeatLimits, SeatShare } from './seat-limits.js';

@@ -2,23 +2,11 @@ import { invariant } from '../../base/machinery/invariant.js';
 import { LinkedItems } from '../../base/machinery/linked-items.js';
 import type { FlowHash } from './flow-hash.js';
 import { IdleTickets } from './idle-tickets.js';
-import { boundNextDispatch, narrowIn, Queue, type Queuing, type RejectReason, Ticket } from './queue.js';
+import { boundNextDispatch, narrowIn, type Queue, type Queuing, type RejectReason, Ticket } from './queue.js';
+import type { QueueSetObserver } from './queue-set-observer.js';
+import { QueueTable } from './queue-table.js';
 import type { QueueTimers } from './queue-timers.js';
 import { expectedSeconds, totalWork, type WorkEstimate } from './work.js';
-
-/** Receives events of requests. */
-export interface QueueSetObserver<T> {
-  queued?(ticket: Ticket<T>, queueLength: number): void;
-  /** The request left its queue, whether it runs or not. */
-  unqueued?(ticket: Ticket<T>): void;
-  dispatched?(ticket: Ticket<T>): void;
-  /** The initial seats of the request were released. */
-  left?(ticket: Ticket<T>): void;
-  /** The request is first in its queue, but its seats are not free. */
-  blocked?(ticket: Ticket<T>): void;
-  /** The number of seats in use or requested has changed. */
-  changed?(seatsInUse: number, seatsWaiting: number): void;
-}
 
 /**
  * The extra seats for narrow requests of flows with few current requests, as a fraction of the limit. Flows share these
@@ -32,9 +20,6 @@ const besidePart = 0.1;
  */
 const narrowAbovePace = 16;
 
-/** A level may have millions of queues. Above this number, queues exist only while they have requests. */
-const keptQueues = 1024;
-
 /**
  * Gives the seats of one level to its requests, fairly between flows. Each flow has a few of the queues (its hand), and
  * a request joins the least loaded of these. The queues share the seats as if each were served continuously at the same
@@ -45,8 +30,7 @@ const keptQueues = 1024;
  * The queue set has no clock of its own, and no metrics.
  */
 export class QueueSet<T> {
-  /** The existing queues by index. */
-  private readonly queues = new Map<number, Queue<T>>();
+  private readonly queues: QueueTable<T>;
   /** Queues that have waiting requests. */
   private readonly filled = new Set<Queue<T>>();
   /** Running requests that belong to no queue. */
@@ -79,12 +63,12 @@ export class QueueSet<T> {
     private queuing: Queuing | undefined,
     private readonly observer: QueueSetObserver<T> = {},
   ) {
+    this.queues = new QueueTable(queuing);
     this.rAt = timers.elapsed();
     this.idle = new IdleTickets(timers, () => {
       this.advance();
       this.dispatch();
     });
-    this.makeQueues();
   }
 
   get seatsInUse(): number {
@@ -125,7 +109,7 @@ export class QueueSet<T> {
 
   /** All queues, for reports. */
   *allQueues(): IterableIterator<Queue<T>> {
-    yield* this.queues.values();
+    yield* this.queues;
   }
 
   /** Running requests that belong to no queue, for reports. */
@@ -156,8 +140,7 @@ export class QueueSet<T> {
   /** Changes how later requests wait. Requests that are already waiting keep their queues. */
   setQueuing(queuing: Queuing | undefined): void {
     this.queuing = queuing;
-    this.makeQueues();
-    for (const queue of this.queues.values()) this.dropIfDone(queue);
+    this.queues.setQueuing(queuing);
   }
 
   /**
@@ -174,7 +157,7 @@ export class QueueSet<T> {
       this.start(ticket);
       return ticket;
     }
-    const queue = this.chooseQueue(flow, queuing);
+    const queue = this.queues.choose(flow, queuing);
     const mayRun = this.fits(work.initialSeats) && this.isInPace(queue, work);
     if (queue.waiting.length >= queuing.queueLengthLimit && !mayRun) return 'queue-full';
     const ticket = new Ticket<T>(subject, work, queue, now, this.r);
@@ -281,32 +264,6 @@ export class QueueSet<T> {
     return (ticket.state as string) === 'running' ? 'running' : 'waiting';
   }
 
-  private get kept(): number {
-    return Math.min(this.queuing?.queues ?? 0, keptQueues);
-  }
-
-  private makeQueues(): void {
-    for (let i = 0; i < this.kept; i++) if (!this.queues.has(i)) this.queues.set(i, new Queue(i));
-  }
-
-  private chooseQueue(flow: FlowHash, { queues, handSize }: Queuing): Queue<T> {
-    let best = 0;
-    let least = Number.POSITIVE_INFINITY;
-    for (const index of flow.dealt(queues, handSize)) {
-      const queue = this.queues.get(index);
-      const load = queue === undefined ? 0 : queue.waitingWork + queue.seatsInUse * expectedSeconds;
-      if (load >= least) continue;
-      best = index;
-      least = load;
-    }
-    let queue = this.queues.get(best);
-    if (queue === undefined) {
-      queue = new Queue(best);
-      this.queues.set(best, queue);
-    }
-    return queue;
-  }
-
   /** Whether enough seats are free. A request that is wider than the level runs alone. */
   private fits(seats: number): boolean {
     const taken = this.inUse - this.beside;
@@ -405,13 +362,7 @@ export class QueueSet<T> {
   private settle(queue: Queue<T>): void {
     if (queue.isActive) return;
     this.active--;
-    this.dropIfDone(queue);
-  }
-
-  /** Drops an extra queue once it is empty. */
-  private dropIfDone(queue: Queue<T>): void {
-    const isKept = queue.index < this.kept;
-    if (!isKept && !queue.isActive && queue.parked === 0) this.queues.delete(queue.index);
+    this.queues.dropIfDone(queue);
   }
 
   /** Advances virtual time by the share of the used seats that each active queue could have had. */
@@ -493,7 +444,7 @@ export class QueueSet<T> {
     this.parked--;
     if (queue === undefined) return;
     queue.parked--;
-    this.dropIfDone(queue);
+    this.queues.dropIfDone(queue);
   }
 
   private report(): void {
