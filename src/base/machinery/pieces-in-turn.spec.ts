@@ -22,7 +22,7 @@ for (const [what, pieceMs, most] of [
     const all = Promise.all(Array.from({ length: workers }, (_, i) => work(i)));
     assert.deepEqual(done, []);
     let before = 0;
-    for (let i = 0; i < 10 * workers && done.length < 3 * workers; i++) {
+    for (let i = 0; i < 20 * workers && done.length < 3 * workers; i++) {
       await round();
       assert.ok(done.length - before <= most, `${done.length - before} in one round`);
       before = done.length;
@@ -37,6 +37,34 @@ for (const [what, pieceMs, most] of [
     await round();
     await work(0);
     assert.equal(done.length, 3 * workers + 3);
+  });
+}
+
+for (const [pieceMs, rests] of [
+  [1, 0],
+  [5, 2],
+  [10, 4],
+  [500, 6],
+] as const) {
+  it(`gives other work ${rests} rounds after a piece of ${pieceMs} ms`, async () => {
+    let now = 0;
+    const turns = new PiecesInTurn(() => now);
+    let done = 0;
+    const all = Promise.all(
+      Array.from({ length: 5 }, async () => {
+        await turns.turn();
+        done += 1;
+        now += pieceMs;
+      }),
+    );
+    while (done === 0) await round();
+    let between = 0;
+    for (const before = done; done === before; ) {
+      await round();
+      if (done === before) between += 1;
+    }
+    assert.equal(between, rests);
+    await all;
   });
 }
 

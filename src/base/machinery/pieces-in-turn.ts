@@ -7,6 +7,12 @@ import { tenantOf } from './tenant-of.js';
 const piecesOfRound = 8;
 /** Time after which no more pieces begin in a round, in milliseconds. */
 const roundMs = 1;
+/**
+ * For each of these milliseconds that the pieces of a round took, a round passes without a piece, at most
+ * {@link mostRests}. A short request needs a few rounds. It then waits for one long piece, and not for one in each round.
+ */
+const msPerRest = 2.5;
+const mostRests = 6;
 
 /**
  * Runs pieces of long work one after the other: in each round of the event loop a few waiting pieces continue, parties
@@ -19,6 +25,10 @@ export class PiecesInTurn {
   private roundBegan = 0;
   private roundEnded = 0;
   private budgetMs = roundMs;
+  /** Rounds that still pass without a piece. */
+  private rests = 0;
+  /** Whether pieces began in this round. */
+  private hasPieces = false;
 
   /**
    * @param now milliseconds from a fixed point
@@ -42,6 +52,10 @@ export class PiecesInTurn {
 
   private readonly begin = (): void => {
     this.roundEnded = this.now();
+    if (this.isResting()) {
+      setImmediate(this.begin);
+      return;
+    }
     const count = Math.min(this.waiting.size, piecesOfRound);
     if (count === 0) {
       this.isRunning = false;
@@ -53,8 +67,19 @@ export class PiecesInTurn {
     setImmediate(this.begin);
   };
 
+  /** Whether this round passes without a piece. It runs right after the pieces of a round. */
+  private isResting(): boolean {
+    if (this.hasHalf) return false;
+    if (this.rests > 0) this.rests -= 1;
+    else if (this.hasPieces)
+      this.rests = Math.min(mostRests, Math.floor((this.roundEnded - this.roundBegan) / msPerRest));
+    this.hasPieces = false;
+    return this.rests > 0;
+  }
+
   private readonly first = (): void => {
     this.roundBegan = this.now();
+    this.hasPieces = true;
     this.budgetMs = this.hasHalf ? Math.max(roundMs, this.roundBegan - this.roundEnded) : roundMs;
     this.waiting.take()?.item();
   };
