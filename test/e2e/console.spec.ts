@@ -1,5 +1,7 @@
 import { after, before, describe } from 'node:test';
+import { accessibilityCases } from '../console/cases/accessibility-cases.js';
 import { editingCases } from '../console/cases/editing-cases.js';
+import { faultCases } from '../console/cases/fault-cases.js';
 import { findingCases } from '../console/cases/finding-cases.js';
 import { hostileCases } from '../console/cases/hostile-cases.js';
 import { loginCases } from '../console/cases/login-cases.js';
@@ -26,6 +28,8 @@ describe('the console in a browser', () => {
     workCases,
     pastCases,
     findingCases,
+    faultCases,
+    accessibilityCases,
     hostileCases,
   ]) {
     addCases(() => own);

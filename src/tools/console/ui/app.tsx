@@ -1,5 +1,6 @@
 import { useLayoutEffect } from 'preact/hooks';
 import { Skeleton } from './blank.js';
+import { Boundary } from './boundary.js';
 import { ChangesPage } from './changes-page.js';
 import { CreatePage } from './create-page.js';
 import { createRoute } from './create-text.js';
@@ -11,12 +12,13 @@ import { bindKeys } from './keys.js';
 import { ListPage } from './list-page.js';
 import { LoginPage } from './login-page.js';
 import { MapPage } from './map-page.js';
-import { moment, sought } from './moment.js';
+import { moment, shownVersion, sought } from './moment.js';
 import { back, chosenNamespace, go, route } from './navigation.js';
 import { ObjectPage } from './object-page.js';
 import { OverviewPage } from './overview-page.js';
 import { ReleasePage } from './release-page.js';
 import { RestorePage } from './restore-page.js';
+import { formatRoute } from './routes.js';
 import { SearchPage } from './search-page.js';
 import { ServerPage } from './server-page.js';
 import { kinds, kindsProblem, session } from './session.js';
@@ -46,11 +48,18 @@ export function App() {
   );
   if (session.value === undefined) return <p class="centre">Loading…</p>;
   if (session.value === null) return <LoginPage />;
+  const address = `${formatRoute(route.value)} ${shownVersion()}`;
   return (
     <div class={moment.value === undefined ? 'frame' : 'frame in-past'}>
       <Header login={session.value} toggleTime={toggleTime} />
-      <SideNav />
-      {isOpen.value && <TimeBar />}
+      <Boundary what="navigation" at={address}>
+        <SideNav />
+      </Boundary>
+      {isOpen.value && (
+        <Boundary what="slider" at={address}>
+          <TimeBar />
+        </Boundary>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys have to reach it also where it has no links */}
       <main id="main" tabIndex={0}>
         {kinds.value === undefined ? (
@@ -59,7 +68,9 @@ export function App() {
             <Skeleton lines={10} />
           </div>
         ) : (
-          <Shown />
+          <Boundary what="page" at={address}>
+            <Shown />
+          </Boundary>
         )}
       </main>
       <HelpDialog />

@@ -23,6 +23,7 @@ const shapes = {
   columns: 'M2 3h12v10H2zM6 3v10M10 3v10',
   menu: 'M2 4h12M2 8h12M2 12h12',
   theme: 'M8 14A6 6 0 1 0 8 2zM8 2a6 6 0 0 0 0 12',
+  warning: 'M8 2 14.5 13.5h-13zM8 6.3v3.4M8 11.7h.01',
   more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
   bookmark: 'M4 2h8v12l-4-3-4 3z',
   link: 'M6 4H3v9h9v-3M8.5 2.5h5v5M13.5 2.5 7.5 8.5',

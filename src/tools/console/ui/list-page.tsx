@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
+import { Boundary } from './boundary.js';
 import { BulkBar } from './bulk-bar.js';
 import { chosenColumns, withLabelCells, withLabelColumns } from './columns.js';
 import { waitInBrowser } from './follow.js';
@@ -44,12 +45,14 @@ export function ListPage({ route }: { readonly route: ListRoute }) {
       <List route={route} kind={kind} title={title} change={change} selected={selected} />
       {open !== undefined && (
         <aside class="panel" aria-label={`${resource} ${open.name}`}>
-          <ObjectView
-            key={`${open.namespace}/${open.name}`}
-            route={{ group, version, resource, ...open }}
-            show={(tab) => change({ open: { ...open, tab } })}
-            close={close}
-          />
+          <Boundary what="object" at={`${open.namespace}/${open.name}`}>
+            <ObjectView
+              key={`${open.namespace}/${open.name}`}
+              route={{ group, version, resource, ...open }}
+              show={(tab) => change({ open: { ...open, tab } })}
+              close={close}
+            />
+          </Boundary>
         </aside>
       )}
     </div>

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { savedViews } from './favourites.js';
+import type { FollowState } from './follow.js';
 import { Icon } from './icons.js';
 import type { Kind } from './kinds.js';
 import { changeSettings, settingsOf } from './list-settings.js';
@@ -7,7 +8,7 @@ import { Menu } from './menu.js';
 import { moment } from './moment.js';
 import { keyOfKind } from './nav-groups.js';
 import { formatRoute, type ListRoute } from './routes.js';
-import type { LiveTable } from './table.js';
+import type { Column, LiveTable, Row } from './table.js';
 
 interface ListToolsProps {
   readonly route: ListRoute;
@@ -26,7 +27,7 @@ export function ListTools({ route, title, table, shown, change }: ListToolsProps
   return (
     <header class="tools">
       <h1>{title}</h1>
-      <Count table={table} shown={shown} />
+      <Count total={table.all.length} shown={shown} state={table.state} isFilling={table.isFilling} />
       <span class="gap" />
       <div class="filters">
         <Filter id="find" label="Find (/)" value={text} change={(value) => change({ text: value })} isLive />
@@ -46,19 +47,26 @@ export function ListTools({ route, title, table, shown, change }: ListToolsProps
         />
       </div>
       {isFiltered && <SaveView route={route} title={title} />}
-      <ColumnsMenu listKey={keyOfKind(route)} table={table} />
+      <ColumnsMenu listKey={keyOfKind(route)} columns={table.columns} rows={table.all} />
     </header>
   );
 }
 
-function Count({ table, shown }: { readonly table: LiveTable; readonly shown: number }) {
-  const { length } = table.all;
-  const text = shown === length ? String(length) : `${shown} of ${length}`;
-  const isLive = table.state === 'live';
+interface CountProps {
+  readonly total: number;
+  readonly shown: number;
+  readonly state: FollowState;
+  readonly isFilling: boolean;
+}
+
+/** What it shows are values, not the table that changes: with the same properties it is not drawn again. */
+function Count({ total, shown, state, isFilling }: CountProps) {
+  const text = shown === total ? String(total) : `${shown} of ${total}`;
+  const isLive = state === 'live';
   const isPast = moment.value !== undefined;
-  const isGrowing = table.isFilling && table.state === 'loading';
+  const isGrowing = isFilling && state === 'loading';
   return (
-    <span class="count" data-state={table.state} data-complete={!table.isFilling}>
+    <span class="count" data-state={state} data-complete={!isFilling}>
       {text}
       {isGrowing ? '…' : ''}{' '}
       <span class={isLive && !isPast ? 'live on' : 'live'}>{isPast ? 'as it was' : isLive ? 'live' : 'not live'}</span>
@@ -142,7 +150,13 @@ function SaveView({ route, title }: { readonly route: ListRoute; readonly title:
 /** How many labels are offered as columns. */
 const mostLabels = 30;
 
-function ColumnsMenu({ listKey, table }: { readonly listKey: string; readonly table: LiveTable }) {
+interface ColumnsProps {
+  readonly listKey: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+}
+
+function ColumnsMenu(props: ColumnsProps) {
   return (
     <Menu
       label={
@@ -152,18 +166,18 @@ function ColumnsMenu({ listKey, table }: { readonly listKey: string; readonly ta
       }
       title="Choose columns"
     >
-      {() => <ColumnChoices listKey={listKey} table={table} />}
+      {() => <ColumnChoices {...props} />}
     </Menu>
   );
 }
 
-function ColumnChoices({ listKey, table }: { readonly listKey: string; readonly table: LiveTable }) {
+function ColumnChoices({ listKey, columns, rows }: ColumnsProps) {
   const settings = settingsOf(listKey);
   const { hidden, isWide, labels } = settings;
-  const known = new Set([...labels, ...table.all.slice(0, 500).flatMap((row) => Object.keys(row.labels))]);
+  const known = new Set([...labels, ...rows.slice(0, 500).flatMap((row) => Object.keys(row.labels))]);
   const flip = (list: readonly string[], name: string) =>
     list.includes(name) ? list.filter((each) => each !== name) : [...list, name];
-  const wide = table.columns.filter(({ priority }) => priority > 0).map(({ name }) => name);
+  const wide = columns.filter(({ priority }) => priority > 0).map(({ name }) => name);
   return (
     <>
       <fieldset>
@@ -175,7 +189,7 @@ function ColumnChoices({ listKey, table }: { readonly listKey: string; readonly 
             flip={() => changeSettings(listKey, { isWide: !isWide })}
           />
         )}
-        {table.columns
+        {columns
           .filter(({ priority }, index) => index > 0 && (isWide || priority === 0))
           .map(({ name }) => (
             <Tick

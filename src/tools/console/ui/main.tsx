@@ -1,7 +1,15 @@
 import { render } from 'preact';
 import { App } from './app.js';
+import { Boundary } from './boundary.js';
 import { resume } from './session.js';
 
 const root = document.getElementById('app');
-if (root !== null) render(<App />, root);
+if (root !== null) {
+  render(
+    <Boundary what="console" at="">
+      <App />
+    </Boundary>,
+    root,
+  );
+}
 void resume();

@@ -3,6 +3,7 @@ import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { AccessTab } from './access-tab.js';
 import { ActionBar } from './action-bar.js';
 import { Blank, Skeleton } from './blank.js';
+import { Boundary } from './boundary.js';
 import { DeleteDialog } from './delete-dialog.js';
 import { EventsTab } from './events-tab.js';
 import { waitInBrowser } from './follow.js';
@@ -116,19 +117,21 @@ export function ObjectView({ route, show, close }: ObjectViewProps) {
         {live.state === 'failed' || live.state === 'waiting' ? live.message : ''}
       </p>
       <div role="tabpanel" aria-label={route.tab} class="tabpanel">
-        <Content
-          {...{
-            route: shown.some(({ tab }) => tab === route.tab) ? route : { ...route, tab: 'summary' },
-            path,
-            object,
-            isDeleted: live.isDeleted,
-            isEditing: isEditing.value,
-            failed: live.state === 'failed',
-          }}
-          done={() => {
-            isEditing.value = false;
-          }}
-        />
+        <Boundary what="view" at={`${route.tab} ${object?.metadata.resourceVersion}`}>
+          <Content
+            {...{
+              route: shown.some(({ tab }) => tab === route.tab) ? route : { ...route, tab: 'summary' },
+              path,
+              object,
+              isDeleted: live.isDeleted,
+              isEditing: isEditing.value,
+              failed: live.state === 'failed',
+            }}
+            done={() => {
+              isEditing.value = false;
+            }}
+          />
+        </Boundary>
       </div>
       {isDeleting.value && object !== undefined && (
         <DeleteDialog

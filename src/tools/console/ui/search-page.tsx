@@ -7,6 +7,7 @@ import { chosenNamespace, go } from './navigation.js';
 import { formatRoute } from './routes.js';
 import { type SearchState, searchAll } from './search-all.js';
 import { api, kinds } from './session.js';
+import { TableHead } from './table-head.js';
 
 /** Objects of all kinds whose names contain a text. */
 export function SearchPage({ text }: { readonly text: string }) {
@@ -64,15 +65,22 @@ function Found({ state: { found, left, cut, refused } }: { readonly state: Searc
         {refused.length > 0 ? `; not listed: ${refused.join(', ')}` : ''}
       </p>
       {found.length === 0 && left === 0 && <Blank title="No name contains this" />}
-      <ul class="plain-list found">
-        {found.map(({ kind, namespace, name }) => (
-          <li key={`${kind.group}/${kind.resource}/${namespace}/${name}`}>
-            <span class="quiet">{nounOfKind(kind.kind)}</span>{' '}
-            <a href={formatRoute({ page: 'object', ...kind, namespace, name, tab: 'summary' })}>{name}</a>
-            {namespace !== '' && <span class="quiet"> in {namespace}</span>}
-          </li>
-        ))}
-      </ul>
+      {found.length > 0 && (
+        <table class="plain found">
+          <TableHead titles={['Name', 'Kind', 'Namespace']} />
+          <tbody>
+            {found.map(({ kind, namespace, name }) => (
+              <tr key={`${kind.group}/${kind.resource}/${namespace}/${name}`}>
+                <td>
+                  <a href={formatRoute({ page: 'object', ...kind, namespace, name, tab: 'summary' })}>{name}</a>
+                </td>
+                <td class="quiet">{nounOfKind(kind.kind)}</td>
+                <td class="quiet">{namespace}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
     </>
   );
 }
