@@ -14,6 +14,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 class Scene {
   readonly answers: ((version: number) => void)[] = [];
   readonly runner: PodRunner;
+  readonly timers = new ManualTimers();
   writes = 0;
 
   constructor(
@@ -31,7 +32,7 @@ class Scene {
     this.runner = new PodRunner(
       {
         api: { send } as unknown as ApiUser,
-        timers: new ManualTimers(),
+        timers: this.timers,
         logger: new Logger('error', 'text', () => undefined),
         backOff: { firstMs: 10_000, longestMs: 300_000 },
         hostIP,
@@ -61,6 +62,11 @@ class Scene {
     await turn();
   }
 
+  async pass(milliseconds: number): Promise<void> {
+    this.timers.advance(milliseconds);
+    await turn();
+  }
+
   async see(version: number, ready: string): Promise<void> {
     this.runner.update(this.pod(version, ready));
     await turn();
@@ -79,6 +85,10 @@ describe('PodRunner', () => {
     // The status is written as version 4 and contradicted in version 5, which the node receives first.
     await scene.see(5, 'False');
     await scene.answer(4);
+    assert.equal(scene.writes, 2, 'not again at once');
+    await scene.pass(9_999);
+    assert.equal(scene.writes, 2);
+    await scene.pass(1);
     assert.equal(scene.writes, 3);
     await scene.answer(6);
     await scene.see(6, 'True');

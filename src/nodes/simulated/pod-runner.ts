@@ -30,6 +30,8 @@ export interface PodRunnerDependencies {
 
 const firstPauseMs = 200;
 const longestPauseMs = 30_000;
+/** What others overwrite again and again is repeated at these intervals at most, or two who disagree would never stop writing. */
+const repeatMs = 10_000;
 /** A fixed reason for aborts: without one, every abort would create an error with a stack trace. */
 const wakeReason = 'woken';
 
@@ -46,6 +48,8 @@ export class PodRunner {
   /** The version that the last write made, and the newest version seen with what it shows of the pod. */
   private reportedVersion = 0n;
   private seen = { version: 0n, readiness: '' };
+  /** When a status that was contradicted may be repeated, in milliseconds since the epoch. */
+  private repeatAt = 0;
   private isWorking = false;
   private isGone = false;
   private hasEnded = false;
@@ -143,12 +147,18 @@ export class PodRunner {
         continue;
       }
       if (this.wake.signal.aborted) continue;
-      const { nextAt } = this.machine;
+      const { nextAt } = this;
       // Any later change starts the work again.
       if (nextAt === undefined) break;
       await timers.wait(Math.max(0, nextAt - timers.now()), woken);
     }
     this.isWorking = false;
+  }
+
+  /** When there is something to do that no event announces; undefined: never. */
+  private get nextAt(): number | undefined {
+    const { nextAt } = this.machine;
+    return this.isContradicted && !this.wasOver ? Math.min(nextAt ?? this.repeatAt, this.repeatAt) : nextAt;
   }
 
   /** Returns false when there is nothing more to do for the pod. */
@@ -166,7 +176,9 @@ export class PodRunner {
     if (!this.wasOver) {
       const status = machine.status(now);
       const text = JSON.stringify(status);
-      if (text !== this.reported || this.isContradicted) {
+      const isRepeated = this.isContradicted && now >= this.repeatAt;
+      if (text !== this.reported || isRepeated) {
+        if (isRepeated) this.repeatAt = now + repeatMs;
         const ended = this.conditionsGoneFrom(status);
         const patch = patchOf(status, ended);
         const written = await this.write('PATCH', `${path}/status`, { metadata: { uid }, status: patch });

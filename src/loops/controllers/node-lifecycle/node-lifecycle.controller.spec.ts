@@ -82,6 +82,11 @@ class Scene {
       metadata: { name, namespace: 'default' },
       spec: { nodeName, containers: [{ name: 'c', image: 'i' }], ...spec },
     });
+    await this.contradict(name);
+  }
+
+  /** The agent of a node says that a pod is ready. */
+  async contradict(name: string): Promise<void> {
     await this.loops.update<StoredPod>(
       'pods',
       'default',
@@ -182,6 +187,34 @@ describe('the nodelifecycle loop', () => {
       await scene.tainted('other');
       await scene.says('a', 'Ready', 'True');
       await scene.tainted('a');
+    }));
+
+  it('marks a pod once while its node is not ready, even if an agent that lives contradicts', () =>
+    inScene(async (scene) => {
+      await scene.node('a');
+      await scene.node('other');
+      await scene.lease('other');
+      await scene.pod('p', 'a');
+      await scene.loops.run(['nodelifecycle']);
+      const isReady = (wanted: boolean) =>
+        scene.loops.until<StoredPod, true>('pods', `p is ${wanted ? '' : 'not '}ready`, (all) => {
+          const found = all.find(({ metadata }) => metadata.name === 'p')?.status.conditions;
+          return found?.some(({ type, status }) => type === 'Ready' && (status === 'True') === wanted);
+        });
+      await scene.says('a', 'Ready', 'False');
+      await isReady(false);
+      await scene.contradict('p');
+      // The loop has seen the pod when it has done what came after it.
+      await scene.pod('later', 'a');
+      await scene.says('a', 'MemoryPressure', 'True');
+      await scene.tainted('a', 'memory-pressure:NoSchedule', 'not-ready:NoExecute', 'not-ready:NoSchedule');
+      await isReady(true);
+      // The next time that the node is not ready, it counts again.
+      await scene.says('a', 'MemoryPressure', 'False');
+      await scene.says('a', 'Ready', 'True');
+      await scene.tainted('a');
+      await scene.says('a', 'Ready', 'False');
+      await isReady(false);
     }));
 
   it('gives a node that never told its status time to start', () =>

@@ -43,6 +43,11 @@ export class NodeLifecycleController extends ReconcileLoop {
   private readonly limits = new Map<string, RateLimit>();
   /** Nodes already reported as registered. */
   private readonly registered = new Map<string, StoredNode>();
+  /**
+   * By node that is not ready, the uids of the pods that were looked at since it stopped being ready. Each is marked once at
+   * most: if the agent still lives and contradicts, neither of both would ever stop writing.
+   */
+  private readonly marked = new Map<string, Set<string>>();
   /** Whether no node was ready at the last check. */
   private wasLost = false;
 
@@ -64,7 +69,7 @@ export class NodeLifecycleController extends ReconcileLoop {
       }),
       source(this.pods, (pod, old) => {
         const node = pod?.spec.nodeName;
-        return node && pod && isPodReady(pod) && (old === undefined || !isPodReady(old)) ? [node] : [];
+        return node && node !== old?.spec.nodeName ? [node] : [];
       }),
     ];
   }
@@ -75,6 +80,7 @@ export class NodeLifecycleController extends ReconcileLoop {
     this.silence = new NodeSilence(this.own.grace);
     this.limits.clear();
     this.registered.clear();
+    this.marked.clear();
   }
 
   private concernsZones(node: StoredNode | undefined, old: StoredNode | undefined): boolean {
@@ -93,6 +99,7 @@ export class NodeLifecycleController extends ReconcileLoop {
     this.announce(key, node);
     if (node === undefined) {
       this.silence.forget(key);
+      this.marked.delete(key);
       return 'done';
     }
     const { nodeLeaseNamespace } = this.dependencies.names;
@@ -101,6 +108,7 @@ export class NodeLifecycleController extends ReconcileLoop {
     const seen = leftMs > 0 ? node : ((await this.markSilent(node, work)) ?? node);
     await this.followConditions(seen, work);
     if (readyStatus(seen) !== undefined && readyStatus(seen) !== 'True') await this.markPods(seen, work);
+    else this.marked.delete(key);
     return leftMs > 0 ? leftMs : 'done';
   }
 
@@ -151,8 +159,19 @@ export class NodeLifecycleController extends ReconcileLoop {
 
   private async markPods(node: StoredNode, work: ReconcileContext): Promise<void> {
     const time = formatTime(this.dependencies.timers.now());
-    const pods = [...this.podsByNode.get(node.metadata.name ?? '')].filter(isPodReady);
-    for (const pod of pods) {
+    const { name = '' } = node.metadata;
+    const own = [...this.podsByNode.get(name)];
+    const before = this.marked.get(name) ?? new Set();
+    // Only pods that exist are remembered.
+    const marked = new Set(own.map(({ metadata }) => metadata.uid ?? '').filter((uid) => before.has(uid)));
+    this.marked.set(name, marked);
+    for (const pod of own) {
+      const { uid = '' } = pod.metadata;
+      if (marked.has(uid)) continue;
+      if (!isPodReady(pod)) {
+        marked.add(uid);
+        continue;
+      }
       const written = await this.client<StoredPod>('', 'pods').updateStatus(work, pod, (live) => {
         const conditions = live.status.conditions ?? [];
         const index = conditions.findIndex(({ type }) => type === 'Ready');
@@ -161,6 +180,7 @@ export class NodeLifecycleController extends ReconcileLoop {
         conditions[index] = { ...ready, status: 'False', lastTransitionTime: time } as PodCondition;
         return live;
       });
+      marked.add(uid);
       if (written !== undefined) this.events.warning(pod, 'NodeNotReady', 'Node is not ready');
     }
   }

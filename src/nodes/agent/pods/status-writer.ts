@@ -14,6 +14,11 @@ export interface StatusTarget {
 
 const firstPauseMs = 200;
 const longestPauseMs = 30_000;
+/**
+ * A status that others overwrite again and again is repeated at these intervals at most, or two writers who disagree would
+ * use up all requests of the node.
+ */
+const repeatMs = 10_000;
 
 /**
  * Writes the newest status of one pod, again and again until the API has it. Deletes a pod that is over after its last
@@ -27,6 +32,8 @@ export class StatusWriter {
   private isWorking = false;
   private isGone = false;
   private target: StatusTarget | undefined;
+  private repeatAt = Number.NEGATIVE_INFINITY;
+  private isRepeating = false;
 
   constructor(
     private readonly dependencies: {
@@ -54,8 +61,24 @@ export class StatusWriter {
     this.begin();
   }
 
-  /** Another writer changed the status. */
+  /** Another writer changed the status. The first time it is written again at once, then every ten seconds at most. */
   contradict(): void {
+    const { timers, signal } = this.dependencies;
+    if (this.isRepeating) return;
+    const waitMs = this.repeatAt - timers.elapsed();
+    if (waitMs <= 0) {
+      this.repeat();
+      return;
+    }
+    this.isRepeating = true;
+    void timers.wait(waitMs, signal).then(() => {
+      this.isRepeating = false;
+      if (!signal.aborted) this.repeat();
+    });
+  }
+
+  private repeat(): void {
+    this.repeatAt = this.dependencies.timers.elapsed() + repeatMs;
     this.written = '';
     this.begin();
   }
