@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:https';
 import { type AddressInfo, createServer as createListener, type Server as Listener } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { endConnection } from '../../base/machinery/end-connection.js';
+import { restrictUpgrades } from '../../base/machinery/restrict-upgrades.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { formatLines, type LogPart, linesOf, nextLineAt, partOfLines, presentRun, previousRun } from './log-lines.js';
 import type { PodMachine } from './pod-machine.js';
@@ -70,6 +71,7 @@ export class NodeServer {
       minVersion: 'TLSv1.2',
       ...(clientAuthority === undefined ? {} : { ca: clientAuthority, requestCert: true, rejectUnauthorized: true }),
     });
+    restrictUpgrades(server);
     const own = new NodeServer(server, options);
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void own.answer(request, response));
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

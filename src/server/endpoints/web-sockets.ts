@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { endConnection } from '../../base/machinery/end-connection.js';
+import { restrictUpgrades } from '../../base/machinery/restrict-upgrades.js';
 import { badRequestError, StatusError } from '../../base/machinery/status-error.js';
 import type { Logger } from '../../base/observability/logger.js';
 
@@ -43,9 +44,7 @@ const acceptor = new WebSocketServer({
 /**
  * Accepts watches and logs over WebSocket (RFC 6455), and any upgraded connection to other servers. An upgrade request passes
  * through the same stages as any other and is refused with an ordinary response; only its handler upgrades the
- * connection. All other upgrades are ignored, as HTTP allows: the request gets a normal response. So are upgrades of
- * requests with a body, since the body would have to be read before the first frame, and of requests that a client sends
- * before it has got the response to the one before.
+ * connection. All other upgrades are ignored.
  *
  * @param isRemote whether a path leads to another server
  */
@@ -57,12 +56,7 @@ export function acceptWebSockets(
 ): void {
   const isRead = (request: IncomingMessage) =>
     request.method === 'GET' && isWebSocket(request) && readOverWebSocket.test(request.url ?? '');
-  const wanted = (request: IncomingMessage) =>
-    !hasBody(request) &&
-    !isBehindAnother(request) &&
-    (isRead(request) || (isStream(request) && isRemote(request.url ?? '')));
-  // This also applies to HTTP/1.1 connections of this server, although its type doesn't say so.
-  (server as unknown as { shouldUpgradeCallback: typeof wanted }).shouldUpgradeCallback = wanted;
+  restrictUpgrades(server, (request) => isRead(request) || (isStream(request) && isRemote(request.url ?? '')));
   const begin = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
@@ -102,15 +96,6 @@ export function isWebSocket({ headers }: IncomingMessage): boolean {
  */
 function isStream({ headers }: IncomingMessage): boolean {
   return /^(?:websocket|spdy\/3(?:\.1)?)$/i.test(headers.upgrade ?? '');
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
-}
-
-/** Whether the connection still has an earlier request to respond to. Node keeps its response on the socket. */
-function isBehindAnother({ socket }: IncomingMessage): boolean {
-  return ((socket as { _httpMessage?: unknown })._httpMessage ?? undefined) !== undefined;
 }
 
 function useTokenProtocol({ headers }: IncomingMessage): void {

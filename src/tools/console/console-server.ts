@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Clock, systemClock } from '../../base/machinery/clock.js';
+import { restrictUpgrades } from '../../base/machinery/restrict-upgrades.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { type Asset, encodingFor, loadAssets } from './assets.js';
 import { forward } from './forward.js';
@@ -80,6 +81,7 @@ export async function startConsole(clusters: readonly Upstream[], settings: Cons
     : Fastify({ ...options, https: tls })) as unknown as FastifyInstance;
   const server = new ConsoleServer(clusters, settings, loadAssets(settings.assets));
   server.addTo(app);
+  restrictUpgrades(app.server);
   app.server.on('upgrade', (request, socket, head) => void server.terminals.take(request, socket, head));
   await app.listen({ host: settings.bindAddress, port: settings.port });
   const { port } = app.server.address() as { readonly port: number };

@@ -16,9 +16,13 @@ describe('Cgroups.removePod', () => {
   afterEach(() => fs.rm(mountPoint, { recursive: true, force: true }));
 
   const make = async (...paths: readonly string[]) => {
-    for (const path of paths) await fs.mkdir(join(mountPoint, path), { recursive: true });
+    for (const path of paths) {
+      await fs.mkdir(join(mountPoint, path), { recursive: true });
+      await fs.writeFile(join(mountPoint, path.split('/')[0] ?? '', 'cgroup.procs'), '');
+    }
   };
-  const left = async () => (await fs.readdir(mountPoint, { recursive: true })).sort();
+  const left = async () =>
+    (await fs.readdir(mountPoint, { recursive: true })).filter((path) => !/^\w+\/cgroup\.procs$/.test(path)).sort();
 
   it('removes the cgroups of a pod from every hierarchy, and no others', async () => {
     await make('cpu/kubepods/podu/container', 'memory/kubepods/burstable/podu', 'unified/kubepods/besteffort/podu/a/b');
@@ -30,6 +34,19 @@ describe('Cgroups.removePod', () => {
     const kept = ['cpu', 'memory', 'unified'].flatMap((name) => [name, `${name}/kubepods`]);
     const all = [...kept, 'cpu/kubepods/podother', 'memory/kubepods/burstable', 'unified/kubepods/besteffort'];
     assert.deepEqual(await left(), all.sort());
+  });
+
+  it('leaves folders alone that are no hierarchies', async () => {
+    await make('cpu', 'memory');
+    await fs.mkdir(join(mountPoint, 'cpu,cpuacct'));
+    const cgroups = await Cgroups.find(mountPoint);
+    assert.equal(cgroups.isUnified, false);
+    await cgroups.prepare('/kubepods');
+    const made = ['cpu', 'memory'].flatMap((name) => [
+      name,
+      ...['', '/burstable', '/besteffort'].map((path) => `${name}/kubepods${path}`),
+    ]);
+    assert.deepEqual(await left(), [...made, 'cpu,cpuacct', 'cpu/kubepods/besteffort/cpu.shares'].sort());
   });
 
   it('kills what still runs in them', async () => {

@@ -36,7 +36,10 @@ export class Cgroups {
     const isUnified = await exists(join(mountPoint, 'cgroup.controllers'));
     if (isUnified) return new Cgroups(mountPoint, []);
     const entries = await fs.readdir(mountPoint, { withFileTypes: true });
-    const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    // Systemd leaves an empty folder such as `cpu,cpuacct` behind where it could not mount a hierarchy.
+    const areThere = await Promise.all(folders.map((name) => exists(join(mountPoint, name, 'cgroup.procs'))));
+    const names = folders.filter((_name, index) => areThere[index]);
     const hierarchies = names.filter((name) => name !== unifiedName);
     return new Cgroups(mountPoint, hierarchies, names.includes(unifiedName));
   }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { endConnection } from '../../../base/machinery/end-connection.js';
+import { restrictUpgrades } from '../../../base/machinery/restrict-upgrades.js';
 import type { CertificatePair } from '../node/node-certificates.js';
 import { AgentPages } from './agent-pages.js';
 import type { AgentServerDependencies, ServerCertificates } from './agent-server-dependencies.js';
@@ -34,6 +35,7 @@ export class AgentServer {
       // A certificate of another authority counts as no credentials and does not fail the connection.
       ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
     });
+    restrictUpgrades(server);
     const own = new AgentServer(server, dependencies);
     server.on('request', (request, response) => void own.answer(request, response));
     server.on('upgrade', (request, socket, head) => void own.upgrade(request, socket, head));
