@@ -5,7 +5,7 @@ const patienceMs = 5_000;
 
 /**
  * Tries to reach the database before the rest of the program is loaded, so a wrong URL is reported at once. Logs why a
- * database is not ready; the start itself waits for it.
+ * database is not ready and what helps; the start itself waits for it.
  *
  * @throws StartupError for errors that waiting does not fix: a wrong password, a database that does not exist.
  */
@@ -27,6 +27,7 @@ export async function knock(databaseUrl: string, logger: Pick<Logger, 'warn'>): 
   } catch (error) {
     const reason = errorText(error);
     if (isHopeless(error)) throw new StartupError(`the database can't be used: ${reason}`, { cause: error });
-    logger.warn('the database is not ready', { reason });
+    const { connectionRemedy } = await import('./doctor/database-remedies.js');
+    logger.warn('the database is not ready', { reason, remedy: connectionRemedy(error) });
   }
 }

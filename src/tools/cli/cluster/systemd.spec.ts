@@ -82,4 +82,18 @@ describe('units of systemd', () => {
     assert.equal(isSystemdRunning(folder), true);
     assert.equal(isSystemdRunning(join(folder, 'nowhere')), false);
   });
+
+  it('explain why one does not work by the end of its log', async () => {
+    const journal = join(folder, 'journalctl');
+    await writeFile(journal, `#!/bin/sh\necho "$*" >> ${folder}/said\necho first\necho second\n`);
+    await chmod(journal, 0o755);
+    await forget();
+    const systemd = new Systemd(await MadeHere.open(join(folder, 'config')), { warn: () => undefined });
+    const wanted = ': see journalctl -u plinth-x, which ends with\n  first\n  second';
+    assert.equal(await systemd.explanation('plinth-x', 1_999), wanted);
+    assert.match((await said()).join(), /--since=@1 --identifier=plinth-x/);
+    await rm(journal);
+    await writeFile(journal, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    assert.equal(await systemd.explanation('plinth-x', 0), ': see journalctl -u plinth-x');
+  });
 });

@@ -81,8 +81,8 @@ export class Systemd {
     }
   }
 
-  /** The last lines that a unit has logged since a time in milliseconds; empty where the machine keeps no log. */
-  async lastLines(unit: string, since: number): Promise<string[]> {
+  /** The last lines that a unit has logged; empty where the machine keeps no log. */
+  private async lastLines(unit: string, since: number): Promise<string[]> {
     const flags = [
       '--quiet',
       '--no-pager',
@@ -93,6 +93,13 @@ export class Systemd {
     const log = promisify(execFile)('journalctl', [...flags, `--identifier=${unit}`]);
     const { stdout } = await log.catch(() => ({ stdout: '' }));
     return stdout.split('\n').filter((line) => line !== '');
+  }
+
+  /** Where a unit's log is, and how it ends since a time in milliseconds, to be added to an error. */
+  async explanation(unit: string, since: number): Promise<string> {
+    const lines = await this.lastLines(unit, since);
+    const log = lines.length === 0 ? '' : `, which ends with\n${lines.map((line) => `  ${line}`).join('\n')}`;
+    return `: see journalctl -u ${unit}${log}`;
   }
 
   /** Lets the manager forget units whose files are gone. */

@@ -12,8 +12,8 @@ import { ensurePki, type Pki } from '../../pki/pki.js';
 import { ensureServiceAccountKey } from '../../pki/service-account-key.js';
 import { adminKubeconfigName } from '../admin-kubeconfig.js';
 import type { MadeHere } from '../made-here.js';
-import { isSystemdRunning } from '../systemd.js';
-import { type Manner, startControlPlane, waitUntilReady } from './control-plane.js';
+import { isSystemdRunning, Systemd } from '../systemd.js';
+import { type Manner, serveUnitName, startControlPlane, waitUntilReady } from './control-plane.js';
 import type { InitDatabase } from './init-database.js';
 import type { InitSettings } from './init-settings.js';
 import { writeNodeKubeconfig } from './node-kubeconfig.js';
@@ -112,8 +112,11 @@ export class ControlPlaneSteps {
   async start(database: InitDatabase): Promise<void> {
     const { settings, manner, made, logger, context } = this.dependencies;
     const commands = serverCommands(settings, this.pki, (this.keys as { readonly tokenKey: string }).tokenKey);
+    const began = systemClock.now();
     this.servers = await startControlPlane({ settings, manner, commands, database, made, logger, context });
-    const ready = waitUntilReady(settings, this.pki.servingAuthority, context.signals.signal);
+    const explanation = async () =>
+      manner === 'systemd' ? new Systemd(made, logger).explanation(serveUnitName, began) : '';
+    const ready = waitUntilReady(settings, this.pki.servingAuthority, context.signals.signal, explanation);
     await Promise.race([ready, ...(this.servers === undefined ? [] : [this.servers.ended])]);
   }
 }

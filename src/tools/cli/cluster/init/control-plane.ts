@@ -15,6 +15,9 @@ import { nodeKubeconfigName } from './node-kubeconfig.js';
 import { databaseFile, type ServerCommands } from './server-commands.js';
 import { writeStaticPods } from './static-pods.js';
 
+/** The unit that serves the API. */
+export const serveUnitName = 'plinth-serve';
+
 /** How the servers are run. */
 export type Manner = 'systemd' | 'foreground' | 'static-pods';
 
@@ -77,7 +80,7 @@ function unitsOf({ settings, commands, database }: ControlPlaneDependencies): Un
   const after = ['postgresql.service', `${databaseUnitName}.service`];
   return [
     {
-      name: 'plinth-serve',
+      name: serveUnitName,
       description: 'Plinth, cluster API server on PostgreSQL',
       command: commands.serve,
       environmentFile: databaseFile(configDir),
@@ -89,7 +92,7 @@ function unitsOf({ settings, commands, database }: ControlPlaneDependencies): Un
       description: 'Plinth, control loops',
       command: commands.controllers,
       environmentFile: databaseFile(configDir),
-      after: [...after, 'plinth-serve.service'],
+      after: [...after, `${serveUnitName}.service`],
       service,
     },
   ];
@@ -101,12 +104,14 @@ const mostBytes = 64 * 1024;
 /**
  * Waits until the API of this machine is ready.
  *
+ * @param explanation what the server itself has said, for the error; empty: nothing is known
  * @throws StartupError after the time of `--timeout`, with the last reason
  */
 export async function waitUntilReady(
   { localServer, options }: InitSettings,
   authority: string,
   signal: AbortSignal,
+  explanation: () => Promise<string>,
 ): Promise<void> {
   const { hostname, port } = new URL(localServer);
   const endpoint = { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443) };
@@ -122,7 +127,9 @@ export async function waitUntilReady(
     }
     if (signal.aborted)
       throw new StartupError('stopped while the servers started: the same command goes on from there');
-    if (systemTimers.elapsed() > deadline) throw new StartupError(`${localServer} is not ready: ${reason}`);
+    if (systemTimers.elapsed() > deadline) {
+      throw new StartupError(`${localServer} is not ready: ${reason}${await explanation()}`);
+    }
     await systemTimers.wait(pollMs, signal);
   }
 }

@@ -109,9 +109,8 @@ async function runUnit({ settings, made, logger, signal }: DatabaseDependencies)
     if (signal.aborted)
       throw new StartupError('stopped while the database started: the same command goes on from there');
     if (systemTimers.elapsed() > deadline) {
-      const lines = await systemd.lastLines(databaseUnitName, began);
-      const log = lines.length === 0 ? '' : `, which ends with\n${lines.map((line) => `  ${line}`).join('\n')}`;
-      throw new StartupError(`the database does not answer (${problem}): see journalctl -u ${databaseUnitName}${log}`);
+      const explanation = await systemd.explanation(databaseUnitName, began);
+      throw new StartupError(`the database does not answer (${problem})${explanation}`);
     }
     await systemTimers.wait(pollMs, signal);
   }
