@@ -6,7 +6,9 @@ import { systemTimers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
+import { certificateInfo } from '../../nodes/agent/node/certificate-info.js';
 import { keepCertificate, requestNodeCertificate } from '../../nodes/agent/node/node-certificates.js';
+import type { BootstrapApi } from '../../nodes/agent/node/rotate-certificate.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
 import { accessOfFile } from './api-access.js';
 
@@ -20,7 +22,10 @@ export interface NodeAccessRequest {
 
 const retryMs = 5_000;
 
-/** Server and credentials of a node: those of its kubeconfig, which is made with the bootstrap kubeconfig if needed. */
+/**
+ * Server and credentials of a node: those of its kubeconfig, which is made with the bootstrap kubeconfig if it is not there or if its
+ * certificate has expired.
+ */
 export async function accessOfNode(request: NodeAccessRequest): Promise<ApiAccess> {
   const { kubeconfig, bootstrapKubeconfig } = request.options;
   if (kubeconfig === undefined) throw new StartupError('give a --kubeconfig');
@@ -33,7 +38,19 @@ export async function accessOfNode(request: NodeAccessRequest): Promise<ApiAcces
       throw new StartupError(`there is no ${kubeconfig}: give a --bootstrap-kubeconfig`);
     await bootstrap(request, kubeconfig, bootstrapKubeconfig);
   }
+  const access = await accessOfFile(kubeconfig);
+  const { cert } = access.tls;
+  const hasExpired = cert !== undefined && certificateInfo(cert).to <= systemTimers.now();
+  if (!hasExpired || bootstrapKubeconfig === undefined) return access;
+  request.logger.warn('the certificate of the node has expired: it gets another one like a new node', { kubeconfig });
+  await bootstrap(request, kubeconfig, bootstrapKubeconfig);
   return accessOfFile(kubeconfig);
+}
+
+/** The API as the user of a bootstrap kubeconfig. */
+export async function openBootstrapApi(bootstrapKubeconfig: string): Promise<BootstrapApi> {
+  const connection = new ApiConnection(await accessOfFile(bootstrapKubeconfig), { userAgent: 'plinth-node' });
+  return { api: connection.own(), stop: () => connection.stop() };
 }
 
 /** Asks for a certificate with the bootstrap credentials, until there is one, and writes a kubeconfig that names it. */

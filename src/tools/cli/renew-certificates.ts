@@ -2,10 +2,12 @@ import { systemTimers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
-import { type CertificatePair, keptCertificate, rotateCertificate } from '../../nodes/agent/node/node-certificates.js';
+import { type CertificatePair, keptCertificate } from '../../nodes/agent/node/node-certificates.js';
+import { rotateCertificate } from '../../nodes/agent/node/rotate-certificate.js';
 import type { NodeAgent } from '../../nodes/agent/node-agent.js';
 import type { ApiConnection, ApiUser } from '../../nodes/connection/api-connection.js';
 import type { NodeCommandOptions } from './commands/node-command-options.js';
+import { openBootstrapApi } from './node-access.js';
 import { servingPurpose } from './serving-purpose.js';
 
 /** An agent whose certificates are renewed, and the connection that uses its client certificate. */
@@ -26,10 +28,12 @@ export async function renewCertificates(renewal: Renewal, signal: AbortSignal): 
   const { agentApi, agentServer } = options;
   const source = { api, names, nodeName, timers: systemTimers, folder: agentApi.certDir, random: Math.random, logger };
   const { cert } = access.tls;
-  if (cert !== undefined && agentApi.rotateCertificates && agentApi.bootstrapKubeconfig !== undefined) {
+  const { bootstrapKubeconfig } = agentApi;
+  if (cert !== undefined && agentApi.rotateCertificates && bootstrapKubeconfig !== undefined) {
     const use = ({ certificate, privateKey }: CertificatePair) =>
       connection.renewTls({ ...access.tls, cert: certificate, key: privateKey });
-    void rotateCertificate({ ...source, purpose: { kind: 'client' }, present: cert, use }, signal);
+    const bootstrap = () => openBootstrapApi(bootstrapKubeconfig);
+    void rotateCertificate({ ...source, purpose: { kind: 'client' }, present: cert, use, bootstrap }, signal);
   }
   if (agentServer.enableServer && agentApi.rotateServerCertificates) {
     const purpose = await servingPurpose(options);

@@ -1,14 +1,13 @@
-import { generateKeyPair, X509Certificate } from 'node:crypto';
+import { generateKeyPair } from 'node:crypto';
 import { promises as fs } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { writeCertificateRequest } from '../../../base/machinery/x509/write-certificate-request.js';
-import type { Logger } from '../../../base/observability/logger.js';
 import type { ApiUser } from '../../connection/api-connection.js';
+import { certificateInfo } from './certificate-info.js';
 
 /** A certificate with its private key, both PEM. */
 export interface CertificatePair {
@@ -40,11 +39,6 @@ interface SigningRequest {
 const firstPollMs = 1_000;
 /** Some requests must be approved by a person. */
 const longestPollMs = 15_000;
-/**
- * Certificates are renewed after this fraction of their life, plus a random delay so that nodes don't all ask at once.
- */
-const usedUp = 0.7;
-const spread = 0.2;
 
 /** Requests a certificate for a node, and waits until it is approved and signed. @throws Error when it is denied */
 export async function requestNodeCertificate(
@@ -126,54 +120,11 @@ export async function keptCertificate(
 ): Promise<CertificatePair | undefined> {
   try {
     const text = await fs.readFile(certificatePath(folder, purpose.kind), 'utf8');
-    const { validFrom, validTo, ...own } = certificateInfo(text);
+    const { from, to, covers } = certificateInfo(text);
     const hosts = purpose.kind === 'server' ? purpose.hosts : [];
-    if (now < Date.parse(validFrom) || now >= Date.parse(validTo) || !hosts.every(own.covers)) return undefined;
+    if (now < from || now >= to || !hosts.every(covers)) return undefined;
     return { certificate: text, privateKey: text };
   } catch {
     return undefined;
-  }
-}
-
-function certificateInfo(text: string) {
-  const certificate = new X509Certificate(text);
-  const { validFrom, validTo } = certificate;
-  const covers = (host: string) =>
-    (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
-  return { validFrom, validTo, covers };
-}
-
-export interface RotationDependencies extends CertificateSource {
-  readonly purpose: CertificatePurpose;
-  readonly folder: string;
-  /** The certificate in use, in PEM; undefined: there is none yet. */
-  readonly present: string | undefined;
-  /** Replaces the pair in use. */
-  readonly use: (pair: CertificatePair) => void;
-  readonly random: () => number;
-  readonly logger: Logger;
-}
-
-/** Requests a certificate if there is none, and renews it before it expires, until the abort. */
-export async function rotateCertificate(dependencies: RotationDependencies, signal: AbortSignal): Promise<void> {
-  const { folder, purpose, use, timers, random, logger } = dependencies;
-  let { present } = dependencies;
-  while (!signal.aborted) {
-    if (present !== undefined) {
-      const { validFrom, validTo } = certificateInfo(present);
-      const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
-      await timers.wait(Math.max(0, from + (to - from) * (usedUp + spread * random()) - timers.now()), signal);
-      if (signal.aborted) return;
-    }
-    try {
-      const pair = await requestNodeCertificate(dependencies, purpose, signal);
-      await keepCertificate(folder, purpose.kind, pair, timers.now());
-      use(pair);
-      present = pair.certificate;
-    } catch (error) {
-      if (signal.aborted) return;
-      logger.warn(`the ${purpose.kind} certificate of the node is not there yet`, { error: errorText(error) });
-      await timers.wait(60_000 * (0.5 + random()), signal);
-    }
   }
 }
