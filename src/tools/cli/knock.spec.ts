@@ -93,7 +93,10 @@ describe('a wrong database URL', () => {
     for (const command of ['serve', 'controllers']) {
       const url = `postgresql://guarded:${wrong}@127.0.0.1:1/postgres`;
       const { lines } = await run(command, url, /the start waits for the database/);
-      assert.match(lines[0] ?? '', /connect ECONNREFUSED 127\.0\.0\.1:1.* remedy="start the database, .* correct --database-url"/);
+      assert.match(
+        lines[0] ?? '',
+        /connect ECONNREFUSED 127\.0\.0\.1:1.* remedy="start the database, .* correct --database-url"/,
+      );
       assert.ok(lines.length <= 4, lines.join('\n'));
       assert.ok(!lines.join().includes(wrong));
     }

@@ -123,7 +123,10 @@ describe('rotateCertificate', () => {
     const refused = { send: () => Promise.reject(new Error('401')) } as unknown as ApiUser;
     const bootstrap = async () => {
       opened += 1;
-      return { api: scene.api(), stop: () => void (stopped += 1) };
+      const stop = () => {
+        stopped += 1;
+      };
+      return { api: scene.api(), stop };
     };
     await scene.rotate(1, { api: refused, bootstrap });
     assert.deepEqual([opened, stopped], [1, 1]);
