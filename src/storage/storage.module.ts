@@ -17,7 +17,8 @@ import { registerStorageObjects } from '../base/observability/storage-objects.js
 import { storageObserver } from '../base/observability/storage-observer.js';
 import { watchCacheObserver } from '../base/observability/watch-cache-observer.js';
 import { CachedStorage } from './cacher/cached-storage.js';
-import { HeapBudget, liveBytes } from './cacher/memory-budget.js';
+import { HeapBudget } from './cacher/heap-budget.js';
+import { liveBytes } from './cacher/memory-budget.js';
 import { EncryptionAtRest } from './encryption/encryption-at-rest.js';
 import { type OpenDatabase, PostgresStorage } from './postgres/postgres-storage.js';
 import { type SettledStorageOptions, storageSettings } from './postgres/storage-settings.js';

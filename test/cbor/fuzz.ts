@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { CborError, decodeCbor, encodeCbor } from '../../src/base/machinery/cbor/index.js';
-import { NestingError } from '../../src/base/machinery/json/nesting.js';
+import { NestingError } from '../../src/base/machinery/json/nesting-error.js';
 import type { Random } from '../support/random.js';
 
 /** Reasons for which more is refused here than there, as docs/deviations.md has them. */

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { dataHead, openFrame, SpdyReader } from '../../src/base/machinery/spdy/spdy-frames.js';
-import { SpdyHeaderWriter } from '../../src/base/machinery/spdy/spdy-headers.js';
+import { SpdyHeaderWriter } from '../../src/base/machinery/spdy/spdy-header-writer.js';
 import { removeWithUs } from '../support/child-guard.js';
 import { patchAnswer, WebhookServer } from '../support/webhook-server.js';
 import { Kubectl } from './support/kubectl.js';

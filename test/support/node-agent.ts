@@ -4,12 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import {
-  type CommandStreams,
-  openCommandStreams,
-  ProtocolError,
-} from '../../src/nodes/simulated/streams/command-streams.js';
+import { type CommandStreams, openCommandStreams } from '../../src/nodes/simulated/streams/command-streams.js';
 import { servePorts } from '../../src/nodes/simulated/streams/port-streams.js';
+import { ProtocolError } from '../../src/nodes/simulated/streams/protocol-error.js';
 import { endWithUs } from './child-guard.js';
 import { serverAuth, TestIdentity } from './test-authority.js';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AuthenticationOptions } from './authentication.options.js';
-import { OptionsError, parseOptions } from './parse-options.js';
+import { OptionsError } from './options-error.js';
+import { parseOptions } from './parse-options.js';
 
 function parse(...argv: string[]) {
   return parseOptions({ groups: { authentication: AuthenticationOptions }, argv, environment: {} }).authentication;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ControlLoopOptions, controllerDefaults, selectedControllers } from './control-loop.options.js';
-import { deprecationWarnings, OptionsError, parseOptions } from './parse-options.js';
+import { OptionsError } from './options-error.js';
+import { deprecationWarnings, parseOptions } from './parse-options.js';
 import { loopOfRelease, releaseLoopNames } from './release-loop-names.js';
 
 const parse = (...argv: string[]) =>

@@ -1,17 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { type FieldError, FieldPath, forbidden, required, typeInvalid } from '../machinery/field-error.js';
+import { FieldPath, forbidden, required, typeInvalid } from '../machinery/field-error.js';
 import { readYaml } from '../machinery/yaml/read-yaml.js';
+import { DocumentError } from './document-error.js';
+import type { DocumentProblems } from './document-problems.js';
 
 /** Larger files are refused: reading one holds up the process. */
 const maxDocumentBytes = 512 * 1024;
-
-/** All problems in a configuration file, one per line: the path of the field and the problem. */
-export class DocumentError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('; '));
-    this.name = 'DocumentError';
-  }
-}
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -33,20 +27,6 @@ export function readDocumentFile(file: string): unknown {
     return readYaml(bytes.toString('utf8'));
   } catch {
     throw new DocumentError(['is neither YAML nor JSON, or has a key twice']);
-  }
-}
-
-/** Collects the problems of one document. */
-export class DocumentProblems {
-  readonly lines: string[] = [];
-
-  add(...errors: readonly (FieldError | undefined)[]): void {
-    for (const error of errors) if (error !== undefined) this.lines.push(`${error.field}: ${error.message}`);
-  }
-
-  /** @throws DocumentError if there are any. */
-  throwIfAny(): void {
-    if (this.lines.length > 0) throw new DocumentError(this.lines);
   }
 }
 

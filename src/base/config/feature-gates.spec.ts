@@ -8,7 +8,8 @@ import {
   featureGatesProblem,
   featureGateWarnings,
 } from './feature-gates.js';
-import { deprecationWarnings, OptionsError, parseOptions } from './parse-options.js';
+import { OptionsError } from './options-error.js';
+import { deprecationWarnings, parseOptions } from './parse-options.js';
 
 const parse = (...argv: string[]) => parseOptions({ groups: { cluster: ClusterOptions }, argv, environment: {} });
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { flagsOf } from './flag.js';
 import { declareIgnored, ignoredFlagsNotes } from './ignored-flags.js';
+import { OptionsError } from './options-error.js';
 import { originsProblem } from './origins.js';
-import { OptionsError, parseOptions } from './parse-options.js';
+import { parseOptions } from './parse-options.js';
 import { releaseFlagGroups } from './release-flag-groups.js';
 import { TlsOptions, tlsSettings } from './tls.options.js';
 

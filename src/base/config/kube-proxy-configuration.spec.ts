@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DocumentError } from './document-fields.js';
+import { DocumentError } from './document-error.js';
 import { kubeProxyConfigurationDefaults } from './kube-proxy-configuration.js';
 import { parseListenAddress } from './service-proxy.options.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DocumentError } from './document-fields.js';
+import { DocumentError } from './document-error.js';
 import { kubeletConfigurationDefaults } from './kubelet-configuration.js';
 
 const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };

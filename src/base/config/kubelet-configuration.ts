@@ -1,4 +1,5 @@
-import { DocumentFields, DocumentProblems } from './document-fields.js';
+import { DocumentFields } from './document-fields.js';
+import { DocumentProblems } from './document-problems.js';
 import { parseFlagDuration } from './flag-duration.js';
 import { isEmptySetting } from './is-empty-setting.js';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addressAt } from './network.js';
 import { NodeIpamOptions, nodeRangesOf } from './node-ipam.options.js';
-import { OptionsError, parseOptions } from './parse-options.js';
+import { OptionsError } from './options-error.js';
+import { parseOptions } from './parse-options.js';
 
 const parse = (...argv: string[]) => parseOptions({ groups: { ipam: NodeIpamOptions }, argv, environment: {} }).ipam;
 

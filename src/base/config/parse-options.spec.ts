@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { flagsOf } from './flag.js';
 import { formatFlags } from './help.js';
-import { givenFlags, OptionsError, parseOptions, separateOperands } from './parse-options.js';
+import { OptionsError } from './options-error.js';
+import { givenFlags, parseOptions, separateOperands } from './parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
 
 const secretUrl = 'postgresql://user:hunter2@db:5432/plinth';

@@ -1,15 +1,8 @@
 import { Validator } from 'class-validator';
 import { describeDeprecation } from './deprecation.js';
 import { type BoundFlag, flagsOf, type OptionsClass, readFlagValue } from './flag.js';
+import { OptionsError } from './options-error.js';
 import { nearest } from './suggest.js';
-
-/** All problems with the command line and the environment, one per line. */
-export class OptionsError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'OptionsError';
-  }
-}
 
 /** Options classes by name, one per concern. */
 export type OptionGroups = Readonly<Record<string, OptionsClass>>;

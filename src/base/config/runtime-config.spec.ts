@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ClusterOptions } from './cluster.options.js';
-import { OptionsError, parseOptions } from './parse-options.js';
+import { OptionsError } from './options-error.js';
+import { parseOptions } from './parse-options.js';
 import { RuntimeConfig, runtimeConfigWarnings } from './runtime-config.js';
 
 function parse(argv: readonly string[], environment: Record<string, string> = {}): readonly string[] {

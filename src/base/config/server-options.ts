@@ -7,7 +7,7 @@ import { AuthorizationOptions } from './authorization.options.js';
 import { AutoscalerOptions } from './autoscaler.options.js';
 import { ClusterOptions } from './cluster.options.js';
 import { ControlLoopOptions } from './control-loop.options.js';
-import { DebuggingOptions, TracingOptions } from './debugging.options.js';
+import { DebuggingOptions } from './debugging.options.js';
 import { EventOptions } from './event.options.js';
 import { LoggingOptions } from './logging.options.js';
 import { NodeAgentOptions } from './node-agent.options.js';
@@ -17,6 +17,7 @@ import type { ParsedOptions } from './parse-options.js';
 import { ProxyPathOptions } from './proxy-path.options.js';
 import { SecureServingOptions } from './secure-serving.options.js';
 import { StorageOptions } from './storage.options.js';
+import { TracingOptions } from './tracing.options.js';
 
 /** The options of a process that serves the API, by concern. */
 export const serverOptionGroups = {

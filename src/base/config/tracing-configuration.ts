@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
-import { DocumentError, DocumentFields, DocumentProblems, readDocumentFile } from './document-fields.js';
+import { DocumentError } from './document-error.js';
+import { DocumentFields, readDocumentFile } from './document-fields.js';
+import { DocumentProblems } from './document-problems.js';
 import { environment } from './environment.js';
-import { OptionsError } from './parse-options.js';
+import { OptionsError } from './options-error.js';
 
 /** Where traces are sent, and which share of requests is traced. */
 export interface TracingConfiguration {

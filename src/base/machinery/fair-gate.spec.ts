@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { FairGate } from './fair-gate.js';
-import { InvariantError } from './invariant.js';
+import { InvariantError } from './invariant-error.js';
 
 function setUp(most: number) {
   const gate = new FairGate(most);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { InvariantError, invariant } from './invariant.js';
+import { invariant } from './invariant.js';
+import { InvariantError } from './invariant-error.js';
 
 describe('invariants', () => {
   it('pass while they hold', () => invariant(true, 'versions only rise'));

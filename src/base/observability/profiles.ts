@@ -1,18 +1,11 @@
 import type { Session } from 'node:inspector/promises';
+import { ProfilerBusyError } from './profiler-busy-error.js';
 
 /** What can be profiled: CPU use, or the memory that was allocated meanwhile. */
 export type ProfileKind = 'profile' | 'heap' | 'allocs';
 
 export function isProfileKind(text: string): text is ProfileKind {
   return text === 'profile' || text === 'heap' || text === 'allocs';
-}
-
-/** The profiler is already in use by another caller. */
-export class ProfilerBusyError extends Error {
-  constructor() {
-    super('another profile is being taken');
-    this.name = 'ProfilerBusyError';
-  }
 }
 
 /** Average number of allocated bytes between samples. */

@@ -1,5 +1,7 @@
 import type { Registry } from 'prom-client';
-import { Buckets, CollectedMetric, type SeriesValue } from './series.js';
+import { Buckets } from './buckets.js';
+import { CollectedMetric } from './collected-metric.js';
+import type { SeriesValue } from './series.js';
 import { type RequestTracer, tracedAlone } from './trace-scope.js';
 
 /** Receives the events of a queue. */

@@ -1,5 +1,7 @@
 import type { Registry } from 'prom-client';
-import { Buckets, CollectedMetric, type SeriesLabels, type SeriesValue } from './series.js';
+import { Buckets } from './buckets.js';
+import { CollectedMetric } from './collected-metric.js';
+import type { SeriesLabels, SeriesValue } from './series.js';
 
 /** The labels of a request metric. Every label has few possible values: never a string chosen by a client. */
 export interface RequestLabels {

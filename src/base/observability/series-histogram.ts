@@ -1,5 +1,7 @@
 import type { Registry } from 'prom-client';
-import { Buckets, CollectedMetric, type MetricHead, type SeriesLabels, type SeriesValue } from './series.js';
+import { Buckets } from './buckets.js';
+import { CollectedMetric } from './collected-metric.js';
+import type { MetricHead, SeriesLabels, SeriesValue } from './series.js';
 
 /** Counts durations (or sizes) under one set of labels. */
 export interface LatencySeries {

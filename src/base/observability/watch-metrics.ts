@@ -1,6 +1,8 @@
 import type { Registry } from 'prom-client';
+import { Buckets } from './buckets.js';
+import { CollectedMetric } from './collected-metric.js';
 import type { RequestLabels } from './request-metrics.js';
-import { Buckets, CollectedMetric, type SeriesValue } from './series.js';
+import type { SeriesValue } from './series.js';
 
 /** The labels of watch metrics. */
 export interface WatchLabels {

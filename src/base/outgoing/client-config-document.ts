@@ -1,9 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fileProblem, waitsForWriter } from '../machinery/file-problem.js';
 import { readYaml } from '../machinery/yaml/read-yaml.js';
-
-/** A fault in a client configuration. The message names the file and the field, never a secret value. */
-export class ClientConfigError extends Error {}
+import type { ClientConfigError } from './client-config-error.js';
 
 /** An object of the file. */
 export type ClientConfigEntry = Readonly<Record<string, unknown>>;

@@ -5,7 +5,6 @@ import { createSecureContext } from 'node:tls';
 import { fileProblem } from '../machinery/file-problem.js';
 import {
   type ClientConfigEntry,
-  ClientConfigError,
   currentContext,
   flagOf,
   isEntry,
@@ -14,6 +13,7 @@ import {
   readClientConfigRoot,
   textOf,
 } from './client-config-document.js';
+import { ClientConfigError } from './client-config-error.js';
 import { type ClusterExtras, type ExecPlugin, readClusterExtras, readExecPlugin } from './exec/exec-plugin.js';
 
 /** How to verify the other side, and the credentials of this side. All strings are PEM. */

@@ -8,7 +8,7 @@ import {
   type ClientUser,
   checkClientTls,
 } from './client-config.js';
-import { ClientConfigError } from './client-config-document.js';
+import { ClientConfigError } from './client-config-error.js';
 import { ExecCredentials } from './exec/exec-credentials.js';
 
 /** Files older than this, in milliseconds, are checked again before the next call that needs them. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ClientConfigError } from './client-config-document.js';
+import { ClientConfigError } from './client-config-error.js';
 import { loadClientUsers } from './client-users.js';
 
 describe('the users of a client configuration', () => {

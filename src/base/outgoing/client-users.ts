@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { type ClientUser, readUser } from './client-config.js';
-import { ClientConfigError, isEntry, namedEntry, readClientConfigRoot, textOf } from './client-config-document.js';
+import { isEntry, namedEntry, readClientConfigRoot, textOf } from './client-config-document.js';
+import { ClientConfigError } from './client-config-error.js';
 
 /**
  * Credentials by the host that they are for. The user names in the file are patterns: `host:port`, `host` for port 443,

@@ -1,4 +1,4 @@
-import { DeniedAddressError } from './denied-addresses.js';
+import { DeniedAddressError } from './denied-address-error.js';
 import { ServiceFault } from './service-resolver.js';
 
 const unknownAuthority = 'x509: certificate signed by unknown authority';

@@ -1,17 +1,6 @@
 import { lookup as systemLookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-
-/** A connection to a denied address. The message names the address. */
-export class DeniedAddressError extends Error {
-  constructor(host: string, address: string) {
-    super(
-      host === address
-        ? `connections to ${address} are not allowed`
-        : `${host} is at ${address}, and connections to it are not allowed`,
-    );
-    this.name = 'DeniedAddressError';
-  }
-}
+import { DeniedAddressError } from './denied-address-error.js';
 
 /**
  * Ranges of addresses that this program must not connect to, even if somebody with the right to configure webhooks

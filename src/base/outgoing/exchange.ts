@@ -7,6 +7,8 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
+import { ExchangeFault } from './exchange-fault.js';
+import { Unsent } from './unsent.js';
 
 /** One request to another server whose response is passed on. */
 export interface Exchange {
@@ -40,16 +42,6 @@ export type ExchangeAnswer =
       /** The first bytes of the protocol after the switch. */
       readonly head: Buffer;
     };
-
-/** Why a request received no usable response. The message may be shown to clients. */
-export class ExchangeFault extends Error {}
-
-/** A request that did not reach the other side. */
-export class Unsent extends Error {
-  constructor(readonly reason: Error) {
-    super(reason.message);
-  }
-}
 
 const maxHeadBytes = 64 * 1024;
 /** The most informational responses that are accepted; servers send a few at most. */

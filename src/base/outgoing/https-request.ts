@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, type RequestOptions, request } from 'node:https';
+import { AnswerSizeError } from './answer-size-error.js';
 
 /** One HTTPS request whose whole response is read. Redirects are not followed, and no proxy is used. */
 export interface HttpsRequest {
@@ -24,17 +25,6 @@ export interface HttpsAnswer {
   readonly headers: IncomingHttpHeaders;
   /** The body, read as UTF-8. */
   readonly text: string;
-}
-
-/** A response that is longer than the caller accepts. */
-export class AnswerSizeError extends Error {
-  constructor(
-    readonly status: number,
-    readonly maxBytes: number,
-  ) {
-    super(`the answer has more than ${maxBytes} bytes`);
-    this.name = 'AnswerSizeError';
-  }
 }
 
 /**

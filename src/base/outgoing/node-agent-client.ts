@@ -3,8 +3,11 @@ import type { ClientTls } from './client-config.js';
 import type { ClientCredentials } from './client-credentials.js';
 import { connectionReason } from './connection-reason.js';
 import type { DeniedAddresses } from './denied-addresses.js';
-import { type Exchange, type ExchangeAnswer, ExchangeFault, exchange, Unsent } from './exchange.js';
+import { type Exchange, type ExchangeAnswer, exchange } from './exchange.js';
+import { ExchangeFault } from './exchange-fault.js';
 import { GuardedAgent, type Target } from './https-connections.js';
+import { NodeAgentFault } from './node-agent-fault.js';
+import { Unsent } from './unsent.js';
 
 /** Marks in `Via` that this program has sent a request to a node agent. */
 const pseudonym = 'plinth-to-node-agent';
@@ -16,14 +19,6 @@ const pseudonym = 'plinth-to-node-agent';
  */
 export function isForNodeAgent(via: string | undefined): boolean {
   return via?.includes(pseudonym) === true;
-}
-
-/** A node agent that could not be reached. The message is that of the connection. */
-export class NodeAgentFault extends Error {
-  constructor(message: string, cause: unknown) {
-    super(message, { cause });
-    this.name = 'NodeAgentFault';
-  }
 }
 
 export interface NodeAgentSettings {

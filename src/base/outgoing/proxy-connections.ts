@@ -1,10 +1,9 @@
 import { connectionReason } from './connection-reason.js';
 import type { DeniedAddresses } from './denied-addresses.js';
-import { type Exchange, type ExchangeAnswer, exchange, Unsent } from './exchange.js';
+import { type Exchange, type ExchangeAnswer, exchange } from './exchange.js';
 import { GuardedAgent, GuardedPlainAgent, type Target } from './https-connections.js';
-
-/** A server behind a proxy path that could not be reached. The message may be shown to clients. */
-export class ProxyFault extends Error {}
+import { ProxyFault } from './proxy-fault.js';
+import { Unsent } from './unsent.js';
 
 const connectLimitMs = 10_000;
 

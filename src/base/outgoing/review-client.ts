@@ -1,4 +1,5 @@
 import { StatusError, timeoutError } from '../machinery/status-error.js';
+import { AnswerSizeError } from './answer-size-error.js';
 import { CallSeats } from './call-seats.js';
 import type { ClientTls } from './client-config.js';
 import { ClientCredentials } from './client-credentials.js';
@@ -6,7 +7,7 @@ import type { ClientUsers } from './client-users.js';
 import { connectionReason } from './connection-reason.js';
 import type { DeniedAddresses } from './denied-addresses.js';
 import { HttpsConnections, type Target } from './https-connections.js';
-import { AnswerSizeError, type HttpsAnswer } from './https-request.js';
+import type { HttpsAnswer } from './https-request.js';
 import type { ServiceResolver } from './service-resolver.js';
 import { WebhookFault } from './webhook-fault.js';
 

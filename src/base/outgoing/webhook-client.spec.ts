@@ -6,7 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import { ReviewWebhook } from '../../../test/support/review-webhook.js';
 import { TestIdentity } from '../../../test/support/test-authority.js';
 import { type ClientConfig, loadClientConfig } from './client-config.js';
-import { reviewPolicy, WebhookClient, WebhookError, type WebhookPolicy } from './webhook-client.js';
+import { reviewPolicy, WebhookClient, type WebhookPolicy } from './webhook-client.js';
+import { WebhookError } from './webhook-error.js';
 
 const never = new AbortController().signal;
 

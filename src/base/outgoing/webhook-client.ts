@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../machinery/clock.js';
 import { systemClock } from '../machinery/clock.js';
 import { parseJson } from '../machinery/json/exact-numbers.js';
+import { AnswerSizeError } from './answer-size-error.js';
 import type { ClientConfig, ClientTls } from './client-config.js';
 import { ClientCredentials } from './client-credentials.js';
 import { HttpsConnections } from './https-connections.js';
-import { AnswerSizeError, type HttpsAnswer } from './https-request.js';
+import type { HttpsAnswer } from './https-request.js';
+import { WebhookError } from './webhook-error.js';
 
 /** Time limits and retries of a client. Times are in milliseconds. */
 export interface WebhookPolicy {
@@ -41,21 +43,6 @@ const systemParts: WebhookDependencies = {
   wait: (ms, signal) => delay(ms, undefined, { signal }),
   random: Math.random,
 };
-
-/** A call without a usable response. The message names the address and never contains the sent value. */
-export class WebhookError extends Error {
-  constructor(
-    message: string,
-    /** The HTTP status, if there was a response. */
-    readonly status: number | undefined,
-    /** Whether another attempt may succeed. */
-    readonly isTransient: boolean,
-    cause?: unknown,
-  ) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = 'WebhookError';
-  }
-}
 
 const backOffFactor = 1.5;
 const jitter = 0.2;

@@ -17,7 +17,7 @@ import type {
   Write,
 } from '../../storage/storage.interface.js';
 import type { StorageKey } from '../../storage/storage-key.js';
-import { TermOver } from './frame/reconcile-context.js';
+import { TermOver } from './frame/term-over.js';
 
 /**
  * The storage of the control loops, which refuses writes from a process that may no longer act: if the event loop was

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { ControlLoopOptions } from '../../base/config/control-loop.options.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
-import { CertificateAuthority, CertificateAuthorityError } from '../../base/machinery/x509/certificate-authority.js';
+import { CertificateAuthority } from '../../base/machinery/x509/certificate-authority.js';
+import { CertificateAuthorityError } from '../../base/machinery/x509/certificate-authority-error.js';
 import type { SigningAuthorities } from './csr-signing/csr-signing.controller.js';
 
 /**

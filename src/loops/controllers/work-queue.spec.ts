@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { InvariantError } from '../../base/machinery/invariant.js';
+import { InvariantError } from '../../base/machinery/invariant-error.js';
 import { PartyQueue } from '../../base/machinery/party-queue.js';
 import { ManualTimers } from './testing/manual-timers.js';
 import { type WorkOutcome, WorkQueue } from './work-queue.js';

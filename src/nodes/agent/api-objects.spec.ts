@@ -3,9 +3,10 @@ import { describe, it } from 'node:test';
 import type { Timers } from '../../base/machinery/timers.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
-import { ApiError, type ApiUser } from '../connection/api-connection.js';
+import type { ApiUser } from '../connection/api-connection.js';
+import { ApiError } from '../connection/api-error.js';
 import { ApiObjects } from './api-objects.js';
-import { VolumeProblem } from './volumes/volume-sources.js';
+import { VolumeProblem } from './volumes/volume-problem.js';
 
 describe('ApiObjects', () => {
   it('goes on with what the API said last while that does not answer, and forgets what nobody asks for', async () => {

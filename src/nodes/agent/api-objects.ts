@@ -11,10 +11,13 @@ import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import type { Secret } from '../../objects/apis/core/v1/secret.types.js';
 import type { Volume } from '../../objects/apis/core/v1/volume.types.js';
 import type { CSIDriver } from '../../objects/apis/storage/v1/csi-driver.types.js';
-import { ApiError, type ApiUser } from '../connection/api-connection.js';
+import type { ApiUser } from '../connection/api-connection.js';
+import { ApiError } from '../connection/api-error.js';
 import type { EnvironmentReader } from './containers/environment.js';
 import type { ResolvedClaim } from './volumes/pod-volumes.js';
-import { type TrustBundleSource, VolumePending, VolumeProblem } from './volumes/volume-sources.js';
+import { VolumePending } from './volumes/volume-pending.js';
+import { VolumeProblem } from './volumes/volume-problem.js';
+import type { TrustBundleSource } from './volumes/volume-sources.js';
 
 /** Pods that start at the same time share one read of an object, but never see a state older than this. */
 const freshMs = 100;

@@ -6,9 +6,11 @@ import { vendorNames } from '../../base/machinery/vendor.js';
 import { parseCertificateRequest } from '../../base/machinery/x509/certificate-request.js';
 import { encodePem } from '../../base/machinery/x509/pem.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
-import { ApiError, type ApiUser } from '../connection/api-connection.js';
+import type { ApiUser } from '../connection/api-connection.js';
+import { ApiError } from '../connection/api-error.js';
 import { PodCertificates } from './pod-certificates.js';
-import { VolumePending, VolumeProblem } from './volumes/volume-sources.js';
+import { VolumePending } from './volumes/volume-pending.js';
+import { VolumeProblem } from './volumes/volume-problem.js';
 
 const hour = 3_600_000;
 const pod = { metadata: { namespace: 'n', name: 'p', uid: 'u' }, spec: { serviceAccountName: 'robot' } } as Pod;

@@ -7,8 +7,11 @@ import { writeCertificateRequest } from '../../base/machinery/x509/write-certifi
 import type { PodCertificateRequest } from '../../objects/apis/certificates/v1/pod-certificate-request.types.js';
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import type { PodCertificateProjection } from '../../objects/apis/core/v1/volume.types.js';
-import { ApiError, type ApiUser } from '../connection/api-connection.js';
-import { type PodCredentials, VolumePending, VolumeProblem } from './volumes/volume-sources.js';
+import type { ApiUser } from '../connection/api-connection.js';
+import { ApiError } from '../connection/api-error.js';
+import { VolumePending } from './volumes/volume-pending.js';
+import { VolumeProblem } from './volumes/volume-problem.js';
+import type { PodCredentials } from './volumes/volume-sources.js';
 
 const keyTypes: Readonly<Record<string, () => Promise<{ privateKey: KeyObject }>>> = {
   RSA3072: () => promisify(generateKeyPair)('rsa', { modulusLength: 3072 }),

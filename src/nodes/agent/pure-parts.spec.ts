@@ -16,7 +16,9 @@ import { containerStates, containerStatus, listContainersResponse } from './cri/
 import type { ContainerRuntime } from './cri/container-runtime.js';
 import { linuxResources, sandboxConfig } from './cri/sandbox-messages.js';
 import { DiskLimits, diskUse } from './housekeeping/disk-limits.js';
-import { Pressures, podToEvict, readThreshold, Shortages, shortages } from './housekeeping/eviction.js';
+import { podToEvict, readThreshold, shortages } from './housekeeping/eviction.js';
+import { Pressures } from './housekeeping/pressures.js';
+import { Shortages } from './housekeeping/shortages.js';
 import { imageNameProblem, parseImageName } from './images/image-names.js';
 import { pullCredentials } from './images/pull-secrets.js';
 import { PodFolders } from './pod-folders.js';

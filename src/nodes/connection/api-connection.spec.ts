@@ -12,8 +12,9 @@ import { serverAuth, TestIdentity } from '../../../test/support/test-authority.j
 import { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { type ApiAccess, fixedAccess } from '../../base/outgoing/api-access.js';
-import { ApiConnection, TooManyWait } from './api-connection.js';
+import { ApiConnection } from './api-connection.js';
 import { Http2Connections } from './http2-connections.js';
+import { TooManyWait } from './too-many-wait.js';
 
 describe('ApiConnection', () => {
   let server: ReturnType<typeof createSecureServer>;

@@ -3,23 +3,10 @@ import type { ApiObject } from '../../base/machinery/api-object.js';
 import type { RateLimiter } from '../../base/machinery/rate-limiter.js';
 import type { ApiAccess, Credentials } from '../../base/outgoing/api-access.js';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
+import { ApiError } from './api-error.js';
 import { type Bodies, jsonBodies, type WatchEvent } from './bodies.js';
 import { Http2Connections } from './http2-connections.js';
-
-/** An error response of the API. */
-export class ApiError extends Error {
-  constructor(
-    readonly status: number,
-    readonly reason: string,
-    message: string,
-  ) {
-    super(message);
-    this.name = 'ApiError';
-  }
-}
-
-/** A minor request was given up before it began. */
-export class TooManyWait extends Error {}
+import { TooManyWait } from './too-many-wait.js';
 
 /** A limited number of places, given out in the order of the requests. */
 class Places {

@@ -1,5 +1,6 @@
 import { upstreamSuffix, type VendorNames, vendorNames } from '../../base/machinery/vendor.js';
-import { ApiError, type ApiUser } from './api-connection.js';
+import type { ApiUser } from './api-connection.js';
+import { ApiError } from './api-error.js';
 
 /** The names that a server can have, and those that it has. */
 export interface FoundNames {

@@ -1,5 +1,6 @@
 import { groupName, type VendorNames } from '../../base/machinery/vendor.js';
-import { ApiError, type ApiUser } from './api-connection.js';
+import type { ApiUser } from './api-connection.js';
+import { ApiError } from './api-error.js';
 
 export interface LeaseRenewal {
   readonly api: ApiUser;

@@ -3,7 +3,8 @@ import { Backoff } from '../../base/machinery/backoff.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ListOf } from '../../objects/apis/meta/v1/list-kind.types.js';
-import { ApiError, type ApiUser } from './api-connection.js';
+import type { ApiUser } from './api-connection.js';
+import { ApiError } from './api-error.js';
 
 export interface ObjectWatchDependencies<T extends ApiObject> {
   readonly api: ApiUser;

@@ -3,7 +3,8 @@ import { Backoff } from '../../base/machinery/backoff.js';
 import { errorText } from '../../base/machinery/startup-error.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { ApiError, type ApiUser } from '../connection/api-connection.js';
+import type { ApiUser } from '../connection/api-connection.js';
+import { ApiError } from '../connection/api-error.js';
 
 export interface DnsPublicationDependencies {
   readonly api: ApiUser;

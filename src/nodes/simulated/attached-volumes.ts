@@ -5,7 +5,8 @@ import type { PersistentVolumeClaim } from '../../objects/apis/core/v1/persisten
 import type { Pod } from '../../objects/apis/core/v1/pod.types.js';
 import { csiUniqueName } from '../../objects/apis/storage/csi-names.js';
 import type { CSIDriver } from '../../objects/apis/storage/v1/csi-driver.types.js';
-import { ApiError, type ApiUser } from '../connection/api-connection.js';
+import type { ApiUser } from '../connection/api-connection.js';
+import { ApiError } from '../connection/api-error.js';
 import { simulatedDriver } from './volume-object.js';
 
 /** Determines, as a node would, which volumes of its pods need attaching. */

@@ -10,9 +10,10 @@ import { formatLines, type LogPart, linesOf, nextLineAt, partOfLines, presentRun
 import type { PodMachine } from './pod-machine.js';
 import type { PodRunner } from './pod-runner.js';
 import { PretendedUse } from './pretended-use.js';
-import { openCommandStreams, ProtocolError } from './streams/command-streams.js';
+import { openCommandStreams } from './streams/command-streams.js';
 import { servePorts } from './streams/port-streams.js';
 import { pretendCommand, pretendPort } from './streams/pretence.js';
+import { ProtocolError } from './streams/protocol-error.js';
 
 export interface NodeServerOptions {
   /** The addresses to listen at, all on one port. */

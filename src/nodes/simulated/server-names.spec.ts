@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { vendorNames } from '../../base/machinery/vendor.js';
-import { ApiError, type ApiUser } from '../connection/api-connection.js';
+import type { ApiUser } from '../connection/api-connection.js';
+import { ApiError } from '../connection/api-error.js';
 import { namesOfServer } from './server-names.js';
 
 type Answer = object | number;

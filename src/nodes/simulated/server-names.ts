@@ -2,7 +2,8 @@ import { errorText } from '../../base/machinery/startup-error.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { ApiError, type ApiUser } from '../connection/api-connection.js';
+import type { ApiUser } from '../connection/api-connection.js';
+import { ApiError } from '../connection/api-error.js';
 import { findNames } from '../connection/find-names.js';
 
 export interface ServerNamesDependencies {

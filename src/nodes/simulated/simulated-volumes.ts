@@ -8,7 +8,8 @@ import { volumeAnnotations } from '../../base/machinery/volume-annotations.js';
 import type { Logger } from '../../base/observability/logger.js';
 import type { ApiAccess } from '../../base/outgoing/api-access.js';
 import type { StorageClass } from '../../objects/apis/storage/v1/storage-class.types.js';
-import { ApiConnection, ApiError, type ApiUser } from '../connection/api-connection.js';
+import { ApiConnection, type ApiUser } from '../connection/api-connection.js';
+import { ApiError } from '../connection/api-error.js';
 import { watchObjects } from '../connection/object-watch.js';
 import {
   asksForVolume,

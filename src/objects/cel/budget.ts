@@ -1,4 +1,4 @@
-import { CostLimitExceeded } from './cel-error.js';
+import { CostLimitExceeded } from './cost-limit-exceeded.js';
 
 /**
  * The budget of an evaluation. One unit is about one step: a name, a selection, a call, an element that a macro visits.

@@ -1,3 +1,4 @@
+import { CompileWorkExceeded } from './compile-work-exceeded.js';
 /**
  * Counts the cost of compiling expressions, in parts of an expression: each takes one or two microseconds to parse,
  * check and prepare. Shared by all expressions of one object, it bounds the time for which they hold the event loop.
@@ -18,13 +19,6 @@ export class CompileWork {
   charge(parts: number): void {
     this.left -= parts;
     if (this.left < 0) throw new CompileWorkExceeded(this.limit);
-  }
-}
-
-/** Thrown when compiling takes more work than is allowed. */
-export class CompileWorkExceeded extends Error {
-  constructor(limit: number) {
-    super(`takes too much work to compile: more than ${limit} parts of expressions`);
   }
 }
 

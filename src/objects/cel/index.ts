@@ -22,9 +22,11 @@ export {
   policyEnvironmentInSteps,
 } from './admission/policy-environment.js';
 export { Budget, expressionCostLimit, matchConditionsCostLimit, policyCostLimit } from './budget.js';
-export { CelCompileError, CelError, CostLimitExceeded } from './cel-error.js';
+export { CelCompileError } from './cel-compile-error.js';
+export { CelError } from './cel-error.js';
 export { CompileWork } from './compile-work.js';
 export type { CelEnvironment, MessageType } from './compiler/environment.js';
+export { CostLimitExceeded } from './cost-limit-exceeded.js';
 export {
   compileDeviceExpression,
   type DeviceInfo as DeviceFacts,
@@ -42,7 +44,8 @@ export {
   resourceCheckVariable,
 } from './library/authorizers.js';
 export { apiFunctions } from './library/index.js';
-export { type CompileOptions, compileProgram, type Program, ResultTypeError, wrongResult } from './program.js';
+export { type CompileOptions, compileProgram, type Program, wrongResult } from './program.js';
+export { ResultTypeError } from './result-type-error.js';
 export { expressionLimits } from './syntax/parser.js';
 export {
   type CelType,

@@ -1,10 +1,12 @@
 import { Budget, expressionCostLimit } from './budget.js';
-import { CelCompileError } from './cel-error.js';
+import { CelCompileError } from './cel-compile-error.js';
 import { type CompileWork, expressionWork, faultyCharactersPerPart, faultyExpressionWork } from './compile-work.js';
 import type { Compiled } from './compiler/compiled.js';
-import { Compiler, TooManyIssues } from './compiler/compiler.js';
+import { Compiler } from './compiler/compiler.js';
 import type { CelEnvironment } from './compiler/environment.js';
+import { TooManyIssues } from './compiler/too-many-issues.js';
 import type { Range } from './cost-estimate.js';
+import { ResultTypeError } from './result-type-error.js';
 import type { Expression } from './syntax/expression.js';
 import { parseExpression } from './syntax/parser.js';
 import { type CelType, isAssignable, typeName } from './values/cel-type.js';
@@ -101,12 +103,4 @@ function check(compiler: Compiler, expression: Expression, text: string): Compil
 export function wrongResult(wanted: readonly CelType[], found: CelType): string {
   const names = wanted.map(typeName);
   return `must evaluate to ${names.length === 1 ? names[0] : `one of [${names.join(' ')}]`} but got ${typeName(found)}`;
-}
-
-/** Thrown for a valid expression whose result has the wrong type. */
-export class ResultTypeError extends CelCompileError {
-  constructor(text: string, message: string) {
-    super(text, []);
-    this.message = message;
-  }
 }

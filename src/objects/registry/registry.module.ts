@@ -2,7 +2,7 @@ import { Inject, Module, type OnApplicationBootstrap, type Provider } from '@nes
 import { ClusterOptions } from '../../base/config/cluster.options.js';
 import { FEATURE_GATES, type FeatureGates, type FeatureName } from '../../base/config/feature-gates.js';
 import { featureMetrics } from '../../base/config/feature-metrics.js';
-import { OptionsError } from '../../base/config/parse-options.js';
+import { OptionsError } from '../../base/config/options-error.js';
 import { RuntimeConfig } from '../../base/config/runtime-config.js';
 import { StorageOptions } from '../../base/config/storage.options.js';
 import { watchCacheResources } from '../../base/config/watch-cache-sizes.js';

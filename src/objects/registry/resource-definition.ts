@@ -9,7 +9,8 @@ import type { Strategy, StrategyOptions } from './strategy.js';
 import type { PartSubresource, SubresourceDefinition } from './subresource-definition.js';
 import type { TableColumn } from './table-column.js';
 
-export { Since, type TableCell, type TableColumn } from './table-column.js';
+export { Since } from './since.js';
+export type { TableCell, TableColumn } from './table-column.js';
 
 /**
  * A version under which a resource is served. The first version of a definition is the stored one; the others define

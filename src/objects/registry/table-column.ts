@@ -1,14 +1,5 @@
 import type { ApiObject } from '../../base/machinery/api-object.js';
-
-/** A cell that shows the duration from a time, in milliseconds, until the table is made. */
-export class Since {
-  /** The texts before and after the duration. */
-  constructor(
-    readonly time: number,
-    readonly before = '',
-    readonly after = '',
-  ) {}
-}
+import type { Since } from './since.js';
 
 /** A table cell before it is formatted; its value depends only on the object. */
 export type TableCell = string | number | boolean | null | Since;

@@ -2,7 +2,7 @@ import type { AdmissionPluginName } from '../../base/config/admission.options.js
 import { selectedAdmissionPlugins } from '../../base/config/admission.options.js';
 import { parseServiceAddresses } from '../../base/config/admission-webhook.options.js';
 import type { FeatureGates } from '../../base/config/feature-gates.js';
-import { OptionsError } from '../../base/config/parse-options.js';
+import { OptionsError } from '../../base/config/options-error.js';
 import { type ConversionTransport, useConversionTransport } from '../../base/outgoing/conversion-transports.js';
 import { DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
 import { sharedServiceResolver } from '../../base/outgoing/service-resolver.js';

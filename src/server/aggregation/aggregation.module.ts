@@ -10,7 +10,7 @@ import { groupName, VENDOR_NAMES, type VendorNames } from '../../base/machinery/
 import { Logger } from '../../base/observability/logger.js';
 import { Metrics } from '../../base/observability/metrics.js';
 import { type ClientTls, checkClientTls } from '../../base/outgoing/client-config.js';
-import { ClientConfigError } from '../../base/outgoing/client-config-document.js';
+import { ClientConfigError } from '../../base/outgoing/client-config-error.js';
 import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
 import { sharedServiceResolver } from '../../base/outgoing/service-resolver.js';

@@ -1,6 +1,7 @@
 import { inTurns } from '../../base/machinery/turns.js';
 import type { ApiServiceIndex } from './api-service-index.js';
-import { type BackendDependencies, ExtensionBackend } from './backend.js';
+import type { BackendDependencies } from './backend-call.js';
+import { ExtensionBackend } from './extension-backend.js';
 import type { IdentityFields } from './identity-fields.js';
 import type { RemoteApi, RemoteApiService } from './known-api-service.js';
 import { RemoteDocument } from './remote-document.js';

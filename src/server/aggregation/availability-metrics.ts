@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { CollectedMetric } from '../../base/observability/series.js';
+import { CollectedMetric } from '../../base/observability/collected-metric.js';
 import type { RemoteApiService } from './known-api-service.js';
 
 /**

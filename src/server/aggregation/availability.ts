@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceFault } from '../../base/outgoing/service-resolver.js';
 import type { APIServiceCondition } from '../../objects/apis/apiregistration/v1/api-service.types.js';
-import { BackendFault, type ExtensionBackend } from './backend.js';
+import { BackendFault } from './backend-fault.js';
+import type { ExtensionBackend } from './extension-backend.js';
 import type { RemoteApiService } from './known-api-service.js';
 
 /** Whether a group version can be used, and why. */

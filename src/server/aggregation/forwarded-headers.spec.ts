@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { answerHeaders, forwardedHeaders, identityHeaders, UnspeakableUserError } from './forwarded-headers.js';
+import { answerHeaders, forwardedHeaders, identityHeaders } from './forwarded-headers.js';
 import { identityFields, noNames } from './identity-fields.js';
+import { UnspeakableUserError } from './unspeakable-user-error.js';
 
 const user = { name: 'alice', uid: '7', groups: ['devs', 'ops'], extra: { 'acme/team': ['a', 'b'], none: [] } };
 const own = {

@@ -1,9 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import { type IdentityFields, spelled } from './identity-fields.js';
-
-/** A user whose identity can't be written into a header without changing it. */
-export class UnspeakableUserError extends Error {}
+import { UnspeakableUserError } from './unspeakable-user-error.js';
 
 /** Fields that concern one connection only (RFC 9110 section 7.6.1), and fields that this server sets itself. */
 const connectionFields: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { vendorNames } from '../../base/machinery/vendor.js';
 import type { Aggregation } from './aggregation.js';
-import { BackendFault } from './backend.js';
+import { BackendFault } from './backend-fault.js';
 import { RemoteContent } from './remote-content.js';
 
 type Answer = (method: string, path: string) => { readonly code?: number; readonly body?: unknown };

@@ -1,7 +1,7 @@
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Aggregation } from './aggregation.js';
-import type { ExtensionBackend } from './backend.js';
+import type { ExtensionBackend } from './extension-backend.js';
 import type { RemoteApiService } from './known-api-service.js';
 import type { RemoteResource } from './remote-resources.js';
 import { parseRemoteText, readText } from './remote-text.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { it } from 'node:test';
-import type { ExtensionBackend } from './backend.js';
+import type { ExtensionBackend } from './extension-backend.js';
 import { RemoteDocument } from './remote-document.js';
 
 interface Sent {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import { inTurns, type Steps } from '../../base/machinery/turns.js';
 import { aggregatorUser } from './availability.js';
-import { BackendFault, type ExtensionBackend } from './backend.js';
+import { BackendFault } from './backend-fault.js';
+import type { ExtensionBackend } from './extension-backend.js';
 import { parseRemoteText, readText } from './remote-text.js';
 
 export interface RemoteDocumentOptions<T> {

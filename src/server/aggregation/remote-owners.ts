@@ -3,7 +3,7 @@ import { parseApiVersion } from '../../base/machinery/group-version.js';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Aggregation } from './aggregation.js';
-import type { ExtensionBackend } from './backend.js';
+import type { ExtensionBackend } from './extension-backend.js';
 import { parseRemoteText, readText } from './remote-text.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { checkNesting } from '../../base/machinery/json/nesting.js';
 import { parseInTurns } from '../../base/machinery/json/parse-in-turns.js';
-import { BackendFault } from './backend.js';
+import { BackendFault } from './backend-fault.js';
 
 /** Parsing this many characters takes a few milliseconds. */
 const parsedAtOnce = 256 * 1024;

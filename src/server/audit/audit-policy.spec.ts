@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RequestInfo, UserInfo } from '../../base/machinery/request-context.js';
-import { AuditPolicyError, readPolicy } from './policy-document.js';
+import { AuditPolicyError } from './audit-policy-error.js';
+import { readPolicy } from './policy-document.js';
 
 const apiVersion = 'audit.k8s.io/v1';
 const user: UserInfo = { name: 'alice', uid: '', groups: ['devs', 'system:authenticated'], extra: {} };

@@ -1,5 +1,5 @@
 import type { AuditMode, AuditOptions } from '../../base/config/audit.options.js';
-import { OptionsError } from '../../base/config/parse-options.js';
+import { OptionsError } from '../../base/config/options-error.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import type { VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
@@ -15,6 +15,7 @@ import { databaseDelivery, keepAuditPartitions } from './backends/database.js';
 import type { SizeLimits } from './backends/event-size.js';
 import { Losses } from './backends/losses.js';
 import { RotatingFile } from './backends/rotating-file.js';
+import { ClosingBackend } from './closing-backend.js';
 
 const megabyte = 1024 * 1024;
 /** Size of a log file when `--audit-log-maxsize` is 0. */
@@ -154,32 +155,6 @@ export function buildDatabaseBackend(
       upkeep = keepAuditPartitions(store, options.auditDatabaseRetention, logger, timers, ending.signal);
     },
   );
-}
-
-/** A backend with background work: `start` begins it, and `close` ends it after the backend has stopped. */
-export class ClosingBackend implements AuditBackend {
-  constructor(
-    private readonly backend: AuditBackend,
-    private readonly close: () => Promise<void>,
-    readonly start?: () => void,
-  ) {}
-
-  get name(): string {
-    return this.backend.name;
-  }
-
-  get isStrict(): boolean {
-    return this.backend.isStrict;
-  }
-
-  take(event: Parameters<AuditBackend['take']>[0]): boolean | Promise<boolean> {
-    return this.backend.take(event);
-  }
-
-  async stop(): Promise<void> {
-    await this.backend.stop();
-    await this.close();
-  }
 }
 
 function openFile(path: string, options: AuditOptions, logger: Logger): LineSink {

@@ -7,14 +7,7 @@ import {
   auditLevels,
   auditStages,
 } from './audit-policy.js';
-
-/** All problems of a policy, each with the path of its field. */
-export class AuditPolicyError extends Error {
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('; '));
-    this.name = 'AuditPolicyError';
-  }
-}
+import { AuditPolicyError } from './audit-policy-error.js';
 
 type Entry = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,8 @@ import { LiveFiles, type LiveFilesOptions } from '../../base/config/live-files.j
 import { StartupError } from '../../base/machinery/startup-error.js';
 import { readYaml } from '../../base/machinery/yaml/read-yaml.js';
 import type { AuditPolicy } from './audit-policy.js';
-import { AuditPolicyError, readPolicy } from './policy-document.js';
+import { AuditPolicyError } from './audit-policy-error.js';
+import { readPolicy } from './policy-document.js';
 
 const flag = '--audit-policy-file';
 

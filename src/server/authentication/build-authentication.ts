@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { AuthenticationOptions } from '../../base/config/authentication.options.js';
-import { DocumentError, readDocumentFile } from '../../base/config/document-fields.js';
+import { DocumentError } from '../../base/config/document-error.js';
+import { readDocumentFile } from '../../base/config/document-fields.js';
 import type { Clock } from '../../base/machinery/clock.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';

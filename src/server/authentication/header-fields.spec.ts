@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  fieldsWithPrefix,
-  fieldValues,
-  HeaderFieldError,
-  type RequestHead,
-  removeFields,
-  unescapeKey,
-} from './header-fields.js';
+import { HeaderFieldError } from './header-field-error.js';
+import { fieldsWithPrefix, fieldValues, type RequestHead, removeFields, unescapeKey } from './header-fields.js';
 
 /** A request head as Node makes it from header lines: one character per byte, equal names joined. */
 function head(...lines: (readonly [string, string])[]): RequestHead {

@@ -1,4 +1,5 @@
 import { withoutBlanks } from './blanks.js';
+import { HeaderFieldError } from './header-field-error.js';
 
 /** The head of a request as Node presents it: in `rawHeaders`, names and values alternate, as they were sent. */
 export interface RequestHead {
@@ -8,9 +9,6 @@ export interface RequestHead {
 
 /** A leading byte order mark is kept as an ordinary character of the value. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** An invalid header field that identifies a user. The message contains no value. */
-export class HeaderFieldError extends Error {}
 
 /**
  * The values of a field in the order they were sent, one per header line. Joining them, as `headers` does, would make a

@@ -1,6 +1,7 @@
 import type { Registry } from 'prom-client';
 import type { AuthorizationMode, AuthorizationOptions } from '../../base/config/authorization.options.js';
-import { DocumentError, readDocumentFile } from '../../base/config/document-fields.js';
+import { DocumentError } from '../../base/config/document-error.js';
+import { readDocumentFile } from '../../base/config/document-fields.js';
 import type { Authorizer, RuleResolver } from '../../base/machinery/authorizer.js';
 import type { Clock } from '../../base/machinery/clock.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
@@ -11,7 +12,8 @@ import type { StoredResources } from '../../objects/registry/store/object-codec.
 import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import type { Storage } from '../../storage/storage.interface.js';
 import { abacMode } from './abac/abac-mode.js';
-import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './always.authorizer.js';
+import { AlwaysAllowAuthorizer } from './always-allow.authorizer.js';
+import { AlwaysDenyAuthorizer } from './always-deny.authorizer.js';
 import { readAuthorizationConfiguration } from './configuration/authorization-document.js';
 import { AuthorizerMetrics } from './configuration/authorizer-metrics.js';
 import { LiveAuthorization } from './configuration/live-authorization.js';
@@ -19,7 +21,8 @@ import type { ConfiguredMode, ModeHealthCheck } from './configured-mode.js';
 import { nodeMode } from './node/node-mode.js';
 import { PrivilegedGroupAuthorizer } from './privileged-group.authorizer.js';
 import { rbacMode } from './rbac/rbac-mode.js';
-import { UnionAuthorizer, UnionRuleResolver } from './union.authorizer.js';
+import { UnionAuthorizer } from './union.authorizer.js';
+import { UnionRuleResolver } from './union-rule-resolver.js';
 import { webhookMode } from './webhook/webhook-mode.js';
 
 /** Dependencies of the modules. */

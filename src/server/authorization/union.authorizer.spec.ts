@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../base/machinery/authorizer.js';
-import { AlwaysAllowAuthorizer, AlwaysDenyAuthorizer } from './always.authorizer.js';
+import { AlwaysAllowAuthorizer } from './always-allow.authorizer.js';
+import { AlwaysDenyAuthorizer } from './always-deny.authorizer.js';
 import { PrivilegedGroupAuthorizer } from './privileged-group.authorizer.js';
-import { UnionAuthorizer, UnionRuleResolver } from './union.authorizer.js';
+import { UnionAuthorizer } from './union.authorizer.js';
+import { UnionRuleResolver } from './union-rule-resolver.js';
 
 const user = { name: 'alice', uid: '', groups: ['devs'], extra: {} };
 const attributes: AuthorizerAttributes = {

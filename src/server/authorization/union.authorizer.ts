@@ -1,13 +1,4 @@
-import type {
-  AuthorizationDecision,
-  Authorizer,
-  AuthorizerAttributes,
-  NonResourceRule,
-  ResourceRule,
-  RuleList,
-  RuleResolver,
-} from '../../base/machinery/authorizer.js';
-import type { UserInfo } from '../../base/machinery/request-context.js';
+import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../base/machinery/authorizer.js';
 
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
 
@@ -63,25 +54,4 @@ export class UnionAuthorizer implements Authorizer {
 function joined(before: string, more: string): string {
   if (more === '') return before;
   return before === '' ? more : `${before}\n${more}`;
-}
-
-/** The combined rules of all modules. */
-export class UnionRuleResolver implements RuleResolver {
-  constructor(private readonly modules: readonly RuleResolver[]) {}
-
-  async rulesFor(user: UserInfo, namespace: string): Promise<RuleList> {
-    const resourceRules: ResourceRule[] = [];
-    const nonResourceRules: NonResourceRule[] = [];
-    const errors: string[] = [];
-    let incomplete = false;
-    for (const module of this.modules) {
-      const rules = await module.rulesFor(user, namespace);
-      for (const rule of rules.resourceRules) resourceRules.push(rule);
-      for (const rule of rules.nonResourceRules) nonResourceRules.push(rule);
-      incomplete ||= rules.incomplete;
-      if (rules.evaluationError !== '') errors.push(rules.evaluationError);
-    }
-    const evaluationError = errors.length > 1 ? `[${errors.join(', ')}]` : (errors[0] ?? '');
-    return { resourceRules, nonResourceRules, incomplete, evaluationError };
-  }
 }

@@ -29,6 +29,7 @@ import { AUTHORIZATION, type Authorization } from '../authorization/build-author
 import { FlowControlModule } from '../flow-control/flow-control.module.js';
 import { NodeAgents } from '../node-agents/node-agents.js';
 import { NodeAgentsModule } from '../node-agents/node-agents.module.js';
+import { CatchAllController } from './catch-all.controller.js';
 import { DebugController } from './debug/debug.controller.js';
 import { FlowDumpsController } from './debug/flow-dumps.controller.js';
 import { DiscoveryController, VERSION_INFO } from './discovery/discovery.controller.js';
@@ -43,7 +44,6 @@ import { LARGE_REQUESTS, type OpenLargeRequests } from './large-requests.interfa
 import { listPageSize, maxBodyBytes } from './limits.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { InFlightLimiter } from './request-info/in-flight-limiter.js';
-import { CatchAllController } from './resource.controller.js';
 import {
   ISSUER_DOCUMENTS,
   type IssuerDocumentsSource,

@@ -1,4 +1,4 @@
-import { All, Controller, Delete, Get, Inject, Patch, Post, Put, Req, Res, type Type } from '@nestjs/common';
+import { Controller, Delete, Get, Inject, Patch, Post, Put, Req, Res, type Type } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { EndpointServices } from './endpoint-services.js';
 import { handleResource } from './resource-handler.js';
@@ -42,18 +42,4 @@ export function groupController(prefix: string): Type<unknown> {
   }
   Object.defineProperty(GroupController, 'name', { value: `GroupController(${prefix})` });
   return GroupController;
-}
-
-/**
- * Handles everything that has no other route, behind the guards: kinds added at run time, and the 404 or 405 for
- * unknown paths.
- */
-@Controller()
-export class CatchAllController {
-  constructor(@Inject(EndpointServices) private readonly services: EndpointServices) {}
-
-  @All('*')
-  any(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return handleResource(this.services, request, reply);
-  }
 }

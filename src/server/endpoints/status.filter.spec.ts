@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fastify from 'fastify';
 import { notFoundError, statedError, timeoutError } from '../../base/machinery/status-error.js';
 import { Logger } from '../../base/observability/logger.js';
-import { WebhookMistake } from '../admission/webhooks/webhook-errors.js';
+import { WebhookMistake } from '../admission/webhooks/webhook-mistake.js';
 import { remoteUnavailableError } from './remote/handle-remote.js';
 import { HttpRequestContext } from './request-info/http-request-context.js';
 import { StatusFilter } from './status.filter.js';

@@ -1,5 +1,5 @@
 import { type FactoryProvider, Module } from '@nestjs/common';
-import { TracingOptions } from '../../base/config/debugging.options.js';
+import { TracingOptions } from '../../base/config/tracing.options.js';
 import { readTracingConfiguration } from '../../base/config/tracing-configuration.js';
 import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import type { OtlpSettings } from '../../base/observability/otlp-tracer.js';

@@ -1,9 +1,8 @@
 import type { RequestInfo, UserInfo } from '../../base/machinery/request-context.js';
 import { timeoutError, tooManyRequestsError } from '../../base/machinery/status-error.js';
 import type { Metrics } from '../../base/observability/metrics.js';
-import { TimedBuckets } from './bucket-counts.js';
 import { defaultLevels } from './default-objects.js';
-import { FlowHasher } from './flow-hash.js';
+import { FlowHasher } from './flow-hasher.js';
 import { FlowSeat } from './flow-seat.js';
 import { FlowSeries } from './flow-series.js';
 import type { FlowSubject } from './flow-subject.js';
@@ -17,6 +16,7 @@ import type { FlowInfo } from './scraped-metrics.js';
 import type { Seat } from './seat.js';
 import { allocateSeats, seatLimits, smoothDemand } from './seat-limits.js';
 import { SeveralFlows } from './several-flows.js';
+import { TimedBuckets } from './timed-buckets.js';
 import { estimateWork, type FindUsage } from './work-estimator.js';
 
 /** Injection token of the {@link FlowControl}; undefined when the feature is off. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { dealHand, FlowHasher } from './flow-hash.js';
+import { dealHand } from './flow-hash.js';
+import { FlowHasher } from './flow-hasher.js';
 import { simulatedHasher } from './testing/flow-simulation.js';
 
 describe('the hand of a flow', () => {

@@ -1,5 +1,5 @@
-import { TimedBuckets } from './bucket-counts.js';
 import type { QueueSet } from './queue-set.js';
+import { TimedBuckets } from './timed-buckets.js';
 
 const ratioBounds = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1];
 const demandBounds = [0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.7, 2, 2.8, 4, 6];

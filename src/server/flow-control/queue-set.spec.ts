@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { InvariantError } from '../../base/machinery/invariant.js';
+import { InvariantError } from '../../base/machinery/invariant-error.js';
 import { idleAllowanceMs, idlePatienceMs } from './idle-tickets.js';
 import { nextStarts } from './next-starts.js';
 import { type Queuing, Ticket } from './queue.js';

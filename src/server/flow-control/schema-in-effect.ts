@@ -1,6 +1,7 @@
 import type { RequestInfo, UserInfo } from '../../base/machinery/request-context.js';
 import type { FlowSchema } from '../../objects/apis/flowcontrol/v1/flow-schema.types.js';
-import type { FlowHash, FlowHasher } from './flow-hash.js';
+import type { FlowHash } from './flow-hash.js';
+import type { FlowHasher } from './flow-hasher.js';
 import { type FlowMatcher, matcherOf } from './flow-matcher.js';
 import type { FlowSeries } from './flow-series.js';
 import type { PriorityLevel } from './priority-level.js';

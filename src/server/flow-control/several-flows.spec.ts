@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { FlowHasher } from './flow-hash.js';
+import { FlowHasher } from './flow-hasher.js';
 import { SeveralFlows } from './several-flows.js';
 
 it('knows of several flows for a second after the last change from one to another', () => {

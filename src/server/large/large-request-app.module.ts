@@ -28,8 +28,9 @@ import { ADMISSION_CONFIGURATION, admissionProviders } from '../admission/admiss
 import { AdmissionChain } from '../admission/admission-chain.js';
 import { RequestAdmission } from '../admission/request-admission.js';
 import { WEBHOOK_CALL_COUNTER, type WebhookCallCounter } from '../admission/webhooks/webhook-metrics.js';
+import { CatchAllController } from '../endpoints/catch-all.controller.js';
 import { EndpointServices } from '../endpoints/endpoint-services.js';
-import { CatchAllController, groupController } from '../endpoints/resource.controller.js';
+import { groupController } from '../endpoints/resource.controller.js';
 import { StatusFilter } from '../endpoints/status.filter.js';
 import { ForwardedGuard } from './forwarded.guard.js';
 import type { LargeRequestTarget, LargeRequestThreadSettings } from './large-request-messages.js';

@@ -21,7 +21,8 @@ import {
   largeRequestTargets,
   type ToThread,
 } from './large-request-messages.js';
-import { packError, ThrownInThread } from './packed-error.js';
+import { packError } from './packed-error.js';
+import { ThrownInThread } from './thrown-in-thread.js';
 
 /**
  * Maximum number of characters of a list page that are sent to the thread at once: copying them takes time in this

@@ -1,9 +1,7 @@
 import { StatusError } from '../../base/machinery/status-error.js';
 import { StorageError, type StorageErrorCode } from '../../storage/storage-error.js';
 import type { PackedError } from './large-request-messages.js';
-
-/** Stands for an error that a function in the thread threw. */
-export class ThrownInThread extends Error {}
+import { ThrownInThread } from './thrown-in-thread.js';
 
 /** Packs an error for sending to the other thread. */
 export function packError(error: unknown): PackedError {

@@ -19,7 +19,7 @@ import type {
   Write,
 } from '../../storage/storage.interface.js';
 import type { StorageKey } from '../../storage/storage-key.js';
-import { ThrownInThread } from './packed-error.js';
+import { ThrownInThread } from './thrown-in-thread.js';
 
 /** Calls a method in the other thread. */
 export type RemoteCall = (method: string, ...args: readonly unknown[]) => Promise<unknown>;

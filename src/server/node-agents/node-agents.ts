@@ -4,10 +4,10 @@ import type { Clock } from '../../base/machinery/clock.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import { StatusError } from '../../base/machinery/status-error.js';
 import { type ClientTls, checkClientTls } from '../../base/outgoing/client-config.js';
-import { ClientConfigError } from '../../base/outgoing/client-config-document.js';
+import { ClientConfigError } from '../../base/outgoing/client-config-error.js';
 import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
-import { type Target } from '../../base/outgoing/https-connections.js';
+import type { Target } from '../../base/outgoing/https-connections.js';
 import { NodeAgentClient } from '../../base/outgoing/node-agent-client.js';
 import type { ReadNode } from './read-node.js';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { ManualTimers, openCached } from '../testing/cached-scene.js';
+import { openCached } from '../testing/cached-scene.js';
+import { ManualTimers } from '../testing/manual-timers.js';
 import { collectUpTo } from '../testing/storage-contract.js';
 import { type CacheOptions, defaultCacheOptions } from './cache-options.js';
 import type { OpenMemoryBudget } from './memory-budget.js';

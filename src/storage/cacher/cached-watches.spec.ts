@@ -7,17 +7,10 @@ import { createPostgresStorage } from '../postgres/postgres-storage.js';
 import { selects } from '../selection-predicate.js';
 import { type Change, type ChangeSubscription, followChanges } from '../storage.interface.js';
 import type { StorageKey } from '../storage-key.js';
-import {
-  describeChange,
-  ManualTimers,
-  openCached,
-  patient,
-  select,
-  source,
-  writeSomething,
-} from '../testing/cached-scene.js';
+import { describeChange, openCached, patient, select, source, writeSomething } from '../testing/cached-scene.js';
+import { ManualTimers } from '../testing/manual-timers.js';
 import { collectUpTo, failsWith, remove } from '../testing/storage-contract.js';
-import { type CacheOptions } from './cache-options.js';
+import type { CacheOptions } from './cache-options.js';
 import { CachedStorage } from './cached-storage.js';
 
 describe('watches of CachedStorage', () => {

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { HeapBudget, liveBytes } from './memory-budget.js';
+import { HeapBudget } from './heap-budget.js';
+import { liveBytes } from './memory-budget.js';
 
 const mib = 2 ** 20;
 

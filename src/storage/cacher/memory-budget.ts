@@ -1,6 +1,3 @@
-import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
-import { getHeapStatistics } from 'node:v8';
-
 /** The memory that the process can spare for caches. */
 export interface MemoryBudget {
   /** The most bytes that all caches together may use at the moment. */
@@ -22,37 +19,5 @@ export function liveBytes(heapBytes: number): number {
   return heapBytes - Math.max(heapBytes * reservedPart, Math.min(reservedBytes, heapBytes * mostReserved));
 }
 
-/**
- * The budget within the engine's heap; a process that exceeds the heap limit crashes. Each full garbage collection
- * shows how much of the heap belongs to others than the caches; that amount is reserved for them from then on.
- */
-export class HeapBudget implements MemoryBudget {
-  private readonly limit = liveBytes(getHeapStatistics().heap_size_limit);
-  private readonly observer: PerformanceObserver;
-  private others = 0;
-
-  constructor(cacheBytes: () => number, onChange: () => void) {
-    this.observer = new PerformanceObserver((list) => {
-      if (!list.getEntries().some(isFull)) return;
-      this.others = Math.max(0, getHeapStatistics().used_heap_size - cacheBytes());
-      onChange();
-    });
-    this.observer.observe({ entryTypes: ['gc'] });
-  }
-
-  get most(): number {
-    return Math.max(0, this.limit - this.others);
-  }
-
-  stop(): void {
-    this.observer.disconnect();
-  }
-}
-
 /** An unlimited budget: for tests, and where something else bounds the caches. */
 export const unlimitedBudget: OpenMemoryBudget = () => ({ most: Number.POSITIVE_INFINITY, stop: () => {} });
-
-function isFull(entry: PerformanceEntry): boolean {
-  const { detail } = entry as PerformanceEntry & { readonly detail?: { readonly kind?: number } };
-  return detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
-}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Random, testSeeds } from '../../../test/support/random.js';
 import { parseFieldSelector } from '../../base/machinery/field-selector.js';
-import { InvariantError } from '../../base/machinery/invariant.js';
+import { InvariantError } from '../../base/machinery/invariant-error.js';
 import { parseLabelSelector } from '../../base/machinery/label-selector.js';
 import { comparePositions } from '../key-order.js';
 import type { AttributeSource } from '../selection-predicate.js';

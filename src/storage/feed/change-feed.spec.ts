@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { InvariantError } from '../../base/machinery/invariant.js';
+import { InvariantError } from '../../base/machinery/invariant-error.js';
 import { EpochKeeper } from '../postgres/epoch-keeper.js';
 import { PostgresChangeLog } from '../postgres/postgres-change-log.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';

@@ -1,4 +1,5 @@
-import { InvariantError, invariant } from '../../base/machinery/invariant.js';
+import { invariant } from '../../base/machinery/invariant.js';
+import { InvariantError } from '../../base/machinery/invariant-error.js';
 import type { Change, ChangeSubscription, WatchScope } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 import type { ChangeLog } from './change-log.js';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { errorText } from '../../base/machinery/startup-error.js';
-import { MigrationError } from '../postgres/schema-texts.js';
+import { MigrationError } from '../postgres/migration-error.js';
 import { StorageError, type StorageErrorCode } from '../storage-error.js';
 import type { StorageKey } from '../storage-key.js';
 

@@ -1,7 +1,7 @@
 import { sqlState } from '../../base/database/sql-state.js';
 import { schemaProblem } from './migrate.js';
+import { MigrationError } from './migration-error.js';
 import { silentObserver } from './postgres-storage-options.js';
-import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { text } from './statements.js';
 

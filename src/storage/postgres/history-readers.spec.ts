@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { HOUR_MS, key, Scene, text } from '../testing/history-scene.js';
+import { HOUR_MS, key, text } from '../testing/history-helpers.js';
+import { HistoryScene } from '../testing/history-scene.js';
 import { put } from '../testing/storage-contract.js';
 import { remove } from '../testing/storage-helpers.js';
 import { readerFunctions, readerRole } from './reader-rights.js';
@@ -16,7 +17,7 @@ after(() => server.stop());
 
 describe('a reader of the past', () => {
   it('sees no secret, no internal object and nothing of a view that was not granted', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage, owner, url } = scene;
       await owner.query(`do $$ begin
         if not exists (select from pg_roles where rolname = 'paula') then create role paula login; end if;
@@ -112,7 +113,7 @@ describe('a reader of the past', () => {
     }));
 
   it('learns nothing about a secret from how long a question takes', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage, owner } = scene;
       const value = 'c2VjcmV0LW9uZQ==';
       const json = JSON.stringify({ kind: 'Secret', metadata: { labels: { app: 'web' } }, data: { password: value } });
@@ -135,7 +136,7 @@ describe('a reader of the past', () => {
     }));
 
   it('gets nowhere by names, namespaces and times that are no such', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage } = scene;
       await storage.create(key('a'), 'u', text(1));
       const head = await storage.head();

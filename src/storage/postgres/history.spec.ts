@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { HOUR_MS, key, Scene, text, update } from '../testing/history-scene.js';
+import { HOUR_MS, key, text, update } from '../testing/history-helpers.js';
+import { HistoryScene } from '../testing/history-scene.js';
 import { failsWith, put } from '../testing/storage-contract.js';
 import { remove } from '../testing/storage-helpers.js';
 import { resolveOptions } from './postgres-storage-options.js';
@@ -15,7 +16,7 @@ after(() => server.stop());
 
 describe('the past behind the log', () => {
   it('shows every version as a list showed it, whether in the log, copied, or both', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage } = scene;
       const seen: [bigint, Record<string, unknown>][] = [];
       await storage.create(key('before'), 'u0', text(0));
@@ -57,7 +58,7 @@ describe('the past behind the log', () => {
     }));
 
   it('stays right while others write, and whoever copies and drops is killed again and again', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage, retention } = scene;
       await retention.round(HOUR_MS, HOUR_MS);
       const seen: [bigint, Record<string, unknown>][] = [];
@@ -94,7 +95,7 @@ describe('the past behind the log', () => {
     }));
 
   it('copies a state before a change only where no other row of the partition has it', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       await scene.retention.round(HOUR_MS, HOUR_MS);
       await scene.storage.create(key('a'), 'u', text(0));
       await update(scene.storage, 'a', 1);
@@ -113,7 +114,7 @@ describe('the past behind the log', () => {
     }));
 
   it('goes by age: drops partitions, and refuses what was before', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage } = scene;
       await scene.retention.round(HOUR_MS, HOUR_MS);
       const old = await storage.create(key('a'), 'u', text(1));
@@ -135,7 +136,7 @@ describe('the past behind the log', () => {
     }));
 
   it('goes by size: drops the oldest partitions, and never the newest', () =>
-    Scene.use(
+    HistoryScene.use(
       server,
       async (scene) => {
         const { storage } = scene;
@@ -154,7 +155,7 @@ describe('the past behind the log', () => {
     ));
 
   it('keeps what is within its size', () =>
-    Scene.use(
+    HistoryScene.use(
       server,
       async (scene) => {
         await scene.retention.round(HOUR_MS, HOUR_MS);
@@ -169,7 +170,7 @@ describe('the past behind the log', () => {
     ));
 
   it('is not given up by one process without the option, but an hour after the last one with it', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage, pool } = scene;
       const without = new Retention(resolveOptions({ databaseUrl: scene.url, retentionIntervalMs: 0 }), pool);
       await scene.retention.round(HOUR_MS, HOUR_MS);
@@ -187,7 +188,7 @@ describe('the past behind the log', () => {
     }));
 
   it('begins anew after a partition of the log that was dropped without a copy', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage } = scene;
       await scene.retention.round(HOUR_MS, HOUR_MS);
       const lost = await storage.create(key('a'), 'u', text(1));
@@ -209,7 +210,7 @@ describe('the past behind the log', () => {
     }));
 
   it('leaves out resources, and takes them in again from then on', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage } = scene;
       await scene.retention.round(HOUR_MS, HOUR_MS);
       const lease = await storage.create(key('l', 'leases'), 'u', text(1));
@@ -228,7 +229,7 @@ describe('the past behind the log', () => {
     }));
 
   it('finds versions by time, in every form', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage } = scene;
       await scene.retention.round(HOUR_MS, HOUR_MS);
       const versions: bigint[] = [];
@@ -253,7 +254,7 @@ describe('the past behind the log', () => {
     }));
 
   it('shows what happened to an object, by whom, and what changed', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage, owner } = scene;
       await storage.create(key('a'), 'u', text({ replicas: 1 }));
       await scene.retire(new Retention(resolveOptions({ databaseUrl: scene.url, retentionIntervalMs: 0 }), scene.pool));
@@ -301,7 +302,7 @@ describe('the past behind the log', () => {
     }));
 
   it('names very many changes in an object, of long keys and of depth, and answers about the others', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage, owner } = scene;
       const many = (value: number) => Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, value]));
       const spread = (value: number) =>
@@ -342,7 +343,7 @@ describe('the past behind the log', () => {
     }));
 
   it('shows what changed between two versions', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage } = scene;
       for (const name of ['gone', 'kept', 'replaced', 'same']) await storage.create(key(name), name, text(1));
       await storage.create(key('o', 'others', 'shop'), 'o', text(1));
@@ -379,7 +380,7 @@ describe('the past behind the log', () => {
     }));
 
   it('shows one object, one name and those with labels, as the whole shows them', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage } = scene;
       const labelled = (labels: object, value: unknown) => JSON.stringify({ metadata: { labels }, spec: value });
       await storage.create(key('a'), 'u1', labelled({ app: 'web', tier: 'x' }, 1));
@@ -417,7 +418,7 @@ describe('the past behind the log', () => {
     }));
 
   it('computes only what a query asks for', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       await scene.storage.create(key('a'), 'u', text(1));
       const plan = async (sql: string) => JSON.stringify(await scene.rows(`explain verbose ${sql}`));
       const asOf = `from cluster.as_of('things', 'now') where namespace = 'default'`;
@@ -429,7 +430,7 @@ describe('the past behind the log', () => {
     }));
 
   it('can be read by a transaction with one snapshot, or tells it to start again', () =>
-    Scene.use(server, async (scene) => {
+    HistoryScene.use(server, async (scene) => {
       const { storage, owner } = scene;
       await scene.retention.round(HOUR_MS, HOUR_MS);
       const { resourceVersion } = await storage.create(key('a'), 'u', text(1));

@@ -7,8 +7,9 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
 import { migrate } from './migrate.js';
+import { MigrationError } from './migration-error.js';
 import { createPostgresStorage } from './postgres-storage.js';
-import { calledFirst, isLaterRelease, loadSchemaTexts, MigrationError } from './schema-texts.js';
+import { calledFirst, isLaterRelease, loadSchemaTexts } from './schema-texts.js';
 
 describe('migrate', () => {
   let server: TestPostgres;

@@ -1,15 +1,9 @@
 import { sqlState } from '../../base/database/sql-state.js';
 import { quoteName, quoteText } from '../../base/database/sql-text.js';
+import { MigrationError } from './migration-error.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { readerFunctions, readerRole } from './reader-rights.js';
-import {
-  calledFirst,
-  isLaterRelease,
-  loadSchemaTexts,
-  MigrationError,
-  type SchemaText,
-  type SchemaTexts,
-} from './schema-texts.js';
+import { calledFirst, isLaterRelease, loadSchemaTexts, type SchemaText, type SchemaTexts } from './schema-texts.js';
 import { Session } from './session.js';
 
 export interface MigrationResult {

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-
-/** A schema change failed, or the program can't use the schema in the database. */
-export class MigrationError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'MigrationError';
-  }
-}
+import { MigrationError } from './migration-error.js';
 
 /** An SQL script that is applied again whenever it changes. `digest` changes with it. */
 export interface SchemaText {

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { TcpProxy } from '../../../test/support/tcp-proxy.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
-import { InvariantError } from '../../base/machinery/invariant.js';
+import { InvariantError } from '../../base/machinery/invariant-error.js';
 import { StorageError } from '../storage-error.js';
 import type { StorageKey } from '../storage-key.js';
 import { remove } from '../testing/storage-contract.js';

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { Backoff } from '../../base/machinery/backoff.js';
-import type { InvariantError } from '../../base/machinery/invariant.js';
+import type { InvariantError } from '../../base/machinery/invariant-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { mostTiedWrites, type TiedWriteAnswer, type Write, type WriteAnswer } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';

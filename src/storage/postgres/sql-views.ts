@@ -3,13 +3,13 @@ import type { SqlProjection, SqlProjectionMode } from '../../base/config/sql-pro
 import { sqlState } from '../../base/database/sql-state.js';
 import { quoteName, quoteText } from '../../base/database/sql-text.js';
 import { LOCK_MIGRATIONS } from './migrate.js';
+import { MigrationError } from './migration-error.js';
 import { silentObserver } from './postgres-storage-options.js';
 import { readerFunctions, readerRole } from './reader-rights.js';
-import { MigrationError } from './schema-texts.js';
 import { Session } from './session.js';
 import { dropTables } from './sql-row-tables.js';
 import type { RowTable } from './sql-row-text.js';
-import { type SqlView, type SqlViewForms } from './sql-view-text.js';
+import type { SqlView, SqlViewForms } from './sql-view-text.js';
 
 export interface SqlViewsResult {
   /** Names of views that were created or changed, and of dropped views whose resource is no longer served. */

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { InvariantError } from '../../base/machinery/invariant.js';
+import type { InvariantError } from '../../base/machinery/invariant-error.js';
 import { plainSealing, type Sealing } from '../encryption/sealing.js';
 import type { StoredObject, TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';

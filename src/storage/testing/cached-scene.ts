@@ -2,7 +2,6 @@ import type { Random } from '../../../test/support/random.js';
 import type { TestPostgres } from '../../../test/support/test-postgres.js';
 import { parseFieldSelector } from '../../base/machinery/field-selector.js';
 import { parseLabelSelector } from '../../base/machinery/label-selector.js';
-import type { CallbackTimers } from '../../base/machinery/timers.js';
 import { type CacheOptions, type DropReason, silentCacheObserver } from '../cacher/cache-options.js';
 import { CachedStorage } from '../cacher/cached-storage.js';
 import { createPostgresStorage, type PostgresStorage } from '../postgres/postgres-storage.js';
@@ -13,33 +12,6 @@ import { put, remove } from './storage-contract.js';
 
 /** Options that wait for caches as long as needed, because the tests are about the cache. */
 export const patient: Partial<CacheOptions> = { partFillWaitMs: 30_000, fillWaitMs: 30_000, quietMs: 10 };
-
-/** Time that passes only when the test advances it. */
-export class ManualTimers implements CallbackTimers {
-  private time = 0;
-  private readonly due = new Map<() => void, number>();
-
-  elapsed(): number {
-    return this.time;
-  }
-
-  after(ms: number, callback: () => void): () => void {
-    const entry = () => callback();
-    this.due.set(entry, this.time + ms);
-    return () => this.due.delete(entry);
-  }
-
-  soon(callback: () => void): void {
-    setImmediate(callback);
-  }
-
-  pass(ms: number): void {
-    this.time += ms;
-    for (const [callback, at] of [...this.due]) {
-      if (at <= this.time && this.due.delete(callback)) callback();
-    }
-  }
-}
 
 /** Extracts labels and fields from the small objects that the tests write. */
 export const source: AttributeSource = {

@@ -5,33 +5,8 @@ import { createPostgresStorage, type PostgresStorage } from '../postgres/postgre
 import { resolveOptions } from '../postgres/postgres-storage-options.js';
 import { Retention } from '../postgres/retention.js';
 import { SessionPool } from '../postgres/session-pool.js';
-import { sqlView } from '../postgres/sql-view-text.js';
 import { syncSqlViews } from '../postgres/sql-views.js';
-import type { StorageKey } from '../storage-key.js';
-import { put } from './storage-contract.js';
-
-export const HOUR_MS = 3_600_000;
-
-/** A view of a test resource, named after it. */
-export const view = (resource: string, name = resource.split('.')[0] ?? resource) =>
-  sqlView({ name, storageResource: resource, namespaced: true, comment: 'Test.', fields: [] });
-export const key = (name: string, resource = 'things', namespace = 'default'): StorageKey => ({
-  resource,
-  namespace,
-  name,
-});
-/** The JSON of an object with this spec, as a manager wrote it. */
-export const text = (value: unknown, manager = 'test') =>
-  JSON.stringify({
-    kind: 'Thing',
-    metadata: { labels: { app: 'web' }, managedFields: [{ manager, operation: 'Update', time: String(value) }] },
-    spec: value,
-  });
-
-export async function update(storage: PostgresStorage, name: string, value: unknown, resource = 'things') {
-  const { object } = await put(storage, key(name, resource), text(value));
-  return object;
-}
+import { HOUR_MS, view } from './history-helpers.js';
 
 interface Row {
   readonly name: string;
@@ -40,7 +15,7 @@ interface Row {
 }
 
 /** A database that keeps history; log upkeep runs when the test requests it. */
-export class Scene {
+export class HistoryScene {
   private constructor(
     readonly url: string,
     readonly storage: PostgresStorage,
@@ -51,7 +26,7 @@ export class Scene {
 
   static async use(
     server: TestPostgres,
-    work: (scene: Scene) => Promise<void>,
+    work: (scene: HistoryScene) => Promise<void>,
     settings: {
       readonly historyRetentionMs?: number;
       readonly historyMaxBytes?: number;
@@ -76,7 +51,7 @@ export class Scene {
       onlyViews,
     );
     try {
-      await work(new Scene(databaseUrl, storage, owner, pool, new Retention(options, pool)));
+      await work(new HistoryScene(databaseUrl, storage, owner, pool, new Retention(options, pool)));
     } finally {
       await owner.end();
       await pool.stop();

@@ -10,7 +10,7 @@ import {
   checkClientTls,
   loadClientConfig,
 } from '../../base/outgoing/client-config.js';
-import { ClientConfigError } from '../../base/outgoing/client-config-document.js';
+import { ClientConfigError } from '../../base/outgoing/client-config-error.js';
 import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { usualKubeconfig } from './usual-kubeconfig.js';
 

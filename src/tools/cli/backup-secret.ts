@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import type { BackupKeyOptions } from '../../base/config/backup.options.js';
-import { OptionsError } from '../../base/config/parse-options.js';
+import type { BackupKeyOptions } from '../../base/config/backup-key.options.js';
+import { OptionsError } from '../../base/config/options-error.js';
 import { fileProblem, waitsForWriter } from '../../base/machinery/file-problem.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
 

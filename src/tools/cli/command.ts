@@ -8,7 +8,7 @@ import {
   type OptionGroups,
   type ParseRequest,
 } from '../../base/config/parse-options.js';
-import type { StopSignals } from '../../base/machinery/lifecycle.js';
+import type { StopSignals } from '../../base/machinery/stop-signals.js';
 import { Logger } from '../../base/observability/logger.js';
 import type { LastResort } from './last-resort.js';
 import type { VersionTexts } from './version-flag.js';

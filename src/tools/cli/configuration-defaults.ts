@@ -1,4 +1,5 @@
-import { DocumentError, readDocumentFile } from '../../base/config/document-fields.js';
+import { DocumentError } from '../../base/config/document-error.js';
+import { readDocumentFile } from '../../base/config/document-fields.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
 
 /**

@@ -4,7 +4,8 @@ import type { Running } from '../../base/machinery/lifecycle.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import type { Metrics } from '../../base/observability/metrics.js';
 import { flagsPage, type ProcessInfo, statusPage } from '../../base/observability/process-pages.js';
-import { isProfileKind, ProfilerBusyError, takeProfile } from '../../base/observability/profiles.js';
+import { ProfilerBusyError } from '../../base/observability/profiler-busy-error.js';
+import { isProfileKind, takeProfile } from '../../base/observability/profiles.js';
 import type { Storage } from '../../storage/storage.interface.js';
 
 export interface ControllersServerDependencies {

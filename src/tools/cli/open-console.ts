@@ -3,7 +3,7 @@ import { protectionProblem } from '../../base/database/protection.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { loadClientClusters } from '../../base/outgoing/client-config.js';
-import { ClientConfigError } from '../../base/outgoing/client-config-document.js';
+import { ClientConfigError } from '../../base/outgoing/client-config-error.js';
 import { type ConsoleSettings, type RunningConsole, startConsole } from '../console/console-server.js';
 import { SqlReader, SqlRoleError } from '../console/sql-reader.js';
 import { Upstream } from '../console/upstream.js';

@@ -1,11 +1,11 @@
 import { environment } from '../../base/config/environment.js';
 import { flagsOf } from '../../base/config/flag.js';
 import { formatFlags } from '../../base/config/help.js';
-import { OptionsError } from '../../base/config/parse-options.js';
+import { OptionsError } from '../../base/config/options-error.js';
 import { nearest } from '../../base/config/suggest.js';
 import { fileProblem, isFileError, withoutSpace } from '../../base/machinery/file-problem.js';
-import { StopSignals } from '../../base/machinery/lifecycle.js';
 import { errorCode, errorText } from '../../base/machinery/startup-error.js';
+import { StopSignals } from '../../base/machinery/stop-signals.js';
 import { limitStart } from '../../base/process/engine-phases.js';
 import { type Command, warningsWithoutLog } from './command.js';
 import { keepIdleMemorySmall } from './idle-memory.js';

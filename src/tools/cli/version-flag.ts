@@ -1,4 +1,4 @@
-import { OptionsError } from '../../base/config/parse-options.js';
+import { OptionsError } from '../../base/config/options-error.js';
 
 /** What a program prints for `--version`, by the value of the flag; `true` stands for the flag without a value. */
 export type VersionTexts = Readonly<Record<string, () => string | Promise<string>>>;

@@ -1,12 +1,12 @@
 import { type ClientAuth, type ClientTls, readUser } from '../../base/outgoing/client-config.js';
 import {
   type ClientConfigEntry,
-  ClientConfigError,
   currentContext,
   namedEntry,
   parseClientConfigRoot,
   textOf,
 } from '../../base/outgoing/client-config-document.js';
+import { ClientConfigError } from '../../base/outgoing/client-config-error.js';
 
 /** The credentials that a user presents to the API server. */
 export interface UserCredentials {

@@ -4,8 +4,9 @@ import { Readable } from 'node:stream';
 import type { ClientConfig, ClientTls } from '../../base/outgoing/client-config.js';
 import { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { connectionReason } from '../../base/outgoing/connection-reason.js';
-import { type ExchangeAnswer, exchange, Unsent } from '../../base/outgoing/exchange.js';
+import { type ExchangeAnswer, exchange } from '../../base/outgoing/exchange.js';
 import { tlsOptions } from '../../base/outgoing/tls-options.js';
+import { Unsent } from '../../base/outgoing/unsent.js';
 import type { UserCredentials } from './login.js';
 import type { SessionUser } from './session-user.js';
 

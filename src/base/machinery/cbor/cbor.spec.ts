@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ExactNumber, parseJson } from '../json/exact-numbers.js';
-import { NestingError } from '../json/nesting.js';
+import { NestingError } from '../json/nesting-error.js';
 import { bytes, kind, list, map, optional, string, struct } from '../schema/index.js';
 import { CborError, cborShapeOf, decodeCbor, encodeCbor, encodeCborHead } from './index.js';
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ExactNumber } from '../json/exact-numbers.js';
-import { maxDepth, NestingError } from '../json/nesting.js';
+import { maxDepth } from '../json/nesting.js';
+import { NestingError } from '../json/nesting-error.js';
 import { CborError } from './cbor-error.js';
 import { breakByte, Info, Major, Tag } from './initial-byte.js';
 import { epochTimeText, taggedTimeText } from './time-tag.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { parseJson } from './exact-numbers.js';
-import { checkNesting, maxDepth, NestingError } from './nesting.js';
+import { checkNesting, maxDepth } from './nesting.js';
+import { NestingError } from './nesting-error.js';
 
 it('refuses only text that is nested too deeply', () => {
   const lists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);

@@ -1,12 +1,6 @@
+import { NestingError } from './nesting-error.js';
 /** The deepest nesting of an object, far below what exhausts the stack of recursive code. */
 export const maxDepth = 1000;
-
-/** Error for JSON text that is nested more deeply than any object may be. */
-export class NestingError extends SyntaxError {
-  constructor() {
-    super('exceeded max depth');
-  }
-}
 
 const quote = 0x22;
 const backslash = 0x5c;

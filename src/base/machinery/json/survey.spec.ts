@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { mayHaveExactNumbers, parseJson } from './exact-numbers.js';
-import { maxDepth, NestingError } from './nesting.js';
+import { maxDepth } from './nesting.js';
+import { NestingError } from './nesting-error.js';
 import { countKeys, surveyJson } from './survey.js';
 
 const survey = (text: string) => surveyJson(Buffer.from(text));

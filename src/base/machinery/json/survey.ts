@@ -1,5 +1,6 @@
 import { ExactNumber } from './exact-numbers.js';
-import { maxDepth, NestingError } from './nesting.js';
+import { maxDepth } from './nesting.js';
+import { NestingError } from './nesting-error.js';
 
 /** What a single pass over the bytes of JSON text finds before the text is parsed. */
 export interface JsonSurvey {

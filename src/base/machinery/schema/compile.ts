@@ -3,7 +3,8 @@ import { ValueFormatError } from '../values/value-format-error.js';
 import { jsonFields, resolveType } from './access.js';
 import { maxSelfNesting } from './depth.js';
 import { isFieldGateOpen } from './field-gates.js';
-import { Mismatch, scalarDecoders, scalarZeros } from './scalars.js';
+import { Mismatch } from './mismatch.js';
+import { scalarDecoders, scalarZeros } from './scalars.js';
 import type { CustomKindForm, CustomType, Field, SchemaType, StructType, VariantType } from './types.js';
 
 /** The state of one decoding run. */

@@ -1,20 +1,9 @@
 import { ValueFormatError } from '../values/value-format-error.js';
 import { type DecodeState, decoderOf, zeroMaker } from './compile.js';
+import { DecodeError } from './decode-error.js';
 import { inspect } from './inspect.js';
-import { Mismatch } from './scalars.js';
+import { Mismatch } from './mismatch.js';
 import type { DecodeOptions, Infer, SchemaType } from './types.js';
-
-/** A value has the wrong type or form. The message starts with the path. */
-export class DecodeError extends Error {
-  override readonly name = 'DecodeError';
-
-  constructor(
-    readonly path: string,
-    readonly detail: string,
-  ) {
-    super(path === '' ? detail : `${path}: ${detail}`);
-  }
-}
 
 export interface Decoded<T> {
   readonly value: T;

@@ -22,6 +22,7 @@ export * from './access.js';
 export * from './builder.js';
 export * from './declared-order.js';
 export * from './decode.js';
+export * from './decode-error.js';
 export { exceedsDepth, maxDepth, maxSelfNesting } from './depth.js';
 export * from './duplicate-keys.js';
 export { isFieldGateOpen, openFieldGates } from './field-gates.js';

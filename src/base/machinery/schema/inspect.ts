@@ -2,7 +2,8 @@ import { ExactNumber } from '../json/exact-numbers.js';
 import { ValueFormatError } from '../values/value-format-error.js';
 import { jsonFields } from './access.js';
 import { maxSelfNesting } from './depth.js';
-import { Mismatch, scalarDecoders } from './scalars.js';
+import { Mismatch } from './mismatch.js';
+import { scalarDecoders } from './scalars.js';
 import type { CustomKindForm, SchemaType, StructType, VariantType } from './types.js';
 
 /** The first value that does not fit, if any, and the unknown fields before it, up to a hundred. */

@@ -6,19 +6,8 @@ import { canonicalQuantity } from '../values/quantity.js';
 import { canonicalMicroTime, canonicalTime } from '../values/time.js';
 import { ValueFormatError } from '../values/value-format-error.js';
 import { exceedsDepth, maxDepth } from './depth.js';
+import { Mismatch } from './mismatch.js';
 import type { ScalarName } from './types.js';
-
-/** A value does not fit its declaration. Its path is determined separately, since almost all values fit. */
-export class Mismatch extends Error {
-  override readonly name = 'Mismatch';
-
-  constructor(
-    readonly expected: string,
-    readonly found: unknown,
-  ) {
-    super(expected);
-  }
-}
 
 /** Converts a JSON value other than null into its canonical form. Throws Mismatch or ValueFormatError. */
 export type ScalarDecoder = (input: unknown) => unknown;

@@ -1,6 +1,4 @@
-/** Bytes that are not SPDY/3.1. */
-export class SpdyError extends Error {}
-
+import { SpdyError } from './spdy-error.js';
 /** A frame from the other side of a connection. Frames that need no reaction are left out. */
 export type SpdyEvent =
   /** A piece of a stream's data. `isLast`: the sender sends nothing more on the stream. */

@@ -2,17 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { constants, deflateSync } from 'node:zlib';
 import { spdyDictionary } from './dictionary.js';
-import {
-  dataHead,
-  openFrame,
-  pingFrame,
-  replyFrame,
-  resetFrame,
-  SpdyError,
-  type SpdyEvent,
-  SpdyReader,
-} from './spdy-frames.js';
-import { SpdyHeaderReader, SpdyHeaderWriter } from './spdy-headers.js';
+import { SpdyError } from './spdy-error.js';
+import { dataHead, openFrame, pingFrame, replyFrame, resetFrame, type SpdyEvent, SpdyReader } from './spdy-frames.js';
+import { SpdyHeaderReader } from './spdy-header-reader.js';
+import { SpdyHeaderWriter } from './spdy-header-writer.js';
 
 function adler32(bytes: Buffer): number {
   let [a, b] = [1, 0];

@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  Asn1Error,
-  certificateTime,
-  decodeDer,
-  encodeDer,
-  namedBits,
-  oidOf,
-  primitive,
-  sequence,
-  tags,
-} from './asn1.js';
+import { certificateTime, decodeDer, encodeDer, namedBits, oidOf, primitive, sequence, tags } from './asn1.js';
+import { Asn1Error } from './asn1-error.js';
 
 const hex = (node: Parameters<typeof encodeDer>[0]) => encodeDer(node).toString('hex');
 

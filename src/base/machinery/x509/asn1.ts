@@ -1,11 +1,9 @@
 import { createRequire } from 'node:module';
 import type forge from 'node-forge';
+import { Asn1Error } from './asn1-error.js';
 
 /** A node of an ASN.1 tree. `value` holds the content bytes as a binary string, or the children. */
 export type Asn1 = forge.asn1.Asn1;
-
-/** Bytes that do not have the expected structure. */
-export class Asn1Error extends Error {}
 
 /** The library's types lack the options of its reader. */
 interface Asn1Library extends Omit<typeof forge.asn1, 'fromDer'> {

@@ -11,7 +11,8 @@ import {
 } from '../../../../test/support/certificate-requests.js';
 import { nameOfType, rawRequest, type TextType, textTags } from '../../../../test/support/raw-certificates.js';
 import { encodeDer } from './asn1.js';
-import { CertificateAuthority, CertificateAuthorityError } from './certificate-authority.js';
+import { CertificateAuthority } from './certificate-authority.js';
+import { CertificateAuthorityError } from './certificate-authority-error.js';
 import { parseCertificateRequest } from './certificate-request.js';
 import { readName } from './distinguished-name.js';
 import { certificateUsages } from './key-usages.js';

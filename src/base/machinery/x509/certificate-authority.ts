@@ -9,7 +9,6 @@ import {
 } from 'node:crypto';
 import {
   type Asn1,
-  Asn1Error,
   bitString,
   certificateTime,
   childrenOf,
@@ -24,6 +23,8 @@ import {
   tags,
   wholeBytesOf,
 } from './asn1.js';
+import { Asn1Error } from './asn1-error.js';
+import { CertificateAuthorityError } from './certificate-authority-error.js';
 import type { AlternativeNames } from './certificate-request.js';
 import { generalNames } from './general-names.js';
 import type { CertificateUsages } from './key-usages.js';
@@ -44,9 +45,6 @@ export interface CertificateContent {
   /** Whether it may itself sign certificates. Default: no. */
   readonly isAuthority?: boolean;
 }
-
-/** An unreadable certificate or key, or one that can't sign. */
-export class CertificateAuthorityError extends Error {}
 
 const oids = {
   subjectKeyIdentifier: '2.5.29.14',

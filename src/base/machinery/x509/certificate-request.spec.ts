@@ -13,7 +13,8 @@ import {
   textNode,
   tlv,
 } from '../../../../test/support/raw-certificates.js';
-import { CertificateRequestError, parseCertificateRequest } from './certificate-request.js';
+import { parseCertificateRequest } from './certificate-request.js';
+import { CertificateRequestError } from './certificate-request-error.js';
 import { readPem } from './pem.js';
 
 const alternativeNames = '551d11';

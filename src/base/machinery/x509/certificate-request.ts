@@ -1,7 +1,6 @@
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import {
   type Asn1,
-  Asn1Error,
   bytesOf,
   childrenOf,
   decodeDer,
@@ -12,6 +11,8 @@ import {
   setOf,
   wholeBytesOf,
 } from './asn1.js';
+import { Asn1Error } from './asn1-error.js';
+import { CertificateRequestError } from './certificate-request-error.js';
 import { readName } from './distinguished-name.js';
 import { readExtensions } from './extensions.js';
 import { readPem } from './pem.js';
@@ -40,9 +41,6 @@ export interface CertificateRequest extends AlternativeNames {
   /** `rsa`, `ec` or `ed25519`. */
   readonly keyType: string;
 }
-
-/** A request that can't be read, or whose signature does not match its key. The message is for the client. */
-export class CertificateRequestError extends Error {}
 
 const pemLabel = 'CERTIFICATE REQUEST';
 

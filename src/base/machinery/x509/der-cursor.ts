@@ -1,4 +1,4 @@
-import { Asn1Error } from './asn1.js';
+import { Asn1Error } from './asn1-error.js';
 
 /** One DER value: its tag byte and its place in the bytes. */
 export interface DerValue {

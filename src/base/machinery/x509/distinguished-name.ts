@@ -1,16 +1,5 @@
-import {
-  type Asn1,
-  Asn1Error,
-  encodeDer,
-  oid,
-  oidOf,
-  primitive,
-  sequence,
-  sequenceOf,
-  set,
-  setOf,
-  tags,
-} from './asn1.js';
+import { type Asn1, encodeDer, oid, oidOf, primitive, sequence, sequenceOf, set, setOf, tags } from './asn1.js';
+import { Asn1Error } from './asn1-error.js';
 import { textOf } from './text.js';
 
 const oids = { commonName: '2.5.4.3', organization: '2.5.4.10' };

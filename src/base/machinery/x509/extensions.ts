@@ -1,4 +1,5 @@
-import { type Asn1, Asn1Error, contentOf, isUniversal, oidOf, sequenceOf, tags } from './asn1.js';
+import { type Asn1, contentOf, isUniversal, oidOf, sequenceOf, tags } from './asn1.js';
+import { Asn1Error } from './asn1-error.js';
 
 /**
  * The values of a list of extensions (RFC 5280, 4.1.2.9) by object identifier.

@@ -1,4 +1,5 @@
-import { type Asn1, Asn1Error, childrenOf, decodeDer, isContext, sequenceOf } from './asn1.js';
+import { type Asn1, childrenOf, decodeDer, isContext, sequenceOf } from './asn1.js';
+import { Asn1Error } from './asn1-error.js';
 import { readExtensions } from './extensions.js';
 
 /** The parts of a certificate (RFC 5280, 4.1) that are read from its bytes. */

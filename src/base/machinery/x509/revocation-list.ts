@@ -1,6 +1,6 @@
 import { type KeyObject, verify } from 'node:crypto';
 import type { Steps } from '../turns.js';
-import { Asn1Error } from './asn1.js';
+import { Asn1Error } from './asn1-error.js';
 import { DerCursor, type DerValue } from './der-cursor.js';
 
 const sequence = 0x30;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { rawName, type TextType, textNode, textTags, tlv } from '../../../../test/support/raw-certificates.js';
-import { Asn1Error, decodeDer } from './asn1.js';
+import { decodeDer } from './asn1.js';
+import { Asn1Error } from './asn1-error.js';
 import { readName } from './distinguished-name.js';
 
 /** The organization that is read from a name with this value. */

@@ -1,4 +1,5 @@
-import { type Asn1, Asn1Error, bytesOf, isUniversal, tags } from './asn1.js';
+import { type Asn1, bytesOf, isUniversal, tags } from './asn1.js';
+import { Asn1Error } from './asn1-error.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

@@ -1,6 +1,7 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, Scalar } from 'yaml';
 import { keyText } from './key-text.js';
-import { type ResolvedScalar, resolveScalar, ScalarError } from './resolve-scalar.js';
+import { type ResolvedScalar, resolveScalar } from './resolve-scalar.js';
+import { ScalarError } from './scalar-error.js';
 
 /** Parser options for documents that {@link documentValue} reads: scalars keep their source text. */
 export const documentOptions = {

@@ -1,4 +1,5 @@
-import { type ResolvedScalar, ScalarError } from './resolve-scalar.js';
+import type { ResolvedScalar } from './resolve-scalar.js';
+import { ScalarError } from './scalar-error.js';
 
 /**
  * The key of a JSON object for the key of a YAML map, as other servers of this API write it: numbers and booleans as

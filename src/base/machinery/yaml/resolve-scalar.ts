@@ -1,7 +1,4 @@
-/** A scalar has a value or a tag that can't be read. The message is safe to show to clients. */
-export class ScalarError extends Error {
-  override readonly name = 'ScalarError';
-}
+import { ScalarError } from './scalar-error.js';
 
 /** `merge` is the tag of the key `<<`. */
 type Tag = 'null' | 'bool' | 'int' | 'float' | 'str' | 'binary' | 'timestamp' | 'merge';

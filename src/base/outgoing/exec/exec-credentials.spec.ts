@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { TestIdentity } from '../../../../test/support/test-authority.js';
 import { loadClientConfig } from '../client-config.js';
-import { ClientConfigError } from '../client-config-document.js';
+import { ClientConfigError } from '../client-config-error.js';
 import { ExecCredentials, type PluginDependencies } from './exec-credentials.js';
 import { ExecPluginError } from './exec-plugin-error.js';
 

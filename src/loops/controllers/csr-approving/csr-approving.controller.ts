@@ -1,9 +1,6 @@
 import type { Authorizer } from '../../../base/machinery/authorizer.js';
-import {
-  type CertificateRequest,
-  CertificateRequestError,
-  parseCertificateRequest,
-} from '../../../base/machinery/x509/certificate-request.js';
+import { type CertificateRequest, parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
+import { CertificateRequestError } from '../../../base/machinery/x509/certificate-request-error.js';
 import type { CertificateSigningRequest } from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
 import { CertificateRequestLoop, hasTrueCondition, type StoredRequest } from '../certificate-request-loop.js';
 import { nodeClientProblem } from '../csr-signing/signer-rules.js';

@@ -1,5 +1,6 @@
 import type { CertificateAuthority } from '../../../base/machinery/x509/certificate-authority.js';
-import { CertificateRequestError, parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
+import { parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
+import { CertificateRequestError } from '../../../base/machinery/x509/certificate-request-error.js';
 import { certificateUsages } from '../../../base/machinery/x509/key-usages.js';
 import type { CertificateSigningRequest } from '../../../objects/apis/certificates/v1/certificate-signing-request.types.js';
 import { CertificateRequestLoop, hasTrueCondition, type StoredRequest } from '../certificate-request-loop.js';

@@ -1,5 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { type Authorizer, type AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
+import type { Authorizer, AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
 import { formatTime } from '../../../base/machinery/clock.js';
 import { deniedError } from '../../../base/machinery/denied-error.js';
 import { formatApiVersion, formatGroupResource, type GroupResource } from '../../../base/machinery/group-version.js';
@@ -20,7 +20,8 @@ import type { DeleteOptions } from '../../../objects/registry/strategy.js';
 import type { SubresourceDefinition, ViewSubresource } from '../../../objects/registry/subresource-definition.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import { workStore } from '../work-store.js';
-import { type ReconcileContext, serverUser, TermOver } from './reconcile-context.js';
+import { type ReconcileContext, serverUser } from './reconcile-context.js';
+import { TermOver } from './term-over.js';
 import { type PlannedCreation, WriteLimiter } from './write-limiter.js';
 
 /** The dependencies of the controllers' client. */

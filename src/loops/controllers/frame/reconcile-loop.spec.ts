@@ -20,8 +20,9 @@ import type { ResourceStores } from '../../../objects/registry/store/resource-st
 import type { WorkOutcome } from '../work-queue.js';
 import { LoopClient, type ResourceClient } from './loop-client.js';
 import { LoopEvents } from './loop-events.js';
-import { componentUser, ReconcileContext, serverUser, TermOver } from './reconcile-context.js';
+import { componentUser, ReconcileContext, serverUser } from './reconcile-context.js';
 import { ownKey, ReconcileLoop, type Source, source, splitKey } from './reconcile-loop.js';
+import { TermOver } from './term-over.js';
 
 type Map = ConfigMap & ApiObject;
 type StoredEvent = Event & ApiObject;

@@ -11,6 +11,7 @@ import type {
 } from '../../../objects/apis/autoscaling/v2/metric.types.js';
 import type { StoredPod } from '../frame/indexes.js';
 import { errorMessage } from '../frame/refusals.js';
+import { MetricFault } from './metric-fault.js';
 import type { DescribedObject, MetricsClient } from './metrics-client.js';
 import {
   replicasByAverage,
@@ -37,23 +38,6 @@ export interface Proposal {
   /** The metric, in words. */
   readonly name: string;
   readonly status: MetricStatus;
-}
-
-/** Why a metric requests nothing. The reason and the message are those of the condition. */
-export class MetricFault extends Error {
-  constructor(
-    readonly reason: string,
-    message: string,
-    /** What failed, in words; undefined when the message says it. */
-    private readonly what?: string,
-  ) {
-    super(message);
-  }
-
-  /** The message with what failed. */
-  get whole(): string {
-    return this.what === undefined ? this.message : `${this.what}: ${this.message}`;
-  }
 }
 
 /** The tolerances of the rules, or else `tolerance`. */

@@ -10,13 +10,11 @@ import { mostPageBytes } from '../../../storage/page-size.js';
 import type { Storage, StoredObject } from '../../../storage/storage.interface.js';
 import { workStore } from '../work-store.js';
 import type { ContentReport } from './namespace-conditions.js';
+import { NamespaceGone } from './namespace-gone.js';
 
 const pageSize = 500;
 const deleteWorkers = 32;
 const podsResource = 'pods';
-
-/** The namespace no longer exists, or another one has its name. */
-export class NamespaceGone extends Error {}
 
 /** Deletes the objects in a namespace, each under the rules of its kind. */
 export class NamespaceContent {

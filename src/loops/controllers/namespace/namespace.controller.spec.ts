@@ -21,7 +21,8 @@ import { type RunningControllers, startControllers } from '../controllers.js';
 import { ManualTimers } from '../testing/manual-timers.js';
 import { workContext } from '../work-context.js';
 import { NamespaceController } from './namespace.controller.js';
-import { NamespaceContent, NamespaceGone } from './namespace-content.js';
+import { NamespaceContent } from './namespace-content.js';
+import { NamespaceGone } from './namespace-gone.js';
 
 const names = vendorNames('k8s.io');
 const quiet = new Logger('error', 'text', () => {});

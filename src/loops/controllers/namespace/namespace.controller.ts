@@ -16,7 +16,8 @@ import {
 import { accountContext } from '../work-context.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { type ContentReport, discoveryProblem, updateConditions } from './namespace-conditions.js';
-import { NamespaceContent, NamespaceGone } from './namespace-content.js';
+import { NamespaceContent } from './namespace-content.js';
+import { NamespaceGone } from './namespace-gone.js';
 
 type StoredNamespace = Namespace & ApiObject;
 

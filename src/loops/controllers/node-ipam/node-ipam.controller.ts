@@ -1,8 +1,9 @@
 import { parseCidr } from '../../../base/config/network.js';
 import type { NodeRanges } from '../../../base/config/node-ipam.options.js';
 import type { Allocation } from '../../../objects/registry/allocation/allocation.js';
-import { type ReconcileContext, TermOver } from '../frame/reconcile-context.js';
+import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { type ReconcileDependencies, ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
+import { TermOver } from '../frame/term-over.js';
 import type { StoredNode } from '../node-lifecycle/node-silence.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { NodeRangeClaims, podRangesOf } from './node-range-claims.js';

@@ -16,7 +16,8 @@ import {
   zoneOf,
 } from './node-silence.js';
 import { evictingKey, evictingTaints, hasEvictingTaint, schedulingTaints } from './node-taints.js';
-import { type EvictionRates, evictionRates, isEverythingLost, RateLimit, type ZoneCount } from './zones.js';
+import { RateLimit } from './rate-limit.js';
+import { type EvictionRates, evictionRates, isEverythingLost, type ZoneCount } from './zones.js';
 
 type StoredLease = Lease & ApiObject;
 

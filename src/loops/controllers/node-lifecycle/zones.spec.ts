@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { evictionRates, RateLimit, zoneState } from './zones.js';
+import { RateLimit } from './rate-limit.js';
+import { evictionRates, zoneState } from './zones.js';
 
 const rates = { rate: 0.1, secondaryRate: 0.01, unhealthyThreshold: 0.55, largeSize: 50 };
 

@@ -2,6 +2,7 @@ import { deepEqual } from '../../../base/machinery/patch/json-value.js';
 import type { VolumeAnnotations } from '../../../base/machinery/volume-annotations.js';
 import type { StoredClaim, StoredVolume } from '../../scheduler/volumes.js';
 import { isMeantFor } from './match-volume.js';
+import { Taken } from './taken.js';
 
 type ClaimStatus = StoredClaim['status'];
 export type VolumePhase = 'Available' | 'Bound' | 'Released' | 'Failed';
@@ -76,11 +77,4 @@ export function claimStatus(
   const attributes = volume.spec.volumeAttributesClassName;
   if (status.phase !== 'Bound' && attributes !== undefined) next.currentVolumeAttributesClassName = attributes;
   return deepEqual(next, status) ? status : next;
-}
-
-/** The claim or the volume was bound to another one meanwhile. */
-export class Taken extends Error {
-  constructor() {
-    super('another claim or volume was faster');
-  }
 }

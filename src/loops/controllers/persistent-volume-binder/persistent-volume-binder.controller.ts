@@ -12,15 +12,7 @@ import {
   splitKey,
 } from '../frame/reconcile-loop.js';
 import type { WorkOutcome } from '../work-queue.js';
-import {
-  boundClaim,
-  boundVolume,
-  claimStatus,
-  Taken,
-  unboundVolume,
-  type VolumePhase,
-  volumeStatus,
-} from './bound-state.js';
+import { boundClaim, boundVolume, claimStatus, unboundVolume, type VolumePhase, volumeStatus } from './bound-state.js';
 import {
   chooseVolume,
   classOf,
@@ -33,6 +25,7 @@ import {
 } from './match-volume.js';
 import { defaultClass, provisionerOf, type StoredClass } from './provisioning.js';
 import { reclaimFailure } from './reclaim.js';
+import { Taken } from './taken.js';
 
 /** The state of a claim that lost its volume, which is final. */
 const lost = {

@@ -24,6 +24,7 @@ import { type Choosers, concernedBy, ownerKeys, rememberedSelectors } from '../f
 import { allOf, slowStart } from '../frame/slow-start.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { nextSteps, type SetState } from './next-steps.js';
+import { StaleClaim } from './stale-claim.js';
 import {
   identityLabels,
   newPod,
@@ -33,7 +34,7 @@ import {
   type StoredStatefulSet,
 } from './stateful-pods.js';
 import { nextAvailableInMs, nextStatefulStatus } from './stateful-status.js';
-import { StaleClaim, StatefulWrites } from './stateful-writes.js';
+import { StatefulWrites } from './stateful-writes.js';
 
 /** How soon a pod is tried again while claims of a former pod of its name still exist. */
 const staleClaimMs = 1_000;

@@ -8,10 +8,8 @@ import type { ReconcileContext } from '../frame/reconcile-context.js';
 import { isRace, keyOf } from '../frame/reconcile-loop.js';
 import { errorMessage, isAlreadyExists, isNamespaceTerminating } from '../frame/refusals.js';
 import { isStaleClaim, wantedOwners } from './claim-owners.js';
+import { StaleClaim } from './stale-claim.js';
 import { claimNames, claimsOf, ordinalOf, podName, type StoredClaim, type StoredStatefulSet } from './stateful-pods.js';
-
-/** A claim that belongs to a former pod still exists. */
-export class StaleClaim extends Error {}
 
 /** The loop's writes for a set, with the events about them. */
 export class StatefulWrites {

@@ -1,13 +1,11 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { ClaimNotMade } from './claim-not-made.js';
 import { DeviceFault } from './device-fault.js';
 import type { DeviceObjects, StoredDeviceClaim } from './device-objects.js';
 
 /** The most users of one claim. */
 const mostUsers = 256;
-
-/** The pod can't be placed yet: a control loop still makes a claim that it needs, and nothing has to be reported. */
-export class ClaimNotMade extends DeviceFault {}
 
 /** The claims to devices that a pod names. Throws a DeviceFault if a claim does not exist or can't be used. */
 export function claimsOf(

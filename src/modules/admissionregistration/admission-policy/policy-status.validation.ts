@@ -1,7 +1,8 @@
 import { type FieldError, FieldPath, invalid, required } from '../../../base/machinery/field-error.js';
 import type { ValidatingAdmissionPolicyStatus } from '../../../objects/apis/admissionregistration/v1/validating-admission-policy.types.js';
 import { validateConditions } from '../../../objects/apis/meta/v1/validation/condition.validation.js';
-import { JsonPathError, parseJsonPath } from '../../../objects/custom-resources/definition/json-path.js';
+import { parseJsonPath } from '../../../objects/custom-resources/definition/json-path.js';
+import { JsonPathError } from '../../../objects/custom-resources/definition/json-path-error.js';
 
 const statusPath = FieldPath.of('status');
 const warningsPath = statusPath.child('typeChecking').child('expressionWarnings');

@@ -1,7 +1,8 @@
 import { type Clock, formatTime } from '../../../base/machinery/clock.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
-import { CertificateRequestError, parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
+import { parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
+import { CertificateRequestError } from '../../../base/machinery/x509/certificate-request-error.js';
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestSpec,

@@ -6,7 +6,8 @@ import {
   notSupported,
   required,
 } from '../../../base/machinery/field-error.js';
-import { CertificateRequestError, parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
+import { parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
+import { CertificateRequestError } from '../../../base/machinery/x509/certificate-request-error.js';
 import {
   type CertificateSigningRequest,
   type CertificateSigningRequestSpec,

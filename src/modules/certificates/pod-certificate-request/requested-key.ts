@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { CertificateRequestError, parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
+import { parseCertificateRequest } from '../../../base/machinery/x509/certificate-request.js';
+import { CertificateRequestError } from '../../../base/machinery/x509/certificate-request-error.js';
 import { encodePem } from '../../../base/machinery/x509/pem.js';
 import type { PodCertificateRequest } from '../../../objects/apis/certificates/v1beta1/pod-certificate-request.types.js';
 

@@ -15,9 +15,9 @@ import {
 import {
   findingUncovered,
   type Permission,
-  TooManyPermissions,
   uncoveredPermissions,
 } from '../../../objects/apis/rbac/rules/rule-cover.js';
+import { TooManyPermissions } from '../../../objects/apis/rbac/rules/too-many-permissions.js';
 import type { ClusterRole, PolicyRule, Role } from '../../../objects/apis/rbac/v1/role.types.js';
 import type { RoleBinding, RoleRef } from '../../../objects/apis/rbac/v1/role-binding.types.js';
 import { readStored, type StoredResources } from '../../../objects/registry/store/object-codec.js';

@@ -2,6 +2,7 @@ import type { ConfigMap } from '../../../objects/apis/core/v1/config-map.types.j
 import type { Container, EnvVar } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { Secret } from '../../../objects/apis/core/v1/secret.types.js';
+import { ContainerConfigError } from './container-config-error.js';
 import { expand } from './expand.js';
 import { type AddressFields, podFieldValue, resourceFieldValue } from './field-values.js';
 
@@ -20,9 +21,6 @@ export interface EnvironmentInput extends AddressFields {
   /** The allocatable resources of the node. */
   readonly allocatable: Readonly<Record<string, string>>;
 }
-
-/** The container can't be configured because an object or a key that it refers to is missing. */
-export class ContainerConfigError extends Error {}
 
 /** The environment of a container, in the order of its declaration. @throws ContainerConfigError */
 export async function containerEnvironment(input: EnvironmentInput): Promise<Map<string, string>> {

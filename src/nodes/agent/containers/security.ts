@@ -4,7 +4,7 @@ import type { SeccompProfile } from '../../../objects/apis/core/v1/security-cont
 import type { ContainerSecurity } from '../cri/container-messages.js';
 import type { Image } from '../cri/image-messages.js';
 import { namespaceModes, profileTypes } from '../cri/sandbox-messages.js';
-import { ContainerConfigError } from './environment.js';
+import { ContainerConfigError } from './container-config-error.js';
 
 /** Parts of /proc and /sys that containers don't see, unless they ask for an unmasked /proc. */
 const maskedPaths = [

@@ -1,4 +1,5 @@
-import { GrpcConnection, GrpcError, grpcCodes } from '../grpc/grpc-connection.js';
+import { GrpcConnection, grpcCodes } from '../grpc/grpc-connection.js';
+import { GrpcError } from '../grpc/grpc-error.js';
 import * as containers from './container-messages.js';
 import type { CgroupDriver, ContainerRuntime } from './container-runtime.js';
 import * as images from './image-messages.js';

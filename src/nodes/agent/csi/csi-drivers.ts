@@ -1,4 +1,4 @@
-import { VolumeProblem } from '../volumes/volume-sources.js';
+import { VolumeProblem } from '../volumes/volume-problem.js';
 import type { CsiDriverClient } from './csi-driver-client.js';
 
 /** The drivers that are registered on this node. */

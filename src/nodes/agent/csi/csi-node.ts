@@ -2,7 +2,8 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import type { CSINode, CSINodeDriver } from '../../../objects/apis/storage/v1/csi-node.types.js';
-import { ApiError, type ApiUser } from '../../connection/api-connection.js';
+import type { ApiUser } from '../../connection/api-connection.js';
+import { ApiError } from '../../connection/api-error.js';
 import type { DriverInfo } from './csi-messages.js';
 
 export interface CsiNodeDependencies {

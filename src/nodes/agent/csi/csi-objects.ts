@@ -3,10 +3,12 @@ import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import { attachmentName, type CsiSource } from '../../../objects/apis/storage/csi-names.js';
 import type { CSIDriver } from '../../../objects/apis/storage/v1/csi-driver.types.js';
 import type { VolumeAttachment } from '../../../objects/apis/storage/v1/volume-attachment.types.js';
-import { ApiError, type ApiUser } from '../../connection/api-connection.js';
+import type { ApiUser } from '../../connection/api-connection.js';
+import { ApiError } from '../../connection/api-error.js';
 import type { ApiObjects } from '../api-objects.js';
 import type { PodTokens } from '../pod-tokens.js';
-import { VolumePending, VolumeProblem } from '../volumes/volume-sources.js';
+import { VolumePending } from '../volumes/volume-pending.js';
+import { VolumeProblem } from '../volumes/volume-problem.js';
 import { type CsiVolume, podInfo } from './csi-volume.js';
 
 type Texts = Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import type { Volume } from '../../../objects/apis/core/v1/volume.types.js';
 import type { CsiSource } from '../../../objects/apis/storage/csi-names.js';
 import type { CSIDriver } from '../../../objects/apis/storage/v1/csi-driver.types.js';
 import { podUid } from '../pods/pod-form.js';
-import { VolumeProblem } from '../volumes/volume-sources.js';
+import { VolumeProblem } from '../volumes/volume-problem.js';
 
 interface SecretPlace {
   readonly namespace: string;

@@ -15,9 +15,11 @@ import type { RuntimeView } from '../pods/runtime-view.js';
 import { machineUse, podMemory, podsUse } from '../server/resource-metrics.js';
 import { DiskLimits } from './disk-limits.js';
 import { DiskWatch } from './disk-watch.js';
-import { evictionMessage, type Observations, Pressures, podToEvict, type Shortage, Shortages } from './eviction.js';
+import { evictionMessage, type Observations, podToEvict, type Shortage } from './eviction.js';
 import { ImageCleanup } from './image-cleanup.js';
+import { Pressures } from './pressures.js';
 import { rotateRunningLogs } from './running-logs.js';
+import { Shortages } from './shortages.js';
 
 export interface HousekeeperDependencies {
   readonly runtime: ContainerRuntime;

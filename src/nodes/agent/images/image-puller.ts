@@ -7,27 +7,12 @@ import type { EnvironmentReader } from '../containers/environment.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import type { Image } from '../cri/image-messages.js';
 import type { SandboxConfig } from '../cri/sandbox-messages.js';
-import { GrpcError, grpcCodes } from '../grpc/grpc-connection.js';
+import { grpcCodes } from '../grpc/grpc-connection.js';
+import { GrpcError } from '../grpc/grpc-error.js';
 import { BackOff } from '../pods/back-off.js';
-import type { StartProblem } from '../pods/container-statuses.js';
 import { imageNameProblem, parseImageName } from './image-names.js';
 import { pullCredentials } from './pull-secrets.js';
-
-/** A container that can't start now. */
-export class StartFailure extends Error {
-  constructor(
-    readonly problem: StartProblem,
-    /** The time of the next attempt, in milliseconds since the epoch; undefined: after the usual pause. */
-    readonly retryAt?: number,
-  ) {
-    super(problem.message);
-  }
-
-  /** Whether the image is the reason; image problems have events of their own. */
-  get isOfImage(): boolean {
-    return /Image/.test(this.problem.reason);
-  }
-}
+import { StartFailure } from './start-failure.js';
 
 export interface PullRequest {
   readonly pod: Pod;

@@ -1,5 +1,5 @@
 import type { PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
-import { StartFailure } from '../images/image-puller.js';
+import { StartFailure } from '../images/start-failure.js';
 import type { StartProblem } from './container-statuses.js';
 import type { ContainerStart } from './pod-actions.js';
 import { podUid } from './pod-form.js';

@@ -2,7 +2,8 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
-import { ApiError, type ApiUser } from '../../connection/api-connection.js';
+import type { ApiUser } from '../../connection/api-connection.js';
+import { ApiError } from '../../connection/api-error.js';
 import { resizeConditions } from './pod-status.js';
 
 /** The API object whose status is written. */

@@ -1,6 +1,7 @@
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
-import { VolumePending, VolumeProblem } from '../volumes/volume-sources.js';
+import { VolumePending } from '../volumes/volume-pending.js';
+import { VolumeProblem } from '../volumes/volume-problem.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
 /** When a pod has waited this long for its volumes, an event reports it. */

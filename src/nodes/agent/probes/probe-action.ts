@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { GRPCAction, HTTPGetAction } from '../../../objects/apis/core/v1/probe.types.js';
-import { GrpcError, grpcCodes } from '../grpc/grpc-connection.js';
+import { grpcCodes } from '../grpc/grpc-connection.js';
+import { GrpcError } from '../grpc/grpc-error.js';
 import { message, scalar } from '../grpc/wire.js';
 import { dialText } from './dial-text.js';
 import { askContainer, type HttpAnswer } from './http-request.js';

@@ -3,7 +3,8 @@ import type { Container } from '../../../objects/apis/core/v1/container.types.js
 import type { Probe } from '../../../objects/apis/core/v1/probe.types.js';
 import type { EventType } from '../agent-events.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
-import { GrpcError, grpcCodes } from '../grpc/grpc-connection.js';
+import { grpcCodes } from '../grpc/grpc-connection.js';
+import { GrpcError } from '../grpc/grpc-error.js';
 import type { RuntimeContainer } from '../pods/runtime-pod.js';
 import { type CheckResult, checkGrpc, checkHttp, checkTcp, portOf } from './probe-action.js';
 import type { ProbeCounts } from './probe-counts.js';

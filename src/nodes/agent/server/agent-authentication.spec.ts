@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { systemTimers } from '../../../base/machinery/timers.js';
 import { vendorNames } from '../../../base/machinery/vendor.js';
 import { AgentAuthentication } from './agent-authentication.js';
-import { CallerRefusal } from './caller.js';
+import { CallerRefusal } from './caller-refusal.js';
 
 it('the tokens of strangers take up few requests to the API, and more of them are refused', async () => {
   const answers: ((value: object) => void)[] = [];

@@ -4,7 +4,8 @@ import type { TLSSocket } from 'node:tls';
 import type { Timers } from '../../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { ApiUser } from '../../connection/api-connection.js';
-import { anonymous, type Caller, CallerRefusal } from './caller.js';
+import { anonymous, type Caller } from './caller.js';
+import { CallerRefusal } from './caller-refusal.js';
 import { Reviews } from './reviews.js';
 import { TimedCache } from './timed-cache.js';
 

@@ -1,7 +1,8 @@
 import type { Timers } from '../../../base/machinery/timers.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { ApiUser } from '../../connection/api-connection.js';
-import { type Caller, CallerRefusal } from './caller.js';
+import type { Caller } from './caller.js';
+import { CallerRefusal } from './caller-refusal.js';
 import { Reviews } from './reviews.js';
 import { TimedCache } from './timed-cache.js';
 

@@ -6,7 +6,7 @@ import { isRunning, runsOf } from '../pods/runtime-pod.js';
 import { openFileInside } from '../volumes/inside.js';
 import { agentMetrics } from './agent-metrics.js';
 import type { AgentServerDependencies } from './agent-server-dependencies.js';
-import { CallerRefusal } from './caller.js';
+import { CallerRefusal } from './caller-refusal.js';
 import { containerMetrics } from './container-metrics.js';
 import { logQueryOf, readLog } from './log-reader.js';
 import { resourceMetrics } from './resource-metrics.js';

@@ -7,7 +7,7 @@ import { restrictUpgrades } from '../../../base/machinery/restrict-upgrades.js';
 import type { CertificatePair } from '../node/node-certificates.js';
 import { AgentPages } from './agent-pages.js';
 import type { AgentServerDependencies, ServerCertificates } from './agent-server-dependencies.js';
-import { CallerRefusal } from './caller.js';
+import { CallerRefusal } from './caller-refusal.js';
 import { openRuntimeStream } from './runtime-streams.js';
 import { joinWithRuntime } from './stream-proxy.js';
 

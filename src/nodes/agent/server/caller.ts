@@ -7,13 +7,3 @@ export interface Caller {
 }
 
 export const anonymous: Caller = { name: 'system:anonymous', groups: ['system:unauthenticated'] };
-
-/** A response other than success. */
-export class CallerRefusal extends Error {
-  constructor(
-    readonly status: number,
-    message: string,
-  ) {
-    super(message);
-  }
-}

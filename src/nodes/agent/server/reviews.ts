@@ -1,6 +1,6 @@
 import { CallSeats } from '../../../base/outgoing/call-seats.js';
 import type { ApiUser } from '../../connection/api-connection.js';
-import { CallerRefusal } from './caller.js';
+import { CallerRefusal } from './caller-refusal.js';
 
 /** Together with those of another kind fewer than the urgent requests that a connection has at a time. */
 const limits = { calls: 8, waiting: 64 };

@@ -3,7 +3,7 @@ import type { PodManager } from '../pod-manager.js';
 import { podUid } from '../pods/pod-form.js';
 import { isRunning, type RuntimeContainer, runsOf, usableSandbox } from '../pods/runtime-pod.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
-import { CallerRefusal } from './caller.js';
+import { CallerRefusal } from './caller-refusal.js';
 
 export interface StreamDependencies {
   readonly manager: PodManager;

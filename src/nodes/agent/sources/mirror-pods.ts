@@ -2,7 +2,8 @@ import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Node } from '../../../objects/apis/core/v1/node.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import { ApiError, type ApiUser } from '../../connection/api-connection.js';
+import type { ApiUser } from '../../connection/api-connection.js';
+import { ApiError } from '../../connection/api-error.js';
 import { podAnnotations, podKey, podUid } from '../pods/pod-form.js';
 import type { PodWorker } from '../pods/pod-worker.js';
 

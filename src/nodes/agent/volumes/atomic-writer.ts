@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
-import { makeFile, PathEscape, safeParts } from './inside.js';
+import { makeFile, safeParts } from './inside.js';
+import { PathEscape } from './path-escape.js';
 
 /** A file of a volume. */
 export interface ProjectedFile {

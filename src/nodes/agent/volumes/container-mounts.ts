@@ -2,7 +2,7 @@ import { promises as fs } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
 import type { Container, EphemeralContainer, VolumeMount } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
-import { ContainerConfigError } from '../containers/environment.js';
+import { ContainerConfigError } from '../containers/container-config-error.js';
 import { expand } from '../containers/expand.js';
 import { type Device, type ImageSpec, type Mount, mountPropagations } from '../cri/container-messages.js';
 import type { PodFolders } from '../pod-folders.js';

@@ -1,7 +1,7 @@
 import { promises as fs, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFile } from './inside.js';
-import { VolumeProblem } from './volume-sources.js';
+import { VolumeProblem } from './volume-problem.js';
 
 /**
  * Checks that a host path has the type that the pod declares, and creates it if the type allows that. @throws

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { rotateLog } from '../housekeeping/log-rotation.js';
 import { writeAtomically } from './atomic-writer.js';
-import { openFileInside, openInside, PathEscape, safeParts } from './inside.js';
+import { openFileInside, openInside, safeParts } from './inside.js';
+import { PathEscape } from './path-escape.js';
 import { giveToGroup } from './volume-group.js';
 
 describe('paths of volumes', { skip: process.platform !== 'linux' && 'paths of open files are those of Linux' }, () => {

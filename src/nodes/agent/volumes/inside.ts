@@ -1,5 +1,6 @@
 import { constants, promises as fs } from 'node:fs';
 import { join } from 'node:path';
+import { PathEscape } from './path-escape.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_CREAT, O_EXCL, O_WRONLY } = constants;
 /**
@@ -7,9 +8,6 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_CREAT, O_EXCL, O_WRONLY } = constan
  * it.
  */
 const O_PATH = 0o10000000;
-
-/** A path that leads out of its folder, or to a file of another type than expected. */
-export class PathEscape extends Error {}
 
 /** Splits a relative path. @throws PathEscape for absolute paths and those with `..` */
 export function safeParts(path: string): string[] {

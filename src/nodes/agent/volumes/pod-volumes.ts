@@ -10,14 +10,9 @@ import { type Payload, writeAtomically } from './atomic-writer.js';
 import { prepareHostPath } from './host-path.js';
 import { isMounted, mountMemory, mountNfs } from './mounts.js';
 import { giveToGroup } from './volume-group.js';
-import {
-  downwardFiles,
-  entriesOf,
-  projectedFiles,
-  type SourceInput,
-  VolumePending,
-  VolumeProblem,
-} from './volume-sources.js';
+import { VolumePending } from './volume-pending.js';
+import { VolumeProblem } from './volume-problem.js';
+import { downwardFiles, entriesOf, projectedFiles, type SourceInput } from './volume-sources.js';
 
 /** The path of a pod's volume on the machine. */
 export interface ReadyVolume {

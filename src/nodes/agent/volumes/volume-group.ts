@@ -1,6 +1,7 @@
 import { constants, promises as fs } from 'node:fs';
 import { join } from 'node:path';
-import { openInside, PathEscape } from './inside.js';
+import { openInside } from './inside.js';
+import { PathEscape } from './path-escape.js';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const ofFolder = 0o2770;

@@ -9,12 +9,7 @@ import type {
 import type { EnvironmentReader } from '../containers/environment.js';
 import { type AddressFields, podFieldValue, resourceFieldValue } from '../containers/field-values.js';
 import type { ProjectedFile } from './atomic-writer.js';
-
-/** A volume that can't be prepared now. The message is for the pod's events. */
-export class VolumeProblem extends Error {}
-
-/** A volume that waits for other components; there is no error yet. */
-export class VolumePending extends Error {}
+import { VolumeProblem } from './volume-problem.js';
 
 /** The readers that provide the content of volumes. */
 export interface SourceInput extends AddressFields {

@@ -5,6 +5,7 @@ import { codeName } from '../wire/codes.js';
 import { headerBytes, type Query } from '../wire/query.js';
 import { AnswerCache } from './answer-cache.js';
 import { askOverTcp, askOverUdp, type UpstreamServer } from './exchange.js';
+import { TooManyQueries } from './too-many-queries.js';
 
 export type Transport = 'udp' | 'tcp';
 
@@ -24,9 +25,6 @@ export interface ForwarderDependencies {
   readonly timers: Timers;
   readonly random: () => number;
 }
-
-/** Too many queries are under way. */
-export class TooManyQueries extends Error {}
 
 const attemptMs = 2_000;
 const attempts = 3;

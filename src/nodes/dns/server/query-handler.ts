@@ -3,9 +3,10 @@ import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { DnsMetrics } from '../dns-metrics.js';
-import { type Forwarder, TooManyQueries, type Transport } from '../forward/forwarder.js';
+import type { Forwarder, Transport } from '../forward/forwarder.js';
+import { TooManyQueries } from '../forward/too-many-queries.js';
 import { clusterAnswer, type ZoneSettings } from '../records/cluster-answer.js';
-import { type ClusterNames } from '../records/cluster-names.js';
+import type { ClusterNames } from '../records/cluster-names.js';
 import {
   type Answer,
   answerOf,

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { openChannels } from './channel-socket.js';
-import { SpdyConnection, type SpdyStream } from './spdy-connection.js';
+import { ProtocolError } from './protocol-error.js';
+import { SpdyConnection } from './spdy-connection.js';
+import type { SpdyStream } from './spdy-stream.js';
 
 /** The streams of one command, whichever protocol carries them. Streams that were not requested are undefined. */
 export interface CommandStreams {
@@ -15,9 +17,6 @@ export interface CommandStreams {
   /** Reports how the command has ended, after its output, and closes the connection. */
   readonly finish: (exitCode: number) => Promise<void>;
 }
-
-/** Thrown for a request for streams that this side does not know; the request is refused with this message. */
-export class ProtocolError extends Error {}
 
 const spdyProtocols = ['v4.channel.k8s.io', 'v3.channel.k8s.io', 'v2.channel.k8s.io', 'channel.k8s.io'] as const;
 /** The number of the channel of each stream within a WebSocket. */

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import { openChannels } from './channel-socket.js';
-import { acceptSpdy, ProtocolError } from './command-streams.js';
-import { SpdyConnection, type SpdyStream } from './spdy-connection.js';
+import { acceptSpdy } from './command-streams.js';
+import { ProtocolError } from './protocol-error.js';
+import { SpdyConnection } from './spdy-connection.js';
+import type { SpdyStream } from './spdy-stream.js';
 
 /** One connection to a port of a pod. */
 export interface PortConnection {

@@ -1,45 +1,13 @@
 import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import { dataHead, pingFrame, replyFrame, resetFrame, SpdyReader } from '../../../base/machinery/spdy/spdy-frames.js';
-import { SpdyHeaderReader, SpdyHeaderWriter } from '../../../base/machinery/spdy/spdy-headers.js';
+import { SpdyHeaderReader } from '../../../base/machinery/spdy/spdy-header-reader.js';
+import { SpdyHeaderWriter } from '../../../base/machinery/spdy/spdy-header-writer.js';
 import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';
+import { SpdyStream } from './spdy-stream.js';
 
 /** The most streams open at a time; further ones are refused. */
 const maxStreams = 1000;
-
-/** One stream that a client has begun. Reading ends when the client ends the stream; ending it ends this side. */
-export class SpdyStream extends Duplex {
-  private wake: (() => void) | undefined;
-
-  constructor(
-    readonly headers: ReadonlyMap<string, string>,
-    private readonly sendPiece: (bytes: Buffer, isLast: boolean) => Promise<void>,
-  ) {
-    super({ allowHalfOpen: true });
-  }
-
-  /** Resolves when the reader takes more. */
-  async receive(bytes: Buffer): Promise<void> {
-    if (this.destroyed || bytes.length === 0 || this.push(bytes)) return;
-    await new Promise<void>((resolve) => {
-      this.wake = resolve;
-      this.once('close', resolve);
-    });
-  }
-
-  override _read(): void {
-    this.wake?.();
-    this.wake = undefined;
-  }
-
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
-    this.sendPiece(chunk, false).then(() => done(), done);
-  }
-
-  override _final(done: (error?: Error) => void): void {
-    this.sendPiece(Buffer.alloc(0), true).then(() => done(), done);
-  }
-}
 
 /** The serving side of a connection of SPDY/3.1, as node agents speak it. */
 export class SpdyConnection {

@@ -26,6 +26,7 @@ import type { CelEnvironment } from './environment.js';
 import { compileList, compileMap, compileMessage } from './literals.js';
 import { operatorEstimate } from './operation-cost.js';
 import { operatorType } from './operator-types.js';
+import { TooManyIssues } from './too-many-issues.js';
 
 /** Checks the types of an expression and prepares its evaluation, in one walk. Collects all faults. */
 export class Compiler implements ExpressionCompiler {
@@ -330,9 +331,6 @@ function lastFieldsOf(names: Iterable<string>): ReadonlySet<string> {
 }
 
 const lastFields = lastFieldsOf(typeNames);
-
-/** Thrown to stop checking an expression with too many faults. */
-export class TooManyIssues extends Error {}
 
 function findLocal(name: string, scope: VariableScope | undefined): VariableScope | undefined {
   for (let at = scope; at !== undefined; at = at.outer) if (at.name === name) return at;

@@ -1,4 +1,5 @@
-import { CelCompileError, type CelIssue } from '../cel-error.js';
+import { CelCompileError } from '../cel-compile-error.js';
+import type { CelIssue } from '../cel-error.js';
 import { unescapeLiteral } from './escapes.js';
 
 export type TokenKind = 'identifier' | 'quoted' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'operator' | 'end';

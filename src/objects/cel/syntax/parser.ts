@@ -1,4 +1,4 @@
-import { CelCompileError } from '../cel-error.js';
+import { CelCompileError } from '../cel-compile-error.js';
 import type { CompileWork } from '../compile-work.js';
 import { Uint, type Value } from '../values/value.js';
 import type { Expression, ListExpression, MapExpression, MessageExpression } from './expression.js';

@@ -1,9 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-
-/** Thrown when an object in the response of a conversion webhook is not the one that was sent. */
-export class ConvertedObjectFault extends Error {
-  override readonly name = 'ConvertedObjectFault';
-}
+import { ConvertedObjectFault } from './converted-object-fault.js';
 
 const identity = ['name', 'namespace', 'uid'] as const;
 

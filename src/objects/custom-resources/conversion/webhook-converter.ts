@@ -6,8 +6,10 @@ import type { ConversionCall, ConversionTransport } from '../../../base/outgoing
 import { ReviewClient } from '../../../base/outgoing/review-client.js';
 import { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 import type { WebhookConversion } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
+import { ConversionError } from './conversion-error.js';
 import { type ConversionReviewVersion, conversionReview } from './conversion-review.js';
-import { ConvertedObjectFault, checkedObject } from './converted-object.js';
+import { checkedObject } from './converted-object.js';
+import { ConvertedObjectFault } from './converted-object-fault.js';
 import { readConversionAnswer } from './read-conversion-answer.js';
 
 const maxObjects = 500;
@@ -138,19 +140,6 @@ export class WebhookConverter {
     const group = parseApiVersion(apiVersion);
     const from = group === undefined ? apiVersion : `${group.group}/${group.version}`;
     return new ConversionError(`conversion webhook for ${from}, Kind=${this.of.kind} failed: ${message}`, error);
-  }
-}
-
-/** The 500 for a conversion without a usable response. */
-export class ConversionError extends StatusError {
-  constructor(message: string, cause: unknown) {
-    super('InternalError', message, { cause });
-    this.name = 'ConversionError';
-  }
-
-  /** Always expected: the webhook is at fault, not the server. */
-  override get isExpected(): boolean {
-    return true;
   }
 }
 

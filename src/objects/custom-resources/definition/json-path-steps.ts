@@ -1,4 +1,5 @@
 import { ownValue } from '../../../base/machinery/own-value.js';
+import type { LookBudget } from './look-budget.js';
 
 /** One step of a JSON path: from the values found so far to further ones. */
 export type Step =
@@ -23,14 +24,6 @@ export type Step =
 
 /** Thrown when a path does not fit the value. */
 class Unfit extends Error {}
-
-/** The most values that all paths of a table row may read in one object. */
-const mostLooks = 30_000;
-
-/** How many values the evaluations that share the budget may still read. */
-export class LookBudget {
-  left = mostLooks;
-}
 
 /** The values that steps find from a value; undefined when they do not fit it, or read too much of it. */
 export function evaluateSteps(

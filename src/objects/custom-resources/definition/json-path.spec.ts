@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findByPath, JsonPathError, parseJsonPath, plainFields } from './json-path.js';
+import { findByPath, parseJsonPath, plainFields } from './json-path.js';
+import { JsonPathError } from './json-path-error.js';
 
 const object = {
   metadata: { labels: { 'a.b/c': 'dotted' } },

@@ -1,4 +1,6 @@
-import { evaluateSteps, LookBudget, type Step } from './json-path-steps.js';
+import { JsonPathError } from './json-path-error.js';
+import { evaluateSteps, type Step } from './json-path-steps.js';
+import { LookBudget } from './look-budget.js';
 
 /**
  * A JSON path of a printer column, in the form that command-line clients use without the braces: fields (`.spec.x`,
@@ -9,9 +11,6 @@ export interface JsonPath {
   readonly text: string;
   readonly steps: readonly Step[];
 }
-
-/** Thrown for a string that is not a JSON path; the message gives the reason. */
-export class JsonPathError extends Error {}
 
 const maxLength = 4096;
 const maxFilterDepth = 8;

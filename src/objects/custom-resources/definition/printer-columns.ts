@@ -3,8 +3,9 @@ import { goPrint } from '../../../base/machinery/patch/go-print.js';
 import type { CustomResourceColumnDefinition } from '../../apis/apiextensions/v1/custom-resource-definition.types.js';
 import { ageColumn, nameColumn, since } from '../../registry/definition/default-columns.js';
 import type { TableCell, TableColumn } from '../../registry/resource-definition.js';
-import { findByPath, type JsonPath, JsonPathError, parseJsonPath } from './json-path.js';
-import { LookBudget } from './json-path-steps.js';
+import { findByPath, type JsonPath, parseJsonPath } from './json-path.js';
+import { JsonPathError } from './json-path-error.js';
+import { LookBudget } from './look-budget.js';
 
 /**
  * The columns of a version: the name, and the columns of the definition, or the age. Cells of one object, computed in

@@ -10,7 +10,8 @@
  */
 export type { AllowedValues } from './allowed-values.js';
 export { type DefinitionSchemaOptions, definitionSchemaErrors } from './definition-schema-errors.js';
-export { type Pattern, PatternError } from './pattern.js';
+export type { Pattern } from './pattern.js';
+export { PatternError } from './pattern-error.js';
 export { type PruneOptions, pruned } from './pruned.js';
 export {
   hasDefaults,
@@ -22,6 +23,7 @@ export {
   type ValueValidation,
 } from './structural-schema.js';
 export { type OpenApiForm, toOpenApi } from './to-open-api.js';
+export { TooManyDefaultsError } from './too-many-defaults-error.js';
 export { type ValidateOptions, validateValue } from './validate-value.js';
 export { fillMarkers } from './vendor-markers.js';
-export { TooManyDefaultsError, withDefaults } from './with-defaults.js';
+export { withDefaults } from './with-defaults.js';

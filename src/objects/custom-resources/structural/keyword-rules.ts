@@ -10,7 +10,8 @@ import type { Steps } from '../../../base/machinery/turns.js';
 import type { JSONSchemaProps } from '../../apis/apiextensions/v1/json-schema.types.js';
 import { shown } from './faults.js';
 import { listTypeErrors } from './list-type-rules.js';
-import { checkPattern, compileWork, PatternError } from './pattern.js';
+import { checkPattern, compileWork } from './pattern.js';
+import { PatternError } from './pattern-error.js';
 import { vendorMarkerErrors } from './vendor-markers.js';
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string'];

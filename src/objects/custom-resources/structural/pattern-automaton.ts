@@ -1,4 +1,5 @@
-import { type CodePoints, type PatternNode, parsePattern, UnusualSyntax } from './pattern-syntax.js';
+import { type CodePoints, type PatternNode, parsePattern } from './pattern-syntax.js';
+import { UnusualSyntax } from './unusual-syntax.js';
 
 /** Limits of the table's size, and of the steps to build it, of about 20 ns each. */
 const maxNodes = 4000;

@@ -1,3 +1,4 @@
+import { UnusualSyntax } from './unusual-syntax.js';
 /** Sorted, disjoint ranges of code points: first and last of each. */
 export type CodePoints = readonly (readonly [first: number, last: number])[];
 
@@ -7,9 +8,6 @@ export type PatternNode =
   | { readonly kind: 'start' | 'end' }
   | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly part: PatternNode; readonly min: number; readonly max: number };
-
-/** Thrown for syntax that this parser leaves to another engine. */
-export class UnusualSyntax extends Error {}
 
 const maxPoint = 0x10ffff;
 const digits: CodePoints = [[0x30, 0x39]];

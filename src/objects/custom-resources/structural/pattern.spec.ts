@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { RE2JS } from 're2js';
 import { Pattern } from './pattern.js';
 import { PatternAutomaton } from './pattern-automaton.js';
-import { ValidationBudget, ValidationBudgetExceeded } from './validation-budget.js';
+import { ValidationBudget } from './validation-budget.js';
+import { ValidationBudgetExceeded } from './validation-budget-exceeded.js';
 
 const cases: readonly [pattern: string, found: readonly string[], notFound: readonly string[]][] = [
   ['', ['', 'a'], []],

@@ -1,13 +1,11 @@
 import { RE2JS } from 're2js';
 import { PatternAutomaton } from './pattern-automaton.js';
+import { PatternError } from './pattern-error.js';
 import type { ValidationBudget } from './validation-budget.js';
 
 /** Limits of a pattern: the cost of compiling and matching grows with them. */
 const maxPatternLength = 10_000;
 const maxProgramSize = 10_000;
-
-/** Thrown for a string that is not a pattern, and for patterns that take too much work. */
-export class PatternError extends Error {}
 
 /** Measured costs of matching, in units of about 20 ns. */
 const workPerMatch = 5;

@@ -13,7 +13,8 @@ import { isRecord, type JsonRecord } from './json-objects.js';
 import { oldItems } from './list-items.js';
 import type { NestedValidation, SchemaTypeName, StructuralSchema, ValueValidation } from './structural-schema.js';
 import { structureFaults } from './structure-faults.js';
-import { ValidationBudget, ValidationBudgetExceeded } from './validation-budget.js';
+import { ValidationBudget } from './validation-budget.js';
+import { ValidationBudgetExceeded } from './validation-budget-exceeded.js';
 import {
   arrayFault,
   commonFault,

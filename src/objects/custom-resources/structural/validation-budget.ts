@@ -1,5 +1,4 @@
-/** Thrown when validating a value takes more work than allowed. */
-export class ValidationBudgetExceeded extends Error {}
+import { ValidationBudgetExceeded } from './validation-budget-exceeded.js';
 
 /** The budget of every validation, in units of about 20 ns, and what each value of the object adds. */
 const baseWork = 400_000;

@@ -1,19 +1,12 @@
-import { StatusError } from '../../../base/machinery/status-error.js';
 import { isRecord, type JsonRecord, setMember, sortedKeys } from './json-objects.js';
 import type { StructuralSchema } from './structural-schema.js';
+import { TooManyDefaultsError } from './too-many-defaults-error.js';
 
 /** How many values defaults may add to any object, and how many for each value of a large object. */
 const baseAdditions = 20_000;
 const additionsPerValue = 3;
 /** The most characters of all added strings: about as many as a request may have. */
 const mostText = 4_000_000;
-
-/** Thrown when defaults would make a value many times larger than it was. */
-export class TooManyDefaultsError extends StatusError {
-  constructor() {
-    super('RequestEntityTooLarge', 'Request entity too large: the defaults of its schema would make it much larger');
-  }
-}
 
 /**
  * The value with the defaults of its schema in every object that it contains; a default that is an object is filled in

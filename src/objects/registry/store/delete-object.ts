@@ -5,9 +5,10 @@ import { notFoundError } from '../../../base/machinery/status-error.js';
 import type { StoredObject, UpdateDecision } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
 import { checkPreconditions, decideDelete } from '../metadata/before-delete.js';
+import { DryRunDone } from './dry-run-done.js';
 import { encodeForStorage, parseStored, type VersionedText } from './object-codec.js';
 import { preconditionError } from './precondition-error.js';
-import { DryRunDone, type StoreDependencies } from './store-dependencies.js';
+import type { StoreDependencies } from './store-dependencies.js';
 import type { DeleteOutcome, StoreDeleteOptions } from './store-options.js';
 import { toStatusError } from './to-status-error.js';
 

@@ -108,6 +108,3 @@ export class StoreDependencies {
 export function isWithoutPlace(error: unknown): boolean {
   return error instanceof StorageError && (error.code === 'NoNamespace' || error.code === 'NoDefinition');
 }
-
-/** Thrown to end an update without a write once the result of a dry run is known. */
-export class DryRunDone extends Error {}

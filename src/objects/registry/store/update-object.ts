@@ -17,6 +17,7 @@ import { beforeCreate } from '../metadata/before-create.js';
 import { endsWithUpdate } from '../metadata/before-delete.js';
 import { beforeUpdate } from '../metadata/before-update.js';
 import type { Reservation } from '../strategy.js';
+import { DryRunDone } from './dry-run-done.js';
 import {
   encodeForStorage,
   isOtherVersion,
@@ -27,7 +28,7 @@ import {
   type VersionedText,
 } from './object-codec.js';
 import { preconditionError, uidMismatch } from './precondition-error.js';
-import { DryRunDone, isWithoutPlace, type StoreDependencies } from './store-dependencies.js';
+import { isWithoutPlace, type StoreDependencies } from './store-dependencies.js';
 import type { StoreUpdateOptions, UpdateOutcome } from './store-options.js';
 import { isOutcomeUnknown, toStatusError } from './to-status-error.js';
 

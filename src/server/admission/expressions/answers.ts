@@ -2,17 +2,7 @@ import { askedSelectors } from '../../../base/machinery/asked-selectors.js';
 import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
 import type { AnswerSource, AuthorizationAnswer, AuthorizationCheck } from '../../../objects/cel/index.js';
-
-/**
- * Interrupts an evaluation whose next step needs the decision of an authorizer that has to call another server. Unlike
- * an error, it is not absorbed by `&&`, `||` or other operators of the expression.
- */
-export class AnswerPending {
-  constructor(
-    /** Resolves when the decision is known. Never rejects. */
-    readonly answered: Promise<void>,
-  ) {}
-}
+import { AnswerPending } from './answer-pending.js';
 
 /**
  * Decisions of the authorizer for the expressions of one request, each requested once. Evaluations are synchronous, but

@@ -6,7 +6,7 @@ import {
   type Program,
   type Value,
 } from '../../../objects/cel/index.js';
-import { AnswerPending } from './answers.js';
+import { AnswerPending } from './answer-pending.js';
 import { EvaluationTurns } from './evaluation-turns.js';
 
 /** Why an expression has no value for this request. */

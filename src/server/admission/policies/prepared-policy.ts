@@ -1,10 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import type { QueuedResult } from '../../../base/machinery/step-queue.js';
 import type { Steps } from '../../../base/machinery/turns.js';
-import type {
-  ParamKind,
-  ParamRef,
-} from '../../../objects/apis/admissionregistration/v1/admission-policy-param.types.js';
+import type { ParamKind } from '../../../objects/apis/admissionregistration/v1/admission-policy-param.types.js';
 import type { MatchResources } from '../../../objects/apis/admissionregistration/v1/rule.types.js';
 import { compilations } from '../expressions/compilations.js';
 import { type MatchingDependencies, RequestMatcher } from '../matching/request-matcher.js';
@@ -15,13 +12,6 @@ interface PolicySpec {
   readonly paramKind?: ParamKind | undefined;
   readonly matchConstraints?: MatchResources | undefined;
   readonly failurePolicy?: string | undefined;
-}
-
-/** The fields that both kinds of bindings share. */
-interface BindingSpec {
-  readonly policyName?: string | undefined;
-  readonly paramRef?: ParamRef | undefined;
-  readonly matchResources?: MatchResources | undefined;
 }
 
 /**
@@ -52,24 +42,5 @@ export class PreparedPolicy<S extends PolicySpec, E> {
   /** The compiled expressions; a promise until they are ready. */
   get expressions(): E | Promise<E> {
     return this.compiled.get();
-  }
-}
-
-/** A binding of either kind prepared for requests. */
-export class PreparedBinding<S extends BindingSpec> {
-  readonly name: string;
-  readonly policyName: string;
-  /** Unset if the binding applies to everything that the policy applies to. */
-  readonly matcher: RequestMatcher | undefined;
-
-  constructor(
-    { metadata }: ApiObject,
-    readonly spec: S,
-    matching: MatchingDependencies,
-  ) {
-    this.name = metadata.name ?? '';
-    this.policyName = spec.policyName ?? '';
-    const { matchResources } = spec;
-    this.matcher = matchResources && new RequestMatcher(criteriaOf(matchResources, true), matching);
   }
 }

@@ -14,7 +14,7 @@ import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { VersionedObjects } from '../matching/versioned-objects.js';
 import type { WebhookKind } from './review-answer.js';
 import type { AdmissionReviewVersion } from './review-writer.js';
-import { WebhookMistake } from './webhook-errors.js';
+import { WebhookMistake } from './webhook-mistake.js';
 
 export type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 /** A webhook of either kind. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { WebhookServer } from '../../../../test/support/webhook-server.js';
-import { OptionsError } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
 import { vendorNames } from '../../../base/machinery/vendor.js';
 import { type ClientUsers, loadClientUsers } from '../../../base/outgoing/client-users.js';

@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { PluginConfiguration } from '../../../base/config/admission-configuration.js';
-import { OptionsError } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 
 const kind = 'WebhookAdmissionConfiguration';

@@ -8,7 +8,8 @@ import type { ResourceAndKind } from '../matching/resource-versions.js';
 import type { AdmissionWebhook } from './admission-webhook.js';
 import { type AdmissionReviewAnswer, readAnswer } from './review-answer.js';
 import type { ReviewWriter } from './review-writer.js';
-import { dryRunError, WebhookCallError, type WebhookErrorType, WebhookRefusal } from './webhook-errors.js';
+import { WebhookCallError } from './webhook-call-error.js';
+import { dryRunError, type WebhookErrorType, WebhookRefusal } from './webhook-errors.js';
 import type { WebhookCallCounter } from './webhook-metrics.js';
 import { hookRefusal } from './webhook-refusal.js';
 

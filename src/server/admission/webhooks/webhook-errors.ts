@@ -1,41 +1,7 @@
 import { StatusError, type StatusErrorOptions, type StatusReason } from '../../../base/machinery/status-error.js';
-import type { WebhookFault } from '../../../base/outgoing/webhook-fault.js';
 
 /** Why a hook ended a write, as the metrics name it (specification 6.3). */
 export type WebhookErrorType = 'calling_webhook_error' | 'no_error' | 'apiserver_internal_error';
-
-/** The status (500) of a request when a webhook call gave no usable response. */
-export class WebhookCallError extends StatusError {
-  constructor(
-    hook: string,
-    readonly fault: WebhookFault,
-  ) {
-    const detail = `failed calling webhook ${JSON.stringify(hook)}: ${fault.message}`;
-    super('InternalError', `Internal error occurred: ${detail}`, {
-      details: { causes: [{ message: detail }] },
-      cause: fault,
-    });
-    this.name = 'WebhookCallError';
-  }
-
-  /** Expected: the webhook is at fault. */
-  override get isExpected(): boolean {
-    return true;
-  }
-}
-
-/** The status (500) of a request after another fault of a webhook, or of its configuration. */
-export class WebhookMistake extends StatusError {
-  constructor(detail: string, cause: unknown = detail) {
-    super('InternalError', `Internal error occurred: ${detail}`, { details: { causes: [{ message: detail }] }, cause });
-    this.name = 'WebhookMistake';
-  }
-
-  /** Expected: the webhook is at fault. */
-  override get isExpected(): boolean {
-    return true;
-  }
-}
 
 /** The error of a write that a webhook refused. */
 export class WebhookRefusal extends StatusError {

@@ -5,7 +5,7 @@ import { DecodeError, decode } from '../../../base/machinery/schema/index.js';
 import { oversizedMetadata } from '../../../objects/registry/metadata/validate-metadata.js';
 import type { AdmissionAttributes } from '../attributes.js';
 import type { ResourceAndKind, ResourceVersions } from '../matching/resource-versions.js';
-import { WebhookMistake } from './webhook-errors.js';
+import { WebhookMistake } from './webhook-mistake.js';
 
 /** The object after a patch. */
 export interface Patched {

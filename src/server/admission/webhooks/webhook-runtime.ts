@@ -1,7 +1,7 @@
 import { parseServiceAddresses } from '../../../base/config/admission-webhook.options.js';
-import { OptionsError } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
 import { groupName } from '../../../base/machinery/vendor.js';
-import { ClientConfigError } from '../../../base/outgoing/client-config-document.js';
+import { ClientConfigError } from '../../../base/outgoing/client-config-error.js';
 import { type ClientUsers, loadClientUsers } from '../../../base/outgoing/client-users.js';
 import { DeniedAddresses } from '../../../base/outgoing/denied-addresses.js';
 import type { WebhookTransport } from '../../../base/outgoing/review-client.js';

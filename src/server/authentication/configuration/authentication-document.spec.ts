@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { processorMs } from '../../../../test/support/processor-time.js';
-import { DocumentError } from '../../../base/config/document-fields.js';
+import { DocumentError } from '../../../base/config/document-error.js';
 import { readAuthenticationConfiguration } from './authentication-document.js';
 
 const options = {

@@ -1,4 +1,5 @@
-import { DocumentFields, DocumentProblems } from '../../../base/config/document-fields.js';
+import { DocumentFields } from '../../../base/config/document-fields.js';
+import { DocumentProblems } from '../../../base/config/document-problems.js';
 import { duplicate, type FieldPath, invalid, required, tooMany } from '../../../base/machinery/field-error.js';
 import { CompileWork } from '../../../objects/cel/index.js';
 import { type ClaimExpression, compileClaimExpression, type ExpressionResult } from './claim-expressions.js';

@@ -18,6 +18,7 @@ import {
   types,
   type Value,
 } from '../../../objects/cel/index.js';
+import { ExpressionError } from './expression-error.js';
 
 const { bool, dyn, string } = types;
 
@@ -49,9 +50,6 @@ export interface ClaimExpression {
   readonly text: string;
   readonly program: Program;
 }
-
-/** An expression returned no usable value for a token. The message contains no part of the token. */
-export class ExpressionError extends Error {}
 
 /** Compiles an expression over `claims` or `user`; a fault is reported as an error at `path`. */
 export function compileClaimExpression(

@@ -1,27 +1,19 @@
 import { systemDelay } from '../../../base/config/file-poll.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
 import { Budget, expressionCostLimit, type Value } from '../../../objects/cel/index.js';
-import { ClaimSourceError, ClaimSources, isForOneOf } from '../oidc/distributed-claims.js';
+import { ClaimError } from '../oidc/claim-error.js';
+import { ClaimSourceError } from '../oidc/claim-source-error.js';
+import { ClaimSources } from '../oidc/claim-sources.js';
 import { type HttpsGetter, httpsGetter } from '../oidc/https-get.js';
-import {
-  ClaimError,
-  type Claims,
-  checkEmail,
-  claim,
-  notBeforeLeewaySeconds,
-} from '../oidc/oidc-token.authenticator.js';
-import { OidcProvider, type ProviderDependencies, SignatureError } from '../oidc/provider.js';
+import { isForOneOf } from '../oidc/is-for-one-of.js';
+import type { ProviderDependencies } from '../oidc/oidc-provider.js';
+import { OidcProvider } from '../oidc/oidc-provider.js';
+import { type Claims, checkEmail, claim, notBeforeLeewaySeconds } from '../oidc/oidc-token.authenticator.js';
+import { SignatureError } from '../oidc/signature-error.js';
 import { rejectedToken, type TokenResult } from '../token-authenticator.js';
 import type { ClaimSource, JwtIssuer, ValidationRule } from './authentication-document.js';
-import {
-  type ClaimExpression,
-  claimText,
-  ExpressionError,
-  evaluateClaims,
-  holds,
-  textsOf,
-  userValue,
-} from './claim-expressions.js';
+import { type ClaimExpression, claimText, evaluateClaims, holds, textsOf, userValue } from './claim-expressions.js';
+import { ExpressionError } from './expression-error.js';
 
 const signingAlgorithms = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'];
 

@@ -1,6 +1,7 @@
 import type { UserInfo } from '../../../base/machinery/request-context.js';
 import { badRequestError } from '../../../base/machinery/status-error.js';
-import { fieldsWithPrefix, fieldValues, HeaderFieldError, type RequestHead, unescapeKey } from '../header-fields.js';
+import { HeaderFieldError } from '../header-field-error.js';
+import { fieldsWithPrefix, fieldValues, type RequestHead, unescapeKey } from '../header-fields.js';
 
 const prefix = 'impersonate-';
 const userField = 'impersonate-user';

@@ -5,8 +5,8 @@ import { systemDelay } from '../../../base/config/file-poll.js';
 import { LiveFiles } from '../../../base/config/live-files.js';
 import type { Clock } from '../../../base/machinery/clock.js';
 import { httpsGetter } from './https-get.js';
+import type { ProviderDependencies } from './oidc-provider.js';
 import { OidcTokenAuthenticator } from './oidc-token.authenticator.js';
-import type { ProviderDependencies } from './provider.js';
 
 /** A method that finds its provider in the background. */
 export interface OidcMethod {

@@ -1,6 +1,7 @@
 import { Agent } from 'node:https';
 import { errorText } from '../../../base/machinery/startup-error.js';
-import { AnswerSizeError, httpsRequest } from '../../../base/outgoing/https-request.js';
+import { AnswerSizeError } from '../../../base/outgoing/answer-size-error.js';
+import { httpsRequest } from '../../../base/outgoing/https-request.js';
 
 const maxAnswerBytes = 1024 * 1024;
 const timeoutMs = 10_000;

@@ -7,8 +7,13 @@ import {
   type TokenResult,
   unknownToken,
 } from '../token-authenticator.js';
-import { ClaimSourceError, ClaimSources, isForOneOf } from './distributed-claims.js';
-import { OidcProvider, type ProviderDependencies, SignatureError } from './provider.js';
+import { ClaimError } from './claim-error.js';
+import { ClaimSourceError } from './claim-source-error.js';
+import { ClaimSources } from './claim-sources.js';
+import { isForOneOf } from './is-for-one-of.js';
+import type { ProviderDependencies } from './oidc-provider.js';
+import { OidcProvider } from './oidc-provider.js';
+import { SignatureError } from './signature-error.js';
 
 /** How far the provider's clock may be ahead of the server's. */
 export const notBeforeLeewaySeconds = 300;
@@ -33,9 +38,6 @@ export interface OidcSettings {
 
 /** The claims of a token. */
 export type Claims = Readonly<Record<string, unknown>>;
-
-/** A claim is missing or has an unacceptable value. */
-export class ClaimError extends Error {}
 
 /** ID tokens of an OpenID Connect provider (OpenID Connect Core 1.0 section 3.1.3.7). */
 export class OidcTokenAuthenticator implements TokenAuthenticator {

@@ -1,5 +1,5 @@
 import type { AuthenticationOptions } from '../../../base/config/authentication.options.js';
-import { OptionsError } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
 import type { CertificatePool } from '../x509/certificate-pool.js';
 import type { LiveRevocations } from '../x509/live-revocations.js';
 import type { ClientAuthorities } from '../x509/tls-files.js';

@@ -5,14 +5,8 @@ import {
   type Authenticator,
   noCredentials,
 } from '../authenticator.js';
-import {
-  fieldsWithPrefix,
-  fieldValues,
-  HeaderFieldError,
-  type RequestHead,
-  removeFields,
-  unescapeKey,
-} from '../header-fields.js';
+import { HeaderFieldError } from '../header-field-error.js';
+import { fieldsWithPrefix, fieldValues, type RequestHead, removeFields, unescapeKey } from '../header-fields.js';
 import type { CertificatePool } from '../x509/certificate-pool.js';
 import { chainProblem, peerIdentity } from '../x509/client-certificate.authenticator.js';
 import type { LiveRevocations } from '../x509/live-revocations.js';

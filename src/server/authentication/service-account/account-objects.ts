@@ -4,6 +4,7 @@ import { decodeStored, type StoredResources } from '../../../objects/registry/st
 import type { Storage } from '../../../storage/storage.interface.js';
 import { dependencyOf } from '../token-authenticator.js';
 import type { ObjectClaim } from './claims.js';
+import { TokenObjectError } from './token-object-error.js';
 
 /** An object being deleted counts as existing for this long, so that its users can shut down in order. */
 const deletionGraceMs = 60_000;
@@ -11,11 +12,6 @@ const deletionGraceMs = 60_000;
 /** Storage resources that tokens depend on. */
 export const tokenResources = ['serviceaccounts', 'pods', 'secrets', 'nodes'] as const;
 export type TokenResource = (typeof tokenResources)[number];
-
-/**
- * An object that a token needs is missing or differs from the token's claim. The message is meant for token reviews.
- */
-export class TokenObjectError extends Error {}
 
 const invalidated = 'service account token has been invalidated';
 

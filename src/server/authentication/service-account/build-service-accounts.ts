@@ -8,10 +8,11 @@ import type { StoredResources } from '../../../objects/registry/store/object-cod
 import type { Storage } from '../../../storage/storage.interface.js';
 import type { TokenAuthenticator } from '../token-authenticator.js';
 import { type IssuerDocuments, issuerDocuments } from './issuer-documents.js';
+import { KeyFileError } from './key-file-error.js';
 import { SecretTokenUses, type SecretTokenUsesDependencies } from './secret-token-uses.js';
 import { ServiceAccountTokenAuthenticator, type TokenUseCounters } from './service-account-token.authenticator.js';
 import { readSigningKey, type SigningKey, TokenIssuer } from './token-issuer.js';
-import { KeyFileError, readVerificationKeys, type VerificationKey } from './verification-keys.js';
+import { readVerificationKeys, type VerificationKey } from './verification-keys.js';
 
 /** Signing and verification of service account tokens, set up according to the options. */
 export interface ServiceAccounts {

@@ -17,11 +17,12 @@ import {
   type TokenResult,
   unknownToken,
 } from '../token-authenticator.js';
-import { AccountObjects, TokenObjectError } from './account-objects.js';
+import { AccountObjects } from './account-objects.js';
 import { type AccountClaims, decodeAccountClaims } from './claims.js';
 import { decodeSecretToken, type SecretTokenClaims } from './secret-token.js';
 import type { SecretTokenUses } from './secret-token-uses.js';
 import { accountUserName } from './token-issuer.js';
+import { TokenObjectError } from './token-object-error.js';
 import type { VerificationKey } from './verification-keys.js';
 
 /** How far the clock of the signing process may be ahead of this one's. */

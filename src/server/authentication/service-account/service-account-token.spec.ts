@@ -11,10 +11,11 @@ import { invalidSinceLabel } from '../../../base/machinery/legacy-tokens.js';
 import { vendorNames } from '../../../base/machinery/vendor.js';
 import { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { TokenResult } from '../token-authenticator.js';
+import { KeyFileError } from './key-file-error.js';
 import { signSecretToken } from './secret-token.js';
 import { ServiceAccountTokenAuthenticator } from './service-account-token.authenticator.js';
 import { readSigningKey, type SigningKey, TokenIssuer } from './token-issuer.js';
-import { KeyFileError, readVerificationKeys } from './verification-keys.js';
+import { readVerificationKeys } from './verification-keys.js';
 
 const names = vendorNames('k8s.io');
 const issuer = names.defaultTokenIssuer;

@@ -8,7 +8,8 @@ import type {
 } from '../../../base/machinery/tokens.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { encodeAccountClaims } from './claims.js';
-import { KeyFileError, readKeyPem, type VerificationKey, verificationKey } from './verification-keys.js';
+import { KeyFileError } from './key-file-error.js';
+import { readKeyPem, type VerificationKey, verificationKey } from './verification-keys.js';
 
 /** The lifetime that node agents request for tokens mounted into pods (specification 5.3). */
 const mountedSeconds = 3607;

@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { JWK } from 'jose';
+import { KeyFileError } from './key-file-error.js';
 
 /** A public key that verifies service account tokens. */
 export interface VerificationKey {
@@ -23,9 +24,6 @@ const minRsaBits = 2048;
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g;
 /** A block that some tools write before an EC private key. */
 const ignoredBlock = 'EC PARAMETERS';
-
-/** An unusable key file. The message names the file and contains no part of a key. */
-export class KeyFileError extends Error {}
 
 /**
  * The public keys of a PEM file: public keys, the public halves of private keys, and the keys of certificates.

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
-import { Asn1Error } from '../../../base/machinery/x509/asn1.js';
+import { Asn1Error } from '../../../base/machinery/x509/asn1-error.js';
 import { readName, type SubjectNames } from '../../../base/machinery/x509/distinguished-name.js';
 import { readCertificate } from '../../../base/machinery/x509/read-certificate.js';
 import {

@@ -4,7 +4,8 @@ import { attributesOfRequest } from '../../../../test/support/request-attributes
 import type { UserInfo } from '../../../base/machinery/request-context.js';
 import { vendorNames } from '../../../base/machinery/vendor.js';
 import { AbacAuthorizer } from './abac.authorizer.js';
-import { PolicyFileError, parsePolicies } from './policy-file.js';
+import { parsePolicies } from './policy-file.js';
+import { PolicyFileError } from './policy-file-error.js';
 
 const names = vendorNames('k8s.io');
 const apiVersion = 'abac.authorization.k8s.io/v1beta1';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
+import { PolicyFileError } from './policy-file-error.js';
 
 /**
  * One line of a policy file (specification 5.4): what a subject may do. An empty field matches only an empty value: a
@@ -26,9 +27,6 @@ export interface AbacPolicies {
   /** The number of lines in the old form, which has no version. */
   readonly unversionedLines: number;
 }
-
-/** An unusable policy file. The message names the file and the line. */
-export class PolicyFileError extends Error {}
 
 const everything = '*';
 const allAuthenticated = 'system:authenticated';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { processorMs } from '../../../../test/support/processor-time.js';
 import { attributesOfRequest } from '../../../../test/support/request-attributes.js';
-import { DocumentError } from '../../../base/config/document-fields.js';
+import { DocumentError } from '../../../base/config/document-error.js';
 import { FieldPath } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { type AuthorizationMode, authorizationModes } from '../../../base/config/authorization.options.js';
-import { DocumentFields, DocumentProblems } from '../../../base/config/document-fields.js';
+import { DocumentFields } from '../../../base/config/document-fields.js';
+import { DocumentProblems } from '../../../base/config/document-problems.js';
 import { formatFlagDuration, parseFlagDuration } from '../../../base/config/flag-duration.js';
 import { duplicate, invalid, notSupported, required, tooMany } from '../../../base/machinery/field-error.js';
 import { isDns1123Subdomain } from '../../../base/machinery/names.js';

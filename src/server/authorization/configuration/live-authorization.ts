@@ -1,5 +1,5 @@
 import type { AuthorizationMode } from '../../../base/config/authorization.options.js';
-import { DocumentError } from '../../../base/config/document-fields.js';
+import { DocumentError } from '../../../base/config/document-error.js';
 import type { Delay } from '../../../base/config/file-poll.js';
 import { LiveFiles, type LiveFilesOptions } from '../../../base/config/live-files.js';
 import type {
@@ -13,7 +13,8 @@ import type { UserInfo } from '../../../base/machinery/request-context.js';
 import type { ReloadMetrics } from '../../../base/observability/reload-metrics.js';
 import type { ConfiguredMode } from '../configured-mode.js';
 import { PrivilegedGroupAuthorizer } from '../privileged-group.authorizer.js';
-import { UnionAuthorizer, UnionRuleResolver } from '../union.authorizer.js';
+import { UnionAuthorizer } from '../union.authorizer.js';
+import { UnionRuleResolver } from '../union-rule-resolver.js';
 import type { AuthorizerEntry } from './authorization-document.js';
 import type { AuthorizerMetrics } from './authorizer-metrics.js';
 import { ConfiguredWebhook, type ConfiguredWebhookDependencies } from './configured-webhook.js';

@@ -3,8 +3,10 @@ import type { ClusterRole, Role } from '../../../objects/apis/rbac/v1/role.types
 import type { Subject } from '../../../objects/apis/rbac/v1/role-binding.types.js';
 import { type AnyBinding, CompiledBinding, WideSubjects, whoIs } from './compiled-binding.js';
 import { CompiledRole } from './compiled-role.js';
+import { Grant } from './grant.js';
 import { PolicyMemory } from './policy-memory.js';
-import { Grant, RoleSlot, ScopeGrants } from './scope-grants.js';
+import { RoleSlot } from './role-slot.js';
+import { ScopeGrants } from './scope-grants.js';
 
 /** A role of either kind. */
 export type AnyRole = Role | ClusterRole;

@@ -9,8 +9,10 @@ import type {
 } from '../../../base/machinery/authorizer.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
 import { countOf } from './compiled-role.js';
+import type { Grant } from './grant.js';
 import type { PolicyIndex } from './policy-index.js';
-import type { Grant, RoleSlot, ScopeGrants } from './scope-grants.js';
+import type { RoleSlot } from './role-slot.js';
+import type { ScopeGrants } from './scope-grants.js';
 
 const noOpinion: AuthorizationDecision = Object.freeze({ decision: 'noOpinion', reason: '' });
 /** Maximum number of missing roles that a reason names. */

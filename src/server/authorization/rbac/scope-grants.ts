@@ -1,41 +1,8 @@
-import type { AuthorizationDecision } from '../../../base/machinery/authorizer.js';
 import { PackedStrings } from '../../../base/machinery/packed/packed-strings.js';
 import type { UserInfo } from '../../../base/machinery/request-context.js';
-import type { Subject } from '../../../objects/apis/rbac/v1/role-binding.types.js';
 import type { BindingNames, WideSubjects } from './compiled-binding.js';
-import type { CompiledRole } from './compiled-role.js';
-
-/** A role that bindings refer to. It is kept as long as the role exists or a binding names it. */
-export class RoleSlot {
-  role: CompiledRole | undefined;
-  bindings = 0;
-
-  constructor(
-    readonly kind: string,
-    readonly name: string,
-  ) {}
-}
-
-/** The rights of one subject from one binding. */
-export class Grant {
-  private allowed: AuthorizationDecision | undefined;
-
-  constructor(
-    readonly key: string,
-    readonly slot: RoleSlot,
-    private readonly binding: BindingNames,
-    private readonly subject: Subject,
-  ) {}
-
-  /** The decision of this grant. Its reason has the wording that clients know. */
-  get decision(): AuthorizationDecision {
-    if (this.allowed === undefined) {
-      const reason = `RBAC: allowed by ${describe(this.binding, this.subject)}`;
-      this.allowed = Object.freeze({ decision: 'allow', reason } as const);
-    }
-    return this.allowed;
-  }
-}
+import { Grant } from './grant.js';
+import type { RoleSlot } from './role-slot.js';
 
 /** A binding with so many subjects that they are not part of the index by subject. */
 export interface WideBinding {
@@ -129,16 +96,6 @@ export class ScopeGrants {
     }
     return all?.sort((a, b) => (a.key < b.key ? -1 : 1)) ?? grants;
   }
-}
-
-function describe({ metadata, roleRef }: BindingNames, subject: Subject): string {
-  const { name, namespace } = metadata;
-  const quote = JSON.stringify;
-  const binding =
-    namespace === '' ? `ClusterRoleBinding ${quote(name)}` : `RoleBinding ${quote(`${name}/${namespace}`)}`;
-  const home = subject.namespace === undefined || subject.namespace === '' ? namespace : subject.namespace;
-  const who = subject.kind === 'ServiceAccount' ? `${subject.name}/${home}` : subject.name;
-  return `${binding} of ${roleRef.kind} ${quote(roleRef.name)} to ${subject.kind} ${quote(who)}`;
 }
 
 interface Keyed {

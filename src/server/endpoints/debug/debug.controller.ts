@@ -21,12 +21,8 @@ import {
   statusFields,
   statusPage,
 } from '../../../base/observability/process-pages.js';
-import {
-  isProfileKind,
-  type ProfileKind,
-  ProfilerBusyError,
-  takeProfile,
-} from '../../../base/observability/profiles.js';
+import { ProfilerBusyError } from '../../../base/observability/profiler-busy-error.js';
+import { isProfileKind, type ProfileKind, takeProfile } from '../../../base/observability/profiles.js';
 import { STORAGE, type Storage } from '../../../storage/storage.interface.js';
 import { EndpointServices } from '../endpoint-services.js';
 import { ExactPathGuard } from '../exact-path.guard.js';

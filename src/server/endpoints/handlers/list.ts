@@ -8,8 +8,8 @@ import { type ItemText, listItemText, storedForm } from '../../../objects/regist
 import { parseSelection } from '../../../objects/registry/store/selection.js';
 import type { StoredObject } from '../../../storage/storage.interface.js';
 import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
-import { BlockText } from '../negotiation/answer-blocks.js';
 import { negotiateList } from '../negotiation/answer-form.js';
+import { BlockText } from '../negotiation/block-text.js';
 import { checkNumbers, parseListOptions } from '../negotiation/list-options.js';
 import { sendBlocks, sendPieces, sendsStoredText, sendText } from '../negotiation/respond.js';
 import type { ListMetadata } from '../negotiation/transform.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defaultFeatureGates } from '../../../base/config/feature-gates.js';
-import { InvariantError } from '../../../base/machinery/invariant.js';
+import { InvariantError } from '../../../base/machinery/invariant-error.js';
 import type { Change, ChangeBatch, ChangeSubscription } from '../../../storage/storage.interface.js';
 import type { EndpointOptions } from '../endpoint-services.js';
 import { WatchPump } from './watch-pump.js';

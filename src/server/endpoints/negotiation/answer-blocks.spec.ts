@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AnswerBlocks, BlockText, blockBytes } from './answer-blocks.js';
+import { AnswerBlocks, blockBytes } from './answer-blocks.js';
+import { BlockText } from './block-text.js';
 
 /** All pieces that result from writing the strings into blocks. */
 function written(texts: readonly string[], blocks = new AnswerBlocks()): Buffer[] {

@@ -1,6 +1,7 @@
 import { FieldPath, invalid } from '../../../base/machinery/field-error.js';
 import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import { badRequestError, invalidError, StatusError } from '../../../base/machinery/status-error.js';
+import { OtherVersionError } from './other-version-error.js';
 
 const shownBytes = 30;
 
@@ -38,13 +39,6 @@ export function unfitBodyError(
   cause?: unknown,
 ): StatusError {
   return badRequestError(unfitMessage(identity, expected, detail), cause);
-}
-
-/** The 400 for a body of the right kind in another version. */
-export class OtherVersionError extends StatusError {
-  constructor(message: string) {
-    super('BadRequest', message);
-  }
 }
 
 /** The 400 for a body of another kind than the request is about. */

@@ -3,7 +3,7 @@ import { decodeCbor } from '../../../base/machinery/cbor/index.js';
 import { formatGoValue } from '../../../base/machinery/go-format.js';
 import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import { parseExactJson } from '../../../base/machinery/json/exact-numbers.js';
-import { NestingError } from '../../../base/machinery/json/nesting.js';
+import { NestingError } from '../../../base/machinery/json/nesting-error.js';
 import { countKeys, surveyJson } from '../../../base/machinery/json/survey.js';
 import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
 import {
@@ -21,13 +21,13 @@ import {
   type BodyIdentity,
   checkCustomIdentity,
   checkIdentity,
-  OtherVersionError,
   unfitBodyError,
   unfitJson,
   unrecognizedError,
 } from './body-errors.js';
 import { decodeUtf8, duplicateKeysOf, faultOfBody } from './body-text.js';
 import { addDuplicates, type DuplicateFields, noDuplicates } from './duplicates.js';
+import { OtherVersionError } from './other-version-error.js';
 import { parseYaml } from './parse-yaml.js';
 import { decodeProtobufObject } from './protobuf-request.js';
 import { unmarshalDetail } from './unmarshal-error.js';

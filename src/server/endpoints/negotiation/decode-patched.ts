@@ -4,8 +4,8 @@ import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery
 import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
 import type { KindType } from '../../../base/machinery/schema/index.js';
 import { invalidError, StatusError } from '../../../base/machinery/status-error.js';
-import { OtherVersionError } from './body-errors.js';
 import { decodeValue, type FieldValidation, strictError } from './decode-body.js';
+import { OtherVersionError } from './other-version-error.js';
 
 /** The patch that produced an object to decode. */
 export interface PatchOrigin {

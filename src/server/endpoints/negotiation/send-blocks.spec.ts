@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { answerBlocks, BlockText } from './answer-blocks.js';
+import { answerBlocks } from './answer-blocks.js';
+import { BlockText } from './block-text.js';
 import { sendBlocks } from './respond.js';
 
 type Callback = (error?: unknown) => void;

@@ -8,7 +8,8 @@ import {
   timeoutError,
 } from '../../../base/machinery/status-error.js';
 import type { Target } from '../../../base/outgoing/https-connections.js';
-import { hostAndPort, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
+import { hostAndPort } from '../../../base/outgoing/node-agent-client.js';
+import { NodeAgentFault } from '../../../base/outgoing/node-agent-fault.js';
 import { parseText } from '../../../objects/registry/store/object-codec.js';
 import type { NodeAgents } from '../../node-agents/node-agents.js';
 import { checkRepresentations } from '../negotiation/accept.js';

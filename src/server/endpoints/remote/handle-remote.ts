@@ -9,14 +9,12 @@ import {
   timeoutError,
   tooManyRequestsError,
 } from '../../../base/machinery/status-error.js';
-import { type BackendAnswer, BackendFault, type ExtensionBackend } from '../../aggregation/backend.js';
-import {
-  answerHeaders,
-  type ForwardedRequest,
-  forwardedHeaders,
-  UnspeakableUserError,
-} from '../../aggregation/forwarded-headers.js';
+import type { BackendAnswer } from '../../aggregation/backend-call.js';
+import { BackendFault } from '../../aggregation/backend-fault.js';
+import type { ExtensionBackend } from '../../aggregation/extension-backend.js';
+import { answerHeaders, type ForwardedRequest, forwardedHeaders } from '../../aggregation/forwarded-headers.js';
 import type { RemoteApiService } from '../../aggregation/known-api-service.js';
+import { UnspeakableUserError } from '../../aggregation/unspeakable-user-error.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import { formatWarning } from '../negotiation/respond.js';
 import type { HttpRequestContext } from '../request-info/http-request-context.js';

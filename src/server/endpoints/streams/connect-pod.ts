@@ -7,7 +7,8 @@ import {
 } from '../../../base/machinery/status-error.js';
 import type { ExchangeAnswer } from '../../../base/outgoing/exchange.js';
 import type { Target } from '../../../base/outgoing/https-connections.js';
-import { hostAndPort, type NodeAgentCall, NodeAgentFault } from '../../../base/outgoing/node-agent-client.js';
+import { hostAndPort, type NodeAgentCall } from '../../../base/outgoing/node-agent-client.js';
+import { NodeAgentFault } from '../../../base/outgoing/node-agent-fault.js';
 import { parseText } from '../../../objects/registry/store/object-codec.js';
 import type { ConnectionTarget } from '../../../objects/registry/subresource-definition.js';
 import { containerOf, nodeOf } from '../node-agents/find-container.js';

@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SpdyError } from '../../../base/machinery/spdy/spdy-error.js';
 import {
   dataHead,
   openFrame,
   pingFrame,
   resetFrame,
-  SpdyError,
   type SpdyEvent,
   SpdyReader,
 } from '../../../base/machinery/spdy/spdy-frames.js';
-import { SpdyHeaderWriter } from '../../../base/machinery/spdy/spdy-headers.js';
+import { SpdyHeaderWriter } from '../../../base/machinery/spdy/spdy-header-writer.js';
 import { badRequestError, StatusError } from '../../../base/machinery/status-error.js';
 import { closeCodes } from '../../../base/machinery/web-socket/web-socket-frames.js';
 import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';

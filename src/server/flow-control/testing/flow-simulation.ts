@@ -1,4 +1,4 @@
-import { FlowHasher } from '../flow-hash.js';
+import { FlowHasher } from '../flow-hasher.js';
 import { Ticket } from '../queue.js';
 import type { QueueSet } from '../queue-set.js';
 import type { QueueTimers } from '../queue-timers.js';

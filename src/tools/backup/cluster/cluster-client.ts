@@ -8,6 +8,7 @@ import { retireAgent } from '../../../base/outgoing/retire-agent.js';
 import { tlsOptions } from '../../../base/outgoing/tls-options.js';
 import { printable } from '../format/printable.js';
 import { ApiFault } from './api-fault.js';
+import { BrokenList } from './broken-list.js';
 import { ItemSplitter } from './item-splitter.js';
 
 /** How long a server may be silent before it counts as unreachable, in milliseconds. */
@@ -17,9 +18,6 @@ const mostBytes = 64 * 1024 * 1024;
 /** How often a request is sent in total when the server postpones it or does not answer. */
 const mostTries = 6;
 const firstPauseMs = 250;
-
-/** A list whose connection ended after objects had arrived. */
-export class BrokenList extends StartupError {}
 
 /** A list's own metadata. */
 export interface ListMetadata {

@@ -1,7 +1,8 @@
 import { errorText, StartupError } from '../../../base/machinery/startup-error.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { ApiAccess } from '../../../base/outgoing/api-access.js';
-import { ApiConnection, ApiError, type ApiUser } from '../../../nodes/connection/api-connection.js';
+import { ApiConnection, type ApiUser } from '../../../nodes/connection/api-connection.js';
+import { ApiError } from '../../../nodes/connection/api-error.js';
 import { findNames } from '../../../nodes/connection/find-names.js';
 
 /** The API as an administrator sees it, with the names that the cluster uses. */

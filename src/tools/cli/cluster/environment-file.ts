@@ -1,4 +1,4 @@
-import { OptionsError } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
 
 /** Variables in the form that systemd and `node --env-file` read alike. @throws OptionsError for a value that neither could read */
 export function formatEnvironment(variables: Readonly<Record<string, string>>): string {

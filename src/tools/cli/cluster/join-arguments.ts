@@ -1,6 +1,6 @@
 import { clusterInfoKubeconfigKey, clusterInfoName } from '../../../base/machinery/cluster-info-names.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
-import { ApiError } from '../../../nodes/connection/api-connection.js';
+import { ApiError } from '../../../nodes/connection/api-error.js';
 import type { AdminApi } from './admin-api.js';
 import { publicKeyPin } from './public-key-pin.js';
 import { type PublishedCluster, readPublishedCluster } from './published-cluster.js';

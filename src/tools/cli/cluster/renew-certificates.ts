@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import { loadClientConfig } from '../../../base/outgoing/client-config.js';
-import { ClientConfigError } from '../../../base/outgoing/client-config-document.js';
+import { ClientConfigError } from '../../../base/outgoing/client-config-error.js';
 import { formatKubeconfig } from '../kubeconfig.js';
 import { OwnFiles } from '../own-files.js';
 import { renewStored, storedCertificates } from '../pki/stored-pairs.js';

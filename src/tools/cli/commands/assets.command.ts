@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { LoggingOptions } from '../../../base/config/logging.options.js';
-import { OptionsError, parseOptions, separateOperands } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
+import { parseOptions, separateOperands } from '../../../base/config/parse-options.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import { findBinaries } from '../../local-postgres/embedded/binaries.js';
 import { writeAssets } from '../assets/asset-files.js';

@@ -1,12 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClientOptions } from '../../../base/config/api-client.options.js';
-import { BackupKeyOptions, BackupOptions, BackupSelectionOptions } from '../../../base/config/backup.options.js';
-import {
-  OptionsError,
-  type ParsedOptions,
-  parseOptions,
-  separateOperands,
-} from '../../../base/config/parse-options.js';
+import { BackupOptions, BackupSelectionOptions } from '../../../base/config/backup.options.js';
+import { BackupKeyOptions } from '../../../base/config/backup-key.options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
+import { type ParsedOptions, parseOptions, separateOperands } from '../../../base/config/parse-options.js';
 import { systemClock } from '../../../base/machinery/clock.js';
 import { fileProblem } from '../../../base/machinery/file-problem.js';
 import { errorText, StartupError } from '../../../base/machinery/startup-error.js';

@@ -1,12 +1,8 @@
 import { join, resolve } from 'node:path';
 import { ApiClientOptions } from '../../../base/config/api-client.options.js';
 import { CertsOptions } from '../../../base/config/certs.options.js';
-import {
-  OptionsError,
-  type ParsedOptions,
-  parseOptions,
-  separateOperands,
-} from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
+import { type ParsedOptions, parseOptions, separateOperands } from '../../../base/config/parse-options.js';
 import { systemClock } from '../../../base/machinery/clock.js';
 import { accessOf } from '../api-access.js';
 import { checkFiles } from '../check-files.js';

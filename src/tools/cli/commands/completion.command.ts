@@ -1,4 +1,5 @@
-import { OptionsError, parseOptions, separateOperands } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
+import { parseOptions, separateOperands } from '../../../base/config/parse-options.js';
 import type { Command } from '../command.js';
 
 const groups = {} as const;

@@ -4,14 +4,15 @@ import { AuthorizationOptions } from '../../../base/config/authorization.options
 import { ClusterOptions } from '../../../base/config/cluster.options.js';
 import type { ControlLoopOptions } from '../../../base/config/control-loop.options.js';
 import { ControllersServingOptions, parseBindAddress } from '../../../base/config/controllers-serving.options.js';
-import { ProfilingOptions, TracingOptions } from '../../../base/config/debugging.options.js';
 import { LoggingOptions } from '../../../base/config/logging.options.js';
 import { NodeAgentOptions } from '../../../base/config/node-agent.options.js';
 import { parseOptions } from '../../../base/config/parse-options.js';
+import { ProfilingOptions } from '../../../base/config/profiling.options.js';
 import { releaseFlagGroups } from '../../../base/config/release-flag-groups.js';
 import { controllerOptionGroups } from '../../../base/config/server-options.js';
 import { shownFlags } from '../../../base/config/shown-flags.js';
 import { StorageOptions } from '../../../base/config/storage.options.js';
+import { TracingOptions } from '../../../base/config/tracing.options.js';
 import { stopLimit } from '../../../base/machinery/lifecycle.js';
 import { checkFiles } from '../check-files.js';
 import { type Command, openLog, parseRequest } from '../command.js';

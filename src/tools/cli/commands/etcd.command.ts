@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
-import { AssetOptions, EtcdOptions, IgnoredEtcdOptions } from '../../../base/config/assets.options.js';
+import { AssetOptions } from '../../../base/config/asset.options.js';
+import { EtcdOptions } from '../../../base/config/etcd.options.js';
+import { IgnoredEtcdOptions } from '../../../base/config/ignored-etcd.options.js';
 import { ignoredFlagsNotes } from '../../../base/config/ignored-flags.js';
 import { givenFlags, parseOptions } from '../../../base/config/parse-options.js';
 import { type Running, stopAll } from '../../../base/machinery/lifecycle.js';

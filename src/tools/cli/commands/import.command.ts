@@ -1,13 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClientOptions } from '../../../base/config/api-client.options.js';
-import { BackupKeyOptions, BackupSelectionOptions } from '../../../base/config/backup.options.js';
+import { BackupSelectionOptions } from '../../../base/config/backup.options.js';
+import { BackupKeyOptions } from '../../../base/config/backup-key.options.js';
 import { ImportOptions } from '../../../base/config/import.options.js';
-import {
-  OptionsError,
-  type ParsedOptions,
-  parseOptions,
-  separateOperands,
-} from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
+import { type ParsedOptions, parseOptions, separateOperands } from '../../../base/config/parse-options.js';
 import { systemClock } from '../../../base/machinery/clock.js';
 import { fileProblem } from '../../../base/machinery/file-problem.js';
 import { errorText, StartupError } from '../../../base/machinery/startup-error.js';

@@ -1,10 +1,12 @@
-import { AssetOptions, EtcdClientOptions } from '../../../base/config/assets.options.js';
+import { AssetOptions } from '../../../base/config/asset.options.js';
 import { AutoscalerOptions } from '../../../base/config/autoscaler.options.js';
 import { ControlLoopOptions } from '../../../base/config/control-loop.options.js';
+import { EtcdClientOptions } from '../../../base/config/etcd-client.options.js';
 import { EventOptions } from '../../../base/config/event.options.js';
 import { NodeIpamOptions } from '../../../base/config/node-ipam.options.js';
 import { NodeLoopOptions } from '../../../base/config/node-loop.options.js';
-import { OptionsError, parseOptions } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
+import { parseOptions } from '../../../base/config/parse-options.js';
 import { releaseFlagGroups } from '../../../base/config/release-flag-groups.js';
 import { serverOptionGroups } from '../../../base/config/server-options.js';
 import { serverVersions } from '../assets/asset-versions.js';

@@ -1,6 +1,7 @@
 import { ClusterOptions } from '../../../base/config/cluster.options.js';
 import { LoggingOptions } from '../../../base/config/logging.options.js';
-import { OptionsError, parseOptions } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
+import { parseOptions } from '../../../base/config/parse-options.js';
 import type { ServerOptions } from '../../../base/config/server-options.js';
 import { sqlProjectionMode } from '../../../base/config/sql-projection.js';
 import { StorageOptions } from '../../../base/config/storage.options.js';

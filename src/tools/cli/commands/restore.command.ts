@@ -1,12 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClientOptions } from '../../../base/config/api-client.options.js';
-import {
-  OptionsError,
-  type ParsedOptions,
-  parseOptions,
-  separateOperands,
-} from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
+import { type ParsedOptions, parseOptions, separateOperands } from '../../../base/config/parse-options.js';
 import { RestoreOptions } from '../../../base/config/restore.options.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';
 import type { ServedKind } from '../../backup/cluster/served-kind.js';

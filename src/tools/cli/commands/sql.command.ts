@@ -1,9 +1,5 @@
-import {
-  OptionsError,
-  type ParsedOptions,
-  parseOptions,
-  separateOperands,
-} from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
+import { type ParsedOptions, parseOptions, separateOperands } from '../../../base/config/parse-options.js';
 import { SqlOptions } from '../../../base/config/sql.options.js';
 import type { Command, CommandContext } from '../command.js';
 

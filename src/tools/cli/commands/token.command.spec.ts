@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { OptionsError } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
 import type { CommandContext } from '../command.js';
 import { tokenCommand } from './token.command.js';
 

@@ -1,10 +1,6 @@
 import { ApiClientOptions } from '../../../base/config/api-client.options.js';
-import {
-  OptionsError,
-  type ParsedOptions,
-  parseOptions,
-  separateOperands,
-} from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
+import { type ParsedOptions, parseOptions, separateOperands } from '../../../base/config/parse-options.js';
 import { TokenOptions, tokenUsages } from '../../../base/config/token.options.js';
 import { isTokenId } from '../../../base/machinery/bootstrap-token.js';
 import { systemClock } from '../../../base/machinery/clock.js';

@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { OptionsError } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
 import { type Running, stopLimit } from '../../../base/machinery/lifecycle.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import { Logger } from '../../../base/observability/logger.js';

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { OptionsError } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
 import type { ServerOptions } from '../../../base/config/server-options.js';
 import type { Running } from '../../../base/machinery/lifecycle.js';
 import { StartupError } from '../../../base/machinery/startup-error.js';

@@ -1,5 +1,5 @@
-import { StopSignals } from '../../../base/machinery/lifecycle.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
+import { StopSignals } from '../../../base/machinery/stop-signals.js';
 import { Logger } from '../../../base/observability/logger.js';
 import { runKeeper } from './keeper.js';
 import { keeperPlace } from './keeper-place.js';

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { OptionsError } from '../../../base/config/parse-options.js';
+import { OptionsError } from '../../../base/config/options-error.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import type { CallMessage, FixtureInput, HostMethod, StartSettings, UserRequest } from '../library/messages.js';
 import { TestServer } from './test-server.js';

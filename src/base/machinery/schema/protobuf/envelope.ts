@@ -1,5 +1,5 @@
 import protobuf from 'protobufjs/minimal.js';
-import { DecodeError } from '../decode.js';
+import { DecodeError } from '../decode-error.js';
 import { WireType } from './wire-type.js';
 
 /** The first bytes of every protobuf body. */

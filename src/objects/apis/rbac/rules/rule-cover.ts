@@ -1,5 +1,6 @@
 import { atOnce, eachInSteps, type Steps } from '../../../../base/machinery/turns.js';
 import { pathPrefix } from './path-pattern.js';
+import { TooManyPermissions } from './too-many-permissions.js';
 
 /** A permission as roles and authorizers write it. */
 export interface Permission {
@@ -36,9 +37,6 @@ const mostLookedThrough = 16;
 const maxComparisons = 2_000_000;
 /** The cost of the comparisons of one step, in looked-up values. */
 const costOfStep = 10_000;
-
-/** Thrown when there are too many single permissions to be checked one by one. */
-export class TooManyPermissions extends Error {}
 
 /**
  * The permissions in `asked` that `held` does not contain, each cut down to one verb, group, resource and name, or to

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { aggregatedRules } from './aggregate-rules.js';
 import { compactPermissions, formatPermission } from './format-permissions.js';
-import { findingUncovered, type Permission, TooManyPermissions, uncoveredPermissions } from './rule-cover.js';
+import { findingUncovered, type Permission, uncoveredPermissions } from './rule-cover.js';
+import { TooManyPermissions } from './too-many-permissions.js';
 
 /** `verbs group resources names`, lists with commas, `core` for the group without a name; or `verbs /path,/path`. */
 function permission(text: string): Permission {

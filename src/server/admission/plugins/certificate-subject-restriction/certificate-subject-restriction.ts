@@ -1,10 +1,8 @@
 import { privilegedGroup } from '../../../../base/machinery/authorizer.js';
 import { forbiddenError } from '../../../../base/machinery/status-error.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
-import {
-  CertificateRequestError,
-  parseCertificateRequest,
-} from '../../../../base/machinery/x509/certificate-request.js';
+import { parseCertificateRequest } from '../../../../base/machinery/x509/certificate-request.js';
+import { CertificateRequestError } from '../../../../base/machinery/x509/certificate-request-error.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { isAboutRequests, type SigningRequest } from '../certificate-approval/signer-permission.js';

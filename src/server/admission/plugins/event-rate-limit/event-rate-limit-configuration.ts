@@ -1,5 +1,5 @@
 import type { PluginConfiguration } from '../../../../base/config/admission-configuration.js';
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import { StrictFields } from '../../configuration/strict-fields.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { admissionAttributes, type TestRequest } from '../../../../../test/support/admission-attributes.js';
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import { vendorNames } from '../../../../base/machinery/vendor.js';
 import { EventRateLimit } from './event-rate-limit.js';
 import { type EventLimit, type LimitType, readEventLimits } from './event-rate-limit-configuration.js';

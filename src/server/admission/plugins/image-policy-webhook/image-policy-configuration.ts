@@ -1,8 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { PluginConfiguration } from '../../../../base/config/admission-configuration.js';
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import { type ClientConfig, loadClientConfig } from '../../../../base/outgoing/client-config.js';
-import { ClientConfigError } from '../../../../base/outgoing/client-config-document.js';
+import { ClientConfigError } from '../../../../base/outgoing/client-config-error.js';
 import { type Fields, StrictFields } from '../../configuration/strict-fields.js';
 
 /** How the plugin calls the webhook, and its decision if there is no response. Times are in milliseconds. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { admissionAttributes, type TestRequest } from '../../../../../test/support/admission-attributes.js';
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import { vendorNames } from '../../../../base/machinery/vendor.js';
 import { AdmissionChain } from '../../admission-chain.js';
 import { AdmissionMetrics } from '../../admission-metrics.js';

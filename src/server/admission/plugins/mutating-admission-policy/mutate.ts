@@ -16,9 +16,7 @@ import {
   toJson,
   type Value,
 } from '../../../../objects/cel/index.js';
-
-/** A change that a policy requests can't be made; the failure policy decides. */
-export class MutationError extends Error {}
+import { MutationError } from './mutation-error.js';
 
 /** The operations that an expression of type list(JSONPatch) made. Throws a MutationError for other values. */
 function operationsOf(value: Value): readonly unknown[] {

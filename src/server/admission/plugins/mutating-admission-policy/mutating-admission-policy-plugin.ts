@@ -23,7 +23,8 @@ import {
   compiledMutatingBinding,
   compiledMutatingPolicy,
 } from './compiled-mutating-policy.js';
-import { MutationError, mergedObject, patchedObject } from './mutate.js';
+import { mergedObject, patchedObject } from './mutate.js';
+import { MutationError } from './mutation-error.js';
 
 type Pair = Bound<CompiledMutatingPolicy, CompiledMutatingBinding>;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TestWorld } from '../../../../../test/support/admission-parts.js';
 import { podPlugin, specAfter } from '../../../../../test/support/pod-plugins.js';
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import { parseNodeLabels } from './node-selector-labels.js';
 
 describe('PodNodeSelector', () => {

@@ -1,4 +1,4 @@
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import type { AdmissionPlugin } from '../../admission-plugin.js';

@@ -1,4 +1,4 @@
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import type { AdmissionDependencies } from '../../admission-dependencies.js';
 import { PodSecurity } from './pod-security.js';
 import { defaultSettings, readPodSecurityConfiguration } from './pod-security-configuration.js';

@@ -8,14 +8,8 @@ import type { AdmissionPlugin } from '../../admission-plugin.js';
 import type { AdmissionAttributes, AdmissionOperation } from '../../attributes.js';
 import { refused } from '../../refused.js';
 import { NamespacePodReview } from './namespace-pod-review.js';
-import {
-  enforcesMore,
-  isFullyPrivileged,
-  NamespacePolicies,
-  type PolicyMode,
-  policyText,
-  type ReadPolicy,
-} from './namespace-policy.js';
+import { NamespacePolicies } from './namespace-policies.js';
+import { enforcesMore, isFullyPrivileged, type PolicyMode, policyText, type ReadPolicy } from './namespace-policy.js';
 import type { PodSecuritySettings } from './pod-security-configuration.js';
 import { PodSecurityMetrics } from './pod-security-metrics.js';
 import { hasPodTemplate, podTemplateOf } from './pod-template-of.js';

@@ -1,4 +1,4 @@
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import type { Toleration } from '../../../../objects/apis/core/v1/affinity.types.js';
 import type { Pod } from '../../../../objects/apis/core/v1/pod.types.js';
 import { podQosClass } from '../../../../objects/apis/core/v1/pod-qos.js';

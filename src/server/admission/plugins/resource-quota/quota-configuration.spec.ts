@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { testNames } from '../../../../../test/support/definition-tester.js';
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import { readQuotaConfiguration } from './quota-configuration.js';
 
 const read = (value: unknown) => readQuotaConfiguration({ value, source: 'file', folder: '/' }, testNames);

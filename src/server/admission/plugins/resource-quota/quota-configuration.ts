@@ -1,5 +1,5 @@
 import type { PluginConfiguration } from '../../../../base/config/admission-configuration.js';
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { LimitedResource } from '../../../../objects/quota/limited-resources.js';
 import type { ScopeRequirement } from '../../../../objects/quota/usage-evaluator.js';

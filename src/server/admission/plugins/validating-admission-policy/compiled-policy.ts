@@ -14,7 +14,8 @@ import {
 } from '../../../../objects/cel/index.js';
 import { type MatchConditions, matchConditionsInSteps } from '../../expressions/match-conditions.js';
 import type { MatchingDependencies } from '../../matching/request-matcher.js';
-import { PreparedBinding, PreparedPolicy } from '../../policies/prepared-policy.js';
+import { PreparedBinding } from '../../policies/prepared-binding.js';
+import { PreparedPolicy } from '../../policies/prepared-policy.js';
 
 type Spec = ValidatingAdmissionPolicy['spec'];
 type BindingSpec = ValidatingAdmissionPolicyBinding['spec'];

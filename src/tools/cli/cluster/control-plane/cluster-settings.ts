@@ -1,5 +1,6 @@
 import { ClusterOptions } from '../../../../base/config/cluster.options.js';
-import { OptionsError, parseOptions } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
+import { parseOptions } from '../../../../base/config/parse-options.js';
 import { StartupError } from '../../../../base/machinery/startup-error.js';
 import { type VendorNames, vendorNames } from '../../../../base/machinery/vendor.js';
 import { readYaml } from '../../../../base/machinery/yaml/read-yaml.js';

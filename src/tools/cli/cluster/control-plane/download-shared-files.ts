@@ -1,6 +1,7 @@
 import { StartupError } from '../../../../base/machinery/startup-error.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
-import { ApiError, type ApiUser } from '../../../../nodes/connection/api-connection.js';
+import type { ApiUser } from '../../../../nodes/connection/api-connection.js';
+import { ApiError } from '../../../../nodes/connection/api-error.js';
 import { OwnFiles } from '../../own-files.js';
 import { pemCertificates } from '../pem-certificates.js';
 import { publicKeyPin } from '../public-key-pin.js';

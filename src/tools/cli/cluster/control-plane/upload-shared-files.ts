@@ -4,7 +4,7 @@ import { bootstrapTokenSecretPrefix } from '../../../../base/machinery/bootstrap
 import { systemClock } from '../../../../base/machinery/clock.js';
 import { StartupError } from '../../../../base/machinery/startup-error.js';
 import { groupName } from '../../../../base/machinery/vendor.js';
-import { ApiError } from '../../../../nodes/connection/api-connection.js';
+import { ApiError } from '../../../../nodes/connection/api-error.js';
 import { OwnFiles } from '../../own-files.js';
 import type { AdminApi } from '../admin-api.js';
 import { BootstrapTokens } from '../token/bootstrap-tokens.js';

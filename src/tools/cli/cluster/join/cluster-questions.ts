@@ -1,5 +1,6 @@
 import { StartupError } from '../../../../base/machinery/startup-error.js';
-import { ApiError, type ApiUser } from '../../../../nodes/connection/api-connection.js';
+import type { ApiUser } from '../../../../nodes/connection/api-connection.js';
+import { ApiError } from '../../../../nodes/connection/api-error.js';
 
 /** Requests of a node to a cluster before it joins. A missing right does not stop the join: not every cluster grants it. */
 async function answerOf<T extends object>(api: ApiUser, path: string, signal: AbortSignal): Promise<T | undefined> {

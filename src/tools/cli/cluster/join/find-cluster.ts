@@ -3,7 +3,8 @@ import { errorText, StartupError } from '../../../../base/machinery/startup-erro
 import { systemTimers } from '../../../../base/machinery/timers.js';
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import { type ApiAccess, fixedAccess } from '../../../../base/outgoing/api-access.js';
-import { ApiConnection, ApiError, type ApiUser } from '../../../../nodes/connection/api-connection.js';
+import { ApiConnection, type ApiUser } from '../../../../nodes/connection/api-connection.js';
+import { ApiError } from '../../../../nodes/connection/api-error.js';
 import { possibleNames } from '../../../../nodes/connection/find-names.js';
 import { accessOfFile } from '../../api-access.js';
 import { pemCertificates } from '../pem-certificates.js';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { JoinOptions } from '../../../../base/config/join.options.js';
-import { OptionsError, parseOptions } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
+import { parseOptions } from '../../../../base/config/parse-options.js';
 import { joinRequest } from './join-request.js';
 
 const token = '--token=abcdef.0123456789abcdef';

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { JoinOptions } from '../../../../base/config/join.options.js';
 import type { JoinControlPlaneOptions } from '../../../../base/config/join-control-plane.options.js';
 import type { LoggingOptions } from '../../../../base/config/logging.options.js';
-import { OptionsError } from '../../../../base/config/parse-options.js';
+import { OptionsError } from '../../../../base/config/options-error.js';
 import type { StorageOptions } from '../../../../base/config/storage.options.js';
 import type { Endpoint } from '../https-get.js';
 import { TokenText, tokenFormProblem } from '../token/token-text.js';

@@ -6,7 +6,7 @@ import {
   type TokenSecret,
 } from '../../../../base/machinery/bootstrap-token.js';
 import { StartupError } from '../../../../base/machinery/startup-error.js';
-import { ApiError } from '../../../../nodes/connection/api-connection.js';
+import { ApiError } from '../../../../nodes/connection/api-error.js';
 import type { AdminApi } from '../admin-api.js';
 import { TokenText } from './token-text.js';
 

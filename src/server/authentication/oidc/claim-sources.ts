@@ -1,12 +1,11 @@
 import { decodeJwt } from 'jose';
 import { isRecord } from '../service-account/claims.js';
+import { ClaimSourceError } from './claim-source-error.js';
 import type { HttpsGet } from './https-get.js';
-import type { OidcProvider } from './provider.js';
+import { isForOneOf } from './is-for-one-of.js';
+import type { OidcProvider } from './oidc-provider.js';
 
 const maxIssuers = 16;
-
-/** The claim source that a token names does not provide the claims correctly. */
-export class ClaimSourceError extends Error {}
 
 /**
  * Resolves claims that are not in the token itself (OpenID Connect Core 1.0 section 5.6.2): they are in a JWT inside
@@ -75,12 +74,6 @@ export class ClaimSources {
     }
     return provider;
   }
-}
-
-/** Whether a token with this `aud` claim was issued for one of the clients. */
-export function isForOneOf(clients: readonly string[], aud: unknown): boolean {
-  const named: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
-  return clients.some((client) => named.includes(client));
 }
 
 function sourceOf(claims: Readonly<Record<string, unknown>>, name: string): Record<string, unknown> | undefined {

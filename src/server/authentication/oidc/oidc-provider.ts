@@ -4,25 +4,7 @@ import type { Clock } from '../../../base/machinery/clock.js';
 import { TokenBucket } from '../../../base/machinery/token-bucket.js';
 import { isRecord } from '../service-account/claims.js';
 import type { HttpsGet } from './https-get.js';
-
-/** Rejects invalid UTF-8: all invalid bytes would decode to the same character and make different names equal. */
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-const firstRetryMs = 1_000;
-const lastRetryMs = 30_000;
-/**
- * A token with an unknown key causes the keys to be read again, as the key may be new. The reads are limited: this many
- * in a row, then one per interval.
- */
-const burst = 3;
-const refillMs = 10_000;
-/**
- * Maximum time for which keys are used without reading them again, so that removed keys stop working; the provider may
- * set a shorter one.
- */
-const maxKeyAgeMs = 600_000;
-const minKeyAgeMs = 30_000;
-const maxKeys = 100;
+import { SignatureError } from './signature-error.js';
 
 /** Dependencies of a provider. */
 export interface ProviderDependencies {
@@ -32,8 +14,25 @@ export interface ProviderDependencies {
   readonly logger: { info(text: string, fields?: object): void; warn(text: string, fields?: object): void };
 }
 
-/** A JWT whose signature can't be accepted. The message contains no part of the token. */
-export class SignatureError extends Error {}
+/** Rejects invalid UTF-8: all invalid bytes would decode to the same character and make different names equal. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const firstRetryMs = 1_000;
+const lastRetryMs = 30_000;
+
+/**
+ * A token with an unknown key causes the keys to be read again, as the key may be new. The reads are limited: this many
+ * in a row, then one per interval.
+ */
+const burst = 3;
+const refillMs = 10_000;
+
+/**
+ * Maximum time for which keys are used without reading them again, so that removed keys stop working; the provider may
+ * set a shorter one.
+ */
+const maxKeyAgeMs = 600_000;
+const minKeyAgeMs = 30_000;
+const maxKeys = 100;
 
 type VerifyingKey = CryptoKey | KeyObject | Uint8Array;
 

@@ -1,58 +1,22 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import type { ClientTls } from '../../base/outgoing/client-config.js';
-import type { ClientCredentials } from '../../base/outgoing/client-credentials.js';
 import { connectionReason } from '../../base/outgoing/connection-reason.js';
-import { DeniedAddressError, type DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
-import { type ExchangeAnswer, exchange, Unsent } from '../../base/outgoing/exchange.js';
+import { DeniedAddressError } from '../../base/outgoing/denied-address-error.js';
+import { exchange } from '../../base/outgoing/exchange.js';
 import { GuardedAgent } from '../../base/outgoing/https-connections.js';
-import { ServiceFault, type ServiceResolver } from '../../base/outgoing/service-resolver.js';
+import { ServiceFault } from '../../base/outgoing/service-resolver.js';
+import { Unsent } from '../../base/outgoing/unsent.js';
+import { type BackendAnswer, type BackendCall, type BackendDependencies, backendSeats } from './backend-call.js';
+import { BackendFault } from './backend-fault.js';
 import { identityHeaders } from './forwarded-headers.js';
 import type { IdentityFields } from './identity-fields.js';
 import type { RemoteApi } from './known-api-service.js';
-import type { PublishedIdentity } from './published-identity.js';
-
-/** Why an extension server gave no usable response. The message may be shown to clients. */
-export class BackendFault extends Error {}
-
-/** One request to an extension server. */
-export interface BackendCall {
-  readonly method: string;
-  /** Path with the query, as it is sent. */
-  readonly path: string;
-  readonly headers: OutgoingHttpHeaders;
-  /** The body, streamed as it arrives; undefined if there is none. */
-  readonly body?: Readable | undefined;
-  /** Ends the call and its response. */
-  readonly signal: AbortSignal;
-  /** Time limit for the response head, in milliseconds. */
-  readonly headLimitMs: number;
-  /** Whether the server may switch to another protocol. */
-  readonly mayUpgrade?: boolean;
-}
-
-export type BackendAnswer = ExchangeAnswer;
-
-/** The dependencies that all backends of a process share. */
-export interface BackendDependencies {
-  readonly services: ServiceResolver;
-  readonly denied: DeniedAddresses;
-  /** The certificate that this server presents. */
-  readonly credentials: Pick<ClientCredentials, 'tls'>;
-  /** The fields that identify the user of a request. */
-  readonly identity: Pick<PublishedIdentity, 'get'>;
-}
 
 const connectLimitMs = 10_000;
+
 /** Each attempt may go to another endpoint. */
 const maxAttempts = 3;
-
-/**
- * Maximum number of concurrent requests to one backend: more would only wait for that backend, and fill the memory of
- * the process.
- */
-export const backendSeats = { requests: 256, longRunning: 4096 } as const;
 
 /** The extension server behind a service, on kept-alive connections of its own. */
 export class ExtensionBackend {

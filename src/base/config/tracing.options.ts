@@ -1,0 +1,13 @@
+import { Flag } from './flag.js';
+
+/** Where traces go. */
+export class TracingOptions {
+  @Flag({
+    name: 'tracing-config-file',
+    type: 'string',
+    unit: 'file',
+    usage:
+      'TracingConfiguration in YAML or JSON: where traces are sent over OTLP, and of how many requests and rounds of loops.',
+  })
+  readonly tracingConfigFile: string | undefined = undefined;
+}

@@ -1,0 +1,2 @@
+/** A claim that belongs to a former pod still exists. */
+export class StaleClaim extends Error {}

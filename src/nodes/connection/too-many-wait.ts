@@ -1,0 +1,2 @@
+/** A minor request was given up before it began. */
+export class TooManyWait extends Error {}

@@ -1,0 +1,2 @@
+/** Too many queries are under way. */
+export class TooManyQueries extends Error {}

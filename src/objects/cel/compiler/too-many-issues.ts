@@ -1,0 +1,2 @@
+/** Thrown to stop checking an expression with too many faults. */
+export class TooManyIssues extends Error {}

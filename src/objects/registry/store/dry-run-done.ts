@@ -1,0 +1,2 @@
+/** Thrown to end an update without a write once the result of a dry run is known. */
+export class DryRunDone extends Error {}

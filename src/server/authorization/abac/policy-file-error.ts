@@ -1,0 +1,2 @@
+/** An unusable policy file. The message names the file and the line. */
+export class PolicyFileError extends Error {}

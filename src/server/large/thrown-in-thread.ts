@@ -1,0 +1,2 @@
+/** Stands for an error that a function in the thread threw. */
+export class ThrownInThread extends Error {}
