@@ -7,7 +7,7 @@ import { serverAuth, TestIdentity } from '../../../../test/support/test-authorit
 import { Logger } from '../../../base/observability/logger.js';
 import { AgentServer } from './agent-server.js';
 import type { AgentServerDependencies } from './agent-server-dependencies.js';
-import { CallerRefusal } from './caller.js';
+import { CallerRefusal } from './caller-refusal.js';
 
 let server: AgentServer;
 let url: string;
