@@ -19,7 +19,7 @@ export const layers = [
   { folder: 'base/machinery', imports: [] },
   { folder: 'base/observability/scrape', imports: [] },
   { folder: 'base/observability', imports: [] },
-  { folder: 'base/config', imports: ['base/machinery'] },
+  { folder: 'base/config', imports: ['base/machinery', 'base/observability'] },
   { folder: 'base/process', imports: ['base/observability'] },
   { folder: 'base/outgoing', imports: ['base/machinery'] },
   { folder: 'objects/apis', imports: ['base/machinery'] },

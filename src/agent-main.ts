@@ -9,7 +9,7 @@ import { runProgram } from './tools/cli/run-program.js';
 /** The file with the whole program, beside the file of the node agent. */
 const wholeProgram = join(dirname(fileURLToPath(import.meta.url)), 'program.cjs');
 
-// What is wrong with a command line can be said only by who knows all commands, and it ends the process anyway.
+// Only the whole program knows all commands and so can report what is wrong with a command line; the process then ends.
 const explain = () => new Promise<number>(() => startProcess(wholeProgram, 'main'));
 collectWhenQuiet();
 void runProgram(process.argv.slice(2), { commands: [nodeCommand], assetPrograms: [], explain }).then(endWith);

@@ -157,7 +157,7 @@ function cached(
   const cache: CachedStorage = new CachedStorage(database, {
     maxBytes,
     backlogCharacters: watchBacklogCharacters(options),
-    room: (cacheBytes, onChange) => new HeapBudget(cacheBytes, onChange),
+    budget: (cacheBytes, onChange) => new HeapBudget(cacheBytes, onChange),
     leastChanges: (resource) => sizes.of(resource),
     consistentLists: features.isOn('ConsistentListFromCache'),
     pastLists: features.isOn('ListFromCacheSnapshot'),

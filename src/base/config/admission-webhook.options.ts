@@ -1,11 +1,8 @@
 import { isIP } from 'node:net';
+import { type ServiceResolution, serviceResolutions } from '../machinery/service-resolution.js';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
 import { parseCidr } from './network.js';
-
-/** Ways to find the service of an admission webhook or an extension server. */
-export const serviceResolutions = ['endpoints', 'cluster-ip', 'none'] as const;
-export type ServiceResolution = (typeof serviceResolutions)[number];
 
 /** An address of a service. */
 export interface ServiceAddress {

@@ -1,13 +1,10 @@
 import { IsIn } from 'class-validator';
+import { type LogFormat, logFormats } from '../observability/log-format.js';
+import { type LogLevel, logLevels } from '../observability/log-level.js';
 import { Flag } from './flag.js';
 
 /** From this verbosity on, the reference server logs each request. */
 export const debugVerbosity = 4;
-const logLevels = ['error', 'warn', 'info', 'debug'] as const;
-const logFormats = ['text', 'json'] as const;
-
-export type LogLevel = (typeof logLevels)[number];
-export type LogFormat = (typeof logFormats)[number];
 
 /** The level and format of the log on standard error. */
 export class LoggingOptions {

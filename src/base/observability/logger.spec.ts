@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type LogFormat, Logger } from './logger.js';
+import type { LogFormat } from './log-format.js';
+import { Logger } from './logger.js';
 
 const logged = (error: unknown, format: LogFormat): string => {
   let line = '';

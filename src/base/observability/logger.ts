@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
-
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-export type LogFormat = 'text' | 'json';
+import type { LogFormat } from './log-format.js';
+import type { LogLevel } from './log-level.js';
 
 /**
  * Details of a log line. Errors are shown with message and stack. Errors marked as expected (`isExpected`), or caused

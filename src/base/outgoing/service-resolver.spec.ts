@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fixedListers } from '../../../test/support/fixed-listers.js';
 import { parseServiceAddresses } from '../config/admission-webhook.options.js';
+import type { ServiceResolution } from '../machinery/service-resolution.js';
 import { vendorNames } from '../machinery/vendor.js';
-import { type ServiceResolution, serviceResolver } from './service-resolver.js';
+import { serviceResolver } from './service-resolver.js';
 
 const names = vendorNames('k8s.io');
 

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../machinery/api-object.js';
 import type { GroupResource } from '../machinery/group-version.js';
+import type { ServiceResolution } from '../machinery/service-resolution.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Target } from './https-connections.js';
 
@@ -39,9 +40,6 @@ export interface ServiceResolver {
   /** An address for a new connection. Throws {@link ServiceFault}. */
   resolve(namespace: string, name: string, port: number): Target;
 }
-
-/** How services are found (`--admission-webhook-service-resolver`). */
-export type ServiceResolution = 'endpoints' | 'cluster-ip' | 'none';
 
 /** @param addresses `host:port` by `namespace/name` or `namespace/name:port`; they come before everything else. */
 export function serviceResolver(

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
@@ -74,7 +74,7 @@ async function overTcp(port: number, ...messages: Buffer[]): Promise<Buffer[]> {
 class Upstream {
   count = 0;
   reply: (message: Buffer) => Buffer | undefined = () => undefined;
-  private readonly udp = createSocket('udp4');
+  private udp: Socket | undefined;
   private readonly tcp = createServer((socket) => {
     socket.once('data', (chunk: Buffer) => {
       const answer = this.reply(chunk.subarray(2));
@@ -83,22 +83,24 @@ class Upstream {
   });
 
   async start(): Promise<number> {
-    this.udp.on('message', (message, { port, address }) => {
+    const udp = createSocket('udp4');
+    this.udp = udp;
+    udp.on('message', (message, { port, address }) => {
       this.count += 1;
       const answer = this.reply(message);
-      if (answer !== undefined) this.udp.send(answer, port, address);
+      if (answer !== undefined) udp.send(answer, port, address);
     });
     // Many more ports are in use for TCP than for UDP.
     this.tcp.listen(0, '127.0.0.1');
     await once(this.tcp, 'listening');
     const { port } = this.tcp.address() as AddressInfo;
-    this.udp.bind(port, '127.0.0.1');
-    await once(this.udp, 'listening');
+    udp.bind(port, '127.0.0.1');
+    await once(udp, 'listening');
     return port;
   }
 
   stop(): void {
-    this.udp.close();
+    this.udp?.close();
     this.tcp.close();
   }
 }

@@ -29,6 +29,8 @@ describe('a client that completes its TLS handshake too late', () => {
     relay = createServer((client) => {
       const onward = connect(portOf(server), '127.0.0.1');
       for (const socket of [client, onward]) socket.on('error', () => undefined);
+      client.once('close', () => onward.destroy());
+      onward.once('close', () => client.destroySoon());
       onward.pipe(client);
       client.once('data', (first: Buffer) => {
         onward.write(first);

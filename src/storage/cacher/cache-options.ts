@@ -36,7 +36,7 @@ export interface CacheOptions {
   /** Memory for all caches together, in bytes. Resources that do not fit are read from the database. */
   readonly maxBytes: number;
   /** The memory budget of the process: caches stay within both limits. */
-  readonly room: OpenMemoryBudget;
+  readonly budget: OpenMemoryBudget;
   /** A cache that has not been read or watched for this long, in milliseconds, is dropped. */
   readonly idleMs: number;
   /**
@@ -84,7 +84,7 @@ export const silentCacheObserver: CacheObserver = {
 
 export const defaultCacheOptions: CacheOptions = {
   maxBytes: 1024 * 1024 * 1024,
-  room: unlimitedBudget,
+  budget: unlimitedBudget,
   idleMs: 10 * 60_000,
   fillWaitMs: 1_000,
   partFillWaitMs: 0,

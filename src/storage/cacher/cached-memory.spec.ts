@@ -39,7 +39,7 @@ describe('memory of CachedStorage', () => {
     }
   });
 
-  it('keeps forms of objects in a part of the room, and while somebody lists', async () => {
+  it('keeps forms of objects in a part of the budget, and while somebody lists', async () => {
     const timers = new ManualTimers();
     const { cached, drops, stop } = await open({ timers, maxBytes: 16 * 1024 * 1024, idleMs: 600_000 });
     try {
@@ -114,7 +114,7 @@ describe('memory of CachedStorage', () => {
     let held = () => 0;
     let isOver = false;
     let changed = () => {};
-    const room: OpenMemoryBudget = (cacheBytes, onChange) => {
+    const budget: OpenMemoryBudget = (cacheBytes, onChange) => {
       held = cacheBytes;
       changed = onChange;
       return {
@@ -126,7 +126,7 @@ describe('memory of CachedStorage', () => {
         },
       };
     };
-    const { cached, reads, drops, stop } = await open({ timers, room });
+    const { cached, reads, drops, stop } = await open({ timers, budget });
     try {
       const json = JSON.stringify({ filling: 'x'.repeat(1_000) });
       const create = (resource: string, i: number) =>
@@ -150,7 +150,7 @@ describe('memory of CachedStorage', () => {
       assert.equal(change?.key.name, 'n20', 'the watch goes on');
       timers.pass(defaultCacheOptions.idleMs);
       assert.equal((await cached.list({ resource: 'first' })).items.length, 20);
-      assert.equal(held(), 0, 'there is still no room');
+      assert.equal(held(), 0, 'the budget still allows none');
       assert.equal(reads.miss, 1);
       most = 40_000;
       timers.pass(defaultCacheOptions.idleMs);

@@ -58,7 +58,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   private readonly options: CacheOptions;
   private readonly cachers = new Map<string, Cacher>();
   private readonly recent: RecentObjects;
-  private readonly room: MemoryBudget;
+  private readonly budget: MemoryBudget;
   private readonly forms: FormBlocks;
   private formsUsedAt = 0;
   private cancelSweep: (() => void) | undefined;
@@ -70,7 +70,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     this.options = { ...defaultCacheOptions, ...options };
     this.backlog = new WatchBacklog(this.options.backlogCharacters);
     this.recent = new RecentObjects(() => this.options.timers.elapsed());
-    this.room = this.options.room(
+    this.budget = this.options.budget(
       () => this.bytes,
       () => this.selectVictims(undefined, 0),
     );
@@ -94,7 +94,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   async stop(): Promise<void> {
     this.stopped = true;
     this.cancelSweep?.();
-    this.room.stop();
+    this.budget.stop();
     this.recent.clear();
     this.forms.drop();
     await Promise.all([...this.cachers.values()].map((cacher) => cacher.stop()));
@@ -269,8 +269,8 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   private cacher(resource: string): Cacher {
     let cacher = this.cachers.get(resource);
     if (cacher === undefined) {
-      const room = { most: () => this.most, admits: (bytes: number) => this.selectVictims(resource, bytes) };
-      cacher = new Cacher(resource, this.inner, this.options, room, this);
+      const budget = { most: () => this.most, admits: (bytes: number) => this.selectVictims(resource, bytes) };
+      cacher = new Cacher(resource, this.inner, this.options, budget, this);
       this.cachers.set(resource, cacher);
     }
     return cacher;
@@ -292,7 +292,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
 
   /** The most bytes that all caches together may use. */
   private get most(): number {
-    return Math.min(this.options.maxBytes, this.room.most);
+    return Math.min(this.options.maxBytes, this.budget.most);
   }
 
   private scheduleSweep(): void {

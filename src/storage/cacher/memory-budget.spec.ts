@@ -9,7 +9,7 @@ import { liveBytes } from './memory-budget.js';
 const mib = 2 ** 20;
 
 describe('liveBytes', () => {
-  it('leaves room for requests in small and in large heaps', () => {
+  it('leaves memory to requests in small and in large heaps', () => {
     assert.equal(liveBytes(100 * mib), 60 * mib);
     assert.equal(liveBytes(512 * mib), 384 * mib);
     assert.equal(liveBytes(4000 * mib), 3400 * mib);
@@ -22,7 +22,7 @@ describe('HeapBudget', () => {
     const collect = runInNewContext('gc') as () => void;
     let cacheBytes = 0;
     let changes = 0;
-    const room = new HeapBudget(
+    const budget = new HeapBudget(
       () => cacheBytes,
       () => {
         changes += 1;
@@ -35,10 +35,10 @@ describe('HeapBudget', () => {
         collect();
         await setImmediate();
       }
-      return room.most;
+      return budget.most;
     };
     try {
-      assert.equal(room.most, liveBytes(getHeapStatistics().heap_size_limit), 'nothing is known yet');
+      assert.equal(budget.most, liveBytes(getHeapStatistics().heap_size_limit), 'nothing is known yet');
       const empty = await most();
       assert.ok(empty < liveBytes(getHeapStatistics().heap_size_limit));
       // Longer strings would live outside the heap.
@@ -54,7 +54,7 @@ describe('HeapBudget', () => {
       const again = await most();
       assert.ok(Math.abs(empty - again) < 8 * mib, `${(empty - again) / mib} MiB less`);
     } finally {
-      room.stop();
+      budget.stop();
     }
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { pingFrame, SpdyReader } from '../../../base/machinery/spdy/spdy-frames.js';
 import { FrameEnds } from '../../../base/machinery/web-socket/frame-ends.js';
 import { frameHead, opcodes } from '../../../base/machinery/web-socket/web-socket-frames.js';
@@ -9,6 +9,9 @@ import { joinSockets, type TunnelLimits, tunnelLimits } from './tunnel.js';
 
 const never = 2 ** 30;
 const limits: TunnelLimits = { halfClosedMs: never, askMs: never };
+
+/** The sockets of the present test. */
+const sockets: Socket[] = [];
 
 /** Two connected sockets: one of a peer, and one of the tunnel. */
 async function pair(): Promise<{ peer: Socket; own: Socket }> {
@@ -19,6 +22,7 @@ async function pair(): Promise<{ peer: Socket; own: Socket }> {
   peer.on('error', () => undefined);
   const [own] = (await once(server, 'connection')) as [Socket];
   server.close();
+  sockets.push(peer, own);
   return { peer, own };
 }
 
@@ -48,6 +52,10 @@ function fill(socket: Socket): void {
 }
 
 describe('a tunnel', () => {
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+
   it('waits a minute for the rest of a conversation that one side has ended', () => {
     assert.equal(tunnelLimits.halfClosedMs, 60_000);
   });

@@ -7,7 +7,7 @@ import { navShown } from './side-nav.js';
 import { toggleTheme } from './theme.js';
 import { isOpen } from './time-machine.js';
 
-/** The bar at the top: where one is, who one is. */
+/** The bar at the top: which page is shown, and who is logged in. */
 export function Header({ login, toggleTime }: { readonly login: LoggedIn; readonly toggleTime: () => void }) {
   return (
     <header class="bar">
