@@ -41,6 +41,7 @@ import { AgentServers } from './server/agent-servers.js';
 import { ServiceWatch } from './service-watch.js';
 import { endPods } from './shutdown/end-pods.js';
 import type { ShutdownGroup } from './shutdown/shutdown-groups.js';
+import { ShutdownRecord } from './shutdown/shutdown-record.js';
 import { followApiPods } from './sources/api-pods.js';
 import { MirrorPods } from './sources/mirror-pods.js';
 import { StaticPods } from './sources/static-pods.js';
@@ -107,6 +108,7 @@ export class NodeAgent {
     cgroups: Cgroups,
     description: NodeDescription,
     cpus: CpuManager | undefined,
+    private readonly shutdowns: ShutdownRecord,
   ) {
     const { options, runtime, api, names, logger, timers = systemTimers, random = Math.random } = dependencies;
     const { signal } = this.stopping;
@@ -326,7 +328,9 @@ export class NodeAgent {
     const cgroups = await Cgroups.find();
     await cgroups.prepare(podsCgroup(options));
     const description = await NodeDescription.read(options);
-    return new NodeAgent(dependencies, cgroups, description, await openCpuManager(dependencies));
+    const cpus = await openCpuManager(dependencies);
+    const shutdowns = await ShutdownRecord.open(`${options.rootFolder}/graceful_node_shutdown_state`);
+    return new NodeAgent(dependencies, cgroups, description, cpus, shutdowns);
   }
 
   /**
@@ -361,6 +365,7 @@ export class NodeAgent {
       ...{ runtime, manager, view, timers, logger, probeCounts },
       machine: this.description.machine,
       healthProblem: () => this.healthProblem,
+      shutdownTimes: () => this.shutdowns.times,
       volumeUse: (uid) => this.csi.statistics.of(uid),
     });
   }
@@ -374,8 +379,18 @@ export class NodeAgent {
   shutDown(groups: readonly ShutdownGroup[]): Promise<void> {
     this.description.isShuttingDown = true;
     this.reporter.changed();
-    this.shuttingDown ??= endPods(this.manager, groups, this.timers);
+    this.shuttingDown ??= this.endAll(groups);
     return this.shuttingDown;
+  }
+
+  /** A record that can't be written must not keep the pods from their time to end. */
+  private async endAll(groups: readonly ShutdownGroup[]): Promise<void> {
+    const { shutdowns, timers } = this;
+    const { logger } = this.dependencies;
+    const failed = (error: unknown) => logger.warn('the time of the shutdown could not be kept', { error });
+    await shutdowns.began(timers.now()).catch(failed);
+    await endPods(this.manager, groups, timers);
+    await shutdowns.ended(timers.now()).catch(failed);
   }
 
   /** The machine does not shut down after all: the node takes pods again. */

@@ -24,11 +24,12 @@ import { ShutdownWatch } from '../../nodes/agent/shutdown/shutdown-watch.js';
 import { ApiConnection } from '../../nodes/connection/api-connection.js';
 import { jsonBodies, jsonType } from '../../nodes/connection/bodies.js';
 import { ProtobufBodies } from '../../nodes/connection/protobuf-bodies.js';
-import type { Taint } from '../../objects/apis/core/v1/affinity.types.js';
+import { agentConfiguration } from './agent-configuration.js';
 import type { NodeCommandOptions } from './commands/node-command-options.js';
 import { accessOfNode } from './node-access.js';
 import { issueCertificate } from './pki/issue-certificate.js';
 import { nodeServerRequest } from './pki/node-pki.js';
+import { readTaint } from './read-taint.js';
 import { renewCertificates } from './renew-certificates.js';
 import { servingPurpose } from './serving-purpose.js';
 
@@ -282,47 +283,6 @@ async function serverOf(options: NodeCommandOptions, nodeName: string, logger: L
     },
     debugging: server.enableDebuggingHandlers,
     streamIdleMs: server.streamingConnectionIdleTimeoutMs,
-    configuration: configurationOf(options, mode),
+    configuration: agentConfiguration(options, mode),
   };
-}
-
-/** The effective configuration, in the form of the configuration file. */
-function configurationOf(
-  { agentNode, agentPods, agentServer, agentHousekeeping }: NodeCommandOptions,
-  mode: string,
-): object {
-  return {
-    kind: 'KubeletConfiguration',
-    apiVersion: 'kubelet.config.k8s.io/v1beta1',
-    address: agentServer.address,
-    port: agentServer.port,
-    healthzBindAddress: agentServer.healthzBindAddress,
-    healthzPort: agentServer.healthzPort,
-    authentication: {
-      anonymous: { enabled: agentServer.anonymousAuth },
-      webhook: { enabled: agentServer.authenticationTokenWebhook },
-    },
-    authorization: { mode },
-    cgroupDriver: agentPods.cgroupDriver,
-    cpuManagerPolicy: agentPods.cpuManagerPolicy,
-    cgroupRoot: agentPods.cgroupRoot,
-    clusterDNS: agentPods.clusterDns,
-    clusterDomain: agentPods.clusterDomain,
-    maxPods: agentNode.maxPods,
-    cpuCFSQuota: agentPods.cpuCfsQuota,
-    eventRecordQPS: agentPods.eventQps,
-    eventBurst: agentPods.eventBurst,
-    serializeImagePulls: agentPods.serializeImagePulls,
-    imageGCHighThresholdPercent: agentHousekeeping.imageGcHighThreshold,
-    imageGCLowThresholdPercent: agentHousekeeping.imageGcLowThreshold,
-    containerLogMaxSize: agentHousekeeping.containerLogMaxSize,
-    containerLogMaxFiles: agentHousekeeping.containerLogMaxFiles,
-    evictionHard: Object.fromEntries(agentHousekeeping.evictionHard.map((each) => each.split('<') as [string, string])),
-  };
-}
-
-function readTaint(text: string): Taint {
-  const [pair = '', effect = ''] = text.split(':');
-  const [key = '', value] = pair.split('=');
-  return { key, effect, ...(value ? { value } : {}) } as Taint;
 }

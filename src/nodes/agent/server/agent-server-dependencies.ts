@@ -6,6 +6,7 @@ import type { MachineInfo } from '../node/machine.js';
 import type { PodManager } from '../pod-manager.js';
 import type { RuntimeView } from '../pods/runtime-view.js';
 import type { ProbeCounts } from '../probes/probe-counts.js';
+import type { ShutdownTimes } from '../shutdown/shutdown-record.js';
 import type { AgentAuthentication } from './agent-authentication.js';
 import type { AgentAuthorization } from './agent-authorization.js';
 
@@ -31,6 +32,8 @@ export interface AgentServerDependencies {
   readonly healthProblem: () => string | undefined;
   readonly machine: MachineInfo;
   readonly probeCounts: ProbeCounts;
+  /** The last shutdown of the machine. */
+  readonly shutdownTimes: () => ShutdownTimes;
   /** The usage of a pod's volumes whose drivers can report it. */
   readonly volumeUse: (uid: string) => Promise<readonly VolumeUse[]>;
   /** The configuration in force, as `/configz` shows it. */

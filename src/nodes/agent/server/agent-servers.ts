@@ -11,7 +11,16 @@ import { HealthServer } from './health-server.js';
 /** What the servers need beside the options. */
 export type ShownByServers = Pick<
   AgentServerDependencies,
-  'runtime' | 'manager' | 'view' | 'machine' | 'probeCounts' | 'volumeUse' | 'healthProblem' | 'timers' | 'logger'
+  | 'runtime'
+  | 'manager'
+  | 'view'
+  | 'machine'
+  | 'probeCounts'
+  | 'shutdownTimes'
+  | 'volumeUse'
+  | 'healthProblem'
+  | 'timers'
+  | 'logger'
 >;
 
 /** The ports on which the agent listens, as configured. */
