@@ -6,7 +6,7 @@ import { type LoadOptions, type Result, runWork, works } from './peers/load.js';
 import { type Peer, type PeerKind, useOf } from './peers/peer.js';
 import { plinthPeer } from './peers/plinth-peer.js';
 import { referencePeer, shimPeer } from './peers/reference-peer.js';
-import { bars, costs, type Measured, type Run, table } from './peers/report.js';
+import { bars, behind, costs, type Measured, type Run, table } from './peers/report.js';
 import { docs, writeSection } from './write-section.js';
 
 /*
@@ -14,11 +14,12 @@ import { docs, writeSection } from './write-section.js';
  * the reference server over PostgreSQL through a SQL shim (kine). Each starts over an empty store and does all kinds of
  * work. `npm run bench:peers -- --loadgen FILE [flags]`
  *   --loadgen FILE      the load generator: prints one JSON line per scenario
- *   --binaries FOLDER   of kube-apiserver and kine; etcd is on the PATH (default ~/.cache/reference/bin). What is not
- *                       there is left out, and the run says so
+ *   --binaries FOLDER   of kube-apiserver, etcd and kine (default ~/.cache/reference-newest/bin). What is not there is
+ *                       left out, and the run says so
  *   --postgres FOLDER   programs of a PostgreSQL that runs with the settings it comes with (default that of Debian 15)
  *   --peers a,b         of plinth, plinth-stock, reference, shim, shim-stock (default all but shim-stock)
  *   --flag F            of Plinth's server; repeatable
+ *   --works a,b         only works whose names contain one of these, and creates of Pods (default all)
  *   --objects N         Pods to read (default 10,000)
  *   --seconds N         of each kind of work (default 4)
  *   --rounds N          how often, in turn; the table shows medians (default 1)
@@ -29,10 +30,11 @@ import { docs, writeSection } from './write-section.js';
 const { values: flags } = parseArgs({
   options: {
     loadgen: { type: 'string' },
-    binaries: { type: 'string', default: join(homedir(), '.cache/reference/bin') },
+    binaries: { type: 'string', default: join(homedir(), '.cache/reference-newest/bin') },
     postgres: { type: 'string', default: '/usr/lib/postgresql/15/bin' },
     peers: { type: 'string', default: 'plinth,plinth-stock,reference,shim' },
     flag: { type: 'string', multiple: true, default: [] },
+    works: { type: 'string', default: '' },
     objects: { type: 'string', default: '10000' },
     seconds: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '1' },
@@ -49,7 +51,10 @@ const kinds: Readonly<Record<string, { readonly kind: PeerKind; readonly needs: 
     kind: plinthPeer('Plinth, stock PostgreSQL', flags.postgres, flags.flag),
     needs: [join(flags.postgres, 'postgres')],
   },
-  reference: { kind: referencePeer('reference', flags.binaries), needs: [join(flags.binaries, 'kube-apiserver')] },
+  reference: {
+    kind: referencePeer('reference', flags.binaries),
+    needs: ['kube-apiserver', 'etcd'].map((program) => join(flags.binaries, program)),
+  },
   shim: { kind: shimPeer('reference on PostgreSQL', flags.binaries, ''), needs: shimNeeds() },
   'shim-stock': {
     kind: shimPeer('reference on stock PostgreSQL', flags.binaries, flags.postgres),
@@ -71,12 +76,17 @@ const load: LoadOptions = {
 /** Short, on few objects, in a namespace of its own. */
 const warmUp: LoadOptions = { ...load, namespace: 'warm', objects: 500, seconds: Number(flags.warm) };
 
+/** Other works read what creates of Pods make. */
+const wanted = [...works].filter(
+  ([name]) => name.startsWith('create Pod') || flags.works.split(',').some((part) => name.includes(part)),
+);
+
 async function measure(peer: Peer): Promise<Run> {
-  if (warmUp.seconds > 0) for (const scenario of works.values()) await runWork(peer, scenario, warmUp);
+  if (warmUp.seconds > 0) for (const [, work] of wanted) await runWork(peer, work, warmUp);
   const results = new Map<string, Result>();
   const [server, store] = [useOf(peer.roots.server), useOf(peer.roots.store)];
-  for (const [work, scenario] of works) {
-    const result = await runWork(peer, scenario, load);
+  for (const [work, how] of wanted) {
+    const result = await runWork(peer, how, load);
     results.set(work, result);
     console.log(JSON.stringify({ work, ...result }));
   }
@@ -110,6 +120,8 @@ for (let round = 1; round <= Number(flags.rounds); round++) {
 }
 const measured: Measured[] = chosen.map(({ kind, runs }) => ({ name: kind.name, runs }));
 const base = measured.find(({ name }) => name === 'reference') ?? (measured.at(-1) as Measured);
+const own = measured.find(({ name }) => name === 'Plinth');
+if (own !== undefined && own !== base) console.log(`${behind(own, base)}\n`);
 const text = `${table(measured, base)}\n\n${costs(measured, base)}`;
 console.log(text);
 if (flags.write !== undefined) {

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { childrenOf, parentOf, processorMicroseconds } from '../test/e2e/support/processes.js';
 import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
+import { type Ask, Asker, accepts, streamedList } from './asks.js';
 
 /*
  * Processor time per request, of the server and of PostgreSQL, and bytes of the write-ahead log. From the accounts of the
@@ -13,7 +14,8 @@ import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
  *   --peer FILE     this program in another tree, `dist/bench/request-cost.js`: measured in turn, and compared
  *   --only a,b      some of the works; get, patch and put bring create along
  *   --rounds N      bursts of each work (default 20); many short ones in turn see the same machine
- *   --requests N    requests of a burst (default 300; lists: a fiftieth of that, at least 4)
+ *   --requests N    requests of a burst (default 300; lists of all a fiftieth of that, lists of few and those of one
+ *                   client a third; at least 4)
  *   --clients N     connections (default 16)
  *   --objects N     pods to list (default 5,000)
  */
@@ -42,8 +44,11 @@ interface Sent {
 }
 
 interface Work {
-  readonly isList?: boolean;
-  readonly run: (send: Send, serial: number) => Promise<unknown>;
+  /** Lists of the objects that are there; they are asked for less often, by 4 clients. */
+  readonly list?: 'all' | 'few';
+  /** By one client, and less often. */
+  readonly isAlone?: boolean;
+  readonly run: (send: Send, serial: number, asker: Asker) => Promise<unknown>;
 }
 
 type Send = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Sent>;
@@ -51,12 +56,21 @@ type Send = (method: string, path: string, body?: unknown, headers?: Record<stri
 const pods = '/api/v1/namespaces/default/pods';
 const maps = '/api/v1/namespaces/default/configmaps';
 const listed = '/api/v1/namespaces/listed/pods';
+const bound = '/api/v1/namespaces/bound/pods';
 
-const pod = (name: string) => ({
+/** One in a hundred objects of a list has the same label. */
+const share = 100;
+
+const pod = (name: string, serial = 0, nodeName?: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name, labels: { app: 'bench', part: name }, annotations: { 'example.com/note': 'a short note' } },
+  metadata: {
+    name,
+    labels: { app: 'bench', part: name, share: `share-${serial % share}` },
+    annotations: { 'example.com/note': 'a short note' },
+  },
   spec: {
+    ...(nodeName === undefined ? {} : { nodeName }),
     containers: ['main', 'sidecar'].map((container) => ({
       name: container,
       image: 'registry.example/team/image:1.2.3',
@@ -68,27 +82,25 @@ const pod = (name: string) => ({
   },
 });
 
-/** Whether the bookmark that ends the initial events has come, at the end of what was received. */
-function isInitialEnd(parts: readonly Buffer[]): boolean {
-  const last = parts.slice(-2).map((part) => part.subarray(-2000));
-  return Buffer.concat(last).includes('k8s.io/initial-events-end');
-}
-
-async function pages(send: Send, headers?: Record<string, string>): Promise<void> {
-  let from = '';
-  do {
-    const { text } = await send('GET', `${listed}?limit=500${from}`, undefined, headers);
-    const next = /"continue":"([^"]+)"/.exec(text)?.[1];
-    from = next === undefined ? '' : `&continue=${encodeURIComponent(next)}`;
-  } while (from !== '');
-}
+/** A list of the Pods of a path, as the cache has them, or of those that a selector wants, as they are now. */
+const list = (
+  path: string,
+  form: keyof typeof accepts,
+  { gzip = false, how = 'once', alone = false }: { gzip?: boolean; how?: Ask['how']; alone?: boolean } = {},
+): Work => ({
+  list: path.includes('Selector') || path.startsWith(bound) ? 'few' : 'all',
+  isAlone: alone,
+  run: (_send, _serial, asker) => asker.ask({ path, how, accept: accepts[form], gzip }),
+});
 
 const cached = `${listed}?resourceVersion=0`;
-/** A list as a stream of events; the answer counts as complete with the bookmark behind the last object. */
-const streamed = `${listed}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
-const protobuf = 'application/vnd.kubernetes.protobuf';
+const paged = `${listed}?limit=500`;
+const streamed = `${listed}?${streamedList}`;
+const labelled = `${listed}?labelSelector=share%3Dshare-7`;
+const ofNode = '/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-7';
+const gzip = true;
+const how = 'pages';
 const metadata = ';as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
-const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' };
 const works: Readonly<Record<string, Work>> = {
   create: { run: (send, serial) => send('POST', pods, pod(`p-${serial}`)) },
   map: {
@@ -112,28 +124,59 @@ const works: Readonly<Record<string, Work>> = {
       return send('PUT', `${pods}/p-${serial}`, object);
     },
   },
-  list: { isList: true, run: (send) => send('GET', cached) },
-  pages: { isList: true, run: (send) => pages(send) },
-  tables: { isList: true, run: (send) => pages(send, table) },
-  protobuf: { isList: true, run: (send) => send('GET', cached, undefined, { accept: protobuf }) },
-  table: { isList: true, run: (send) => send('GET', cached, undefined, table) },
-  metadata: { isList: true, run: (send) => send('GET', cached, undefined, { accept: `application/json${metadata}` }) },
-  metadataProtobuf: { isList: true, run: (send) => send('GET', cached, undefined, { accept: protobuf + metadata }) },
-  gzip: { isList: true, run: (send) => send('GET', cached, undefined, { 'accept-encoding': 'gzip' }) },
-  gzipProtobuf: {
-    isList: true,
-    run: (send) => send('GET', cached, undefined, { accept: protobuf, 'accept-encoding': 'gzip' }),
+  createAlone: { isAlone: true, run: (send, serial) => send('POST', pods, pod(`a-${serial}`)) },
+  mapAlone: {
+    isAlone: true,
+    run: (send, serial) => send('POST', maps, { metadata: { name: `n-${serial}` }, data: { key: 'x'.repeat(500) } }),
   },
-  stream: { isList: true, run: (send) => send('GET', streamed) },
-  streamProtobuf: { isList: true, run: (send) => send('GET', streamed, undefined, { accept: protobuf }) },
+  getProtobuf: { run: (send, serial) => send('GET', `${pods}/p-${serial}`, undefined, { accept: accepts.protobuf }) },
+  list: list(cached, 'json'),
+  listProtobuf: list(cached, 'protobuf'),
+  listTable: list(cached, 'table'),
+  listGzip: list(cached, 'json', { gzip }),
+  listProtobufGzip: list(cached, 'protobuf', { gzip }),
+  listTableGzip: list(cached, 'table', { gzip }),
+  metadata: { list: 'all', run: (send) => send('GET', cached, undefined, { accept: `application/json${metadata}` }) },
+  metadataProtobuf: {
+    list: 'all',
+    run: (send) => send('GET', cached, undefined, { accept: `application/vnd.kubernetes.protobuf${metadata}` }),
+  },
+  pages: list(paged, 'json', { how }),
+  pagesProtobuf: list(paged, 'protobuf', { how }),
+  pagesTable: list(paged, 'table', { how }),
+  pagesGzip: list(paged, 'json', { how, gzip }),
+  pagesProtobufGzip: list(paged, 'protobuf', { how, gzip }),
+  pagesTableGzip: list(paged, 'table', { how, gzip }),
+  stream: list(streamed, 'json', { how: 'stream' }),
+  streamProtobuf: list(streamed, 'protobuf', { how: 'stream' }),
+  label: list(labelled, 'json'),
+  labelGzip: list(labelled, 'json', { gzip }),
+  labelProtobuf: list(labelled, 'protobuf'),
+  labelProtobufGzip: list(labelled, 'protobuf', { gzip }),
+  labelTable: list(`${labelled}&limit=500`, 'table', { gzip }),
+  node: list(ofNode, 'json'),
+  nodeProtobuf: list(`${ofNode}&resourceVersion=0`, 'protobuf', { gzip }),
+  namespace: list(bound, 'json'),
+  namespaceProtobuf: list(bound, 'protobuf', { gzip }),
 };
 const chosen = flags.only?.split(',') ?? Object.keys(works);
 // The other cases use the objects that this one creates.
-const needCreated = chosen.some((name) => ['get', 'patch', 'put'].includes(name));
+const needCreated = chosen.some((name) => ['get', 'getProtobuf', 'patch', 'put'].includes(name));
 const names = Object.keys(works).filter((name) => chosen.includes(name) || (name === 'create' && needCreated));
 const clients = Number(flags.clients);
 /** By then the code is compiled. */
 const warmUpRounds = 16;
+
+function parallelOf({ list, isAlone }: Work): number {
+  if (isAlone === true) return 1;
+  return list === undefined ? clients : 4;
+}
+
+/** Of how many requests of a burst one is sent. */
+function oneIn({ list, isAlone }: Work): number {
+  if (list === 'all') return 50;
+  return list === 'few' || isAlone === true ? 3 : 1;
+}
 
 /** Waits for orders and measures this tree. */
 async function measured(): Promise<void> {
@@ -141,6 +184,7 @@ async function measured(): Promise<void> {
   const admin = new pg.Client({ connectionString: cluster.databaseUrl });
   await admin.connect();
   const agent = new Agent({ keepAlive: true, maxSockets: clients, rejectUnauthorized: false });
+  const asker = new Asker(cluster.first.url, tokens.admin, clients);
   const send: Send = (method, path, body, headers = {}) =>
     new Promise((resolve, reject) => {
       const text = body === undefined ? undefined : JSON.stringify(body);
@@ -153,8 +197,6 @@ async function measured(): Promise<void> {
         const parts: Buffer[] = [];
         response.on('data', (part: Buffer) => {
           parts.push(part);
-          // A watch does not end by itself.
-          if (path === streamed && isInitialEnd(parts)) response.destroy();
         });
         response.on('close', () => {
           const status = response.statusCode ?? 0;
@@ -162,7 +204,7 @@ async function measured(): Promise<void> {
           if (status >= 300) reject(new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`));
           else resolve({ status, text });
         });
-        response.on('error', (error) => path !== streamed && reject(error));
+        response.on('error', reject);
       });
       request.on('error', reject);
       request.end(text);
@@ -185,19 +227,21 @@ async function measured(): Promise<void> {
   const serials = new Map<string, number>();
   const burst = async (name: string, count: number): Promise<Costs> => {
     const work = works[name] as Work;
-    const isNew = name === 'create' || name === 'map';
+    const isNew = ['create', 'map', 'createAlone', 'mapAlone'].includes(name);
     const first = isNew ? (serials.get(name) ?? 0) : 0;
     if (isNew) serials.set(name, first + count);
     const before = await usage();
-    await each(count, work.isList === true ? 4 : clients, (serial) => work.run(send, first + serial));
+    await each(count, parallelOf(work), (serial) => work.run(send, first + serial, asker));
     const after = await usage();
     const per = (value: 'server' | 'database' | 'log') => (after[value] - before[value]) / count;
     return { server: per('server'), database: per('database'), log: per('log') };
   };
   const prepare = async () => {
-    if (names.some((name) => works[name]?.isList === true)) {
-      await send('POST', '/api/v1/namespaces', { metadata: { name: 'listed' } });
-      await each(Number(flags.objects), clients, (serial) => send('POST', listed, pod(`l-${serial}`)));
+    if (names.some((name) => works[name]?.list !== undefined)) {
+      for (const name of ['listed', 'bound']) await send('POST', '/api/v1/namespaces', { metadata: { name } });
+      const objects = Number(flags.objects);
+      await each(objects, clients, (serial) => send('POST', listed, pod(`l-${serial}`, serial)));
+      await each(objects / share, clients, (serial) => send('POST', bound, pod(`b-${serial}`, serial, 'node-7')));
     }
     if (!names.includes('create')) await burst('create', Number(flags.requests));
   };
@@ -211,6 +255,7 @@ async function measured(): Promise<void> {
       if (order === 'prepare') return prepare();
       if (order !== 'end') return burst(order.name, order.count);
       agent.destroy();
+      asker.close();
       await admin.end();
       await cluster.stop();
       return 'ended';
@@ -253,8 +298,7 @@ async function compared(): Promise<void> {
     await answerOf(child);
     await ask(child, 'prepare');
   }
-  const count = (name: string) =>
-    Math.max(4, Math.round(Number(flags.requests) / (works[name]?.isList === true ? 50 : 1)));
+  const count = (name: string) => Math.max(4, Math.round(Number(flags.requests) / oneIn(works[name] as Work)));
   const results = children.map(() => new Map(names.map((name) => [name, [] as Costs[]])));
   const rounds = Number(flags.rounds);
   // The others warm up as they will be measured, in turn: a process that has waited for the others to warm up has lost

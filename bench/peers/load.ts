@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { askFor, type ClientForm, clientForms, createBound } from './client-forms.js';
 import { type Peer, useOf } from './peer.js';
 
 /** The results of one kind of work, as the client measured them. */
@@ -30,8 +31,8 @@ export interface LoadOptions {
   readonly namespace: string;
 }
 
-/** Kinds of work in the order in which they run: name for tables, scenario of the generator. */
-export const works: ReadonlyMap<string, string> = new Map([
+/** Kinds of work in the order in which they run: name for tables, scenario of the generator or what the bench asks. */
+export const works: ReadonlyMap<string, string | ClientForm> = new Map<string, string | ClientForm>([
   ['create ConfigMap, 1 client', 'create1'],
   ['create ConfigMap, 16 clients', 'create'],
   ['create Pod, 16 clients', 'preload'],
@@ -44,13 +45,37 @@ export const works: ReadonlyMap<string, string> = new Map([
   ['list Pods, version 0, 4 clients', 'list0c'],
   ['list by label, 4 clients', 'selector'],
   ['list Pods by 500', 'page'],
+  ...clientForms,
   ['watch, 1 watcher, 50 writes/s', 'watch1'],
   ['watch, 500 watchers, 20 writes/s', 'watchN'],
   ['watch, 500 watchers, writes of one client', 'burst'],
 ]);
 
-/** Lets the generator do one kind of work. Other scenarios must have created the Pods it reads. */
-export async function runWork(peer: Peer, scenario: string, options: LoadOptions): Promise<Result> {
+/** Does one kind of work. Other scenarios must have created the Pods it reads. */
+export async function runWork(peer: Peer, work: string | ClientForm, options: LoadOptions): Promise<Result> {
+  if (typeof work !== 'string' && !peersWithBound.get(peer)?.has(options.namespace)) {
+    peersWithBound.set(peer, new Set([...(peersWithBound.get(peer) ?? []), options.namespace]));
+    await createBound(peer, options.namespace);
+  }
+  const before = { server: useOf(peer.roots.server), store: useOf(peer.roots.store) };
+  const seen = typeof work === 'string' ? await generated(peer, work, options) : await asked(peer, work, options);
+  const { count } = seen;
+  const each = (part: 'server' | 'store') =>
+    ((useOf(peer.roots[part]).processorSeconds - before[part].processorSeconds) * 1e6) / count;
+  return { ...seen, serverUs: each('server'), storeUs: each('store') };
+}
+
+/** The namespaces of peers that have bound Pods. */
+const peersWithBound = new WeakMap<Peer, ReadonlySet<string>>();
+
+async function asked(peer: Peer, form: ClientForm, { namespace, seconds }: LoadOptions): Promise<Seen> {
+  const { milliseconds, errors, seconds: took } = await askFor(peer, form, namespace, seconds);
+  const sorted = [...milliseconds].sort((a, b) => a - b);
+  const at = (part: number) => sorted[Math.floor((sorted.length * part) / 100)] ?? Number.NaN;
+  return { count: sorted.length, perSecond: sorted.length / took, p50Ms: at(50), p99Ms: at(99), errors };
+}
+
+async function generated(peer: Peer, scenario: string, options: LoadOptions): Promise<Seen> {
   const args = [
     `-server=${peer.url}`,
     `-token=${peer.token}`,
@@ -60,7 +85,6 @@ export async function runWork(peer: Peer, scenario: string, options: LoadOptions
     `-only=${scenario}`,
     ...(options.http2 ? ['-h2'] : []),
   ];
-  const before = { server: useOf(peer.roots.server), store: useOf(peer.roots.store) };
   const child = spawn(options.program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
@@ -70,10 +94,7 @@ export async function runWork(peer: Peer, scenario: string, options: LoadOptions
   for await (const line of createInterface({ input: child.stdout })) seen = parse(line);
   const code = await ended;
   if (code !== 0 || seen === undefined) throw new Error(`${options.program} ${scenario} ended with ${code}`);
-  const { count } = seen;
-  const each = (part: 'server' | 'store') =>
-    ((useOf(peer.roots[part]).processorSeconds - before[part].processorSeconds) * 1e6) / count;
-  return { ...seen, serverUs: each('server'), storeUs: each('store') };
+  return seen;
 }
 
 function parse(line: string): Seen {

@@ -40,11 +40,11 @@ function listens(port: number): Promise<boolean> {
   });
 }
 
-async function etcd(folder: string): Promise<Store> {
+async function etcd(folder: string, program: string): Promise<Store> {
   const [client, peer] = [await freePort(), await freePort()];
   const [url, peerUrl] = [`http://127.0.0.1:${client}`, `http://127.0.0.1:${peer}`];
   mkdirSync(join(folder, 'etcd'), { mode: 0o700 });
-  const child = run(folder, 'etcd', [
+  const child = run(folder, program, [
     '--data-dir=etcd',
     `--listen-client-urls=${url}`,
     `--advertise-client-urls=${url}`,
@@ -75,9 +75,9 @@ async function kine(folder: string, program: string, programs: string): Promise<
   };
 }
 
-/** The reference server over its usual store, which is on the PATH. */
+/** The reference server over its usual store. */
 export function referencePeer(name: string, binaries: string): PeerKind {
-  return { name, start: () => startReference(binaries, etcd) };
+  return { name, start: () => startReference(binaries, (folder) => etcd(folder, join(binaries, 'etcd'))) };
 }
 
 /**

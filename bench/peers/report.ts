@@ -109,13 +109,60 @@ export function costs(measured: readonly Measured[], base: Measured): string {
     .join('\n');
 }
 
+/** A kind of work in which a peer is worse than the base. */
+interface Lag {
+  readonly work: string;
+  readonly measure: string;
+  readonly own: number;
+  readonly other: number;
+  /** How many times as much the worse one is; above 1. */
+  readonly by: number;
+}
+
+/** Differences below this are noise of one run. */
+const noise = 1.05;
+
+/** Where a peer is behind the base: by rate, times or processor time; what is furthest behind comes first. */
+function lagsOf(one: Measured, base: Measured): Lag[] {
+  const lags: Lag[] = [];
+  for (const work of works.keys()) {
+    const [own, other] = [summary(one, work), summary(base, work)];
+    const add = (measure: string, mine: number, its: number, isMoreBetter = false) => {
+      const by = isMoreBetter ? its / mine : mine / its;
+      if (by > noise && Number.isFinite(by)) lags.push({ work, measure, own: mine, other: its, by });
+    };
+    add('per second', own.perSecond, other.perSecond, true);
+    add('p50, ms', own.p50Ms, other.p50Ms);
+    add('p99, ms', own.p99Ms, other.p99Ms);
+    add('processor time, us', own.serverUs + own.storeUs, other.serverUs + other.storeUs);
+  }
+  return lags.sort((a, b) => b.by - a.by);
+}
+
+/** A list of where a peer is behind the base, worst first. */
+export function behind(one: Measured, base: Measured): string {
+  const lags = lagsOf(one, base);
+  if (lags.length === 0) return `${one.name} is behind the ${base.name} nowhere.`;
+  const head = ['Behind', 'Measure', one.name, base.name, 'by'];
+  const rows = lags.map(({ work, measure, own, other, by }) => [
+    work,
+    measure,
+    shown(own),
+    shown(other),
+    by.toFixed(2),
+  ]);
+  return [head, ['---', '---', '---:', '---:', '---:'], ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
 const colours = ['#1f77b4', '#17becf', '#7f7f7f', '#d62728'];
 const [left, width, bar, gap] = [250, 760, 9, 10];
 
 /** Bars of how much each peer does per second against the base, on a logarithmic axis, as SVG. */
 export function bars(title: string, measured: readonly Measured[], base: Measured): string {
   const others = measured.filter((one) => one !== base);
-  const names = [...works.keys()];
+  const names = [...works.keys()].filter((work) =>
+    measured.some(({ runs }) => runs.some(({ results }) => results.has(work))),
+  );
   const ratios = others.flatMap((one) => names.map((work) => ratio(one, base, work))).filter((value) => value > 0);
   const [low, high] = [Math.floor(Math.log10(Math.min(...ratios))), Math.ceil(Math.log10(Math.max(...ratios)))];
   const x = (value: number) => left + ((Math.log10(value) - low) / Math.max(1, high - low)) * (width - left - 40);

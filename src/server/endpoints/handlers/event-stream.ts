@@ -2,10 +2,11 @@ import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
-import { ByteRanges } from '../negotiation/byte-ranges.js';
+import { answerBlocks } from '../negotiation/answer-blocks.js';
 import type { ConnectionThrottle } from '../negotiation/connection-throttle.js';
 import { takeOver } from '../negotiation/respond.js';
 import { ResponseWriter } from '../response-writer.js';
+import { PendingEvents } from './pending-events.js';
 
 /** The destination of a watch's events. */
 export interface WatchStream {
@@ -13,6 +14,8 @@ export interface WatchStream {
   /** Bytes queued for the next flush. */
   readonly pendingBytes: number;
   onClose(listener: () => void): void;
+  /** Room for one event of this length, in which it can be made; then pushing it takes no copy. */
+  allocate(bytes: number): Buffer;
   /** Queues events for the next flush. */
   push(bytes: Buffer): void;
   /** Queues one event, as text, for the next flush; returns its length in bytes. */
@@ -28,7 +31,7 @@ export interface WatchStream {
 /** The response of a watch: raw bytes, with back-pressure from slow clients. */
 export class EventStream implements WatchStream {
   private readonly writer: ResponseWriter;
-  private pending = new ByteRanges();
+  private readonly pending = new PendingEvents();
   /** Awaited before each write; undefined if there is no limit. */
   private readonly throttle: ((bytes: number) => Promise<void>) | undefined;
   /**
@@ -61,20 +64,25 @@ export class EventStream implements WatchStream {
     this.writer.onGone(listener);
   }
 
+  allocate(bytes: number): Buffer {
+    return this.pending.allocate(bytes);
+  }
+
   push(bytes: Buffer): void {
-    this.pending.add({ source: bytes, start: 0, end: bytes.length });
+    this.pending.push(bytes);
   }
 
   pushText(text: string): number {
-    const before = this.pending.length;
-    this.pending.copyText(text);
-    return this.pending.length - before;
+    return this.pending.pushText(text);
   }
 
   async flush(): Promise<void> {
-    const { pending } = this;
-    this.pending = new ByteRanges();
-    for (const piece of pending.pieces()) await this.write(piece);
+    const { connection, throttle, writer } = this;
+    for (const piece of this.pending.take()) {
+      if (throttle !== undefined) await throttle(piece.length);
+      const bytes = connection === undefined ? piece.plain() : piece.chunk();
+      await writer.send(bytes, connection, () => answerBlocks.giveBack(bytes));
+    }
   }
 
   write(bytes: Buffer): Promise<void> | undefined {

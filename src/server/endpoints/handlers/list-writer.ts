@@ -26,10 +26,10 @@ import {
   metadataItem,
   type ParseCounter,
   shownItem,
-  tableRow,
 } from '../negotiation/item-form.js';
 import { ProtobufList } from '../negotiation/protobuf-answer.js';
 import { encodeValue, sendBytes, sendPieces, servedObject, shownType } from '../negotiation/respond.js';
+import { tableRow } from '../negotiation/table-row.js';
 import { includeObjectOf, type ListMetadata, partialMetadata, tableOf } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 
@@ -62,6 +62,8 @@ export function listWriter(request: ResourceRequest, accepted: AcceptedType): Li
   }
 }
 
+const comma = Buffer.from(',');
+
 /** Writes JSON, including tables. Objects are serialized as they arrive, so no large value is built at once. */
 class JsonListWriter implements ListWriter {
   /** Each item begins with a comma. */
@@ -88,8 +90,12 @@ class JsonListWriter implements ListWriter {
     const { form } = this;
     const { resource } = this.request;
     const work = { characters: 0 };
-    const text = this.ownText(item, forms, work);
-    if (text !== undefined) this.items.copyText(text);
+    const row = this.row(item, forms, work);
+    const text = row === undefined ? this.metadata(item, work) : undefined;
+    if (row !== undefined) {
+      this.items.copy(comma);
+      for (const part of row) this.items.copy(part);
+    } else if (text !== undefined) this.items.copyText(text);
     else if (form !== undefined) this.items.add(shownItem(resource, form, item, forms, work));
     else {
       this.add([servedObject(resource, item)]);
@@ -98,14 +104,19 @@ class JsonListWriter implements ListWriter {
     return work.characters;
   }
 
-  /** The JSON of the item, if it can be made without parsing the stored JSON. */
-  private ownText(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): string | undefined {
+  /** The row of a table, if it can be made without parsing the stored JSON. */
+  private row(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): readonly Buffer[] | undefined {
     const { services, resource } = this.request;
     const { as, asVersion = 'v1' } = this.accepted;
-    if (as === undefined) return undefined;
-    if (as === 'Table')
-      return tableRow(services, resource, item, { version: asVersion, include: this.include }, forms, work);
-    return metadataItem(services, resource, item, asVersion, work);
+    if (as !== 'Table') return undefined;
+    return tableRow(services, resource, item, { version: asVersion, include: this.include }, forms, work);
+  }
+
+  /** The metadata of an item after a comma, if they can be made without parsing the stored JSON. */
+  private metadata(item: StoredObject, work: ParseCounter): string | undefined {
+    const { services, resource } = this.request;
+    const { as, asVersion = 'v1' } = this.accepted;
+    return as === undefined || as === 'Table' ? undefined : metadataItem(services, resource, item, asVersion, work);
   }
 
   async send(metadata: ListMetadata): Promise<void> {
@@ -278,8 +289,10 @@ class CborListWriter implements ListWriter {
     const { services, resource } = this.request;
     const { asVersion = 'v1' } = this.accepted;
     const table = { version: asVersion, include: this.include };
-    const text = tableRow(services, resource, item, table, forms, work)?.slice(1);
-    work.characters += text?.length ?? 0;
+    const row = tableRow(services, resource, item, table, forms, work);
+    if (row === undefined) return undefined;
+    const text = Buffer.concat(row).toString();
+    work.characters += text.length;
     return text;
   }
 

@@ -8,7 +8,7 @@ import type { AcceptedType } from '../negotiation/accept.js';
 import { listKind } from '../negotiation/answer-form.js';
 import { compressionThresholdBytes, wantsGzip } from '../negotiation/compression.js';
 import { GzipPieces, type PackedBytes } from '../negotiation/gzip-pieces.js';
-import { itemForm, type ParseCounter, shownItem, tableRow } from '../negotiation/item-form.js';
+import { itemForm, type ParseCounter, shownItem } from '../negotiation/item-form.js';
 import {
   type EncodedRun,
   keptRun,
@@ -21,6 +21,7 @@ import {
 import { protobufListHead } from '../negotiation/protobuf-answer.js';
 import { servedObject } from '../negotiation/respond.js';
 import { sendGzipped } from '../negotiation/send-gzipped.js';
+import { tableRow } from '../negotiation/table-row.js';
 import { includeObjectOf, type ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { Page } from './list-pages.js';
@@ -164,12 +165,13 @@ function protobufForm(request: ResourceRequest, accepted: AcceptedType): WholeFo
 function tableForm(request: ResourceRequest, accepted: AcceptedType): WholeForm {
   const { services, resource, context } = request;
   const table = { version: accepted.asVersion ?? 'v1', include: includeObjectOf(context.query) };
-  const rowOf = (item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): string => {
+  const rowOf = (item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): readonly Buffer[] => {
     const row = tableRow(services, resource, item, table, forms, work);
-    if (row !== undefined) return row.slice(1);
+    if (row !== undefined) return row;
     // Ages are in this text, until when they are true is not.
     if (work.validity !== undefined) work.validity.until = Number.NEGATIVE_INFINITY;
-    return JSON.stringify(listParts(request, accepted, [servedObject(resource, item)], {}).items).slice(1, -1);
+    const { items } = listParts(request, accepted, [servedObject(resource, item)], {});
+    return [Buffer.from(JSON.stringify(items).slice(1, -1))];
   };
   return {
     name: `table/${table.version}/${table.include}`,
@@ -177,7 +179,12 @@ function tableForm(request: ResourceRequest, accepted: AcceptedType): WholeForm 
     encode: (run, forms) => {
       const validity = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
       const work = { characters: 0, validity };
-      return { plain: Buffer.from(run.map((item) => rowOf(item, forms, work)).join(',')), validity };
+      const parts: Buffer[] = [];
+      for (const item of run) {
+        if (parts.length > 0) parts.push(comma);
+        for (const part of rowOf(item, forms, work)) parts.push(part);
+      }
+      return { plain: Buffer.concat(parts), validity };
     },
     around: (metadata) => {
       // The rows are the last member, and still empty.

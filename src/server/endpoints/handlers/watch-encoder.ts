@@ -16,6 +16,7 @@ import { itemForm, shownItem } from '../negotiation/item-form.js';
 import { messageStart } from '../negotiation/protobuf-answer.js';
 import { protobufCodec } from '../negotiation/protobuf-codec.js';
 import { convertedChanges } from './converted-changes.js';
+import type { WatchStream } from './event-stream.js';
 import type { WatchEventType, WatchedText, WatchForm } from './watch-event.js';
 import { encodeEvent, encodeObject, encodeWatched, isWork, watchedText } from './watch-form.js';
 
@@ -34,7 +35,7 @@ export class WatchEncoder {
   private readonly batchKey: string;
   private readonly form: WatchForm;
   private tableHeadSent = false;
-  private frames: ((item: ByteRange) => Buffer) | undefined;
+  private frames: InitialFrames | undefined;
 
   constructor(
     private readonly services: EndpointServices,
@@ -113,9 +114,13 @@ export class WatchEncoder {
 
   /**
    * Encodes a synthetic ADDED for an object that existed when the watch began, using a form cached in `forms` if there
-   * is one.
+   * is one. It may lie in room of `stream`.
    */
-  encodeInitial(stored: StoredObject, forms?: KeptForms): Buffer | Promise<Buffer> {
+  encodeInitial(
+    stored: StoredObject,
+    stream: Pick<WatchStream, 'allocate'>,
+    forms?: KeptForms,
+  ): Buffer | Promise<Buffer> {
     const { accepted } = this.form;
     const isKept = accepted.mediaType !== 'json' && accepted.as !== 'Table' && forms !== undefined;
     if (!isKept || isWork(this.resource, this.form, stored.json)) {
@@ -125,7 +130,8 @@ export class WatchEncoder {
     }
     const { services, resource } = this;
     this.frames ??= addedFrames(services, resource, accepted);
-    return this.frames(shownItem(resource, itemForm(services, resource, accepted), stored, forms, { characters: 0 }));
+    const item = shownItem(resource, itemForm(services, resource, accepted), stored, forms, { characters: 0 });
+    return this.frames(item, stream);
   }
 
   /** The event of {@link encodeInitial} as text, if it can be made without parsing the stored JSON. */
@@ -179,12 +185,14 @@ export class WatchEncoder {
   }
 }
 
+type InitialFrames = (item: ByteRange, stream: Pick<WatchStream, 'allocate'>) => Buffer;
+
 /** Returns a function that turns an item of a list, in the form of {@link itemForm}, into an ADDED event. */
 function addedFrames(
   services: EndpointServices,
   resource: ServedResource,
   { mediaType, as, asVersion = 'v1' }: AcceptedType,
-): (item: ByteRange) => Buffer {
+): InitialFrames {
   const isWhole = as === undefined;
   const apiVersion = isWhole ? resource.apiVersion : `meta.${services.names.suffix}/${asVersion}`;
   const kind = isWhole ? resource.definition.kind : 'PartialObjectMetadata';
@@ -194,7 +202,7 @@ function addedFrames(
   }
   const { WatchFrames } = protobufCodec();
   const frames = new WatchFrames('ADDED', apiVersion, kind);
-  return (item) => frames.encode(item.source, messageStart(item), item.end);
+  return (item, stream) => frames.encode(item.source, messageStart(item), item.end, (bytes) => stream.allocate(bytes));
 }
 
 /** Encodes the remaining events one after the other, so that only one is in progress in the other thread. */

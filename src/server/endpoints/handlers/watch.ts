@@ -27,6 +27,7 @@ import {
 } from '../../../storage/storage.interface.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import { type AcceptedType, cborSequenceType, streamParameter } from '../negotiation/accept.js';
+import { blockBytes } from '../negotiation/answer-blocks.js';
 import { negotiateWatch } from '../negotiation/answer-form.js';
 import { checkNumbers, parseTimeoutSeconds } from '../negotiation/list-options.js';
 import { checkListRules, checkWatchRules } from '../negotiation/list-rules.js';
@@ -40,8 +41,8 @@ import { WatchEnding } from './watch-ending.js';
 import { WatchPump } from './watch-pump.js';
 import { WebSocketStream } from './web-socket-stream.js';
 
-/** Approximate size of the pieces in which initial events are written, in bytes. */
-const initialBytes = 128 * 1024;
+/** Approximate size of the pieces in which initial events are written, in bytes: usual events fit in one block with them. */
+const initialBytes = blockBytes - 8 * 1024;
 
 interface WatchOptions {
   /**
@@ -198,7 +199,7 @@ async function sendInitialEvents(watch: OpenedWatch, first: ListPage): Promise<b
       const text = encoder.initialText(item);
       if (text !== undefined) series.sent(stream.pushText(text));
       else {
-        const event = encoder.encodeInitial(item, items === page.items ? page.forms : undefined);
+        const event = encoder.encodeInitial(item, stream, items === page.items ? page.forms : undefined);
         const bytes = event instanceof Promise ? await event : event;
         stream.push(bytes);
         series.sent(bytes.length);

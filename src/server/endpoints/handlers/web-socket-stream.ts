@@ -60,6 +60,10 @@ export class WebSocketStream implements WatchStream {
     else this.webSocket.once('close', listener);
   }
 
+  allocate(bytes: number): Buffer {
+    return Buffer.allocUnsafe(bytes);
+  }
+
   push(bytes: Buffer): void {
     this.pending.push(bytes);
     this.bytes += bytes.length;

@@ -1,14 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { encodeCbor } from '../../../base/machinery/cbor/index.js';
-import { likeDurations, shownCell } from '../../../objects/registry/definition/default-columns.js';
-import { Since, type TableCell } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
-import {
-  hasKindInLists,
-  spliceMetadata,
-  spliceVersion,
-  storedForm,
-} from '../../../objects/registry/store/object-codec.js';
+import { hasKindInLists, spliceMetadata, storedForm } from '../../../objects/registry/store/object-codec.js';
 import type { ByteRange, KeptForms, StoredObject } from '../../../storage/storage.interface.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import type { AcceptedType } from './accept.js';
@@ -16,7 +9,7 @@ import { cborShape } from './cbor-answer.js';
 import type { Validity } from './packed-runs.js';
 import { protobufItem } from './protobuf-answer.js';
 import { servedObject, shownType } from './respond.js';
-import { partialMetadata, type TableForm, tableCells } from './transform.js';
+import { partialMetadata } from './transform.js';
 
 /** An encoding of objects that depends only on the object and the release. */
 export interface ItemForm {
@@ -47,7 +40,8 @@ export function itemForm(services: EndpointServices, resource: ServedResource, a
   });
 }
 
-function formOf(resource: ServedResource, key: string, make: () => ItemForm): ItemForm {
+/** The form that `make` made for this key and resource; forms are found by their identity. */
+export function formOf(resource: ServedResource, key: string, make: () => ItemForm): ItemForm {
   let known = forms.get(resource);
   if (known === undefined) {
     known = new Map();
@@ -78,9 +72,9 @@ export interface ParseCounter {
 }
 
 /** The work of finding a cached form. */
-const findingWork = 200;
+export const findingWork = 200;
 /** Copying this many characters takes as long as parsing one. */
-const copiedAsParsed = 8;
+export const copiedAsParsed = 8;
 
 /**
  * A stored object in a form: the cached bytes if there are any, or else new bytes, which are cached if the budget
@@ -100,7 +94,7 @@ export function shownItem(
   return kept?.keep(item, form, bytes) ?? rangeOf(bytes);
 }
 
-function rangeOf(bytes: Uint8Array): ByteRange {
+export function rangeOf(bytes: Uint8Array): ByteRange {
   const source = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return { source, start: 0, end: source.length };
 }
@@ -121,71 +115,4 @@ export function metadataItem(
   if (metadata === undefined) return undefined;
   work.characters += metadata.length / copiedAsParsed;
   return `,{"kind":"PartialObjectMetadata","apiVersion":"meta.${names.suffix}/${version}","metadata":${metadata}}`;
-}
-
-/** Encloses a time in cached cells; JSON never contains this character. */
-const timeMark = '\u0000';
-/** Separates the parts of a cell with a time. */
-const partMark = '\u0001';
-
-/**
- * The row of a stored object in a table, after a comma. Undefined when more than the cells requires parsing the object.
- */
-export function tableRow(
-  services: EndpointServices,
-  resource: ServedResource,
-  item: StoredObject,
-  table: TableForm,
-  kept: KeptForms | undefined,
-  work: ParseCounter,
-): string | undefined {
-  if (!resource.isStored) return undefined;
-  const object = rowObject(services, resource, item, table, work);
-  if (object === undefined) return undefined;
-  const form = formOf(resource, 'cells', () => ({
-    encode: (shown) => Buffer.from(tableCells(resource, shown).map(keptCell).join(',')),
-  }));
-  const { source, start, end } = shownItem(resource, form, item, kept, work);
-  const cells = shownCells(source.toString('utf8', start, end), services.clock.now(), work.validity);
-  return `,{"cells":[${cells}],"object":${object}}`;
-}
-
-function rowObject(
-  services: EndpointServices,
-  resource: ServedResource,
-  item: StoredObject,
-  { version, include }: TableForm,
-  work: ParseCounter,
-): string | undefined {
-  if (include === 'None') return 'null';
-  if (include === 'Metadata') return metadataItem(services, resource, item, version, work)?.slice(1);
-  const form = storedForm(resource);
-  work.characters += item.json.length / copiedAsParsed;
-  return item.json.startsWith(form.prefix) ? spliceVersion(item, form) : undefined;
-}
-
-function keptCell(cell: TableCell): string {
-  if (!(cell instanceof Since)) return JSON.stringify(cell);
-  return timeMark + [cell.time, cell.before, cell.after].join(partMark) + timeMark;
-}
-
-function shownCells(text: string, now: number, validity: Validity | undefined): string {
-  let shown = '';
-  let from = 0;
-  for (let begin = text.indexOf(timeMark); begin >= 0; begin = text.indexOf(timeMark, from)) {
-    const end = text.indexOf(timeMark, begin + 1);
-    const [time, before, after] = text.slice(begin + 1, end).split(partMark);
-    const since = new Since(Number(time), before, after);
-    if (validity !== undefined) shorten(validity, since.time, now);
-    shown += `${text.slice(from, begin)}${JSON.stringify(shownCell(since, now))}`;
-    from = end + 1;
-  }
-  return from === 0 ? text : shown + text.slice(from);
-}
-
-/** Shortens a validity to the time in which the text of {@link shownCell} for a time stays the same. */
-function shorten(validity: Validity, time: number, now: number): void {
-  const { from, until } = likeDurations(now - time);
-  validity.from = Math.max(validity.from, time + from);
-  validity.until = Math.min(validity.until, time + until);
 }

@@ -120,14 +120,14 @@ export class WatchFrames {
     this.kind = Buffer.from(writer.finish());
   }
 
-  /** The frame of the message at `source[start..end]`. */
-  encode(source: Buffer, start: number, end: number): Buffer {
+  /** The frame of the message at `source[start..end]`, in what `allocate` returns for its length. */
+  encode(source: Buffer, start: number, end: number, allocate: (bytes: number) => Buffer): Buffer {
     const { type, kind } = this;
     const message = end - start;
     const body = magic.length + fieldLength(kind.length) + fieldLength(message) + envelopeEnd.length;
     const object = fieldLength(body);
     const event = fieldLength(type.length) + fieldLength(object);
-    const frame = Buffer.allocUnsafe(4 + event);
+    const frame = allocate(4 + event);
     let at = frame.writeUInt32BE(event, 0);
     at = writeField(frame, at, 1, type.length);
     at += type.copy(frame, at);

@@ -1,0 +1,111 @@
+import { likeDurations, shownCell } from '../../../objects/registry/definition/default-columns.js';
+import { Since, type TableCell } from '../../../objects/registry/resource-definition.js';
+import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import { spliceVersion, storedForm } from '../../../objects/registry/store/object-codec.js';
+import type { ByteRange, KeptForms, StoredObject } from '../../../storage/storage.interface.js';
+import type { EndpointServices } from '../endpoint-services.js';
+import {
+  copiedAsParsed,
+  findingWork,
+  formOf,
+  type ItemForm,
+  metadataItem,
+  type ParseCounter,
+  rangeOf,
+  shownItem,
+} from './item-form.js';
+import type { Validity } from './packed-runs.js';
+import { servedObject } from './respond.js';
+import { type TableForm, tableCells } from './transform.js';
+
+/** Encloses a time in kept bytes; JSON contains neither of these characters. */
+const timeMark = '\u0000';
+/** Separates the parts of a cell with a time. */
+const partMark = '\u0001';
+
+/**
+ * The row of a stored object in a table, in parts. Undefined when more than the cells requires parsing the object. All
+ * of the row but its ages is kept, unless it contains the whole object: then only the cells are.
+ */
+export function tableRow(
+  services: EndpointServices,
+  resource: ServedResource,
+  item: StoredObject,
+  table: TableForm,
+  kept: KeptForms | undefined,
+  work: ParseCounter,
+): readonly Buffer[] | undefined {
+  if (!resource.isStored) return undefined;
+  const now = services.clock.now();
+  if (table.include === 'Object') {
+    const object = wholeObject(resource, item, work);
+    if (object === undefined) return undefined;
+    const cells = withAges(shownItem(resource, cellsForm(resource), item, kept, work), now, work.validity);
+    return [rowStart, ...cells, Buffer.from(`],"object":${object}}`)];
+  }
+  const form = rowForm(resource, table);
+  let row = kept?.find(item, form);
+  if (row !== undefined) work.characters += findingWork;
+  else {
+    const object =
+      table.include === 'None' ? 'null' : metadataItem(services, resource, item, table.version, work)?.slice(1);
+    if (object === undefined) return undefined;
+    work.characters += item.json.length;
+    const cells = keptCells(resource, item);
+    const bytes = Buffer.from(`{"cells":[${cells}],"object":${object}}`);
+    row = kept?.keep(item, form, bytes) ?? rangeOf(bytes);
+  }
+  return withAges(row, now, work.validity);
+}
+
+const rowStart = Buffer.from('{"cells":[');
+
+/** Only names kept bytes, which are made of more than the object. */
+function rowForm(resource: ServedResource, { version, include }: TableForm): object {
+  return formOf(resource, `row/${version}/${include}`, () => ({ encode: () => new Uint8Array() }));
+}
+
+function cellsForm(resource: ServedResource): ItemForm {
+  return formOf(resource, 'cells', () => ({
+    encode: (shown) => Buffer.from(tableCells(resource, shown).map(keptCell).join(',')),
+  }));
+}
+
+function keptCells(resource: ServedResource, item: StoredObject): string {
+  return tableCells(resource, servedObject(resource, item)).map(keptCell).join(',');
+}
+
+function wholeObject(resource: ServedResource, item: StoredObject, work: ParseCounter): string | undefined {
+  const form = storedForm(resource);
+  work.characters += item.json.length / copiedAsParsed;
+  return item.json.startsWith(form.prefix) ? spliceVersion(item, form) : undefined;
+}
+
+function keptCell(cell: TableCell): string {
+  if (!(cell instanceof Since)) return JSON.stringify(cell);
+  return timeMark + [cell.time, cell.before, cell.after].join(partMark) + timeMark;
+}
+
+/** Kept bytes with ages in place of times. */
+function withAges({ source, start, end }: ByteRange, now: number, validity: Validity | undefined): readonly Buffer[] {
+  const bytes = source.subarray(start, end);
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (let begin = bytes.indexOf(0); begin >= 0; begin = bytes.indexOf(0, from)) {
+    const close = bytes.indexOf(0, begin + 1);
+    const [time, before, after] = bytes.toString('utf8', begin + 1, close).split(partMark);
+    const since = new Since(Number(time), before, after);
+    if (validity !== undefined) shorten(validity, since.time, now);
+    parts.push(bytes.subarray(from, begin), Buffer.from(JSON.stringify(shownCell(since, now))));
+    from = close + 1;
+  }
+  parts.push(from === 0 ? bytes : bytes.subarray(from));
+  return parts;
+}
+
+/** Shortens a validity to the time in which the text of {@link shownCell} for a time stays the same. */
+function shorten(validity: Validity, time: number, now: number): void {
+  const { from, until } = likeDurations(now - time);
+  validity.from = Math.max(validity.from, time + from);
+  validity.until = Math.min(validity.until, time + until);
+}
