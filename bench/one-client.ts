@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -41,7 +51,9 @@ const nextName = () => `one-${serial++}`;
 /** The text that the server stores for such an object. */
 async function storedText(): Promise<string> {
   await asker.create(maps, { metadata: { name: 'template' }, data });
-  const { rows } = await client.query(`select data from plinth.objects where resource = 'configmaps' and name = 'template'`);
+  const { rows } = await client.query(
+    `select data from plinth.objects where resource = 'configmaps' and name = 'template'`,
+  );
   const [row] = rows as { data: unknown }[];
   return typeof row?.data === 'string' ? row.data : JSON.stringify(row?.data);
 }
@@ -67,7 +79,8 @@ function disk(): number[] {
 }
 
 const template = await storedText();
-const literal = `'${template.replaceAll("'", "''")}'::text`;
+/** pgbench takes a colon before a letter or digit for a variable. */
+const literal = `E'${template.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll(':', '\\x3a')}'::text`;
 const statement = (name: string, uid: string, batch: string) =>
   `select index, version, current_uid, current_version, current_data from plinth.write_batch(null, ${batch}::bigint, array[3]::smallint[], null, array['configmaps'], array['default'], array[${name}], array[${uid}], array[null]::bigint[], array[${literal}], null, null, null, false)`;
 
@@ -78,7 +91,20 @@ function bench(script: string): number[] {
   const prefix = join(folder, 'times');
   execFileSync(
     flags.pgbench,
-    ['-n', '-M', 'prepared', '-c', '1', '-t', String(writes), '-f', file, '-l', `--log-prefix=${prefix}`, cluster.databaseUrl],
+    [
+      '-n',
+      '-M',
+      'prepared',
+      '-c',
+      '1',
+      '-t',
+      String(writes),
+      '-f',
+      file,
+      '-l',
+      `--log-prefix=${prefix}`,
+      cluster.databaseUrl,
+    ],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const logs = readdirSync(folder).filter((name) => name.startsWith('times.'));

@@ -12,7 +12,8 @@ import { WatchEncoder } from '../../src/server/endpoints/handlers/watch-encoder.
 import type { IncludeObject } from '../../src/server/endpoints/negotiation/include-object.js';
 import { itemForm, metadataItem, shownItem } from '../../src/server/endpoints/negotiation/item-form.js';
 import { servedObject } from '../../src/server/endpoints/negotiation/respond.js';
-import { tableRow } from '../../src/server/endpoints/negotiation/table-row.js';
+import { RunBytes } from '../../src/server/endpoints/negotiation/run-bytes.js';
+import { writeTableRow } from '../../src/server/endpoints/negotiation/table-row.js';
 import { partialMetadata, tableOf } from '../../src/server/endpoints/negotiation/transform.js';
 import { FormBlocks } from '../../src/storage/cacher/form-blocks.js';
 import type { StoredObject } from '../../src/storage/storage.interface.js';
@@ -181,8 +182,9 @@ describe('items of lists', () => {
         for (const include of ['None', 'Metadata', 'Object'] as const) {
           const form = { version, include };
           for (const when of ['made', 'found']) {
-            const parts = tableRow(services, resource, item, form, kept, work);
-            const row = parts === undefined ? undefined : Buffer.concat(parts).toString();
+            const bytes = new RunBytes();
+            const isWritten = writeTableRow(services, resource, item, form, kept, work, bytes);
+            const row = isWritten ? bytes.view(0, bytes.length).toString() : undefined;
             // The time between the two calls may show in an age of seconds.
             const table = () => parsed(JSON.stringify(tableOf(services, resource, [object], {}, form)));
             const wanted = table().rows[0];

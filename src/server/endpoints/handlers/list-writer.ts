@@ -29,7 +29,8 @@ import {
 } from '../negotiation/item-form.js';
 import { ProtobufList } from '../negotiation/protobuf-answer.js';
 import { encodeValue, sendBytes, sendPieces, servedObject, shownType } from '../negotiation/respond.js';
-import { tableRow } from '../negotiation/table-row.js';
+import { RunBytes } from '../negotiation/run-bytes.js';
+import { writeTableRow } from '../negotiation/table-row.js';
 import { includeObjectOf, type ListMetadata, partialMetadata, tableOf } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 
@@ -62,12 +63,11 @@ export function listWriter(request: ResourceRequest, accepted: AcceptedType): Li
   }
 }
 
-const comma = Buffer.from(',');
-
 /** Writes JSON, including tables. Objects are serialized as they arrive, so no large value is built at once. */
 class JsonListWriter implements ListWriter {
   /** Each item begins with a comma. */
   private readonly items = new ByteRanges();
+  private readonly row = new RunBytes();
   private readonly include: IncludeObject;
   private readonly form: ItemForm | undefined;
 
@@ -90,12 +90,9 @@ class JsonListWriter implements ListWriter {
     const { form } = this;
     const { resource } = this.request;
     const work = { characters: 0 };
-    const row = this.row(item, forms, work);
-    const text = row === undefined ? this.metadata(item, work) : undefined;
-    if (row !== undefined) {
-      this.items.copy(comma);
-      for (const part of row) this.items.copy(part);
-    } else if (text !== undefined) this.items.copyText(text);
+    const text = this.metadata(item, work);
+    if (text !== undefined) this.items.copyText(text);
+    else if (this.addRow(item, forms, work)) return work.characters;
     else if (form !== undefined) this.items.add(shownItem(resource, form, item, forms, work));
     else {
       this.add([servedObject(resource, item)]);
@@ -104,12 +101,17 @@ class JsonListWriter implements ListWriter {
     return work.characters;
   }
 
-  /** The row of a table, if it can be made without parsing the stored JSON. */
-  private row(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): readonly Buffer[] | undefined {
+  /** Adds the row of a table, if it can be made without parsing the stored JSON. */
+  private addRow(item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): boolean {
     const { services, resource } = this.request;
     const { as, asVersion = 'v1' } = this.accepted;
-    if (as !== 'Table') return undefined;
-    return tableRow(services, resource, item, { version: asVersion, include: this.include }, forms, work);
+    if (as !== 'Table' || !resource.isStored) return false;
+    const table = { version: asVersion, include: this.include };
+    this.row.clear();
+    this.row.copyText(',');
+    if (!writeTableRow(services, resource, item, table, forms, work, this.row)) return false;
+    this.items.copy(this.row.view(0, this.row.length));
+    return true;
   }
 
   /** The metadata of an item after a comma, if they can be made without parsing the stored JSON. */
@@ -289,11 +291,10 @@ class CborListWriter implements ListWriter {
     const { services, resource } = this.request;
     const { asVersion = 'v1' } = this.accepted;
     const table = { version: asVersion, include: this.include };
-    const row = tableRow(services, resource, item, table, forms, work);
-    if (row === undefined) return undefined;
-    const text = Buffer.concat(row).toString();
-    work.characters += text.length;
-    return text;
+    const row = new RunBytes();
+    if (!writeTableRow(services, resource, item, table, forms, work, row)) return undefined;
+    work.characters += row.length;
+    return row.view(0, row.length).toString();
   }
 
   private addItem(value: unknown): void {

@@ -9,19 +9,12 @@ import { listKind } from '../negotiation/answer-form.js';
 import { compressionThresholdBytes, wantsGzip } from '../negotiation/compression.js';
 import { GzipPieces, type PackedBytes } from '../negotiation/gzip-pieces.js';
 import { itemForm, type ParseCounter, shownItem } from '../negotiation/item-form.js';
-import {
-  type EncodedRun,
-  keptRun,
-  packBytes,
-  packRun,
-  type Run,
-  runsOf,
-  wasDense,
-} from '../negotiation/packed-runs.js';
+import { keptRun, packBytes, packRun, type Run, runsOf, type Validity, wasDense } from '../negotiation/packed-runs.js';
 import { protobufListHead } from '../negotiation/protobuf-answer.js';
 import { servedObject } from '../negotiation/respond.js';
+import { type ByteSink, RunBytes } from '../negotiation/run-bytes.js';
 import { sendGzipped } from '../negotiation/send-gzipped.js';
-import { tableRow } from '../negotiation/table-row.js';
+import { writeTableRow } from '../negotiation/table-row.js';
 import { includeObjectOf, type ListMetadata } from '../negotiation/transform.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { Page } from './list-pages.js';
@@ -59,11 +52,16 @@ export async function sendPackedJson(
   others: AsyncIterable<Page>,
 ): Promise<void> {
   const form = storedForm(request.resource);
-  const itemText = (item: StoredObject): string => {
-    const { head, rest } = listItemText(item, form);
-    return head + rest;
+  const encode = (run: Run, _forms: KeptForms | undefined, sink: ByteSink) => {
+    let separator = '';
+    for (const item of run) {
+      const { head, rest } = listItemText(item, form);
+      sink.copyText(separator + head);
+      sink.copyText(rest);
+      separator = ',';
+    }
+    return undefined;
   };
-  const encode = (run: Run) => ({ plain: Buffer.from(run.map(itemText).join(',')) });
   const runs = new PackedRuns(request, { name: 'json', separator: comma, encode });
   async function* body(): AsyncGenerator<Buffer> {
     const gzip = new GzipPieces();
@@ -134,7 +132,8 @@ interface RunForm {
   /** Equal for equal encodings of the same served kind. */
   readonly name: string;
   readonly separator: Buffer;
-  readonly encode: (run: Run, forms: KeptForms | undefined) => EncodedRun;
+  /** Writes the items; returns from when and until when that is true, or undefined if it does not depend on the time. */
+  readonly encode: (run: Run, forms: KeptForms | undefined, sink: ByteSink) => Validity | undefined;
 }
 
 /** A form in which what comes before the items may depend on all of them. */
@@ -145,16 +144,18 @@ interface WholeForm extends RunForm {
 function protobufForm(request: ResourceRequest, accepted: AcceptedType): WholeForm {
   const { services, resource } = request;
   const form = itemForm(services, resource, accepted);
-  const bytesOf = (item: StoredObject, forms: KeptForms | undefined): Buffer => {
-    const { source, start, end } = shownItem(resource, form, item, forms, { characters: 0 });
-    return source.subarray(start, end);
-  };
   const identity = listIdentity(services, resource, accepted);
   const { listMeta } = services.kinds;
   return {
     name: 'protobuf',
     separator: none,
-    encode: (run, forms) => ({ plain: Buffer.concat(run.map((item) => bytesOf(item, forms))) }),
+    encode: (run, forms, sink) => {
+      for (const item of run) {
+        const { source, start, end } = shownItem(resource, form, item, forms, { characters: 0 });
+        sink.copyRange(source, start, end);
+      }
+      return undefined;
+    },
     around: (metadata, itemBytes) => ({
       head: Buffer.concat([...protobufListHead(identity, listMeta, metadata, itemBytes)]),
       tail: none,
@@ -165,26 +166,29 @@ function protobufForm(request: ResourceRequest, accepted: AcceptedType): WholeFo
 function tableForm(request: ResourceRequest, accepted: AcceptedType): WholeForm {
   const { services, resource, context } = request;
   const table = { version: accepted.asVersion ?? 'v1', include: includeObjectOf(context.query) };
-  const rowOf = (item: StoredObject, forms: KeptForms | undefined, work: ParseCounter): readonly Buffer[] => {
-    const row = tableRow(services, resource, item, table, forms, work);
-    if (row !== undefined) return row;
+  const writeRow = (
+    item: StoredObject,
+    forms: KeptForms | undefined,
+    work: Required<ParseCounter>,
+    sink: ByteSink,
+  ): void => {
+    if (writeTableRow(services, resource, item, table, forms, work, sink)) return;
     // Ages are in this text, until when they are true is not.
-    if (work.validity !== undefined) work.validity.until = Number.NEGATIVE_INFINITY;
+    work.validity.until = Number.NEGATIVE_INFINITY;
     const { items } = listParts(request, accepted, [servedObject(resource, item)], {});
-    return [Buffer.from(JSON.stringify(items).slice(1, -1))];
+    sink.copyText(JSON.stringify(items).slice(1, -1));
   };
   return {
     name: `table/${table.version}/${table.include}`,
     separator: comma,
-    encode: (run, forms) => {
+    encode: (run, forms, sink) => {
       const validity = { from: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY };
       const work = { characters: 0, validity };
-      const parts: Buffer[] = [];
-      for (const item of run) {
-        if (parts.length > 0) parts.push(comma);
-        for (const part of rowOf(item, forms, work)) parts.push(part);
+      for (const [i, item] of run.entries()) {
+        if (i > 0) sink.copyText(',');
+        writeRow(item, forms, work, sink);
       }
-      return { plain: Buffer.concat(parts), validity };
+      return validity;
     },
     around: (metadata) => {
       // The rows are the last member, and still empty.
@@ -211,18 +215,22 @@ function seemsShort({ encode }: RunForm, pages: readonly Page[]): boolean {
   const [first] = pages;
   const sample = first?.items.slice(0, sampled) ?? [];
   if (sample.length === 0) return true;
-  return (encode(sample, first?.forms).plain.length / sample.length) * count <= compressionThresholdBytes;
+  const encoded = new RunBytes();
+  encode(sample, first?.forms, encoded);
+  return (encoded.length / sample.length) * count <= compressionThresholdBytes;
 }
 
 /** What is true for less time, in milliseconds, is not kept. */
 const leastValidity = 5_000;
 /** What is not kept is compressed together, about so many bytes at once. */
-const joinedBytes = 192 * 1024;
+const joinedBytes = 128 * 1024;
 
 /** The compressed runs of pages, in turns with other requests. */
 class PackedRuns {
   private found = 0;
   private isDense = false;
+  /** Encoded items that are not compressed yet. */
+  private readonly bytes = new RunBytes();
 
   constructor(
     private readonly request: ResourceRequest,
@@ -232,30 +240,39 @@ class PackedRuns {
   async *of({ items, forms }: Page): AsyncGenerator<PackedBytes> {
     const { resource, context, services } = this.request;
     const { name, separator, encode } = this.form;
+    const { bytes } = this;
     const tenant = tenantOf(context.user?.name ?? '');
-    let passing: Buffer[] = [];
-    let bytes = 0;
-    const packPassing = async (): Promise<PackedBytes> => {
-      const joined = Buffer.concat(passing.slice(0, -1));
-      passing = [];
-      bytes = 0;
-      return this.noted(await packBytes(joined, this.isDense));
-    };
     for (const run of runsOf(items)) {
       const now = services.clock.now();
       const kept = keptRun(resource, name, run, forms, now);
       if (kept === undefined || ++this.found % foundAtOnce === 0) await longPieces.turn(tenant);
-      const encoded = kept === undefined ? encode(run, forms) : undefined;
-      if (encoded?.validity !== undefined && encoded.validity.until - now < leastValidity) {
-        passing.push(encoded.plain, separator);
-        bytes += encoded.plain.length;
-        if (bytes >= joinedBytes) yield await packPassing();
+      if (kept !== undefined) {
+        if (bytes.length > 0) yield await this.packPassing(bytes.length);
+        yield kept;
         continue;
       }
-      if (bytes > 0) yield await packPassing();
-      yield kept ?? this.noted(await packRun(resource, name, run, forms, encoded as EncodedRun, this.isDense));
+      // What passes stands in front of the run.
+      const passing = bytes.length;
+      if (passing > 0) bytes.copyRange(separator, 0, separator.length);
+      const start = bytes.length;
+      const validity = encode(run, forms, bytes);
+      if (validity !== undefined && validity.until - now < leastValidity) {
+        if (bytes.length >= joinedBytes) yield await this.packPassing(bytes.length);
+        continue;
+      }
+      const encoded = { plain: bytes.view(start, bytes.length), validity };
+      if (passing > 0) yield this.noted(await packBytes(bytes.view(0, passing), this.isDense));
+      yield this.noted(await packRun(resource, name, run, forms, encoded, this.isDense));
+      bytes.clear();
     }
-    if (bytes > 0) yield await packPassing();
+    if (bytes.length > 0) yield await this.packPassing(bytes.length);
+  }
+
+  /** Compresses what is not kept. */
+  private async packPassing(length: number): Promise<PackedBytes> {
+    const packed = await packBytes(this.bytes.view(0, length), this.isDense);
+    this.bytes.clear();
+    return this.noted(packed);
   }
 
   private noted(packed: PackedBytes): PackedBytes {

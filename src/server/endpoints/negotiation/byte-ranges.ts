@@ -1,4 +1,5 @@
 import type { ByteRange } from '../../../storage/storage.interface.js';
+import type { ByteSink } from './run-bytes.js';
 
 /** Minimum size of the blocks for written bytes; shorter ranges are sent together. */
 const blockBytes = 64 * 1024;
@@ -12,7 +13,7 @@ interface OpenRange {
 }
 
 /** A body assembled from ranges of bytes in other buffers, and from copies. */
-export class ByteRanges {
+export class ByteRanges implements ByteSink {
   private readonly ranges: OpenRange[] = [];
   private total = 0;
   private block: Buffer = Buffer.alloc(0);
@@ -36,6 +37,12 @@ export class ByteRanges {
     const { block, start } = this.allocate(bytes.length);
     block.set(bytes, start);
     this.wrote(bytes.length);
+  }
+
+  copyRange(source: Buffer, from: number, to: number): void {
+    const { block, start } = this.allocate(to - from);
+    source.copy(block, start, from, to);
+    this.wrote(to - from);
   }
 
   copyText(text: string): void {

@@ -16,6 +16,7 @@ import {
 } from './item-form.js';
 import type { Validity } from './packed-runs.js';
 import { servedObject } from './respond.js';
+import type { ByteSink } from './run-bytes.js';
 import { type TableForm, tableCells } from './transform.js';
 
 /** Encloses a time in kept bytes; JSON contains neither of these characters. */
@@ -24,24 +25,29 @@ const timeMark = '\u0000';
 const partMark = '\u0001';
 
 /**
- * The row of a stored object in a table, in parts. Undefined when more than the cells requires parsing the object. All
- * of the row but its ages is kept, unless it contains the whole object: then only the cells are.
+ * Writes the row of a stored object in a table. Returns false, and writes nothing, when more than the cells requires
+ * parsing the object. All of the row but its ages is kept, unless it contains the whole object: then only the cells are.
  */
-export function tableRow(
+export function writeTableRow(
   services: EndpointServices,
   resource: ServedResource,
   item: StoredObject,
   table: TableForm,
   kept: KeptForms | undefined,
   work: ParseCounter,
-): readonly Buffer[] | undefined {
-  if (!resource.isStored) return undefined;
+  sink: ByteSink,
+): boolean {
+  if (!resource.isStored) return false;
   const now = services.clock.now();
   if (table.include === 'Object') {
     const object = wholeObject(resource, item, work);
-    if (object === undefined) return undefined;
-    const cells = withAges(shownItem(resource, cellsForm(resource), item, kept, work), now, work.validity);
-    return [rowStart, ...cells, Buffer.from(`],"object":${object}}`)];
+    if (object === undefined) return false;
+    sink.copyText('{"cells":[');
+    writeWithAges(shownItem(resource, cellsForm(resource), item, kept, work), now, work.validity, sink);
+    sink.copyText('],"object":');
+    sink.copyText(object);
+    sink.copyText('}');
+    return true;
   }
   const form = rowForm(resource, table);
   let row = kept?.find(item, form);
@@ -49,16 +55,14 @@ export function tableRow(
   else {
     const object =
       table.include === 'None' ? 'null' : metadataItem(services, resource, item, table.version, work)?.slice(1);
-    if (object === undefined) return undefined;
+    if (object === undefined) return false;
     work.characters += item.json.length;
-    const cells = keptCells(resource, item);
-    const bytes = Buffer.from(`{"cells":[${cells}],"object":${object}}`);
+    const bytes = Buffer.from(`{"cells":[${keptCells(resource, item)}],"object":${object}}`);
     row = kept?.keep(item, form, bytes) ?? rangeOf(bytes);
   }
-  return withAges(row, now, work.validity);
+  writeWithAges(row, now, work.validity, sink);
+  return true;
 }
-
-const rowStart = Buffer.from('{"cells":[');
 
 /** Only names kept bytes, which are made of more than the object. */
 function rowForm(resource: ServedResource, { version, include }: TableForm): object {
@@ -86,21 +90,25 @@ function keptCell(cell: TableCell): string {
   return timeMark + [cell.time, cell.before, cell.after].join(partMark) + timeMark;
 }
 
-/** Kept bytes with ages in place of times. */
-function withAges({ source, start, end }: ByteRange, now: number, validity: Validity | undefined): readonly Buffer[] {
+/** Writes kept bytes with ages in place of times. */
+function writeWithAges(
+  { source, start, end }: ByteRange,
+  now: number,
+  validity: Validity | undefined,
+  sink: ByteSink,
+): void {
+  let from = start;
   const bytes = source.subarray(start, end);
-  const parts: Buffer[] = [];
-  let from = 0;
-  for (let begin = bytes.indexOf(0); begin >= 0; begin = bytes.indexOf(0, from)) {
+  for (let begin = bytes.indexOf(0); begin >= 0; begin = bytes.indexOf(0, from - start)) {
     const close = bytes.indexOf(0, begin + 1);
     const [time, before, after] = bytes.toString('utf8', begin + 1, close).split(partMark);
     const since = new Since(Number(time), before, after);
     if (validity !== undefined) shorten(validity, since.time, now);
-    parts.push(bytes.subarray(from, begin), Buffer.from(JSON.stringify(shownCell(since, now))));
-    from = close + 1;
+    sink.copyRange(source, from, start + begin);
+    sink.copyText(JSON.stringify(shownCell(since, now)));
+    from = start + close + 1;
   }
-  parts.push(from === 0 ? bytes : bytes.subarray(from));
-  return parts;
+  sink.copyRange(source, from, end);
 }
 
 /** Shortens a validity to the time in which the text of {@link shownCell} for a time stays the same. */
