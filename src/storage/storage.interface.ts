@@ -108,6 +108,12 @@ export interface KeptForms {
   keep(object: StoredObject, form: object, bytes: Uint8Array): ByteRange | undefined;
 }
 
+/** A state of an object that lists share. */
+export interface SharedObject {
+  readonly object: StoredObject;
+  readonly forms: KeptForms;
+}
+
 export interface ListPage {
   /** The version that the page shows: the requested one, otherwise the head at the time of the query. */
   readonly resourceVersion: bigint;
@@ -332,6 +338,12 @@ export interface Storage {
    * exist. `notOlderThan` allows an older state, as in a list.
    */
   get(key: StorageKey, notOlderThan?: bigint): Promise<StoredObject | undefined>;
+
+  /**
+   * The state of the object with this version, if it is in memory, and the cache for its forms. Undefined says nothing
+   * about the object.
+   */
+  shared?(key: StorageKey, resourceVersion: bigint): SharedObject | undefined;
 
   /** One page at one version; `Expired` for an `at` below the compact revision, `TooLargeVersion` above the head. */
   list(query: ListQuery): Promise<ListPage>;

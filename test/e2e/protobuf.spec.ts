@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { decode, type KindType } from '../../src/base/machinery/schema/index.js';
 import { scale } from '../../src/objects/apis/autoscaling/v1/scale.types.js';
 import { lease } from '../../src/objects/apis/coordination/v1/lease.types.js';
+import { configMap } from '../../src/objects/apis/core/v1/config-map.types.js';
 import { node } from '../../src/objects/apis/core/v1/node.types.js';
 import { pod } from '../../src/objects/apis/core/v1/pod.types.js';
 import { apiGroupList } from '../../src/objects/apis/meta/v1/discovery.types.js';
@@ -77,6 +78,25 @@ before(async () => {
 });
 
 after(() => cluster.stop());
+
+it('a get shows the newest state in the same bytes, whether or not the objects are in memory', async () => {
+  const path = `${namespace}/configmaps`;
+  assert.equal((await json.post(path, { metadata: { name: 'kept' }, data: { key: 'one' } })).status, 201);
+  // A resource comes into memory with its first list.
+  const bytes = async () => {
+    const found = await binary.send('GET', `${path}/kept`);
+    assert.equal(found.status, 200);
+    return found.bytes;
+  };
+  const before = await bytes();
+  assert.equal((await json.get(`${path}?limit=1`)).status, 200);
+  await json.get('/api/v1/configmaps');
+  for (let i = 0; i < 3; i++) assert.ok((await bytes()).equals(before));
+  const patched = await json.patch(`${path}/kept`, 'merge', { data: { key: 'two' } });
+  const now = decodeObject(configMap, await bytes());
+  assert.equal(now.data?.key, 'two');
+  assert.equal(now.metadata?.resourceVersion, patched.body.metadata.resourceVersion);
+});
 
 /** The canonical form of a server's JSON response. */
 function canonical(type: KindType, value: unknown): unknown {

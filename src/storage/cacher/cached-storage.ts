@@ -8,6 +8,7 @@ import type {
   ListPage,
   ListQuery,
   LostVersions,
+  SharedObject,
   Storage,
   StorageCreateOptions,
   StorageUsage,
@@ -143,6 +144,13 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     if (cache === undefined) return this.inner.get(key, notOlderThan);
     this.options.observer.read(key.resource, true);
     return cache.get(key.namespace, key.name);
+  }
+
+  shared({ resource, namespace, name }: StorageKey, resourceVersion: bigint): SharedObject | undefined {
+    const object = this.cachers.get(resource)?.cache?.entries.get(namespace, name);
+    if (object?.resourceVersion !== resourceVersion) return undefined;
+    this.formsUsedAt = this.options.timers.elapsed();
+    return { object, forms: this.forms };
   }
 
   async list(query: ListQuery): Promise<ListPage> {

@@ -9,6 +9,7 @@ import type {
   ChangeSubscription,
   ListPage,
   ListQuery,
+  SharedObject,
   Storage,
   StoredObject,
 } from '../../../storage/storage.interface.js';
@@ -65,6 +66,12 @@ export class Store {
     const found = await this.dependencies.read(this.dependencies.keyOf(namespace, name), name, notOlderThan);
     if (found === undefined) throw notFoundError(this.groupResource, name);
     return found;
+  }
+
+  /** The same state as that of {@link get} with this version, if lists have it in memory. */
+  shared(namespace: string, name: string, resourceVersion: bigint): SharedObject | undefined {
+    const { storage } = this.dependencies;
+    return storage.shared?.(this.dependencies.keyOf(namespace, name), resourceVersion);
   }
 
   /** One page of the scope in (namespace, name) order. */

@@ -1,10 +1,14 @@
-import { throwIfLarge } from '../../../base/machinery/large-work.js';
+import { largeLimits, throwIfLarge } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import { badRequestError } from '../../../base/machinery/status-error.js';
 import { parseResourceVersion } from '../../../objects/registry/store/object-codec.js';
-import { wantsPretty } from '../negotiation/accept.js';
+import type { StoredObject } from '../../../storage/storage.interface.js';
+import { type AcceptedType, wantsPretty } from '../negotiation/accept.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
-import { sendObject, sendsStoredText } from '../negotiation/respond.js';
+import { itemForm, shownItem } from '../negotiation/item-form.js';
+import { messageStart } from '../negotiation/protobuf-answer.js';
+import { protobufCodec } from '../negotiation/protobuf-codec.js';
+import { sendBytes, sendObject, sendsStoredText } from '../negotiation/respond.js';
 import { isTrue } from '../request-info/request-info.js';
 import type { ResourceRequest } from '../resource-request.js';
 
@@ -22,6 +26,7 @@ export async function handleGet(request: ResourceRequest): Promise<void> {
   const asked = context.query.get('resourceVersion') ?? '';
   const notOlderThan = parseResourceVersion(asked) ?? (asked === '0' ? 0n : undefined);
   const found = await request.store.get(request.namespace, request.name, notOlderThan);
+  if (sendKeptProtobuf(request, found, accepted)) return;
   const pretty = accepted.pretty || wantsPretty(context.query, context.userAgent);
   if (subresource?.type === 'view' || !sendsStoredText(accepted, resource, pretty)) {
     throwIfLarge(context, found.json);
@@ -29,4 +34,19 @@ export async function handleGet(request: ResourceRequest): Promise<void> {
     if (turn !== undefined) await turn;
   }
   await sendObject(request, 200, found, accepted);
+}
+
+/** Sends an object in protobuf as lists have it, if it is in memory; returns false, and sends nothing, otherwise. */
+function sendKeptProtobuf(request: ResourceRequest, found: StoredObject, accepted: AcceptedType): boolean {
+  const { services, context, resource, subresource, store } = request;
+  if (accepted.mediaType !== 'protobuf' || accepted.as !== undefined || subresource !== undefined) return false;
+  if (context.audit?.wantsResponseObject === true || found.json.length > largeLimits.small) return false;
+  const shared = store.shared(request.namespace, request.name, found.resourceVersion);
+  if (shared === undefined) return false;
+  const form = itemForm(services, resource, accepted);
+  const item = shownItem(resource, form, shared.object, shared.forms, { characters: 0 });
+  const message = item.source.subarray(messageStart(item), item.end);
+  const body = protobufCodec().encodeEnvelope(resource.apiVersion, resource.definition.kind, message);
+  sendBytes(request, 200, accepted.contentType, body);
+  return true;
 }
