@@ -1,8 +1,7 @@
-import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { RestoreScope } from '../../backup/restore/plan.js';
-import { planRestore, type RestorePlan, type RestoreStep, restoredObject } from '../../backup/restore/plan.js';
-import { restore, type StepResult } from '../../backup/restore/restore.js';
+import { type RestorePlan, type RestoreStep, restoredObject } from '../../backup/restore/plan.js';
+import type { StepResult } from '../../backup/restore/restore.js';
 import { Blank, Skeleton } from './blank.js';
 import { ChangeView } from './change-view.js';
 import { realNow } from './clock.js';
@@ -10,14 +9,15 @@ import { fieldChanges } from './field-changes.js';
 import { nounOfKind } from './kind-title.js';
 import { type Moment, moment } from './moment.js';
 import { chosenNamespace } from './navigation.js';
-import { RestoreRequests, restorableKinds } from './restore-client.js';
+import { restorableKinds } from './restore-client.js';
 import { formatRoute, type RestoreRoute } from './routes.js';
-import { kinds, liveApi, loadKinds } from './session.js';
+import { kinds } from './session.js';
 import type { Tone } from './status.js';
 import { StatusText } from './status-badge.js';
 import { isOpen, leavePast } from './time-machine.js';
 import { clockText } from './time-text.js';
 import { isWanted } from './timeline-fold.js';
+import { type RestoreRun, useRestore } from './use-restore.js';
 
 /** Brings a namespace, or one object, back to the moment that is shown: a plan, a dry run, then for good. */
 export function RestorePage({ namespace, of }: RestoreRoute) {
@@ -65,98 +65,22 @@ interface PlanProps extends RestoreRoute {
   readonly at: Moment;
 }
 
-type Results = { readonly isDryRun: boolean; readonly of: ReadonlyMap<RestoreStep, StepResult> };
-
 function Plan({ at, namespace, of }: PlanProps) {
-  const plan = useSignal<RestorePlan | undefined>(undefined);
-  const problem = useSignal('');
-  const isBusy = useSignal(false);
-  const left = useSignal<ReadonlySet<RestoreStep>>(new Set());
-  const results = useSignal<Results | undefined>(undefined);
-  useEffect(() => {
-    const stop = new AbortController();
-    planRestore({
-      client: new RestoreRequests(liveApi),
-      kinds: restorableKinds(kinds.value?.all ?? []),
-      scopes: scopesOf(namespace, of),
-      version: at.version,
-      signal: stop.signal,
-    }).then(
-      (made) => {
-        plan.value = made;
-      },
-      (error: unknown) => {
-        if (!stop.signal.aborted) problem.value = (error as Error).message;
-      },
-    );
-    return () => stop.abort();
-  }, []);
-  if (problem.value !== '') return <p class="problem">{problem.value}</p>;
-  if (plan.value === undefined) return <Skeleton lines={8} />;
-  const { steps, notSeen } = plan.value;
-  const work = steps.filter(({ action }) => action === 'create' || action === 'update');
-  const chosen = work.filter((step) => !left.value.has(step));
-  const run = async (isDryRun: boolean) => {
-    const made = plan.value;
-    if (made === undefined || isBusy.value) return;
-    isBusy.value = true;
-    const found = new Map<RestoreStep, StepResult>();
-    try {
-      const tried = restore({
-        client: new RestoreRequests(liveApi),
-        plan: { ...made, steps: chosen },
-        dryRun: isDryRun,
-        withStatus: false,
-        signal: new AbortController().signal,
-      });
-      for await (const result of tried) {
-        found.set(result.step, result);
-        results.value = { isDryRun, of: new Map(found) };
-      }
-      if (!isDryRun) void loadKinds().catch(() => {});
-    } catch (error) {
-      problem.value = (error as Error).message;
-    } finally {
-      isBusy.value = false;
-    }
-  };
-  const flip = (step: RestoreStep) => {
-    const next = new Set(left.value);
-    if (!next.delete(step)) next.add(step);
-    left.value = next;
-    results.value = undefined;
-  };
-  const tried = results.value;
-  const isDone = tried?.isDryRun === false && !isBusy.value;
-  const isChecked = tried?.isDryRun === true && chosen.every((step) => tried.of.has(step)) && !isBusy.value;
-  const failed = [...(tried?.of.values() ?? [])].filter(({ outcome }) => outcome === 'failed').length;
+  const run = useRestore(() => scopesOf(namespace, of), at.version);
+  if (run.problem !== '') return <p class="problem">{run.problem}</p>;
+  const { plan } = run;
+  if (plan === undefined) return <Skeleton lines={8} />;
+  const { steps, notSeen } = plan;
+  const { work, chosen, tried, isDone } = run;
   return (
     <>
       <Verdict at={at} steps={steps} />
       {work.length > 0 && (
         <p class="actions">
           {isDone ? (
-            <DoneText namespace={namespace} failed={failed} count={chosen.length} />
+            <DoneText namespace={namespace} failed={run.failed} count={chosen.length} />
           ) : (
-            <>
-              <button
-                type="button"
-                class="main"
-                aria-disabled={isBusy.value || chosen.length === 0}
-                onClick={() => chosen.length > 0 && void run(!isChecked)}
-              >
-                {isChecked
-                  ? `Restore ${chosen.length === 1 ? 'it' : `these ${chosen.length}`}`
-                  : 'Check with the server (dry run)'}
-              </button>
-              <span class="quiet">
-                {isChecked && failed > 0
-                  ? `The server would refuse ${failed}.`
-                  : isChecked
-                    ? 'The server would accept everything.'
-                    : 'Nothing is deleted: what was made since stays.'}
-              </span>
-            </>
+            <NextStep run={run} />
           )}
         </p>
       )}
@@ -164,18 +88,32 @@ function Plan({ at, namespace, of }: PlanProps) {
         {work.map((step) => (
           <StepItem
             key={`${step.kind.apiVersion} ${step.kind.resource} ${step.past.metadata.name}`}
-            {...{
-              step,
-              plan: plan.value as RestorePlan,
-              result: tried?.of.get(step),
-              isDryRun: tried?.isDryRun === true,
-            }}
-            isChosen={!left.value.has(step)}
-            flip={isDone ? undefined : () => flip(step)}
+            {...{ step, plan, result: tried?.of.get(step), isDryRun: tried?.isDryRun === true }}
+            isChosen={chosen.includes(step)}
+            flip={isDone ? undefined : () => run.flip(step)}
           />
         ))}
       </ul>
       <Others steps={steps} notSeen={notSeen} />
+    </>
+  );
+}
+
+/** The button of the dry run, or after it that of the restore. */
+function NextStep({ run: { chosen, isChecked, isBusy, failed, start } }: { readonly run: RestoreRun }) {
+  const what = chosen.length === 1 ? 'it' : `these ${chosen.length}`;
+  const answer = failed > 0 ? `The server would refuse ${failed}.` : 'The server would accept everything.';
+  return (
+    <>
+      <button
+        type="button"
+        class="main"
+        aria-disabled={isBusy || chosen.length === 0}
+        onClick={() => chosen.length > 0 && start(!isChecked)}
+      >
+        {isChecked ? `Restore ${what}` : 'Check with the server (dry run)'}
+      </button>
+      <span class="quiet">{isChecked ? answer : 'Nothing is deleted: what was made since stays.'}</span>
     </>
   );
 }
