@@ -12,7 +12,7 @@ interface TerminalToolsProps {
   readonly image: Signal<string>;
   readonly decisions: Readonly<Record<string, Decision>>;
   readonly isOpen: boolean;
-  readonly start: () => Promise<void>;
+  readonly start: () => void;
   readonly stop: () => void;
   readonly endInput: () => void;
 }
@@ -35,7 +35,7 @@ export function TerminalTools(props: TerminalToolsProps) {
         class="log-tools"
         onSubmit={(event) => {
           event.preventDefault();
-          if (isAllowed) void start();
+          if (isAllowed) start();
         }}
       >
         <select
