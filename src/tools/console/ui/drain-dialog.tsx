@@ -26,12 +26,53 @@ interface DrainDialogProps {
 
 /** Cordons a node and evicts its pods one after another, with what disruption budgets allow. */
 export function DrainDialog({ path, node, close }: DrainDialogProps) {
-  const plan = useSignal<DrainPlan | undefined>(undefined);
-  const progress = useSignal<ReadonlyMap<string, { readonly state: Progress; readonly why: string }>>(new Map());
-  const problem = useSignal('');
-  const phase = useSignal<'asking' | 'draining' | 'done'>('asking');
-  const stop = useRef(new AbortController());
   const { name } = node.metadata;
+  const { plan, progress, problem, phase, start } = useDrain(path, name);
+  return (
+    <Dialog title={`Drain ${name}`} close={close}>
+      {plan === undefined && problem === '' && <Skeleton lines={4} />}
+      {plan !== undefined && <DrainedPods plan={plan} progress={progress} isAsking={phase === 'asking'} />}
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+      <p class="actions">
+        {phase !== 'done' && (
+          <button
+            type="button"
+            class="danger solid"
+            aria-disabled={phase !== 'asking' || plan === undefined}
+            onClick={start}
+          >
+            Drain
+          </button>
+        )}
+        <button type="button" onClick={close}>
+          {phase === 'draining' ? 'Stop' : phase === 'done' ? 'Close' : 'Cancel'}
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+/** How far each pod is, by namespace and name. */
+type DrainProgress = ReadonlyMap<string, { readonly state: Progress; readonly why: string }>;
+
+interface Drain {
+  /** Undefined while the pods are read. */
+  readonly plan: DrainPlan | undefined;
+  readonly progress: DrainProgress;
+  readonly problem: string;
+  readonly phase: 'asking' | 'draining' | 'done';
+  readonly start: () => void;
+}
+
+/** Reads the pods of a node, and drains it when asked to; ends with the component. */
+function useDrain(path: string, name: string | undefined): Drain {
+  const plan = useSignal<DrainPlan | undefined>(undefined);
+  const progress = useSignal<DrainProgress>(new Map());
+  const problem = useSignal('');
+  const phase = useSignal<Drain['phase']>('asking');
+  const stop = useRef(new AbortController());
   useEffect(() => {
     const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${name}`, limit: '1000' });
     api.json<{ readonly items?: readonly unknown[] }>(`${pathOf(podKind, '')}?${query}`).then(
@@ -59,59 +100,50 @@ export function DrainDialog({ path, node, close }: DrainDialogProps) {
     }
     phase.value = 'done';
   };
-  const { evicted = [], staying = [] } = plan.value ?? {};
+  return {
+    ...{ plan: plan.value, progress: progress.value, problem: problem.value, phase: phase.value },
+    start: () => void start(),
+  };
+}
+
+interface DrainedPodsProps {
+  readonly plan: DrainPlan;
+  readonly progress: DrainProgress;
+  /** Whether the user still has to agree. */
+  readonly isAsking: boolean;
+}
+
+/** The pods that go, each with its progress, and those that stay. */
+function DrainedPods({ plan: { evicted, staying }, progress, isAsking }: DrainedPodsProps) {
   return (
-    <Dialog title={`Drain ${name}`} close={close}>
-      {plan.value === undefined && problem.value === '' && <Skeleton lines={4} />}
-      {plan.value !== undefined && (
-        <>
-          <p>
-            The node gets no new pods, and {evicted.length} of its pods are evicted
-            {staying.length > 0 && `; ${staying.length} stay`}.
+    <>
+      <p>
+        The node gets no new pods, and {evicted.length} of its pods are evicted
+        {staying.length > 0 && `; ${staying.length} stay`}.
+      </p>
+      {isAsking &&
+        drainWarnings(evicted).map((warning) => (
+          <p key={warning} class="warned">
+            <StatusText tone="warn" text={warning} />
           </p>
-          {phase.value === 'asking' &&
-            drainWarnings(evicted).map((warning) => (
-              <p key={warning} class="warned">
-                <StatusText tone="warn" text={warning} />
-              </p>
-            ))}
-          <ul class="names">
-            {evicted.map((pod) => {
-              const key = keyOf(pod);
-              const { state = 'waiting', why = '' } = progress.value.get(key) ?? {};
-              return (
-                <li key={key}>
-                  <StatusText tone={tones[state]} text={state} /> {key} <span class="problem">{why}</span>
-                </li>
-              );
-            })}
-            {staying.map(({ name: pod, why }) => (
-              <li key={pod} class="quiet">
-                <StatusText tone="idle" text="stays" /> {pod}: {why}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      <p role="alert" class="problem">
-        {problem.value}
-      </p>
-      <p class="actions">
-        {phase.value !== 'done' && (
-          <button
-            type="button"
-            class="danger solid"
-            aria-disabled={phase.value !== 'asking' || plan.value === undefined}
-            onClick={() => void start()}
-          >
-            Drain
-          </button>
-        )}
-        <button type="button" onClick={close}>
-          {phase.value === 'draining' ? 'Stop' : phase.value === 'done' ? 'Close' : 'Cancel'}
-        </button>
-      </p>
-    </Dialog>
+        ))}
+      <ul class="names">
+        {evicted.map((pod) => {
+          const key = keyOf(pod);
+          const { state = 'waiting', why = '' } = progress.get(key) ?? {};
+          return (
+            <li key={key}>
+              <StatusText tone={tones[state]} text={state} /> {key} <span class="problem">{why}</span>
+            </li>
+          );
+        })}
+        {staying.map(({ name: pod, why }) => (
+          <li key={pod} class="quiet">
+            <StatusText tone="idle" text="stays" /> {pod}: {why}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

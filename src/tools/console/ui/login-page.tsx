@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { ClusterChoice } from './cluster-choice.js';
 import { login, loginAtProvider, loginProblem, logins, shownCluster } from './session.js';
 
@@ -50,23 +50,7 @@ export function LoginPage() {
             <p class="or">or</p>
           </>
         )}
-        <label for="login">Token or kubeconfig</label>
-        <textarea
-          id="login"
-          rows={8}
-          spellcheck={false}
-          autocomplete="off"
-          value={text.value}
-          placeholder="Paste it here, or choose the file"
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-          }}
-        />
-        <input
-          type="file"
-          aria-label="Kubeconfig file"
-          onChange={(event) => void take(event.currentTarget.files?.[0])}
-        />
+        <CredentialsInput text={text} take={(file) => void take(file)} />
         <button type="submit" class={hasProvider ? '' : 'main'} disabled={isBusy.value || text.value.trim() === ''}>
           Log in
         </button>
@@ -79,5 +63,31 @@ export function LoginPage() {
         </p>
       </form>
     </main>
+  );
+}
+
+interface CredentialsInputProps {
+  readonly text: Signal<string>;
+  /** Takes a file that the user has chosen. */
+  readonly take: (file: File | undefined) => void;
+}
+
+function CredentialsInput({ text, take }: CredentialsInputProps) {
+  return (
+    <>
+      <label for="login">Token or kubeconfig</label>
+      <textarea
+        id="login"
+        rows={8}
+        spellcheck={false}
+        autocomplete="off"
+        value={text.value}
+        placeholder="Paste it here, or choose the file"
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+        }}
+      />
+      <input type="file" aria-label="Kubeconfig file" onChange={(event) => take(event.currentTarget.files?.[0])} />
+    </>
   );
 }

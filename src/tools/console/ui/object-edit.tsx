@@ -32,33 +32,12 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
   /** The object at the start of the edit: the difference to the present state is what others changed. */
   const base = useSignal(shown(object));
   const text = useSignal(base.value);
-  /** The text that was tried and the result. */
-  const tried = useSignal<{ readonly text: string; readonly outcome: string } | undefined>(undefined);
-  const problem = useSignal<ApiFault | undefined>(undefined);
-  const isBusy = useSignal(false);
+  const { tried, problem, isBusy, send } = useSending(path, text, done);
   const compared = useSettled(text.value);
   const live = shown(object);
   const liveVersion = object.metadata.resourceVersion ?? '';
   // A text that is being typed may have no version for a moment.
   const isBehind = versionIn(text.value) !== liveVersion && yamlProblem(text.value) === undefined;
-  const send = async (isDryRun: boolean) => {
-    // Disabling a button would take the focus from keyboard users.
-    if (isBusy.value) return;
-    const sent = text.value;
-    const fault = yamlProblem(sent);
-    problem.value = fault === undefined ? undefined : new ApiFault(0, fault);
-    if (fault !== undefined) return;
-    isBusy.value = true;
-    try {
-      const outcome = await put(path, sent, isDryRun);
-      if (isDryRun) tried.value = { text: sent, outcome: shown(outcome) };
-      else done();
-    } catch (error) {
-      tried.value = undefined;
-      problem.value = error instanceof ApiFault ? error : new ApiFault(0, (error as Error).message);
-    }
-    isBusy.value = false;
-  };
   const isTried = tried.value !== undefined && tried.value.text === text.value;
   return (
     <form
@@ -114,6 +93,33 @@ export function EditView({ path, object, isDeleted, done }: EditProps) {
       </div>
     </form>
   );
+}
+
+/** Sends the text to the server, as a dry run or for good. */
+function useSending(path: string, text: Signal<string>, done: () => void) {
+  /** The text that was tried and the result. */
+  const tried = useSignal<{ readonly text: string; readonly outcome: string } | undefined>(undefined);
+  const problem = useSignal<ApiFault | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const send = async (isDryRun: boolean) => {
+    // Disabling a button would take the focus from keyboard users.
+    if (isBusy.value) return;
+    const sent = text.value;
+    const fault = yamlProblem(sent);
+    problem.value = fault === undefined ? undefined : new ApiFault(0, fault);
+    if (fault !== undefined) return;
+    isBusy.value = true;
+    try {
+      const outcome = await put(path, sent, isDryRun);
+      if (isDryRun) tried.value = { text: sent, outcome: shown(outcome) };
+      else done();
+    } catch (error) {
+      tried.value = undefined;
+      problem.value = error instanceof ApiFault ? error : new ApiFault(0, (error as Error).message);
+    }
+    isBusy.value = false;
+  };
+  return { tried, problem, isBusy, send };
 }
 
 const settleMs = 200;

@@ -84,17 +84,7 @@ export function ObjectView({ route, show, close }: ObjectViewProps) {
   const askDelete = () => {
     isDeleting.value = live.object !== undefined && !live.isDeleted && !isPast && session.peek()?.readOnly !== true;
   };
-  // Runs before the object is drawn: a key must not act on the object that was shown before.
-  useLayoutEffect(
-    () =>
-      bindKeys([
-        ...shown.map(({ tab, key }) => ({ keys: [key], run: () => show(tab) })),
-        { keys: ['E'], run: startEdit },
-        { keys: ['D'], run: askDelete },
-        ...(close === undefined ? [] : [{ keys: ['Escape'], run: close }]),
-      ]),
-    [route, isPast],
-  );
+  useObjectKeys({ route, show, close }, isPast, { edit: startEdit, remove: askDelete });
   void drawn.value;
   const { object } = live;
   return (
@@ -143,6 +133,25 @@ export function ObjectView({ route, show, close }: ObjectViewProps) {
         />
       )}
     </section>
+  );
+}
+
+/** Binds the keys of the tabs and actions of an object. */
+function useObjectKeys(
+  { route, show, close }: ObjectViewProps,
+  isPast: boolean,
+  { edit, remove }: Readonly<Record<'edit' | 'remove', () => void>>,
+): void {
+  // Runs before the object is drawn: a key must not act on the object that was shown before.
+  useLayoutEffect(
+    () =>
+      bindKeys([
+        ...tabsOf(route).map(({ tab, key }) => ({ keys: [key], run: () => show(tab) })),
+        { keys: ['E'], run: edit },
+        { keys: ['D'], run: remove },
+        ...(close === undefined ? [] : [{ keys: ['Escape'], run: close }]),
+      ]),
+    [route, isPast],
   );
 }
 

@@ -64,47 +64,9 @@ export function ServerPage() {
 
 function Numbers({ span, points }: { readonly span: Span; readonly points: readonly TimedNumbers[] }) {
   const now = serverNumbers(span);
-  const line = (of: (numbers: ServerNumbers) => number | undefined) =>
-    points.map((each) => [each.time, of(each)] as const);
-  const chart = { gapMs: 4 * everyMs };
-  const perSecond = (value: number) => `${rateText(value)}/s`;
   return (
     <>
-      <section class="charts">
-        <Chart
-          {...chart}
-          title="Requests"
-          text={perSecond}
-          lines={[
-            { name: 'all', points: line(({ requests }) => requests) },
-            { name: 'errors', look: 'second', points: line(({ errors }) => errors) },
-          ]}
-        />
-        <Chart
-          {...chart}
-          title="Latency"
-          text={timeText}
-          lines={[
-            { name: 'p50', points: line(({ p50 }) => p50) },
-            { name: 'p99', look: 'second', points: line(({ p99 }) => p99) },
-          ]}
-        />
-        <Chart
-          {...chart}
-          title="Watches"
-          text={(value) => String(Math.round(value))}
-          lines={[{ name: 'open', points: line(({ watches }) => watches) }]}
-        />
-        <Chart
-          {...chart}
-          title="Delay"
-          text={timeText}
-          lines={[
-            { name: 'log of the database', points: line(({ feedAge }) => feedAge) },
-            { name: 'event loop p99', look: 'second', points: line(({ loopLag }) => loopLag) },
-          ]}
-        />
-      </section>
+      <Charts points={points} />
       <ul class="cards">
         <Card title="Processor" value={`${Math.round(now.cpu * 100)} %`} />
         <Card title="Memory" value={bytesText(now.memory)} />
@@ -141,6 +103,50 @@ function Numbers({ span, points }: { readonly span: Span; readonly points: reado
           ])}
       />
     </>
+  );
+}
+
+function Charts({ points }: { readonly points: readonly TimedNumbers[] }) {
+  const line = (of: (numbers: ServerNumbers) => number | undefined) =>
+    points.map((each) => [each.time, of(each)] as const);
+  const chart = { gapMs: 4 * everyMs };
+  const perSecond = (value: number) => `${rateText(value)}/s`;
+  return (
+    <section class="charts">
+      <Chart
+        {...chart}
+        title="Requests"
+        text={perSecond}
+        lines={[
+          { name: 'all', points: line(({ requests }) => requests) },
+          { name: 'errors', look: 'second', points: line(({ errors }) => errors) },
+        ]}
+      />
+      <Chart
+        {...chart}
+        title="Latency"
+        text={timeText}
+        lines={[
+          { name: 'p50', points: line(({ p50 }) => p50) },
+          { name: 'p99', look: 'second', points: line(({ p99 }) => p99) },
+        ]}
+      />
+      <Chart
+        {...chart}
+        title="Watches"
+        text={(value) => String(Math.round(value))}
+        lines={[{ name: 'open', points: line(({ watches }) => watches) }]}
+      />
+      <Chart
+        {...chart}
+        title="Delay"
+        text={timeText}
+        lines={[
+          { name: 'log of the database', points: line(({ feedAge }) => feedAge) },
+          { name: 'event loop p99', look: 'second', points: line(({ loopLag }) => loopLag) },
+        ]}
+      />
+    </section>
   );
 }
 

@@ -50,23 +50,9 @@ export function TableView(props: TableViewProps) {
   const showsNamespace = props.showsNamespace && size.value.width >= narrow;
   const { first, end } = windowOf(rows.length, rowHeight, top.value, size.value.height);
   const inSight = rows.slice(first, end);
-  const ofNamespace = showsNamespace
-    ? textWidth(
-        inSight.map(({ namespace }) => namespace),
-        10,
-      )
-    : 0;
-  const room = size.value.width - markWidth - ofNamespace;
-  const wanted = columns.map((column, place) => {
-    const width = columnWidth(column, inSight);
-    // A long name must not push out what says how things stand.
-    return place === 0 && !props.scrolls ? Math.min(width, Math.max(150, room * 0.55)) : width;
-  });
-  const shown = props.scrolls ? columns : fittingColumns(columns, wanted, room);
-  const widths = shown.map((column) => wanted[columns.indexOf(column)] ?? 100);
-  const all = showsNamespace ? [ofNamespace, ...widths] : widths;
-  const least = all.reduce((sum, width) => sum + width, 0);
-  const count = all.length + 1;
+  const { shown, widths } = fitColumns(props, inSight, showsNamespace, size.value.width);
+  const least = widths.reduce((sum, width) => sum + width, 0);
+  const count = widths.length + 1;
   const space = (rowsOut: number) => (
     <tr class="space" style={{ height: `${rowsOut * rowHeight}px` }}>
       <td colSpan={count} />
@@ -90,7 +76,7 @@ export function TableView(props: TableViewProps) {
       >
         <colgroup>
           <col style={{ width: `${markWidth}px` }} />
-          {all.map((width, index) => (
+          {widths.map((width, index) => (
             <col key={index} style={{ width: `${((100 * width) / least).toFixed(2)}%` }} />
           ))}
         </colgroup>
@@ -119,6 +105,26 @@ export function TableView(props: TableViewProps) {
       </table>
     </section>
   );
+}
+
+/** The columns that fit, and the widths of all columns behind that of the boxes, in pixels. */
+function fitColumns(
+  { columns, scrolls }: Pick<TableViewProps, 'columns' | 'scrolls'>,
+  inSight: readonly Row[],
+  showsNamespace: boolean,
+  width: number,
+): { readonly shown: readonly ShownColumn[]; readonly widths: readonly number[] } {
+  const namespaces = inSight.map(({ namespace }) => namespace);
+  const ofNamespace = showsNamespace ? textWidth(namespaces, 10) : 0;
+  const space = width - markWidth - ofNamespace;
+  const wanted = columns.map((column, place) => {
+    const own = columnWidth(column, inSight);
+    // A long name must not push out what says how things stand.
+    return place === 0 && !scrolls ? Math.min(own, Math.max(150, space * 0.55)) : own;
+  });
+  const shown = scrolls ? columns : fittingColumns(columns, wanted, space);
+  const widths = shown.map((column) => wanted[columns.indexOf(column)] ?? 100);
+  return { shown, widths: showsNamespace ? [ofNamespace, ...widths] : widths };
 }
 
 /** Below this width of the table in pixels, the namespace has no column of its own. */
