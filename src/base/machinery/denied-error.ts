@@ -8,7 +8,7 @@ export function deniedError(attributes: AuthorizerAttributes, reason: string): S
   const tail = reason === '' ? '' : `: ${reason}`;
   if (!attributes.isResourceRequest) {
     const message = `forbidden: User ${JSON.stringify(user.name)} cannot ${verb} path ${JSON.stringify(attributes.path)}${tail}`;
-    return new StatusError('Forbidden', message, { details: {} });
+    return new StatusError('Forbidden', message, { details: {}, isDenial: true });
   }
   const full = subresource === '' ? resource : `${resource}/${subresource}`;
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
@@ -16,6 +16,7 @@ export function deniedError(attributes: AuthorizerAttributes, reason: string): S
   const gr = formatGroupResource({ group: apiGroup, resource });
   const subject = name === '' ? gr : `${gr} ${JSON.stringify(name)}`;
   return new StatusError('Forbidden', `${subject} is forbidden: ${what}${tail}`, {
+    isDenial: true,
     details: {
       ...(name === '' ? {} : { name }),
       ...(apiGroup === '' ? {} : { group: apiGroup }),

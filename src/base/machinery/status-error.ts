@@ -59,6 +59,7 @@ export interface StatusErrorOptions {
   readonly cause?: unknown;
   readonly continueToken?: string;
   readonly isSelfDefence?: boolean;
+  readonly isDenial?: boolean;
   readonly page?: string;
 }
 
@@ -73,6 +74,8 @@ export class StatusError extends Error {
   readonly continueToken: string | undefined;
   /** The server refuses the request to protect itself, whatever the request asks for. */
   readonly isSelfDefence: boolean;
+  /** The user has no right to the request, whatever it contains. */
+  readonly isDenial: boolean;
   /** Text that is sent instead of the Status: paths outside the API have no kinds. */
   readonly page: string | undefined;
 
@@ -84,6 +87,7 @@ export class StatusError extends Error {
     this.details = options.details;
     this.continueToken = options.continueToken;
     this.isSelfDefence = options.isSelfDefence === true;
+    this.isDenial = options.isDenial === true;
     this.page = options.page;
   }
 

@@ -49,12 +49,20 @@ export interface VendorNames {
   readonly nodeClientSigner: string;
   readonly nodeServingSigner: string;
   readonly legacyUnknownSigner: string;
+  /**
+   * The field managers of what the scheduler and the other control loops write. Clients that leave fields to loops name
+   * them.
+   */
+  readonly fieldManagers: { readonly scheduler: string; readonly loops: string };
 }
 
 /** Injection token of the {@link VendorNames}. */
 export const VENDOR_NAMES = Symbol('VendorNames');
 
 export type Compatibility = '' | 'kubernetes';
+
+/** The field managers where names are our own. */
+export const ownManagers: VendorNames['fieldManagers'] = Object.freeze({ scheduler: 'plinth', loops: 'plinth' });
 
 /** The name of the API's own Service inside a cluster, which is the same for every vendor. */
 const defaultTokenIssuer = 'https://kubernetes.default.svc';
@@ -99,6 +107,7 @@ const upstreamNames: VendorNames = Object.freeze({
   nodeClientSigner: 'kubernetes.io/kube-apiserver-client-kubelet',
   nodeServingSigner: 'kubernetes.io/kubelet-serving',
   legacyUnknownSigner: 'kubernetes.io/legacy-unknown',
+  fieldManagers: { scheduler: 'kube-scheduler', loops: 'kube-controller-manager' },
 });
 
 /**
@@ -145,6 +154,7 @@ function ownNames(vendor: string): VendorNames {
     nodeClientSigner: `${vendor}/apiserver-client-nodeagent`,
     nodeServingSigner: `${vendor}/nodeagent-serving`,
     legacyUnknownSigner: `${vendor}/legacy-unknown`,
+    fieldManagers: ownManagers,
   });
 }
 

@@ -54,7 +54,11 @@ export function startControllers(options: ControllersOptions): RunningController
     timers,
     random,
     informers: new SharedInformers(storage, registry, onLost),
-    client: new LoopClient({ storage: fenced, registry, timers, admission, authorizer: options.authorizer, limiter }),
+    client: new LoopClient({
+      ...{ storage: fenced, registry, timers, admission, limiter },
+      authorizer: options.authorizer,
+      managers: names.fieldManagers,
+    }),
     queues: options.queues,
     loopMetrics: options.loopMetrics,
   });

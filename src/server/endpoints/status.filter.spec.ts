@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fastify from 'fastify';
-import { notFoundError, statedError, timeoutError } from '../../base/machinery/status-error.js';
+import fastify, { type LightMyRequestResponse } from 'fastify';
+import type { AuthorizerAttributes } from '../../base/machinery/authorizer.js';
+import { deniedError } from '../../base/machinery/denied-error.js';
+import { forbiddenError, notFoundError, statedError, timeoutError } from '../../base/machinery/status-error.js';
 import { Logger } from '../../base/observability/logger.js';
 import { WebhookMistake } from '../admission/webhooks/webhook-mistake.js';
 import { remoteUnavailableError } from './remote/handle-remote.js';
@@ -11,7 +13,7 @@ import { StatusFilter } from './status.filter.js';
 const services = { accept: undefined, kinds: { status: undefined } } as never;
 
 /** The response after a handler has thrown `error`. */
-async function answerOf(error: unknown, url: string): Promise<{ readonly body: string }> {
+async function answerOf(error: unknown, url: string): Promise<Pick<LightMyRequestResponse, 'body' | 'headers'>> {
   const filter = new StatusFilter(new Logger('error', 'text', () => undefined), services);
   const app = fastify();
   app.get('/', (request, reply) => {
@@ -19,9 +21,9 @@ async function answerOf(error: unknown, url: string): Promise<{ readonly body: s
     filter.answer(error, request, reply);
     return reply;
   });
-  const { body } = await app.inject(url);
+  const { body, headers } = await app.inject(url);
   await app.close();
-  return { body };
+  return { body, headers };
 }
 
 /** Log lines after a handler has thrown `error`. */
@@ -48,6 +50,21 @@ describe('errors', () => {
       assert.match(body, /[^\n]\n$/);
       assert.equal(JSON.parse(body).code, 404);
     }
+  });
+
+  it('are not to be taken for a page when the user has no right to a path or an object', async () => {
+    const user = { name: 'bob', uid: '', groups: [], extra: {} };
+    const info = { verb: 'get', path: '/<b>', apiGroup: '', namespace: '', resource: '', subresource: '', name: '' };
+    const nodes = { ...info, path: '/api/v1/nodes', apiVersion: 'v1', resource: 'nodes' };
+    for (const attributes of [
+      { ...info, user, apiVersion: '', isResourceRequest: false },
+      { ...nodes, user, isResourceRequest: true },
+    ]) {
+      const { headers } = await answerOf(deniedError(attributes as AuthorizerAttributes, ''), '/');
+      assert.equal(headers['x-content-type-options'], 'nosniff');
+    }
+    const { headers } = await answerOf(forbiddenError({ group: '', resource: 'pods' }, 'a', 'exceeded quota'), '/');
+    assert.equal(headers['x-content-type-options'], undefined);
   });
 });
 

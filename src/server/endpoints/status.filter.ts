@@ -129,6 +129,8 @@ export class StatusFilter implements ExceptionFilter {
     if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
     if (isTooLongToRead(request.raw)) reply.header('connection', 'close');
     if (answer.code === 401) reply.header('www-authenticate', 'Bearer realm="plinth"');
+    // The message repeats what the client sent: a browser must not take it for a page.
+    if (answer.isDenial) reply.header('x-content-type-options', 'nosniff');
     const warnings = context?.warnings ?? [];
     if (warnings.length > 0) reply.header('warning', warnings.map(formatWarning));
     const accepted = this.acceptedType(request.headers.accept);

@@ -9,6 +9,7 @@ import { packedSizeOf } from '../../../base/machinery/packed/object-packer.js';
 import { decode } from '../../../base/machinery/schema/index.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
+import { ownManagers, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { Scale } from '../../../objects/apis/autoscaling/v1/scale.types.js';
 import { partOf, remoteConversionOf } from '../../../objects/registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../../objects/registry/resource-registry.js';
@@ -20,7 +21,7 @@ import type { DeleteOptions } from '../../../objects/registry/strategy.js';
 import type { SubresourceDefinition, ViewSubresource } from '../../../objects/registry/subresource-definition.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import { workStore } from '../work-store.js';
-import { type ReconcileContext, serverUser } from './reconcile-context.js';
+import { type ReconcileContext, schedulerAccount, serverUser } from './reconcile-context.js';
 import { TermOver } from './term-over.js';
 import { type PlannedCreation, WriteLimiter } from './write-limiter.js';
 
@@ -35,10 +36,9 @@ export interface LoopClientDependencies {
   readonly limiter?: WriteLimiter | undefined;
   /** Decides what each controller may do. Default: everything. */
   readonly authorizer?: Authorizer | undefined;
+  /** The field managers of the writes. Default: those of our own names. */
+  readonly managers?: VendorNames['fieldManagers'] | undefined;
 }
-
-/** The field manager of the controllers' writes. */
-const manager = 'plinth';
 
 /**
  * Reads and writes objects for control loops. One client serves all loops: the {@link ReconcileContext} identifies the
@@ -132,7 +132,7 @@ export class ResourceClient<T extends ApiObject> {
       const decoded = decode(served.type, make()).value as ApiObject;
       await this.authorize(work, 'create', decoded.metadata.namespace ?? '', decoded.metadata.name ?? '');
       definition.strategy.applyDefaults?.(decoded);
-      this.recordOwner(undefined, decoded);
+      this.recordOwner(work, undefined, decoded);
       const text = await this.store.create(work.context, decoded);
       work.wrote(text.resourceVersion);
       return this.read(text);
@@ -175,7 +175,7 @@ export class ResourceClient<T extends ApiObject> {
           const changed = change(copyWithoutManagers(live) as T);
           if (changed === undefined) throw new Unwritten();
           const next = decode(this.resource.served.type, changed).value as ApiObject;
-          this.recordOwner(live, next, part);
+          this.recordOwner(work, live, next, part);
           return next;
         },
       });
@@ -232,7 +232,7 @@ export class ResourceClient<T extends ApiObject> {
     };
     const finish = (live: ApiObject, view: ApiObject) => {
       const next = subresource.write(context, cloneJson(live), view);
-      this.recordOwner(live, next, subresource);
+      this.recordOwner(work, live, next, subresource);
       return next;
     };
     try {
@@ -286,7 +286,7 @@ export class ResourceClient<T extends ApiObject> {
       const intoParent = (live: ApiObject, admitted: ApiObject) => {
         if (live.metadata.uid !== uid) throw new Unwritten();
         const next = subresource.write(context, cloneJson(live), admitted);
-        this.recordOwner(live, next, subresource);
+        this.recordOwner(work, live, next, subresource);
         return next;
       };
       const outcome = await this.store.createBelow(context, namespace, name, subresource, decoded, intoParent);
@@ -385,7 +385,12 @@ export class ResourceClient<T extends ApiObject> {
     return this.dependencies.limiter ?? unlimited;
   }
 
-  private recordOwner(live: ApiObject | undefined, next: ApiObject, part?: Pick<SubresourceDefinition, 'name'>): void {
+  private recordOwner(
+    work: ReconcileContext,
+    live: ApiObject | undefined,
+    next: ApiObject,
+    part?: Pick<SubresourceDefinition, 'name'>,
+  ): void {
     const { definition, served } = this.resource;
     if (remoteConversionOf(definition) !== undefined) {
       // Updating the managedFields of a kind with an external converter would need a call to it: they stay unchanged.
@@ -394,8 +399,9 @@ export class ResourceClient<T extends ApiObject> {
       return;
     }
     const { group } = definition;
+    const { scheduler, loops } = this.dependencies.managers ?? ownManagers;
     const entries = updateManagedFields(served.type, live, next, {
-      manager,
+      manager: work.account === schedulerAccount ? scheduler : loops,
       apiVersion: formatApiVersion({ group, version: served.version }),
       time: formatTime(this.dependencies.timers.now()),
       versions: versionViews(this.dependencies.registry, this.resource),

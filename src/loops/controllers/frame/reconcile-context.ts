@@ -35,6 +35,9 @@ export function componentUser(component: string): UserInfo {
   return Object.freeze({ name: `system:${component}`, uid: '', groups: ['system:authenticated'], extra: {} });
 }
 
+/** The name and the account of the scheduler. */
+export const schedulerAccount = 'kube-scheduler';
+
 /** One run of a loop's `reconcile`: the acting user, the start time, and the writes. */
 export class ReconcileContext {
   readonly context: RequestContext;
@@ -46,7 +49,7 @@ export class ReconcileContext {
    */
   constructor(
     user: UserInfo,
-    account: string,
+    readonly account: string,
     readonly now: number,
     readonly signal: AbortSignal,
     readonly rest: Rest = (wait) => wait(),

@@ -299,4 +299,26 @@ describe('ReconcileLoop', () => {
     assert.deepEqual(after.fieldsV1, { 'f:data': { '.': {}, 'f:x': {}, 'f:y': {} } });
     assert.equal((await maps.get('ns', 'a'))?.metadata.managedFields, undefined);
   });
+
+  it('writes under the field manager that clients know', async () => {
+    const { fieldManagers } = vendorNames('example.dev', 'kubernetes');
+    const { registry } = stores;
+    const client = new LoopClient({ storage, registry, timers: systemTimers, managers: fieldManagers });
+    for (const [account, manager] of [
+      ['job-controller', 'kube-controller-manager'],
+      ['kube-scheduler', 'kube-scheduler'],
+    ] as const) {
+      const loop = new ReconcileContext(serverUser, account, Date.now(), new AbortController().signal);
+      await client.of<Map>({ group: '', resource: 'configmaps' }).create(loop, {
+        metadata: { namespace: 'ns', name: `by-${account}` },
+        data: { x: '1' },
+      });
+      const stored = await storage.get({ resource: 'configmaps', namespace: 'ns', name: `by-${account}` });
+      const owners = JSON.parse(stored?.json ?? '').metadata.managedFields as readonly { manager: string }[];
+      assert.deepEqual(
+        owners.map((owner) => owner.manager),
+        [manager],
+      );
+    }
+  });
 });

@@ -11,7 +11,7 @@ import { PodInfo } from '../../scheduler/pod-info.js';
 import { selectVictims } from '../../scheduler/preemption.js';
 import { type QueuedPod, SchedulingQueue } from '../../scheduler/scheduling-queue.js';
 import type { ControlLoop } from '../control-loop.js';
-import { componentUser, ReconcileContext } from '../frame/reconcile-context.js';
+import { componentUser, ReconcileContext, schedulerAccount } from '../frame/reconcile-context.js';
 import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
 import type { AttemptResult, SchedulerCensus } from '../metrics/scheduler-metrics.js';
 import { ClaimWaits } from './claim-waits.js';
@@ -45,7 +45,7 @@ const wakeReason = 'woken';
  * the pod is tried again. No state is kept outside the store: a successor begins with the pods that have no node.
  */
 export class SchedulerLoop implements ControlLoop {
-  readonly name = 'kube-scheduler';
+  readonly name = schedulerAccount;
   private readonly names: ReadonlySet<string>;
   private readonly user: UserInfo;
   private readonly pods: Informer<StoredPod>;
