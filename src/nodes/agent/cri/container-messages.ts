@@ -109,16 +109,15 @@ export const createContainerRequest = message({
 
 export const stopContainerRequest = message({ containerId: scalar(1, 'string'), timeout: scalar(2, 'integer') });
 
+/** What lists of containers say, without what nobody reads: all of them are listed every second. */
 export const container = message({
   id: scalar(1, 'string'),
   podSandboxId: scalar(2, 'string'),
-  metadata: nested(3, containerMetadata),
   image: nested(4, imageSpec),
   imageRef: scalar(5, 'string'),
   state: scalar(6, 'integer'),
   createdAt: scalar(7, 'integer'),
   labels: texts(8),
-  annotations: texts(9),
 });
 export type Container = WireReader<typeof container>;
 

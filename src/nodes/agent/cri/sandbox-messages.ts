@@ -117,15 +117,8 @@ export const idMessage = message({ id: scalar(1, 'string') });
 
 export const empty = message({});
 
-export const sandbox = message({
-  id: scalar(1, 'string'),
-  metadata: nested(2, sandboxMetadata),
-  state: scalar(3, 'integer'),
-  createdAt: scalar(4, 'integer'),
-  labels: texts(5),
-  annotations: texts(6),
-  runtimeHandler: scalar(7, 'string'),
-});
+/** What lists of sandboxes say, without what nobody reads: all of them are listed every second. */
+export const sandbox = message({ id: scalar(1, 'string'), state: scalar(3, 'integer'), labels: texts(5) });
 export type Sandbox = WireReader<typeof sandbox>;
 
 export const listSandboxesRequest = message({

@@ -24,7 +24,7 @@ describe('rotateRunningLogs', () => {
       runtime: { reopenLog: async (id) => void reopened.push(id) },
       view: {
         pods: () => names.map((name) => ({ uid: name, namespace: 'default', name })),
-        read: async (uid) => {
+        latest: async (uid) => {
           if (uid === 'unreadable') throw new Error('the runtime does not know it');
           const logPath = join(logFolder, uid, '0.log');
           const run = { id: uid, state: containerStates.running, logPath } as RuntimeContainer;

@@ -7,7 +7,7 @@ import { rotateLog } from './log-rotation.js';
 
 export interface RunningLogs {
   readonly runtime: Pick<ContainerRuntime, 'reopenLog'>;
-  readonly view: Pick<RuntimeView, 'pods' | 'read'>;
+  readonly view: Pick<RuntimeView, 'pods' | 'latest'>;
   readonly logFolder: string;
   readonly maxBytes: number;
   /** Number of files kept for each log, including the present one. */
@@ -27,7 +27,7 @@ export async function rotateRunningLogs(logs: RunningLogs): Promise<void> {
   const problems: unknown[] = [];
   for (const { uid, namespace, name } of view.pods()) {
     try {
-      const { containers } = await view.read(uid, namespace, name);
+      const { containers } = await view.latest(uid, namespace, name);
       for (const run of containers.filter(isRunning)) await rotate(logs, run).catch((error) => problems.push(error));
     } catch (error) {
       problems.push(error);

@@ -7,6 +7,7 @@ import { TestIdentity } from '../../../../test/support/test-authority.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import { vendorNames } from '../../../base/machinery/vendor.js';
 import type { ApiUser } from '../../connection/api-connection.js';
+import { keepCertificate } from './node-certificates.js';
 import { type RotationDependencies, rotateCertificate } from './rotate-certificate.js';
 
 const backdateMs = 300_000;
@@ -93,7 +94,17 @@ describe('rotateCertificate', () => {
     assert.deepEqual(day.requests, [0, 69_120_000]);
   });
 
-  it('renews one that is older than the process by its whole life', async () => {
+  it('renews one that was stored before the process began by what was left of its life then', async () => {
+    const scene = new Scene(60_000);
+    const present = await scene.sign();
+    const path = await keepCertificate(folder, 'client', { certificate: present, privateKey: '' }, start);
+    await fs.utimes(path, new Date(start), new Date(start));
+    scene.now += 10_000;
+    await scene.rotate(1, { present });
+    assert.deepEqual(scene.requests, [48_000]);
+  });
+
+  it('renews one of unknown age by its whole life', async () => {
     const scene = new Scene(600_000);
     // Of 15 minutes, 80 percent are 12, of which 5 were over when it began.
     await scene.rotate(1);

@@ -1,3 +1,4 @@
+import { promises as fs } from 'node:fs';
 import { Backoff } from '../../../base/machinery/backoff.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Logger } from '../../../base/observability/logger.js';
@@ -7,6 +8,7 @@ import {
   type CertificatePair,
   type CertificatePurpose,
   type CertificateSource,
+  certificatePath,
   keepCertificate,
   requestNodeCertificate,
 } from './node-certificates.js';
@@ -44,7 +46,7 @@ export async function rotateCertificate(dependencies: RotationDependencies, sign
   const { folder, purpose, use, timers, random, logger } = dependencies;
   const backoff = new Backoff(pauses, random);
   let { present } = dependencies;
-  let receivedAt: number | undefined;
+  let receivedAt = present === undefined ? undefined : await keptAt(folder, purpose, present);
   while (!signal.aborted) {
     if (present !== undefined && backoff.failures === 0) {
       await timers.wait(Math.max(0, renewalTime(present, receivedAt, random()) - timers.now()), signal);
@@ -71,13 +73,23 @@ export async function rotateCertificate(dependencies: RotationDependencies, sign
  * When the next certificate is requested. Signers date certificates back by some minutes, for clocks that go wrong; of a short life that
  * could be the most, so what counts is what was left when the certificate came.
  *
- * @param receivedAt undefined: it is older than this process
+ * @param receivedAt undefined: nobody knows
  */
 function renewalTime(certificate: string, receivedAt: number | undefined, random: number): number {
   const { from, to } = certificateInfo(certificate);
   const begin = Math.max(from, receivedAt ?? from);
   const at = begin + (to - begin) * (usedUp + spread * random);
   return receivedAt === undefined ? at : Math.max(at, receivedAt + leastMs);
+}
+
+/** When a certificate was stored, in milliseconds since the epoch; undefined if it is not the one that was stored last. */
+async function keptAt(folder: string, { kind }: CertificatePurpose, present: string): Promise<number | undefined> {
+  const path = certificatePath(folder, kind);
+  try {
+    return (await fs.readFile(path, 'utf8')).startsWith(present.trimEnd()) ? (await fs.stat(path)).mtimeMs : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function request(

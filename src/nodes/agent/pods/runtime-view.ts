@@ -55,6 +55,16 @@ export class RuntimeView {
     return pod;
   }
 
+  /**
+   * The details of one pod as of the last lists. Asks the runtime only for a pod that has changed since its details were read, so what
+   * no list shows, such as resources, may be out of date.
+   */
+  async latest(uid: string, namespace = '', name = ''): Promise<RuntimePod> {
+    const known = this.details.get(uid);
+    if (known !== undefined && known.print === this.listed.get(uid)?.print) return known.pod;
+    return this.read(uid, namespace, name);
+  }
+
   private async readDetails(listed: Listed): Promise<RuntimePod> {
     const { uid, namespace, name } = listed;
     const sandboxes = await Promise.all(listed.sandboxes.map(({ id }) => this.runtime.sandboxStatus(id)));

@@ -50,7 +50,14 @@ export async function givenDatabase({ options, configDir, dataDir }: InitSetting
   const environment = parseEnvironment(await readFile(databaseFile(configDir), 'utf8').catch(() => ''));
   const kept = environment[urlVariable];
   const own = (await readFile(join(dataDir, databaseUrlName), 'utf8').catch(() => '')).trim();
-  return kept === undefined || kept === own ? undefined : { databaseUrl: kept, environment, isEmbedded: false };
+  const isEmbedded = kept === undefined || kept === own || (own === '' && isSocketBelow(dataDir, kept));
+  return isEmbedded ? undefined : { databaseUrl: kept, environment, isEmbedded: false };
+}
+
+/** Whether a URL leads to a socket in the folder, as that of an embedded database does, also when the file with its URL is gone. */
+function isSocketBelow(folder: string, url: string): boolean {
+  const host = URL.canParse(url) ? new URL(url).searchParams.get('host') : null;
+  return host?.startsWith(`${folder.replace(/\/$/, '')}/`) === true;
 }
 
 /**
