@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Random, testSeeds } from '../../../test/support/random.js';
 import { startTestPostgres, type TestPostgres } from '../../../test/support/test-postgres.js';
+import { systemTimers } from '../../base/machinery/timers.js';
 import { createPostgresStorage } from '../postgres/postgres-storage.js';
 import { silentObserver } from '../postgres/postgres-storage-options.js';
 import { type StoredObject } from '../storage.interface.js';
@@ -114,6 +115,44 @@ describe('CachedStorage', () => {
       await cached.create({ resource: 'things', namespace: 'b', name: 'x' }, 'u', '{}');
       assert.equal((await cached.list({ resource: 'things' })).items.length, 4);
       assert.deepEqual([objects(''), objects('a'), objects('b'), objects('c')], [4, 3, 1, 0]);
+    } finally {
+      await stop();
+    }
+  });
+
+  it('asks once whether the version of a list is readable while its pages follow at once', async () => {
+    let elapsed = 0;
+    const timers = { ...systemTimers, elapsed: () => elapsed };
+    const { cached, inner, other, reads, stop } = await open({ timers });
+    let asked = 0;
+    const compactRevision = inner.compactRevision.bind(inner);
+    inner.compactRevision = () => {
+      asked++;
+      return compactRevision();
+    };
+    const resource = 'things';
+    try {
+      for (const name of ['x', 'y', 'z']) await other.create({ resource, namespace: 'a', name }, name, '{}');
+      const first = await cached.list({ resource, limit: 1 });
+      const at = first.resourceVersion;
+      const next = async () => {
+        const { items, more } = await cached.list({ resource, limit: 1, at, after: first.items[0]?.key });
+        return [items[0]?.key.name, more];
+      };
+      await other.create({ resource, namespace: 'a', name: 'xx' }, 'u', '{}');
+      for (let i = 0; i < 3; i++) assert.deepEqual(await next(), ['y', true]);
+      assert.equal(asked, 0, 'the newest version is readable');
+      elapsed += 999;
+      await next();
+      assert.equal(asked, 0);
+      elapsed += 1;
+      for (let i = 0; i < 3; i++) assert.deepEqual(await next(), ['y', true]);
+      assert.equal(asked, 1, 'uses do not make it readable for longer');
+      elapsed += 1_000;
+      inner.compactRevision = () => Promise.resolve(at + 1n);
+      const misses = reads.miss;
+      await next();
+      assert.equal(reads.miss, misses + 1, 'what may no longer be readable is the business of the database');
     } finally {
       await stop();
     }

@@ -159,6 +159,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
       return this.listInner(query);
     }
     const began = performance.now();
+    const elapsed = this.options.timers.elapsed();
     const cacher = this.cacher(query.resource);
     cacher.touch();
     const { fillWaitMs, partFillWaitMs } = this.options;
@@ -166,6 +167,9 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     const isFilled = (await cacher.ready(wantsAll ? fillWaitMs : partFillWaitMs)) !== undefined;
     const cache = isFilled ? await this.cacheFor(cacher, query) : undefined;
     const page = cache === undefined ? undefined : await inTurns(cache.lists(query));
+    // The version of the newest list is asked for again by its next page.
+    const isNewest = query.at === undefined && query.notOlderThan === undefined;
+    if (page?.more === true && isNewest) cacher.noteListable(page.resourceVersion, elapsed);
     this.options.observer.read(query.resource, page !== undefined);
     if (page === undefined) return this.listInner(query);
     this.options.observer.listed(query.resource, true, page.items.length, performance.now() - began);
@@ -238,7 +242,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
 
   /** The cache once it is new enough for the query; undefined when the database must be queried. */
   private async cacheFor(cacher: Cacher, query: ListQuery): Promise<WatchCache | undefined> {
-    if (query.at !== undefined) return (await cacher.isReadable(query.at)) ? cacher.cache : undefined;
+    if (query.at !== undefined) return (await cacher.isListable(query.at)) ? cacher.cache : undefined;
     if (query.notOlderThan !== undefined) {
       await this.waitFor(cacher, query.notOlderThan);
       return cacher.cache;

@@ -15,6 +15,11 @@ import { WatcherGroups } from './watcher-groups.js';
  */
 const CERTAIN_PART = 0.6;
 
+/** How long a version that was readable is taken for readable by lists, in milliseconds. */
+const LISTABLE_MS = 1_000;
+/** How many such versions are remembered. */
+const MOST_LISTABLE = 64;
+
 /** Limits the memory that a cache may use. */
 export interface CacheBudget {
   /** The most bytes that the cache could use if all other caches were dropped. */
@@ -82,6 +87,8 @@ export class Cacher implements WatcherHome {
   private lastUsedAt: number;
   /** The oldest readable version, as the database last reported it. */
   private compactRevision = 0n;
+  /** When versions were last found readable, the latest last. */
+  private readonly listable = new Map<bigint, number>();
   /** The position that was last sent to watchers without changes, and the time, by the clock of the timers. */
   private sentPosition = 0n;
   private sentAt = Number.NEGATIVE_INFINITY;
@@ -212,6 +219,29 @@ export class Cacher implements WatcherHome {
     const compactRevision = await this.inner.compactRevision();
     if (compactRevision > this.compactRevision) this.compactRevision = compactRevision;
     return version >= compactRevision && !this.isLost(version);
+  }
+
+  /**
+   * Like {@link isReadable} for a list, except that a version that was readable a moment ago still counts as such: the
+   * pages of a list mostly follow each other at once, and would all wait for the database.
+   */
+  async isListable(version: bigint): Promise<boolean> {
+    const now = this.options.timers.elapsed();
+    const asked = this.listable.get(version);
+    if (asked !== undefined && now - asked < LISTABLE_MS && version >= this.compactRevision && !this.isLost(version)) {
+      return true;
+    }
+    if (!(await this.isReadable(version))) return false;
+    this.noteListable(version, now);
+    return true;
+  }
+
+  /** Notes that a version was readable at that time, by the timers. */
+  noteListable(version: bigint, at: number): void {
+    this.listable.delete(version);
+    this.listable.set(version, at);
+    const [oldest] = this.listable.keys();
+    if (this.listable.size > MOST_LISTABLE) this.listable.delete(oldest as bigint);
   }
 
   /**
