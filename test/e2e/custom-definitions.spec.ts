@@ -18,9 +18,15 @@ after(() => cluster.stop());
 const clients = () => cluster.servers.map(({ client }) => client);
 
 describe('the definition of a custom resource', () => {
-  it('is established, shown and deleted by kubectl', () => {
+  it('is established, shown and deleted by kubectl', async () => {
     const definition = customDefinition({ plural: 'shelves', kind: 'Shelf', shortNames: ['sh'] }, [{ name: 'v1' }]);
     kubectl.ok(['create', '-f', '-'], JSON.stringify(definition));
+    // Before there are conditions, kubectl ends with an error instead of waiting for them.
+    const path = `${definitionsPath}/shelves.test.example`;
+    await eventually(
+      async () => (await cluster.first.client.get(path)).body.status?.conditions?.length > 0,
+      'the definition has conditions',
+    );
     kubectl.ok(['wait', '--for', 'condition=established', '--timeout=20s', 'crd/shelves.test.example']);
     assert.match(
       kubectl.ok(['get', 'crd']),
