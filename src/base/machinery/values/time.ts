@@ -99,6 +99,13 @@ export interface TimeParts {
 
 /** Splits RFC 3339 text, to the microsecond. @throws {ValueFormatError} for other text. */
 export function timeParts(text: string): TimeParts {
+  return knownParts.get(text);
+}
+
+/** A cache: objects that were made together have the same times. */
+const knownParts = new BoundedMemo(toTimeParts, 1000, 32);
+
+function toTimeParts(text: string): TimeParts {
   const { milliseconds, microseconds } = parseInstant(text);
   const seconds = Math.floor(milliseconds / 1000);
   return { seconds, nanos: ((milliseconds - seconds * 1000) * 1000 + microseconds) * 1000 };
