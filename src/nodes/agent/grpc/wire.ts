@@ -66,7 +66,10 @@ const bool: Kind<boolean, boolean> = {
 const integer: Kind<number, number> = {
   wireType: 0,
   zero: () => 0,
-  read: (reader) => Number(reader.int64()),
+  read: (reader) => {
+    const value: number | { toNumber(): number } = reader.int64();
+    return typeof value === 'number' ? value : value.toNumber();
+  },
   write: (writer, value) => void writer.int64(value),
 };
 

@@ -85,11 +85,11 @@ describe('units of systemd', () => {
 
   it('explain why one does not work by the end of its log', async () => {
     const journal = join(folder, 'journalctl');
-    await writeFile(journal, `#!/bin/sh\necho "$*" >> ${folder}/said\necho first\necho second\n`);
+    await writeFile(journal, `#!/bin/sh\necho "$*" >> ${folder}/said\necho first\necho second\necho first\n`);
     await chmod(journal, 0o755);
     await forget();
     const systemd = new Systemd(await MadeHere.open(join(folder, 'config')), { warn: () => undefined });
-    const wanted = ': see journalctl -u plinth-x, which ends with\n  first\n  second';
+    const wanted = ': see journalctl -u plinth-x, which ends with: first | second';
     assert.equal(await systemd.explanation('plinth-x', 1_999), wanted);
     assert.match((await said()).join(), /--since=@1 --identifier=plinth-x/);
     await rm(journal);

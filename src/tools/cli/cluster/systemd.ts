@@ -95,10 +95,11 @@ export class Systemd {
     return stdout.split('\n').filter((line) => line !== '');
   }
 
-  /** Where a unit's log is, and how it ends since a time in milliseconds, to be added to an error. */
+  /** Where a unit's log is, and how it ends since a time in milliseconds, to be added to an error. All in one line, as errors are. */
   async explanation(unit: string, since: number): Promise<string> {
-    const lines = await this.lastLines(unit, since);
-    const log = lines.length === 0 ? '' : `, which ends with\n${lines.map((line) => `  ${line}`).join('\n')}`;
+    // A unit that is started again and again says the same each time.
+    const lines = new Set(await this.lastLines(unit, since));
+    const log = lines.size === 0 ? '' : `, which ends with: ${[...lines].join(' | ')}`;
     return `: see journalctl -u ${unit}${log}`;
   }
 
