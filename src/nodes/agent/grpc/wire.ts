@@ -67,7 +67,7 @@ const integer: Kind<number, number> = {
   wireType: 0,
   zero: () => 0,
   read: (reader) => {
-    const value: number | { toNumber(): number } = reader.int64();
+    const value = reader.int64() as unknown as number | { toNumber(): number };
     return typeof value === 'number' ? value : value.toNumber();
   },
   write: (writer, value) => void writer.int64(value),
