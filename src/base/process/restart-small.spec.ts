@@ -19,7 +19,10 @@ describe('restartSmall', () => {
     const start = smallStart(present);
     assert.deepEqual(start, {
       ...present,
-      engineFlags: ['--enable-source-maps', '--max-semi-space-size=1', '--expose-gc'],
+      engineFlags: [
+        ...['--enable-source-maps', '--max-semi-space-size=1', '--expose-gc'],
+        ...['--no-opt', '--no-maglev', '--optimize-for-size'],
+      ],
       variables: {
         ...{ HOME: '/root', PLINTH_SMALL: '1' },
         ...{ MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '8192' },
