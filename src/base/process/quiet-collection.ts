@@ -2,8 +2,8 @@
 const lookMs = 10_000;
 /** A process that uses less than this part of a processor is quiet. */
 const quietPart = 0.05;
-/** CPU time after which there may be much to free, in milliseconds. */
-const worthMs = 1_000;
+/** CPU time after which there may be much to free, in milliseconds. A collection takes up to a tenth of a second itself. */
+const worthMs = 5_000;
 
 export interface QuietCollectionParts {
   /** Collects all garbage and gives free memory back. */
