@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readScrape, sumOf } from '../support/scrape.js';
-import { customDefinition, define, objectsPath, undefine } from './support/custom-definitions.js';
+import { customDefinition, define, definitionsPath, objectsPath, undefine } from './support/custom-definitions.js';
 import { sharedCluster } from './support/shared-cluster.js';
 import { eventually, type TestCluster } from './support/test-cluster.js';
 
@@ -83,6 +83,33 @@ describe('rules of a schema', () => {
     const high = await cluster.first.client.post(objectsPath(counters), counter('b', { n: 101 }));
     assert.deepEqual([high.status, causes(high.body).length], [422, 2], high.text);
   });
+});
+
+it('warns of rules that an update leaves broken', async () => {
+  const { client } = cluster.first;
+  const versionOf = (rules: readonly object[]) => {
+    const spec = { type: 'object', properties: { n: { type: 'integer' } }, 'x-kubernetes-validations': rules };
+    return { name: 'v1', schema: { type: 'object', properties: { spec } } };
+  };
+  const named = { plural: 'gauges', kind: 'Gauge' };
+  const gauges = customDefinition(named, [versionOf([])]);
+  await define(gauges, [client]);
+  const path = objectsPath(gauges);
+  const gauge = { apiVersion: 'test.example/v1', kind: 'Gauge', spec: { n: 9 } };
+  const made = await client.post(path, { ...gauge, metadata: { name: 'a' } });
+  assert.equal(made.status, 201, made.text);
+  const { spec } = customDefinition(named, [versionOf([{ rule: 'self.n < 5', message: 'too much' }])]);
+  await client.patch(`${definitionsPath}/${gauges.metadata.name}`, 'merge', { spec });
+  await eventually(
+    async () => (await client.post(`${path}?dryRun=All`, { ...gauge, metadata: { name: 'b' } })).status === 422,
+    'the new rule',
+  );
+  const labelled = await client.patch(`${path}/a`, 'merge', { metadata: { labels: { x: 'y' } } });
+  assert.equal(labelled.status, 200, labelled.text);
+  assert.equal(labelled.headers.warning, '299 - "spec: Invalid value: too much"');
+  const refused = await client.patch(`${path}/a`, 'merge', { spec: { n: 8 } });
+  assert.deepEqual([refused.status, refused.headers.warning], [422, undefined]);
+  await undefine(gauges, [client]);
 });
 
 it('shows the time of rules, the state of its cache and lists of watches in metrics', async () => {

@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { type FieldError, type FieldErrorType, FieldPath } from '../../../base/machinery/field-error.js';
 import { formatApiVersion, parseApiVersion } from '../../../base/machinery/group-version.js';
 import { throwAsCostly } from '../../../base/machinery/large-work.js';
-import type { RequestContext } from '../../../base/machinery/request-context.js';
+import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
 import { DecodeError, decode, type KindType } from '../../../base/machinery/schema/index.js';
 import { internalError } from '../../../base/machinery/status-error.js';
 import { tenantOf } from '../../../base/machinery/tenant-of.js';
@@ -20,7 +20,7 @@ import type {
 import type { ResourceVerb } from '../../registry/resource-verb.js';
 import type { Strategy, StrategyOptions } from '../../registry/strategy.js';
 import type { SubresourceDefinition } from '../../registry/subresource-definition.js';
-import { type CompiledRules, compileRulesInSteps, evaluateRules } from '../rules/index.js';
+import { brokenWhereUnchanged, type CompiledRules, compileRulesInSteps, evaluateRules } from '../rules/index.js';
 import {
   type StructuralSchema,
   structuralSchema,
@@ -366,8 +366,15 @@ class CustomVersion implements StoredResource {
     };
     const begin = performance.now();
     const broken = evaluateRules(this.rules, value, before, { leave });
+    if (before !== undefined) this.warnOfUnchanged(this.rules, context, value, before);
     this.times.evaluations.observe((performance.now() - begin) / 1000);
     return [...errors, ...broken];
+  }
+
+  private warnOfUnchanged(rules: CompiledRules, context: RequestContext, value: ApiObject, before: ApiObject): void {
+    for (const { field, message } of brokenWhereUnchanged(rules, value, before)) {
+      if (!addWarning(context, `${field}: ${message}`)) return;
+    }
   }
 }
 

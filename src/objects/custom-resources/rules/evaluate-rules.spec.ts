@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JSONSchemaProps, ValidationRule } from '../../apis/apiextensions/v1/json-schema.types.js';
 import { structuralSchema } from '../structural/index.js';
-import { compileRules, evaluateRules } from './index.js';
+import { brokenWhereUnchanged, compileRules, evaluateRules } from './index.js';
 import { int, list, object, text, violated, withRules } from './testing/rule-schemas.js';
 
 describe('rules of an object', () => {
@@ -96,6 +96,40 @@ describe('rules of an object', () => {
     assert.equal(violated(schema, { spec: { a: 0 } }, { spec: { a: 1 } }).length, 1);
     const soft: ValidationRule = { rule: 'self.a < 5 || oldSelf.?a.orValue(0) >= 5', optionalOldSelf: true };
     assert.deepEqual(violated(object({ spec: object({ a: int }, soft) }), { spec: { a: 7 } }, { spec: { a: 6 } }), []);
+  });
+
+  it('are told apart where an update left what violates them', () => {
+    const left = (value: object, old: object) => {
+      const rules = compileRules(structuralSchema(schema as JSONSchemaProps));
+      assert.ok(rules !== undefined);
+      return brokenWhereUnchanged(rules, value, old).map(({ field, message }) => `${field}: ${message}`);
+    };
+    const old = { spec: { a: 9 }, tags: ['bad', 'x'] };
+    assert.deepEqual(left({ ...old, other: 1 }, old), [
+      'spec: Invalid value: failed rule: self.a < 5',
+      'tags[0]: Invalid value: "bad": failed rule: self != "bad"',
+    ]);
+    assert.deepEqual(left({ spec: { a: 8 }, tags: ['bad', 'x'] }, old), [
+      'tags[0]: Invalid value: "bad": failed rule: self != "bad"',
+    ]);
+    assert.deepEqual(left({ spec: { a: 1 }, tags: ['good'] }, { spec: { a: 1 }, tags: ['good'] }), []);
+    const compare = compileRules(
+      structuralSchema(object({ spec: object({ a: int }, 'self.a > oldSelf.a') }) as JSONSchemaProps),
+    );
+    assert.ok(compare !== undefined);
+    assert.deepEqual(brokenWhereUnchanged(compare, { spec: { a: 1 } }, { spec: { a: 1 } }), []);
+  });
+
+  it('warn of unchanged parts for a few milliseconds only', () => {
+    const rule = 'self.all(x, self.all(y, x + y < 100000000))';
+    const costly = object({ l: withRules(list({ ...int }, { maxItems: 200 }), ...Array<string>(40).fill(rule)) });
+    const rules = compileRules(structuralSchema(costly as JSONSchemaProps));
+    assert.ok(rules !== undefined);
+    const value = { l: Array.from({ length: 200 }, (_, i) => i) };
+    const began = process.cpuUsage();
+    assert.deepEqual(brokenWhereUnchanged(rules, value, value), []);
+    const { user, system } = process.cpuUsage(began);
+    assert.ok(user + system < 200_000, `${user + system} µs`);
   });
 
   it('are not reported for what an update did not change, except for those that compare', () => {

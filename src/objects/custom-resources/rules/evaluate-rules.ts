@@ -31,6 +31,10 @@ const wholeObject = FieldPath.of('<nil>');
 /** CPU time in milliseconds after which a request should continue in another thread, and the limit for all rules. */
 const leaveAfterMs = 15;
 const longestMs = 500;
+/** The CPU time for rules about parts that did not change: they only warn, so the request need not wait for them. */
+const longestWarningMs = 5;
+/** The budget of one evaluation of such a rule. */
+const warningCostLimit = 50_000;
 /** How many units are spent between readings of the clock; a reading takes about as long as ten units. */
 const unitsBetweenLooks = 2_000;
 const evaluationUnits = 20;
@@ -56,6 +60,16 @@ export function evaluateRules(
 ): FieldError[] {
   if (compiled === undefined) return [];
   return walkRules(new RulesWalk(leave), compiled, value, { value: old, hasValue: old !== undefined, isSame: false });
+}
+
+/**
+ * The rules that parts of an object violate which an update did not change; those that compare with the old value are
+ * left out. They do not refuse the update, but its client is warned of them.
+ *
+ * Synchronous: bounded like {@link evaluateRules}, and by a few milliseconds, after which the rest is left out.
+ */
+export function brokenWhereUnchanged(compiled: CompiledRules, value: unknown, old: unknown): FieldError[] {
+  return walkRules(new RulesWalk(undefined, true), compiled, value, { value: old, hasValue: true, isSame: false });
 }
 
 /** Like {@link evaluateRules}, for a new value of a part of a schema. */
@@ -92,12 +106,16 @@ class RulesWalk {
   private nextLook = unitsBetweenLooks;
   private readonly startedAt = processorMs();
 
-  constructor(private readonly leave: (() => void) | undefined) {}
+  /** @param wantsUnchanged whether it looks at rules about unchanged parts alone, instead of at all others */
+  constructor(
+    private readonly leave: (() => void) | undefined,
+    private readonly wantsUnchanged = false,
+  ) {}
 
   visit(part: CompiledRules, value: unknown, old: Old, path: FieldPath | undefined): void {
     if (value === null || value === undefined) return;
     const isSame = old.isSame || (old.hasValue && deepEqual(value, old.value));
-    if (isSame && !part.hasTransitions) return;
+    if (isSame && !part.hasTransitions && !this.wantsUnchanged) return;
     for (const rule of part.rules) this.judge(rule, part, value, { ...old, isSame }, path);
     if (Array.isArray(value)) this.visitItems(part, value, old, isSame, path);
     else if (isRecord(value)) this.visitFields(part, value, old, isSame, path);
@@ -152,22 +170,23 @@ class RulesWalk {
     old: Old,
     path: FieldPath | undefined,
   ): void {
-    if (rule.isTransition ? !old.hasValue && !rule.hasOptionalOld : old.isSame) return;
+    if (!this.concerns(rule, old)) return;
     const { source, program, fault } = rule;
     const at = path ?? wholeObject;
     // The message for a rule that could not be evaluated names the type of the value.
     const kind = part.schema.type ?? '';
     if (program === undefined || part.type === undefined) {
-      this.report(invalid(at, kind, `rule compile error: ${fault}`));
+      if (!this.wantsUnchanged) this.report(invalid(at, kind, `rule compile error: ${fault}`));
       return;
     }
-    const budget = new Budget(evaluationCostLimit);
+    const budget = new Budget(this.wantsUnchanged ? warningCostLimit : evaluationCostLimit);
     try {
       const variables = this.variablesOf(rule, part, value, old, budget);
       if (program.evaluate(variables, budget) === true) return;
       this.report(violation(rule, at, value, this.messageOf(rule, variables)));
     } catch (error) {
       if (error instanceof CostLimitExceeded) {
+        if (this.wantsUnchanged) throw new OutOfBudget();
         const text = `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${shown(source)}`;
         this.report(invalid(at, kind, text));
         throw new OutOfBudget();
@@ -179,6 +198,11 @@ class RulesWalk {
     }
   }
 
+  private concerns(rule: CompiledValidationRule, old: Old): boolean {
+    if (this.wantsUnchanged) return old.isSame && !rule.isTransition;
+    return rule.isTransition ? old.hasValue || rule.hasOptionalOld : !old.isSame;
+  }
+
   /** Deducts the cost of an evaluation from the budget of the object. */
   private spend(units: number, at: FieldPath, kind: string): void {
     this.spent += units + evaluationUnits;
@@ -187,9 +211,10 @@ class RulesWalk {
       this.nextLook = this.spent + unitsBetweenLooks;
       const took = processorMs() - this.startedAt;
       if (took > leaveAfterMs) this.leave?.();
-      isOver ||= took > longestMs;
+      isOver ||= took > (this.wantsUnchanged ? longestWarningMs : longestMs);
     }
     if (!isOver) return;
+    if (this.wantsUnchanged) throw new OutOfBudget();
     const text = 'validation failed due to running out of cost budget, no further validation rules will be run';
     this.report(invalid(at, kind, text));
     throw new OutOfBudget();

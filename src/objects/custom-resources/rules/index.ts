@@ -4,6 +4,7 @@
  *     const errors = await inTurns(definitionRulesErrors(schema, path)); // when a definition is written
  *     const rules = await inTurns(compileRulesInSteps(schema));          // once per change of the definition
  *     const faults = evaluateRules(rules, object, old);                  // for objects that the schema accepts
+ *     const warnings = brokenWhereUnchanged(rules, object, old);         // what an update leaves as it is
  */
 export {
   type CompiledRules,
@@ -12,5 +13,5 @@ export {
   compileRulesInSteps,
 } from './compile-rules.js';
 export { definitionRulesErrors } from './definition-rules-errors.js';
-export { evaluateRules, objectCostLimit } from './evaluate-rules.js';
+export { brokenWhereUnchanged, evaluateRules, objectCostLimit } from './evaluate-rules.js';
 export { followSchemaPath, type SchemaPath, type SchemaStep } from './schema-path.js';
