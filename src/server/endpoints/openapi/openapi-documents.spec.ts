@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { always, int32, kind, list, mergedBy, optional, string, struct } from '../../../base/machinery/schema/index.js';
+import {
+  always,
+  type CustomKindForm,
+  int32,
+  kind,
+  list,
+  mergedBy,
+  optional,
+  string,
+  struct,
+} from '../../../base/machinery/schema/index.js';
 import { vendorNames } from '../../../base/machinery/vendor.js';
 import { statusSubresource } from '../../../objects/registry/definition/parent-subresources.js';
 import { defineResource, defineVirtualResource } from '../../../objects/registry/resource-definition.js';
@@ -177,6 +187,51 @@ describe('the Swagger 2.0 document', () => {
       kind: 'Scale',
       version: 'v1',
     });
+  });
+});
+
+describe('operations of custom kinds', () => {
+  const custom: CustomKindForm = {
+    ...{ published: () => undefined, decode: (input) => input, others: undefined, openApi: () => ({}) },
+    publishesFields: () => true,
+  };
+  const name = { group: 'gear.example', version: 'v1', kind: 'Gear' };
+  const gears = defineResource({
+    group: name.group,
+    resource: 'gears',
+    singular: 'gear',
+    kind: 'Gear',
+    namespaced: true,
+    versions: [{ version: 'v1', type: { ...kind(name, { metadata: always(1, meta) }), custom } }],
+    strategy: {},
+    subresources: [
+      {
+        ...{ type: 'view', name: 'scale', verbs: ['get', 'update', 'patch'], intent: () => ({}) },
+        body: { kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' }, type: scale },
+        read: (parent) => parent,
+        write: (_context, parent) => parent,
+      },
+    ],
+  });
+
+  it('take what custom resources take: JSON, YAML, and no strategic merge', async () => {
+    const { registry, documents } = setUp();
+    registry.register(gears);
+    const { paths } = parse(await documents.openApi3('apis/gear.example/v1', 'json'));
+    const all = '/apis/gear.example/v1/namespaces/{namespace}/gears';
+    const { get, put, patch } = paths[`${all}/{name}`];
+    for (const body of [paths[all].post.requestBody, put.requestBody, paths[`${all}/{name}/scale`].put.requestBody]) {
+      const types = Object.keys(body.content);
+      assert.ok(types.includes('application/json') && types.includes('application/yaml'), types.join());
+      assert.ok(!types.includes('*/*') && !types.some((type) => type.includes('protobuf')), types.join());
+    }
+    for (const { requestBody } of [patch, paths[`${all}/{name}/scale`].patch]) {
+      const types = Object.keys(requestBody.content);
+      assert.ok(types.includes('application/merge-patch+json'), types.join());
+      assert.ok(!types.includes('application/strategic-merge-patch+json'), types.join());
+    }
+    const names = (parameters: readonly { name: string }[]) => parameters.map((parameter) => parameter.name);
+    assert.ok(names(get.parameters).includes('resourceVersion'));
   });
 });
 

@@ -73,6 +73,7 @@ export const queryParameters = {
     shardSelector,
     query('watch', 'boolean', 'Stream changes instead of listing.'),
   ].sort(byName),
+  customGet: [resourceVersion],
   write: [dryRun, fieldManager, fieldValidation],
   patch: [dryRun, fieldManager, fieldValidation, force],
   delete: deletion,

@@ -106,7 +106,11 @@ class ResourcePaths {
       const everywhere = this.listOperation(`list${this.idPart}${definition.kind}ForAllNamespaces`);
       paths.push({ path: `${this.base}/${definition.resource}`, parameters: [pretty], operations: [everywhere] });
     }
-    return this.resource.served.type.custom === undefined ? [...paths, ...this.watchPaths()] : paths;
+    return this.isCustom ? paths : [...paths, ...this.watchPaths()];
+  }
+
+  private get isCustom(): boolean {
+    return this.resource.served.type.custom !== undefined;
   }
 
   /** The deprecated paths that only support watching. */
@@ -148,7 +152,7 @@ class ResourcePaths {
   }
 
   private streamTypes(): readonly string[] {
-    return this.context.accept.documentedStreamTypes(this.resource.served.type.custom === undefined);
+    return this.context.accept.documentedStreamTypes(!this.isCustom);
   }
 
   /** `<verb><Group><Version>[Collection][Namespaced]<Kind>[<Subresource>]`. */
@@ -164,7 +168,9 @@ class ResourcePaths {
   ): OperationModel {
     const { group, version } = this.gvk;
     const tag = tagOf(group, version, this.context.names);
-    return { method, action, tag, gvk: this.gvk, consumes: ['*/*'], produces: this.produces, codes: [200], ...parts };
+    const { produces } = this;
+    const consumes = this.isCustom ? produces : ['*/*'];
+    return { method, action, tag, gvk: this.gvk, consumes, produces, codes: [200], ...parts };
   }
 
   private collectionOperations(): OperationModel[] {
@@ -298,14 +304,14 @@ class ResourcePaths {
     gvk: GroupVersionKind,
     type: KindType,
   ): OperationModel {
-    const patches = type.custom === undefined ? patchMediaTypes : customPatchMediaTypes;
+    const patches = this.isCustom ? customPatchMediaTypes : patchMediaTypes;
     switch (verb) {
       case 'get':
         return this.operation('get', 'get', {
           id: this.id('read', suffix),
           gvk,
           description: `Read the ${what}.`,
-          parameters: [],
+          parameters: this.isCustom ? queryParameters.customGet : [],
           answer: type,
         });
       case 'update':
