@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { IsIn, Min } from 'class-validator';
+import { IsIn, Max, Min } from 'class-validator';
 import { quantityMilliValue } from '../machinery/values/quantity.js';
 import { Check } from './check.js';
 import { Flag } from './flag.js';
@@ -249,3 +249,9 @@ declareIgnored(AgentPodsOptions, [
     flags: 'string: hairpin-mode=promiscuous-bridge int: iptables-drop-bit=15 iptables-masquerade-bit=14',
   },
 ]);
+
+// A bit of the mark of a packet has to be one, whether this program uses it or not.
+for (const flag of ['iptables-drop-bit', 'iptables-masquerade-bit']) {
+  Min(0, { message: 'must be between 0 and 31' })(AgentPodsOptions.prototype, flag);
+  Max(31, { message: 'must be between 0 and 31' })(AgentPodsOptions.prototype, flag);
+}

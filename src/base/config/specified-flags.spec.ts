@@ -7,7 +7,7 @@ import { AgentPodsOptions } from './agent-pods.options.js';
 import { AgentServerOptions } from './agent-server.options.js';
 import { AgentSourcesOptions } from './agent-sources.options.js';
 import { type BoundFlag, flagsOf, showFlagValue } from './flag.js';
-import type { OptionGroups } from './parse-options.js';
+import { type OptionGroups, OptionsError, parseOptions } from './parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
 
 // All flags that the specification names, with the defaults that it gives; '' for none.
@@ -188,3 +188,32 @@ for (const [name, groups, rows] of [
     }
   });
 }
+
+// Sections 5.2, 5.4 and 8: values beyond the bounds, and the bounds themselves.
+const bounds = [
+  [serverOptionGroups, 'secure-port', ['0', '65536'], ['1', '65535']],
+  [serverOptionGroups, 'goaway-chance', ['-0.01', '0.021'], ['0', '0.02']],
+  [serverOptionGroups, 'oidc-signing-algs', ['HS256', 'none'], ['RS256,RS384,RS512', 'ES256,ES384,ES512,PS256,PS384,PS512']],
+  [agentGroups, 'container-log-max-files', ['1'], ['2']],
+  [agentGroups, 'iptables-drop-bit', ['-1', '32'], ['0', '31']],
+  [agentGroups, 'iptables-masquerade-bit', ['-1', '32'], ['0', '31']],
+] as const;
+
+describe('the bounds of flags that the specification names', () => {
+  const problemsOf = (groups: OptionGroups, argument: string): readonly string[] => {
+    try {
+      parseOptions({ groups, argv: [argument], environment: {} });
+      return [];
+    } catch (error) {
+      if (error instanceof OptionsError) return error.problems;
+      throw error;
+    }
+  };
+  for (const [groups, flag, refused, taken] of bounds) {
+    it(`--${flag}`, () => {
+      const about = (value: string) => problemsOf(groups, `--${flag}=${value}`).filter((each) => each.includes(flag));
+      for (const value of refused) assert.equal(about(value).length, 1, `${value} is taken`);
+      for (const value of taken) assert.deepEqual(about(value), []);
+    });
+  }
+});
