@@ -48,6 +48,12 @@ describe('withDisruption', () => {
       /The disruption budget b is still being processed by the server\./,
     ],
     [
+      'a status of a later spec than this one',
+      budget({ observedGeneration: 4 }),
+      429,
+      /The disruption budget b is still being processed by the server\./,
+    ],
+    [
       'nothing left',
       budget({ disruptionsAllowed: 0 }),
       429,

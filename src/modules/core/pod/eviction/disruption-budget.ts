@@ -36,7 +36,8 @@ export function withDisruption(
   const name = metadata.name ?? '';
   const subject = { group: 'policy', resource: 'poddisruptionbudget' };
   const observed = Number(status.observedGeneration ?? 0);
-  if (observed < Number(metadata.generation ?? 0)) throw unsettledBudgetError(name);
+  // A status holds for its own generation alone (specification 2.6), also where a restored object has a smaller one.
+  if (observed !== Number(metadata.generation ?? 0)) throw unsettledBudgetError(name);
   if (status.disruptionsAllowed < 0) throw forbiddenError(subject, name, 'pdb disruptions allowed is negative');
   if (Object.keys(status.disruptedPods ?? {}).length > maxDisruptedPods) {
     const detail = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller';
