@@ -29,6 +29,8 @@ const cannotBlock =
   "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: no, <nil>";
 const asksBlock = (uid: string) => `update n/replicasets.apps/rs-${uid}/finalizers`;
 
+const gone = (fields: object) => owner('a', { apiVersion: 'example.com/v1', kind: 'Thing', ...fields });
+
 /** The write, the checks that must be allowed, and the refusal when the last check is denied. */
 const rows: readonly (readonly [string, TestRequest, readonly string[], string])[] = [
   ['no owners', { object: object(), oldObject: { metadata: { name: 'x' } } }, [], ''],
@@ -54,6 +56,25 @@ const rows: readonly (readonly [string, TestRequest, readonly string[], string])
     { object: object(owner('a', block), owner('b', block)), oldObject: object(owner('a', block)) },
     [asksDelete, asksBlock('b')],
     cannotBlock,
+  ],
+  [
+    'an owner that is no longer blocked',
+    { object: object(owner('a', { blockOwnerDeletion: false })), oldObject: object(owner('a', block)) },
+    [asksDelete, asksBlock('a')],
+    cannotBlock,
+  ],
+  [
+    'an owner that was never blocked, said in two ways',
+    { object: object(owner('a', { blockOwnerDeletion: false })), oldObject: object(owner('a')) },
+    [asksDelete],
+    cannotDelete,
+  ],
+  ['a blocked owner less', { object: object(), oldObject: object(owner('a', block)) }, [asksDelete], cannotDelete],
+  [
+    'an owner of a kind that is gone, no longer blocked',
+    { object: object(gone({ blockOwnerDeletion: false })), oldObject: object(gone(block)) },
+    [asksDelete],
+    cannotDelete,
   ],
   ['an owner of the cluster', { object: object(node) }, ['update /nodes/rs-n/finalizers'], cannotBlock],
   ['the status of a pod', { object: object(owner('a', block)), oldObject: object(), subresource: 'status' }, [], ''],

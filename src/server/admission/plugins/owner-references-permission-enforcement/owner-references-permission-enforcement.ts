@@ -9,7 +9,8 @@ import { isFor, refused } from '../../refused.js';
 
 /**
  * Guards owner references (specification 5.5). Changing an object's owners can cause its deletion, so it requires the
- * right to delete the object; blocking the deletion of an owner requires the right to update the owner's finalizers.
+ * right to delete the object; to begin or to stop blocking the deletion of an owner requires the right to update the
+ * owner's finalizers.
  */
 export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
   readonly name = 'OwnerReferencesPermissionEnforcement';
@@ -31,6 +32,10 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
     if (deepEqual(owners, before)) return;
     if (attributes.operation !== 'CREATE') await this.requireDelete(attributes);
     for (const owner of newlyBlocked(owners, before)) await this.requireFinalizers(attributes, owner);
+    for (const owner of noLongerBlocked(owners, before)) {
+      // Without its kind, an owner has no finalizers that anybody could have a right to.
+      if (this.resourcesOf(owner).length > 0) await this.requireFinalizers(attributes, owner);
+    }
   }
 
   private async requireDelete(attributes: AdmissionAttributes): Promise<void> {
@@ -111,9 +116,16 @@ interface Asked {
   readonly name: string;
 }
 
+const isBlocking = (owner: OwnerReference) => owner.blockOwnerDeletion === true;
+
 /** The references that newly block the deletion of their owner. */
 function newlyBlocked(owners: readonly OwnerReference[], before: readonly OwnerReference[]): OwnerReference[] {
-  const blocking = (owner: OwnerReference) => owner.blockOwnerDeletion === true;
-  const known = new Set(before.filter(blocking).map(({ uid }) => uid));
-  return owners.filter((owner) => blocking(owner) && !known.has(owner.uid));
+  const known = new Set(before.filter(isBlocking).map(({ uid }) => uid));
+  return owners.filter((owner) => isBlocking(owner) && !known.has(owner.uid));
+}
+
+/** The references that stay and no longer block the deletion of their owner. */
+function noLongerBlocked(owners: readonly OwnerReference[], before: readonly OwnerReference[]): OwnerReference[] {
+  const known = new Set(before.filter(isBlocking).map(({ uid }) => uid));
+  return owners.filter((owner) => !isBlocking(owner) && known.has(owner.uid));
 }
