@@ -7,7 +7,8 @@ import { AgentPodsOptions } from './agent-pods.options.js';
 import { AgentServerOptions } from './agent-server.options.js';
 import { AgentSourcesOptions } from './agent-sources.options.js';
 import { type BoundFlag, flagsOf, showFlagValue } from './flag.js';
-import { type OptionGroups, OptionsError, parseOptions } from './parse-options.js';
+import { OptionsError } from './options-error.js';
+import { type OptionGroups, parseOptions } from './parse-options.js';
 import { controllerOptionGroups, serverOptionGroups } from './server-options.js';
 
 // All flags that the specification names, with the defaults that it gives; '' for none.
@@ -193,7 +194,12 @@ for (const [name, groups, rows] of [
 const bounds = [
   [serverOptionGroups, 'secure-port', ['0', '65536'], ['1', '65535']],
   [serverOptionGroups, 'goaway-chance', ['-0.01', '0.021'], ['0', '0.02']],
-  [serverOptionGroups, 'oidc-signing-algs', ['HS256', 'none'], ['RS256,RS384,RS512', 'ES256,ES384,ES512,PS256,PS384,PS512']],
+  [
+    serverOptionGroups,
+    'oidc-signing-algs',
+    ['HS256', 'none'],
+    ['RS256,RS384,RS512', 'ES256,ES384,ES512,PS256,PS384,PS512'],
+  ],
   [agentGroups, 'container-log-max-files', ['1'], ['2']],
   [agentGroups, 'iptables-drop-bit', ['-1', '32'], ['0', '31']],
   [agentGroups, 'iptables-masquerade-bit', ['-1', '32'], ['0', '31']],

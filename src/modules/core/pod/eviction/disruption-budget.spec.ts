@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StatusError } from '../../../../base/machinery/status-error.js';
 import type { PodDisruptionBudget } from '../../../../objects/apis/policy/v1/pod-disruption-budget.types.js';
-import { withDisruption } from './disruption-budget.js';
+import { mayGoUnready, withDisruption } from './disruption-budget.js';
 
 const now = '2030-01-01T00:00:00Z';
 
@@ -79,5 +79,19 @@ describe('withDisruption', () => {
         },
       );
     });
+  }
+});
+
+describe('mayGoUnready', () => {
+  const rows: readonly (readonly [string, PodDisruptionBudget, boolean])[] = [
+    ['enough others are healthy', budget({ currentHealthy: 2 }), true],
+    ['too few others are healthy', budget({ currentHealthy: 1 }), false],
+    ['none has to be healthy', budget({ desiredHealthy: 0 }), false],
+    ['the status is of an older spec', budget({}, 4), false],
+    ['the status is of a later spec', budget({ observedGeneration: 4 }), false],
+    ['the budget always allows it', { ...budget({}, 4), spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } }, true],
+  ];
+  for (const [when, given, expected] of rows) {
+    it(`${expected ? 'is true' : 'is false'} when ${when}`, () => assert.equal(mayGoUnready(given), expected));
   }
 });

@@ -22,6 +22,20 @@ export function unsettledBudgetError(name: string): StatusError {
   return budgetError(name, 'is still being processed by the server.');
 }
 
+/** A status holds for its own generation alone (specification 2.6), also where a restored object has a smaller one. */
+function isCurrent({ metadata, status }: Pick<PodDisruptionBudget, 'metadata' | 'status'>): boolean {
+  return Number(status.observedGeneration ?? 0) === Number(metadata.generation ?? 0);
+}
+
+/**
+ * Whether a pod that is not ready, and so does not count as healthy, may be evicted without a disruption: when enough
+ * others are healthy, or the budget always allows it.
+ */
+export function mayGoUnready({ metadata, spec, status }: PodDisruptionBudget): boolean {
+  if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
+  return isCurrent({ metadata, status }) && status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;
+}
+
 /**
  * A copy of the status of a budget after one more disruption, that of the pod with this name (specification 2.6).
  *
@@ -35,9 +49,7 @@ export function withDisruption(
 ): PodDisruptionBudgetStatus {
   const name = metadata.name ?? '';
   const subject = { group: 'policy', resource: 'poddisruptionbudget' };
-  const observed = Number(status.observedGeneration ?? 0);
-  // A status holds for its own generation alone (specification 2.6), also where a restored object has a smaller one.
-  if (observed !== Number(metadata.generation ?? 0)) throw unsettledBudgetError(name);
+  if (!isCurrent({ metadata, status })) throw unsettledBudgetError(name);
   if (status.disruptionsAllowed < 0) throw forbiddenError(subject, name, 'pdb disruptions allowed is negative');
   if (Object.keys(status.disruptedPods ?? {}).length > maxDisruptedPods) {
     const detail = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller';

@@ -17,7 +17,7 @@ import type { ResourceStores } from '../../../../objects/registry/store/resource
 import type { Store } from '../../../../objects/registry/store/store.js';
 import type { DeleteOptions } from '../../../../objects/registry/strategy.js';
 import type { SubresourceAction } from '../../../../objects/registry/subresource-definition.js';
-import { unsettledBudgetError, withDisruption } from './disruption-budget.js';
+import { mayGoUnready, unsettledBudgetError, withDisruption } from './disruption-budget.js';
 
 /** How often the eviction is retried when the pod changes meanwhile. */
 const maxAttempts = 20;
@@ -215,15 +215,6 @@ function marked(status: Pod['status'], now: string): Pod['status'] {
 
 function isReady({ status }: Pod): boolean {
   return (status.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
-}
-
-/**
- * A pod that is not ready does not count as healthy. It may be evicted when enough others are healthy, or when the
- * budget allows it.
- */
-function mayGoUnready({ spec, status }: PodDisruptionBudget): boolean {
-  if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;
-  return status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;
 }
 
 function severalBudgetsError(): StatusError {
