@@ -1,5 +1,5 @@
 import { DeniedAddressError } from './denied-address-error.js';
-import { ServiceFault } from './service-resolver.js';
+import { ServiceFault } from './service-fault.js';
 
 const unknownAuthority = 'x509: certificate signed by unknown authority';
 const outdated = 'x509: certificate has expired or is not yet valid';

@@ -3,26 +3,7 @@ import type { GroupResource } from '../machinery/group-version.js';
 import type { ServiceResolution } from '../machinery/service-resolution.js';
 import { groupName, type VendorNames } from '../machinery/vendor.js';
 import type { Target } from './https-connections.js';
-
-/** Why a service can't be reached. */
-export type ServiceFaultReason =
-  | 'ServiceNotFound'
-  | 'ServicePortError'
-  | 'EndpointsNotFound'
-  | 'MissingEndpoints'
-  | 'ServiceAccessError';
-
-/** A service that can't be reached. */
-export class ServiceFault extends Error {
-  /** @param portName name of the service's port, if that is known */
-  constructor(
-    message: string,
-    readonly reason: ServiceFaultReason,
-    readonly portName = '',
-  ) {
-    super(message);
-  }
-}
+import { ServiceFault } from './service-fault.js';
 
 /** Cached services and their endpoints. */
 export interface ServiceMemory {

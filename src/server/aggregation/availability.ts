@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ServiceFault } from '../../base/outgoing/service-resolver.js';
+import { ServiceFault } from '../../base/outgoing/service-fault.js';
 import type { APIServiceCondition } from '../../objects/apis/apiregistration/v1/api-service.types.js';
 import { BackendFault } from './backend-fault.js';
 import type { ExtensionBackend } from './extension-backend.js';

@@ -5,7 +5,7 @@ import { connectionReason } from '../../base/outgoing/connection-reason.js';
 import { DeniedAddressError } from '../../base/outgoing/denied-address-error.js';
 import { exchange } from '../../base/outgoing/exchange.js';
 import { GuardedAgent } from '../../base/outgoing/https-connections.js';
-import { ServiceFault } from '../../base/outgoing/service-resolver.js';
+import { ServiceFault } from '../../base/outgoing/service-fault.js';
 import { Unsent } from '../../base/outgoing/unsent.js';
 import { type BackendAnswer, type BackendCall, type BackendDependencies, backendSeats } from './backend-call.js';
 import { BackendFault } from './backend-fault.js';

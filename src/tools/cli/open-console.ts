@@ -5,7 +5,8 @@ import type { Logger } from '../../base/observability/logger.js';
 import { loadClientClusters } from '../../base/outgoing/client-config.js';
 import { ClientConfigError } from '../../base/outgoing/client-config-error.js';
 import { type ConsoleSettings, type RunningConsole, startConsole } from '../console/console-server.js';
-import { SqlReader, SqlRoleError } from '../console/sql-reader.js';
+import { SqlReader } from '../console/sql-reader.js';
+import { SqlRoleError } from '../console/sql-role-error.js';
 import { Upstream } from '../console/upstream.js';
 
 /**

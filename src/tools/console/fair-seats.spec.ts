@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FairSeats, NoSeat } from './fair-seats.js';
+import { FairSeats } from './fair-seats.js';
+import { NoSeat } from './no-seat.js';
 import { shareOf } from './share-of.js';
 
 const limits = { seats: 4, seatsOfUser: 2, waitingOfUser: 3, waitMs: 60_000 };

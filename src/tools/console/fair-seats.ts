@@ -1,3 +1,4 @@
+import { NoSeat } from './no-seat.js';
 /** Limits of a {@link FairSeats}. */
 export interface FairSeatLimits {
   /** The total number of seats. */
@@ -9,9 +10,6 @@ export interface FairSeatLimits {
   /** The longest wait of a call, in milliseconds. */
   readonly waitMs: number;
 }
-
-/** The user has too much under way already, or nothing became free in time. */
-export class NoSeat extends Error {}
 
 interface Waiting {
   readonly user: string;

@@ -4,7 +4,7 @@ import { answeredHeaders, forwardedHeaders, forwardedPath } from './forward-rule
 import { foreignPolicy } from './guard.js';
 import { refuse } from './refuse.js';
 import type { ConsoleSession } from './sessions.js';
-import { UpstreamError } from './upstream.js';
+import { UpstreamError } from './upstream-error.js';
 
 /** Passes a request on to the API server as the user of the session, and the response back, both as they arrive. */
 export async function forward(

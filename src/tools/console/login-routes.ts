@@ -2,18 +2,23 @@ import type { Agent } from 'node:https';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../base/machinery/clock.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { LoginError, readLogin, type UserCredentials } from './login.js';
-import { type OidcClient, OidcRefusal, type OidcTokens } from './oidc-client.js';
+import { readLogin, type UserCredentials } from './login.js';
+import { LoginError } from './login-error.js';
+import type { OidcClient, OidcTokens } from './oidc-client.js';
 import { OidcFlows } from './oidc-flow.js';
+import { OidcRefusal } from './oidc-refusal.js';
 import { OidcRoutes } from './oidc-routes.js';
 import { OidcToken } from './oidc-token.js';
 import { refuse } from './refuse.js';
+import { RefusedLogin } from './refused-login.js';
 import { keyOf, type SessionCookies } from './session-cookies.js';
 import type { SessionUser } from './session-user.js';
-import { type ConsoleSession, type Sessions, TooManySessions } from './sessions.js';
+import type { ConsoleSession, Sessions } from './sessions.js';
 import { tooMany } from './too-many.js';
+import { TooManySessions } from './too-many-sessions.js';
 import { UnderWay } from './under-way.js';
-import { RefusedLogin, type Upstream, UpstreamError } from './upstream.js';
+import type { Upstream } from './upstream.js';
+import { UpstreamError } from './upstream-error.js';
 
 const loginMs = 15_000;
 /** The most logins under way: from one address, which may be that of a proxy in front of everybody, and in total. */

@@ -7,15 +7,13 @@ import {
   textOf,
 } from '../../base/outgoing/client-config-document.js';
 import { ClientConfigError } from '../../base/outgoing/client-config-error.js';
+import { LoginError } from './login-error.js';
 
 /** The credentials that a user presents to the API server. */
 export interface UserCredentials {
   readonly tls: Pick<ClientTls, 'cert' | 'key'>;
   readonly authorization: string | undefined;
 }
-
-/** Why the pasted credentials can't be used. The message contains no secret of them. */
-export class LoginError extends Error {}
 
 const problem = (text: string) => new ClientConfigError(text);
 /** Fields that name files. They would be read on this machine, with the rights of the console. */

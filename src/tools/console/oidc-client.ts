@@ -3,6 +3,8 @@ import * as openid from 'openid-client';
 import type { Clock } from '../../base/machinery/clock.js';
 import { errorText } from '../../base/machinery/startup-error.js';
 import { httpsRequest } from '../../base/outgoing/https-request.js';
+import { OidcRefusal } from './oidc-refusal.js';
+import { OidcUnreachable } from './oidc-unreachable.js';
 
 /** An OpenID Connect provider, and the client that the console is to it. */
 export interface OidcSettings {
@@ -34,12 +36,6 @@ export interface OidcTokens {
   readonly until: number;
   readonly refreshToken: string | undefined;
 }
-
-/** The provider, or the check of what it sent, refuses a login. The message contains no secret. */
-export class OidcRefusal extends Error {}
-
-/** The provider could not be reached, or answered with something else than the protocol allows. */
-export class OidcUnreachable extends Error {}
 
 const answerSeconds = 10;
 const mostBytes = 1024 * 1024;

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../base/observability/logger.js';
-import { OidcClient, OidcRefusal, type OidcTokens, OidcUnreachable } from './oidc-client.js';
+import { OidcClient, type OidcTokens } from './oidc-client.js';
 import { type FlowKeys, flowMs, type OidcFlows } from './oidc-flow.js';
+import { OidcRefusal } from './oidc-refusal.js';
+import { OidcUnreachable } from './oidc-unreachable.js';
 import { refuse } from './refuse.js';
 import { tooMany } from './too-many.js';
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/machinery/clock.js';
 import type { Logger } from '../../base/observability/logger.js';
-import { type OidcClient, type OidcTokens, OidcUnreachable } from './oidc-client.js';
+import type { OidcClient, OidcTokens } from './oidc-client.js';
+import { OidcUnreachable } from './oidc-unreachable.js';
 
 /** An ID token is replaced this long before it ends. */
 const aheadMs = 60_000;

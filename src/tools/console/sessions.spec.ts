@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { Agent } from 'node:https';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../base/machinery/clock.js';
-import { type SessionKeys, Sessions, TooManySessions } from './sessions.js';
+import { type SessionKeys, Sessions } from './sessions.js';
+import { TooManySessions } from './too-many-sessions.js';
 import { UnderWay } from './under-way.js';
 import { Upstream } from './upstream.js';
 

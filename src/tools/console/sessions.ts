@@ -5,6 +5,7 @@ import type { UserCredentials } from './login.js';
 import type { OidcToken } from './oidc-token.js';
 import type { SessionUser } from './session-user.js';
 import { shareOf } from './share-of.js';
+import { TooManySessions } from './too-many-sessions.js';
 import type { Upstream } from './upstream.js';
 
 /** The two secrets of a session; neither is enough alone. */
@@ -74,9 +75,6 @@ function shareOfLogin({ user, upstream, credentials: { authorization, tls } }: S
 const mostOfUser = 20;
 const mostSessions = 1000;
 const keyBytes = 32;
-
-/** There are as many sessions as allowed, and no user has so many that one of them could be replaced. */
-export class TooManySessions extends Error {}
 
 /** The sessions of a console, in its memory: they end with the process. */
 export class Sessions {

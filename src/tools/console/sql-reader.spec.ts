@@ -7,7 +7,10 @@ import { onlyViews } from '../../base/config/sql-projection.js';
 import { Logger } from '../../base/observability/logger.js';
 import { syncSqlViews } from '../../storage/postgres/sql-views.js';
 import { type RunningConsole, startConsole } from './console-server.js';
-import { SqlBusy, SqlError, SqlReader, SqlRoleError } from './sql-reader.js';
+import { SqlBusy } from './sql-busy.js';
+import { SqlError } from './sql-error.js';
+import { SqlReader } from './sql-reader.js';
+import { SqlRoleError } from './sql-role-error.js';
 import { RecordingServer } from './testing/recording-server.js';
 import { Upstream } from './upstream.js';
 

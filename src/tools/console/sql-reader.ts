@@ -3,7 +3,11 @@ import { cancelStatement } from '../../base/database/cancel-statement.js';
 import { connectDatabase, type DatabaseConnection } from '../../base/database/connect-database.js';
 import { databaseTargets } from '../../base/database/database-targets.js';
 import type { Protection } from '../../base/database/protection.js';
-import { FairSeats, NoSeat } from './fair-seats.js';
+import { FairSeats } from './fair-seats.js';
+import { NoSeat } from './no-seat.js';
+import { SqlBusy } from './sql-busy.js';
+import { SqlError } from './sql-error.js';
+import { SqlRoleError } from './sql-role-error.js';
 
 /** Rows of strings, as the database writes the values; null stands for no value. */
 export interface SqlAnswer {
@@ -24,14 +28,6 @@ export interface SqlQuestion {
   /** Whether the plan is wanted, with the times of its steps, in place of the rows. The query is run for it. */
   readonly isPlan?: boolean;
 }
-
-/** The database refuses the query; the message is the database's own. */
-export class SqlError extends Error {}
-/** The role may do more than read: nobody may send queries as that role. */
-export class SqlRoleError extends SqlError {}
-
-/** Other users occupy all connections, or the user has too many queries under way. */
-export class SqlBusy extends Error {}
 
 export interface SqlLimits {
   readonly timeoutMs: number;

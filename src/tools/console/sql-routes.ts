@@ -2,9 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../base/observability/logger.js';
 import { refuse } from './refuse.js';
 import type { ConsoleSession } from './sessions.js';
-import { SqlBusy, SqlError, type SqlQuestion, type SqlReader, timelineQuery } from './sql-reader.js';
+import { SqlBusy } from './sql-busy.js';
+import { SqlError } from './sql-error.js';
+import { type SqlQuestion, type SqlReader, timelineQuery } from './sql-reader.js';
 import { UnderWay } from './under-way.js';
-import { type Upstream, UpstreamError } from './upstream.js';
+import type { Upstream } from './upstream.js';
+import { UpstreamError } from './upstream-error.js';
 
 /** The path that stands for SQL in RBAC rules: `nonResourceURLs: ["/sql"]`, verb `get`. */
 const rulePath = '/sql';

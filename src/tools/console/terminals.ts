@@ -5,7 +5,7 @@ import type { Logger } from '../../base/observability/logger.js';
 import { terminalPath } from './forward-rules.js';
 import { securityHeaders } from './guard.js';
 import type { ConsoleSession } from './sessions.js';
-import { UpstreamError } from './upstream.js';
+import { UpstreamError } from './upstream-error.js';
 
 /** What a browser offers beside the protocol of the stream: the page's secret, as WebSockets have no other header. */
 const keyProtocol = 'plinth-key.';

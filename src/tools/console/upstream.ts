@@ -8,16 +8,12 @@ import { type ExchangeAnswer, exchange } from '../../base/outgoing/exchange.js';
 import { tlsOptions } from '../../base/outgoing/tls-options.js';
 import { Unsent } from '../../base/outgoing/unsent.js';
 import type { UserCredentials } from './login.js';
+import { RefusedLogin } from './refused-login.js';
 import type { SessionUser } from './session-user.js';
+import { UpstreamError } from './upstream-error.js';
 
 const connectLimitMs = 10_000;
 const mostAnswerBytes = 4 * 1024 * 1024;
-
-/** The API server could not be reached. The message may be shown to the user. */
-export class UpstreamError extends Error {}
-
-/** The API server does not accept the credentials. */
-export class RefusedLogin extends Error {}
 
 /** One request to the API server, with the credentials of one user. */
 export interface Call {

@@ -5,7 +5,7 @@ import type { Storage } from '../../../storage/storage.interface.js';
 import type { ConfiguredMode } from '../configured-mode.js';
 import { bootstrapPolicy } from '../rbac/bootstrap/bootstrap-policy.js';
 import { CompiledRole } from '../rbac/compiled-role.js';
-import { maxLostMs } from '../rbac/rbac-mode.js';
+import { maxLostMs } from '../rbac/fresh-policy.authorizer.js';
 import { GraphInformer } from './graph-informer.js';
 import { NodeAuthorizer } from './node.authorizer.js';
 import { NodeGraph } from './node-graph.js';

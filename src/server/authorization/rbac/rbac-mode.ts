@@ -1,26 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
-import type { AuthorizationDecision, Authorizer, AuthorizerAttributes } from '../../../base/machinery/authorizer.js';
 import { memoryLimits } from '../../../base/machinery/memory-limits.js';
-import { serviceUnavailableError } from '../../../base/machinery/status-error.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { StoredResources } from '../../../objects/registry/store/object-codec.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import type { ConfiguredMode } from '../configured-mode.js';
 import { ensureBootstrapPolicy } from './bootstrap/ensure-policy.js';
+import { FreshPolicyAuthorizer } from './fresh-policy.authorizer.js';
 import { PolicyIndex } from './policy-index.js';
 import { PolicyInformer } from './policy-informer.js';
 import { PolicyMemory } from './policy-memory.js';
 import { policyMetrics } from './policy-metrics.js';
 import { PolicyUpkeep } from './policy-upkeep.js';
 import { RbacAuthorizer } from './rbac.authorizer.js';
-
-/**
- * How long decisions use the last known policy while the change log can't be read. After that, requests are refused
- * until the policy has been read again, since a revocation might have been missed.
- */
-export const maxLostMs = 30_000;
 
 /** The share of the heap for the roles and bindings of all namespaces. */
 const partOfHeap = 0.15;
@@ -103,18 +96,4 @@ export function rbacMode({ storage, registry, names, logger, metrics }: RbacMode
       },
     ],
   };
-}
-
-/** Refuses to decide by a policy that may be outdated. */
-export class FreshPolicyAuthorizer implements Authorizer {
-  constructor(
-    private readonly authorizer: RbacAuthorizer,
-    private readonly policy: { readonly lostForMs: number },
-  ) {}
-
-  /** @throws StatusError 503 while the policy has not been followed for 30 seconds. */
-  authorize(attributes: AuthorizerAttributes): AuthorizationDecision {
-    if (this.policy.lostForMs > maxLostMs) throw serviceUnavailableError('the access policy could not be read in time');
-    return this.authorizer.authorize(attributes);
-  }
 }

@@ -7,10 +7,10 @@ import type { ClusterRole, PolicyRule } from '../../../objects/apis/rbac/v1/role
 import type { ClusterRoleBinding, RoleBinding, Subject } from '../../../objects/apis/rbac/v1/role-binding.types.js';
 import { CompiledBinding } from './compiled-binding.js';
 import { CompiledRole } from './compiled-role.js';
+import { FreshPolicyAuthorizer, maxLostMs } from './fresh-policy.authorizer.js';
 import { PolicyIndex } from './policy-index.js';
 import { PolicyMemory } from './policy-memory.js';
 import { RbacAuthorizer } from './rbac.authorizer.js';
-import { FreshPolicyAuthorizer, maxLostMs } from './rbac-mode.js';
 
 const group = 'rbac.authorization.k8s.io';
 

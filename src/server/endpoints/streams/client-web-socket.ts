@@ -1,13 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { closeCodes, WebSocketError } from '../../../base/machinery/web-socket/web-socket-error.js';
 import {
   acceptOf,
-  closeCodes,
   closeFrame,
   frameHead,
   opcodes,
-  WebSocketError,
   type WebSocketEvent,
   WebSocketReader,
 } from '../../../base/machinery/web-socket/web-socket-frames.js';

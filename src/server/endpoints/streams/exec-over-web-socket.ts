@@ -12,7 +12,7 @@ import {
 } from '../../../base/machinery/spdy/spdy-frames.js';
 import { SpdyHeaderWriter } from '../../../base/machinery/spdy/spdy-header-writer.js';
 import { badRequestError, StatusError } from '../../../base/machinery/status-error.js';
-import { closeCodes } from '../../../base/machinery/web-socket/web-socket-frames.js';
+import { closeCodes } from '../../../base/machinery/web-socket/web-socket-error.js';
 import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { Upgrade } from '../web-sockets.js';

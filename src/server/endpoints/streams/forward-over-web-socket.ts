@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { closeCodes } from '../../../base/machinery/web-socket/web-socket-frames.js';
+import { closeCodes } from '../../../base/machinery/web-socket/web-socket-error.js';
 import { writeFully } from '../../../base/machinery/web-socket/write-fully.js';
 import type { ResourceRequest } from '../resource-request.js';
 import type { Upgrade } from '../web-sockets.js';

@@ -1,4 +1,5 @@
-import { type Api, ApiFault } from './api.js';
+import type { Api } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { canList, type Kind, pathOf } from './kinds.js';
 import type { Metadata } from './metadata.js';
 import { type ObjectChange, objectChanges } from './object-changes.js';

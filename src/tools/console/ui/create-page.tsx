@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { ApiFault } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { CodeEditor } from './code-editor.js';
 import { createText } from './create-text.js';
 import { DiffView } from './diff-view.js';

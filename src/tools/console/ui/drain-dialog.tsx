@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { type DrainPlan, drainPlan, drainWarnings, evictRequest } from './actions.js';
-import { ApiFault } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { Skeleton } from './blank.js';
 import { Dialog } from './dialog.js';
 import { textAt } from './dig.js';

@@ -1,5 +1,6 @@
 import { Backoff } from '../../../base/machinery/backoff.js';
-import { type Api, ApiFault, statusFault } from './api.js';
+import { type Api, statusFault } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { readObject } from './yaml-text.js';
 
 /** `failed`: another request would change nothing, for example because the user may not read. */

@@ -1,4 +1,5 @@
-import { type Api, ApiFault } from './api.js';
+import type { Api } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { titleOfKind } from './kind-title.js';
 
 /** A kind that the server serves, in the version that it prefers. */

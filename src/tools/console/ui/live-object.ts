@@ -1,4 +1,5 @@
-import { type Api, ApiFault } from './api.js';
+import type { Api } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { type Followed, type FollowState, follow, type Wait } from './follow.js';
 import { type ApiObject, readObject } from './yaml-text.js';
 

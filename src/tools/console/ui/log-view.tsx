@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { ApiFault } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { downloadText } from './download-text.js';
 import { bindKeys } from './keys.js';
 import { pathOf } from './kinds.js';

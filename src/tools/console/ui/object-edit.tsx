@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { ApiFault } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { CodeEditor } from './code-editor.js';
 import { DiffView } from './diff-view.js';
 import { api } from './session.js';

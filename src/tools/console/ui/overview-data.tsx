@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { type Api, ApiFault } from './api.js';
+import type { Api } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { waitInBrowser } from './follow.js';
 import { type Kind, type Kinds, pathOf } from './kinds.js';
 import { countReady } from './problems.js';

@@ -1,4 +1,5 @@
-import { type Api, ApiFault } from './api.js';
+import type { Api } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { canList, type Kind, kindOf, pathOf } from './kinds.js';
 import type { Metadata, OwnerReference } from './metadata.js';
 

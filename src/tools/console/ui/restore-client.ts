@@ -2,7 +2,8 @@ import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { ApiFault as RestoreFault } from '../../backup/cluster/api-fault.js';
 import type { ServedKind } from '../../backup/cluster/served-kind.js';
 import type { RestoreClient } from '../../backup/restore/past.js';
-import { type Api, ApiFault } from './api.js';
+import type { Api } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { exactJson } from './exact-json.js';
 import { apiVersionOf, type Kind } from './kinds.js';
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { Sample, Span } from '../../../base/observability/scrape/sample.js';
 import { readScrape } from '../../../base/observability/scrape/scrape.js';
-import { ApiFault } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { Chart } from './chart.js';
 import { waitInBrowser } from './follow.js';
 import { bytesText, rateText, type ServerNumbers, serverNumbers, timeText } from './server-numbers.js';

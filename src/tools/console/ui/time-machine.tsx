@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { ApiFault } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { moment, sought, withTime } from './moment.js';
 import { liveApi, session } from './session.js';
 import type { VersionTime } from './writes-in.js';

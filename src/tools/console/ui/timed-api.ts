@@ -1,4 +1,5 @@
-import { Api, ApiFault, type CallOptions, type Send } from './api.js';
+import { Api, type CallOptions, type Send } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { exactJson } from './exact-json.js';
 import { pastRequest } from './past-request.js';
 import { type ApiObject, readObject } from './yaml-text.js';

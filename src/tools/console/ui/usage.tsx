@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { ApiFault } from './api.js';
+import { ApiFault } from './api-fault.js';
 import { Chart, type ChartLine } from './chart.js';
 import { type Kinds, pathOf } from './kinds.js';
 import { moment } from './moment.js';
