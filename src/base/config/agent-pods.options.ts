@@ -216,7 +216,8 @@ export class AgentPodsOptions {
     name: 'topology-manager-policy',
     type: 'string',
     values: ['none'],
-    usage: 'How CPUs and devices of a container are chosen near each other: none.',
+    usage:
+      'Whether CPUs and devices of a container are chosen near each other. Only none, which does not, is supported.',
   })
   @Check('policy', only('none'))
   readonly topologyManagerPolicy: string = 'none';

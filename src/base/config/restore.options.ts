@@ -50,7 +50,7 @@ export class RestoreOptions {
     name: 'yes',
     short: 'y',
     type: 'bool',
-    usage: 'Restore without a question. Needed where there is no terminal.',
+    usage: 'Restore without asking first. Needed where there is no terminal.',
   })
   readonly yes: boolean = false;
 

@@ -140,7 +140,10 @@ describe('the connection to the database', () => {
         .on('data', (chunk: Buffer) => {
           sent = Buffer.concat([sent, chunk]);
         });
-      socket.on('close', () => firsts.push(sent));
+      socket.on('close', () => {
+        firsts.push(sent);
+        onward.destroy();
+      });
       onward.on('error', () => socket.destroy());
       socket.pipe(onward).pipe(socket);
     });
@@ -202,7 +205,8 @@ describe('the connection to the database', () => {
       // Others can reach this address, though this connection stays on the machine.
       const relay = createServer((socket) => {
         const onward = dial(scene.plain.port, '127.0.0.1');
-        socket.on('error', () => onward.destroy()).pipe(onward);
+        socket.on('error', () => undefined).on('close', () => onward.destroy());
+        socket.pipe(onward);
         onward.on('error', () => socket.destroy()).pipe(socket);
       });
       const from = url('', 'postgres', address, await scene.listen(relay, address));
