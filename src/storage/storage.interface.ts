@@ -247,8 +247,9 @@ export interface ChangeSubscription {
   next(): Promise<ChangeBatch | undefined>;
   /**
    * Passes every batch to `take` from now on, instead of {@link next}: many subscriptions cost less that way. Resolves
-   * after `close()`, rejects with the error that ends the stream or that `take` throws. Where this method is missing,
-   * use `next` for the same purpose; see {@link followChanges}.
+   * after `close()`, rejects with the error that ends the stream or that `take` throws. Positions without changes need
+   * not be passed: see {@link quietPosition}. Where this method is missing, use `next` for the same purpose; see
+   * {@link followChanges}.
    */
   follow?(take: TakeBatch): Promise<void>;
   /**
@@ -256,7 +257,10 @@ export interface ChangeSubscription {
    * pending. {@link next} reports a position without changes only after a while.
    */
   readonly quietPosition?: bigint | undefined;
-  /** Makes the stream report positions without delay until `version` is reached. */
+  /**
+   * Makes the stream report positions without delay until `version` is reached. A stream that is followed may report
+   * none of its own accord before.
+   */
   hasten?(version: bigint): void;
   /** Calls back once when an error ends the stream, even while nobody waits for the next batch. */
   onFailure(listener: () => void): void;

@@ -30,6 +30,12 @@ export interface WatcherHome {
    */
   join(watcher: CacheWatcher, position: bigint): ChangeBatch | undefined;
   leave(watcher: CacheWatcher): void;
+  /** The version up to which live watchers have been offered all changes; undefined when there is no cache. */
+  readonly offeredUpTo: bigint | undefined;
+  /** Tells the watcher of positions without changes, the next ones without delay until `hurried` is reached. */
+  tellPositions(watcher: CacheWatcher, hurried: bigint): void;
+  /** Tells the watcher of no more positions without changes. */
+  leavePositions(watcher: CacheWatcher): void;
   /** Calls {@link CacheWatcher.hand} when it is the watcher's turn. */
   turn(watcher: CacheWatcher): void;
 }
@@ -53,6 +59,9 @@ const JOINED_CHARACTERS = 128 * 1024;
  * or doubled.
  *
  * Watchers of the same scope share batches: never change a batch, except for its number of holders.
+ *
+ * Thousands of watches may be followed that hardly any change concerns. They are not told of positions without changes,
+ * which would cost each of them something for the changes of all others: {@link quietPosition} finds out when asked.
  */
 export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher {
   readonly scope: WatchScope;
@@ -72,6 +81,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   private closed = false;
   private waiting: { resolve: (batch: ChangeBatch | undefined) => void; reject: (error: unknown) => void } | undefined;
   private follower: Follower | undefined;
+  private isHurried = false;
 
   /**
    * @param from the last version that the consumer has
@@ -98,6 +108,26 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
 
   get queuedCharacters(): number {
     return this.characters;
+  }
+
+  /** Whether the watcher is to be told of positions without changes. */
+  get wantsPositions(): boolean {
+    return this.follower === undefined || this.isHurried;
+  }
+
+  get quietPosition(): bigint | undefined {
+    if (!this.isLive || this.closed || this.failure !== undefined) return undefined;
+    if (this.queue.length > 0 || this.follower?.isBusy === true) return undefined;
+    const { offeredUpTo } = this.home;
+    if (offeredUpTo !== undefined && offeredUpTo > this.position) this.position = offeredUpTo;
+    this.sentPosition = this.position;
+    return this.position;
+  }
+
+  hasten(version: bigint): void {
+    this.isHurried = true;
+    if (this.isLive) this.home.tellPositions(this, version);
+    else this.log?.hasten?.(version);
   }
 
   /** Receives the changes after the position from the cache; false when the cache does not go back that far. */
@@ -128,6 +158,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   follow(take: TakeBatch): Promise<void> {
     return new Promise((resolve, reject) => {
       this.follower = { take, resolve, reject, isBusy: false };
+      if (!this.isHurried) this.home.leavePositions(this);
       this.hand();
     });
   }

@@ -249,6 +249,46 @@ describe('watches of CachedStorage', () => {
     }
   });
 
+  it('that are followed are not told of what others receive, but know their position when asked', async () => {
+    const { cached, stop } = await open({ quietMs: 0 });
+    try {
+      const resource = 'things';
+      const ofNode = (i: number) => ({ resource, select: select('', `spec.node=node-${i}`) });
+      const from = (await cached.list(ofNode(0))).resourceVersion;
+      const watches = await Promise.all(Array.from({ length: 50 }, (_, i) => cached.watch(ofNode(i), from)));
+      const taken = watches.map(() => 0);
+      watches.forEach((watch, i) => {
+        void followChanges(watch, () => {
+          taken[i] = (taken[i] as number) + 1;
+          return undefined;
+        });
+      });
+      let newest = 0n;
+      const write = async (n: number) => {
+        const key = { resource, namespace: 'a', name: `n${n}` };
+        newest = (await cached.create(key, 'u', '{"labels":{},"node":"node-3"}')).resourceVersion;
+      };
+      for (let n = 0; n < 20; n++) await write(n);
+      const known = () => watches.every(({ quietPosition = 0n }) => quietPosition >= newest);
+      await until(known);
+      assert.equal(taken[3], 20);
+      assert.deepEqual(
+        taken.filter((_, i) => i !== 3),
+        Array(49).fill(0),
+      );
+      // Who waits for a version is told when it is reached, with or without changes.
+      watches[7]?.hasten?.(newest);
+      assert.equal(taken[7], 0, 'it is known to be there already');
+      await write(20);
+      await until(() => taken[7] === 1);
+      watches[7]?.close();
+      assert.equal(watches[7]?.quietPosition, undefined);
+      for (const watch of watches) watch.close();
+    } finally {
+      await stop();
+    }
+  });
+
   it('are opened from memory during a database outage, if it holds their version', async () => {
     const proxy = await TcpProxy.start(server.port);
     const databaseUrl = await server.createTestDatabase();
@@ -403,6 +443,10 @@ async function createUntil(storage: CachedStorage, resource: string, ended: Prom
   return created;
 }
 
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Reads a subscription up to a version with `next`, batch by batch. */
 function asking(subscription: ChangeSubscription): (version: bigint) => Promise<Change[]> {
   return (version) => collectUpTo(subscription, version);
@@ -423,7 +467,8 @@ function following(subscription: ChangeSubscription, slowly: boolean): (version:
   };
   ended.then(over, over);
   return async (version) => {
-    while (position < version && !isOver) await new Promise((resolve) => setImmediate(resolve));
+    const reached = () => position >= version || (subscription.quietPosition ?? 0n) >= version;
+    while (!reached() && !isOver) await new Promise((resolve) => setImmediate(resolve));
     const read = changes;
     changes = [];
     return read;

@@ -315,6 +315,21 @@ export class Cacher implements WatcherHome {
     this.touch();
   }
 
+  get offeredUpTo(): bigint | undefined {
+    return this.cache?.position;
+  }
+
+  tellPositions(watcher: CacheWatcher, hurried: bigint): void {
+    this.groups.tell(watcher);
+    this.live?.subscription.hasten?.(hurried);
+    const position = this.offeredUpTo;
+    if (position !== undefined) watcher.advance(position);
+  }
+
+  leavePositions(watcher: CacheWatcher): void {
+    this.groups.tellNoMore(watcher);
+  }
+
   /** Drops the cache permanently, even if it is being filled. Its watches continue from the log. */
   async retire(): Promise<void> {
     this.end ??= 'retired';
@@ -461,7 +476,7 @@ export class Cacher implements WatcherHome {
       this.offer(changes, position);
       this.options.observer.dispatched(this.resource, changes.length);
     }
-    if (this.cancelSend !== undefined) return;
+    if (this.cancelSend !== undefined || this.groups.told.size === 0) return;
     const { timers, quietMs } = this.options;
     const wait = this.sentAt + quietMs - timers.elapsed();
     // For a quiet resource, positions come from the poll, which is already rare enough, so they are sent without
@@ -485,13 +500,14 @@ export class Cacher implements WatcherHome {
     watcher.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
   };
 
-  /** Sends the position of the cache to watchers that have no changes. */
+  /** Sends the position of the cache to the watchers that want to be told and have no changes. */
   private sendPositions(): void {
     this.cancelSend = undefined;
     const position = this.cache?.position;
     if (position === undefined || position === this.sentPosition) return;
     this.sentPosition = position;
     this.sentAt = this.options.timers.elapsed();
-    for (const watcher of this.groups.all()) watcher.advance(position);
+    // A copy, because a watcher may leave as soon as it is told.
+    for (const watcher of [...this.groups.told]) watcher.advance(position);
   }
 }

@@ -58,13 +58,28 @@ export class WatcherGroups {
   private readonly ids = new Map<CacheWatcher, string>();
   /** Watchers whose term is not among `terms`, by term. */
   private readonly waiting = new Map<string, Set<CacheWatcher>>();
+  private readonly toldWatchers = new Set<CacheWatcher>();
 
   get size(): number {
     return this.ids.size;
   }
 
+  /** The watchers that are told of positions without changes. */
+  get told(): ReadonlySet<CacheWatcher> {
+    return this.toldWatchers;
+  }
+
+  tell(watcher: CacheWatcher): void {
+    if (this.ids.has(watcher)) this.toldWatchers.add(watcher);
+  }
+
+  tellNoMore(watcher: CacheWatcher): void {
+    this.toldWatchers.delete(watcher);
+  }
+
   add(watcher: CacheWatcher): void {
     if (this.ids.has(watcher)) return;
+    if (watcher.wantsPositions) this.toldWatchers.add(watcher);
     const { scope } = watcher;
     const wanted = wantedTerms(scope);
     const term = wanted.find((one) => this.hasPlace(one));
@@ -88,6 +103,7 @@ export class WatcherGroups {
     const id = this.ids.get(watcher);
     const group = id === undefined ? undefined : this.groups.get(id);
     if (id === undefined || group === undefined) return;
+    this.toldWatchers.delete(watcher);
     this.ids.delete(watcher);
     group.watchers.delete(watcher);
     const { term } = group;

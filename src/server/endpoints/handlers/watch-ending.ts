@@ -18,7 +18,7 @@ export class WatchEnding {
   constructor(
     private readonly registry: ResourceRegistry,
     private readonly resource: ServedResource,
-    private readonly subscription: Pick<ChangeSubscription, 'close'>,
+    private readonly subscription: Pick<ChangeSubscription, 'close' | 'hasten'>,
   ) {
     this.leave = registry.onChange(({ at }) => this.check(at));
     this.check(undefined);
@@ -45,6 +45,7 @@ export class WatchEnding {
       return;
     }
     this.at = at;
+    this.subscription.hasten?.(at);
     this.timer = setTimeout(() => this.subscription.close(), lastChangesMs);
   }
 }

@@ -15,16 +15,19 @@ const change = (resourceVersion: bigint): Change => ({
   previousJson: '{}',
 });
 
-/** Pumps batches to a client that has seen version 5; returns the versions that it receives. */
-function pump(batches: readonly ChangeBatch[]): { readonly sent: string[]; readonly ended: Promise<void> } {
-  const sent: string[] = [];
+/** A subscription with these batches. */
+function subscriptionOf(batches: readonly ChangeBatch[]): ChangeSubscription {
   const left = [...batches];
-  const subscription: ChangeSubscription = {
-    next: async () => left.shift(),
-    onFailure: () => undefined,
-    close: () => void left.splice(0),
-  };
-  const options = { shutdown: new AbortController().signal } as EndpointOptions;
+  return { next: async () => left.shift(), onFailure: () => undefined, close: () => void left.splice(0) };
+}
+
+/** Pumps a subscription to a client that has seen version 5; returns the versions that it receives. */
+function pump(
+  subscription: ChangeSubscription,
+  shutdown = new AbortController().signal,
+): { readonly sent: string[]; readonly ended: Promise<void> } {
+  const sent: string[] = [];
+  const options = { shutdown } as EndpointOptions;
   const services = { random: () => 0, features: defaultFeatureGates, options };
   const watch = new WatchPump(services, {
     stream: {
@@ -51,11 +54,13 @@ function pump(batches: readonly ChangeBatch[]): { readonly sent: string[]; reado
 
 describe('the pump of a watch', () => {
   it('sends changes in their order until the subscription ends', async () => {
-    const { sent, ended } = pump([
-      { changes: [change(6n), change(8n)], position: 9n },
-      { changes: [], position: 9n },
-      { changes: [change(10n)], position: 10n },
-    ]);
+    const { sent, ended } = pump(
+      subscriptionOf([
+        { changes: [change(6n), change(8n)], position: 9n },
+        { changes: [], position: 9n },
+        { changes: [change(10n)], position: 10n },
+      ]),
+    );
     await ended;
     assert.deepEqual(sent, ['6 8', '10']);
   });
@@ -67,9 +72,38 @@ describe('the pump of a watch', () => {
   ] as const) {
     it(`ends the watch instead of sending ${what}`, async () => {
       const first = batch.changes[0]?.resourceVersion === 5n ? [] : [{ changes: [change(7n)], position: 9n }];
-      const { sent, ended } = pump([...first, batch, { changes: [change(20n)], position: 20n }]);
+      const { sent, ended } = pump(subscriptionOf([...first, batch, { changes: [change(20n)], position: 20n }]));
       await assert.rejects(ended, InvariantError);
       assert.deepEqual(sent, first.length === 0 ? [] : ['7']);
     });
   }
+
+  it('ends on a shutdown with a bookmark of the version up to which there was nothing to send', async () => {
+    const shutdown = new AbortController();
+    let end: (() => void) | undefined;
+    let isOpen = true;
+    const { sent, ended } = pump(
+      {
+        next: () => Promise.reject(new Error('it is followed')),
+        follow: (take) => {
+          void take({ changes: [change(6n)], position: 7n });
+          return new Promise((resolve) => {
+            end = resolve;
+          });
+        },
+        get quietPosition() {
+          return isOpen ? 12n : undefined;
+        },
+        onFailure: () => undefined,
+        close: () => {
+          isOpen = false;
+          end?.();
+        },
+      },
+      shutdown.signal,
+    );
+    shutdown.abort();
+    await ended;
+    assert.deepEqual(sent, ['6', 'bookmark 12']);
+  });
 });

@@ -57,7 +57,10 @@ export class WatchPump {
     const { stream, subscription, timeoutMs } = this.watch;
     const { random, options } = this.services;
     const { shutdown } = options;
-    const leave = () => subscription.close();
+    const leave = () => {
+      this.catchUp();
+      subscription.close();
+    };
     const timers = [
       setTimeout(leave, Math.max(0, timeoutMs)),
       setTimeout(this.bookmark, Math.max(0, timeoutMs - bookmarkBeforeEndMs)),
@@ -128,6 +131,13 @@ export class WatchPump {
     if (this.watch.ending.isAt(position)) this.watch.subscription.close();
   }
 
+  /** Moves to the version up to which there was nothing to send: the subscription does not report it by itself. */
+  private catchUp(): void {
+    const { quietPosition } = this.watch.subscription;
+    if (!this.sendsQuietPositions || quietPosition === undefined || quietPosition <= this.position) return;
+    this.position = quietPosition;
+  }
+
   /** An error in this timer must end only this watch. */
   private readonly bookmark = (): void => {
     this.writeBookmark().catch((error: unknown) => {
@@ -138,6 +148,7 @@ export class WatchPump {
 
   private async writeBookmark(): Promise<void> {
     const { sendsBookmarks, encoder, series, stream } = this.watch;
+    this.catchUp();
     // Wait for the event being encoded: it may contain the columns of a table.
     if (!sendsBookmarks || this.position <= this.announced || this.isEncoding) return;
     this.announced = this.position;
