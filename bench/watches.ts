@@ -1,12 +1,9 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { processorSeconds, residentBytes } from '../test/e2e/support/processes.js';
 import { TestCluster, type TestServer, tokens } from '../test/e2e/support/test-cluster.js';
 import { Sender } from './fairness/target.js';
-import type { Order, Report } from './watches/watching.js';
+import { Watchers } from './watches/watchers.js';
 
 /*
  * What watches cost one server: `npm run bench:watches -- [flags]`. Over HTTP/1.1 (a connection for each) and HTTP/2
@@ -44,30 +41,7 @@ const written = 100;
 const namespace = (i: number) => `bench-${i}`;
 const configMaps = (i: number) => `/api/v1/namespaces/${namespace(i)}/configmaps`;
 
-/** A process with open watches. */
-class Watching {
-  private readonly child = fork(fileURLToPath(new URL('./watches/watching.js', import.meta.url)));
-
-  open(server: TestServer, paths: readonly string[], http2: boolean): Promise<Report> {
-    return this.ask({ kind: 'open', url: server.url, token: tokens.admin, paths, http2 });
-  }
-
-  report(): Promise<Report> {
-    return this.ask({ kind: 'report' });
-  }
-
-  close(): void {
-    this.child.disconnect();
-  }
-
-  private async ask(order: Order): Promise<Report> {
-    this.child.send(order);
-    const ended = once(this.child, 'exit').then(() => Promise.reject(new Error('the watching process ended')));
-    const [report] = await Promise.race([once(this.child, 'message'), ended]);
-    return report as Report;
-  }
-}
-
+const watched = ({ url }: TestServer, http2: boolean) => ({ url, token: tokens.admin, http2 });
 const now = () => performance.timeOrigin + performance.now();
 const mebibytes = (bytes: number) => Math.round(bytes / 1024 / 1024);
 
@@ -76,7 +50,7 @@ async function newestVersion({ client }: TestServer): Promise<string> {
 }
 
 async function write(sender: Sender, path: string, name: string): Promise<void> {
-  const data = { sent: String(now()), text: 'key: value\n'.repeat(40) };
+  const data = { sent: now().toFixed(6), text: 'key: value\n'.repeat(40) };
   const { status } = await sender.send('POST', path, { metadata: { name }, data });
   if (status !== 201) throw new Error(`POST ${path}: ${status}`);
 }
@@ -94,10 +68,10 @@ async function settled(pid: number): Promise<number> {
 async function idle(server: TestServer, sender: Sender, http2: boolean): Promise<void> {
   const pid = server.process.pid as number;
   const before = await settled(pid);
-  const watching = new Watching();
+  const watching = new Watchers();
   const from = `resourceVersion=${await newestVersion(server)}`;
   const paths = Array.from({ length: watches }, (_, i) => `${configMaps(i)}?watch=1&allowWatchBookmarks=1&${from}`);
-  const { open } = await watching.open(server, paths, http2);
+  const { open } = await watching.open(watched(server, http2), paths);
   const memory = await settled(pid);
   const label = `${open} watches, HTTP/${http2 ? 2 : 1.1}`;
   const each = Math.round((memory - before) / open / 1024);
@@ -129,9 +103,9 @@ async function idle(server: TestServer, sender: Sender, http2: boolean): Promise
 async function burst(server: TestServer, sender: Sender, http2: boolean): Promise<void> {
   const pid = server.process.pid as number;
   for (let round = 0; round < bursts; round++) {
-    const watching = new Watching();
+    const watching = new Watchers();
     const path = `/api/v1/configmaps?watch=1&resourceVersion=${await newestVersion(server)}`;
-    await watching.open(server, Array(watchers).fill(path), http2);
+    await watching.open(watched(server, http2), Array(watchers).fill(path));
     await watching.report();
     const began = performance.now();
     const spent = processorSeconds(pid);

@@ -1,4 +1,5 @@
 import { connect as connectHttp2 } from 'node:http2';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
 /*
@@ -14,8 +15,14 @@ export type Order =
       readonly token: string;
       readonly paths: readonly string[];
       readonly http2: boolean;
+      /** Media type to ask for; default: what the server prefers. */
+      readonly accept?: string | undefined;
     }
-  | { readonly kind: 'report' };
+  | {
+      readonly kind: 'report';
+      /** Answered when this many events have come since the last report, or after 20 seconds. */
+      readonly of?: number;
+    };
 
 /** What it answers: the number of open watches, or what came since the last report. */
 export interface Report {
@@ -36,25 +43,33 @@ let open = 0;
 let bookmarks = 0;
 let ages: number[] = [];
 
-/** Reads the events of one watch. The writer leaves the time of its write in each object. */
+/** The time that the writer leaves in each object, a key with its value, in JSON and in protobuf; and bookmarks. */
+const marks = /sent\W{2,3}(\d+\.\d{6})|BOOKMARK/g;
+/** The longest beginning of a mark that may stand at the end of a chunk. */
+const longestMark = 40;
+
+/** Reads the events of one watch. */
 function reader(): (chunk: Buffer) => void {
   let rest = '';
   return (chunk) => {
-    const lines = (rest + chunk.toString('latin1')).split('\n');
-    rest = lines.pop() as string;
+    const text = rest + chunk.toString('latin1');
     const now = performance.timeOrigin + performance.now();
-    for (const line of lines) {
-      if (line.includes('"type":"BOOKMARK"')) bookmarks++;
-      const sent = /"sent":"([\d.]+)"/.exec(line)?.[1];
-      if (sent !== undefined) ages.push(now - Number(sent));
+    let end = 0;
+    for (const mark of text.matchAll(marks)) {
+      end = mark.index + mark[0].length;
+      if (mark[1] === undefined) bookmarks++;
+      else ages.push(now - Number(mark[1]));
     }
+    rest = text.slice(Math.max(end, text.length - longestMark));
   };
 }
 
-function openHttp1({ hostname, port }: URL, token: string, path: string): Promise<void> {
+function openHttp1({ hostname, port }: URL, token: string, path: string, accept: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false }, () =>
-      socket.write(`GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\n\r\n`),
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\naccept: ${accept}\r\n\r\n`,
+      ),
     );
     socket.setNoDelay(true);
     socket.once('data', (head: Buffer) => {
@@ -68,12 +83,12 @@ function openHttp1({ hostname, port }: URL, token: string, path: string): Promis
   });
 }
 
-async function openHttp2(url: URL, token: string, paths: readonly string[]): Promise<void> {
+async function openHttp2(url: URL, token: string, paths: readonly string[], accept: string): Promise<void> {
   const session = connectHttp2(url, { rejectUnauthorized: false });
   const streams = paths.map(
     (path) =>
       new Promise<void>((resolve, reject) => {
-        const stream = session.request({ ':path': path, authorization: `Bearer ${token}` });
+        const stream = session.request({ ':path': path, authorization: `Bearer ${token}`, accept });
         stream.on('response', ({ ':status': status }) => (status === 200 ? resolve() : reject(new Error(`${status}`))));
         stream.on('data', reader());
         stream.on('error', reject);
@@ -82,19 +97,25 @@ async function openHttp2(url: URL, token: string, paths: readonly string[]): Pro
   await Promise.all(streams);
 }
 
-async function openAll({ url, token, paths, http2 }: Extract<Order, { kind: 'open' }>): Promise<void> {
+async function openAll({ url, token, paths, http2, accept = '*/*' }: Extract<Order, { kind: 'open' }>): Promise<void> {
   const server = new URL(url);
   const step = http2 ? streamsOfConnection : openedAtOnce;
   for (let i = 0; i < paths.length; i += step) {
     const some = paths.slice(i, i + step);
-    if (http2) await openHttp2(server, token, some);
-    else await Promise.all(some.map((path) => openHttp1(server, token, path)));
+    if (http2) await openHttp2(server, token, some, accept);
+    else await Promise.all(some.map((path) => openHttp1(server, token, path, accept)));
     open += some.length;
   }
 }
 
+async function come(events: number): Promise<void> {
+  const until = performance.now() + 20_000;
+  while (ages.length < events && performance.now() < until) await delay(20);
+}
+
 process.on('message', async (order: Order) => {
   if (order.kind === 'open') await openAll(order);
+  else await come(order.of ?? 0);
   ages.sort((a, b) => a - b);
   const at = (part: number) => ages[Math.min(ages.length - 1, Math.floor(ages.length * part))] ?? 0;
   const report: Report = { open, events: ages.length, bookmarks, p50: at(0.5), p99: at(0.99), most: at(1) };
