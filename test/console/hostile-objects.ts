@@ -4,6 +4,9 @@ import type { ConsoleTab } from './console-tab.js';
 /** Runs wherever a page takes it for HTML. */
 export const hostileText = `"'><img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script>{{7*7}}`;
 
+/** A name of a field, in the schema of a kind. */
+export const hostileProperty = 'x<img src=x onerror=alert(3)>';
+
 /** A page of the console and a text that it must show as it is. */
 export interface HostilePage {
   readonly fragment: string;
@@ -66,6 +69,8 @@ export async function hostileObjects(write: Write): Promise<readonly HostilePage
     { fragment: '#/object/core/v1/configmaps/default/hostile?tab=timeline', shown },
     { fragment: '#/list/rbac.authorization.k8s.io/v1/clusterroles?q=hostile', shown: role },
     { fragment: `#/object/rbac.authorization.k8s.io/v1/clusterroles/-/${named}`, shown: role },
+    { fragment: '#/search?q=hostile%3C', shown: role },
+    { fragment: `#/search?q=${encodeURIComponent(hostileText)}`, shown: '0 objects' },
     { fragment: '#/list/hostile.example.com/v1/things', shown },
     { fragment: '#/object/hostile.example.com/v1/things/default/hostile', shown },
     { fragment: `#/object/core/v1/configmaps/default/${named}`, shown: role },
@@ -91,7 +96,14 @@ function hostileDefinition(): object {
             openAPIV3Schema: {
               type: 'object',
               properties: {
-                spec: { type: 'object', properties: { text: { type: 'string', description: hostileText } } },
+                spec: {
+                  type: 'object',
+                  description: hostileText,
+                  properties: {
+                    text: { type: 'string', description: hostileText },
+                    [hostileProperty]: { type: 'string', description: hostileText, enum: [hostileText] },
+                  },
+                },
               },
             },
           },

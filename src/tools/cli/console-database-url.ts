@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { quoteName, quoteText } from '../../base/database/sql-text.js';
 import { withClient } from '../../base/database/with-client.js';
 import { readerRole } from '../../storage/postgres/reader-rights.js';
+import { keepSessionsApart } from '../console/sessions-apart.js';
 
 const consoleRole = 'plinth_console';
 const passwordBytes = 24;
@@ -10,7 +11,9 @@ const passwordBytes = 24;
  * The URL with which the console of this process may query a database of our own: its role reads the views and nothing
  * else, and has a password that is new at each start and kept in memory only.
  *
- * @param databaseUrl of the owner, who may create roles; the views must exist
+ * Users of the role cannot end each other's queries, nor read their texts.
+ *
+ * @param databaseUrl of a superuser; the views must exist
  */
 export async function consoleDatabaseUrl(databaseUrl: string): Promise<string> {
   const password = randomBytes(passwordBytes).toString('base64url');
@@ -20,6 +23,7 @@ export async function consoleDatabaseUrl(databaseUrl: string): Promise<string> {
     if (rowCount === 0) await client.query(`create role ${role} login`);
     await client.query(`alter role ${role} login password ${quoteText(password)}`);
     await client.query(`grant ${quoteName(readerRole)} to ${role}`);
+    await keepSessionsApart(client);
   });
   const url = new URL(databaseUrl);
   url.username = consoleRole;

@@ -31,8 +31,15 @@ export async function openConsole(kubeconfig: string, settings: ConsoleSettings)
 /** Each query checks the role again; here the user who starts the console learns of it. */
 async function checkSql(sql: NonNullable<ConsoleSettings['sql']>, logger: Logger): Promise<void> {
   try {
-    const problem = protectionProblem(await new SqlReader(sql.url, sql).check());
+    const { protection, canMeddle } = await new SqlReader(sql.url, sql).check();
+    const problem = protectionProblem(protection);
     if (problem !== undefined) logger.warn(problem);
+    if (canMeddle) {
+      logger.warn(
+        'users of the console can end and read the queries of each other: have a superuser of the database take the ' +
+          'functions away (docs/sql.md, "What a reader can do to others")',
+      );
+    }
   } catch (error) {
     if (error instanceof DatabaseUrlError) throw new StartupError(`--sql-url: ${error.message}`);
     if (error instanceof SqlRoleError) throw new StartupError(`--sql-url: ${error.message}`);

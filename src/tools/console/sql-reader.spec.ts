@@ -7,6 +7,7 @@ import { onlyViews } from '../../base/config/sql-projection.js';
 import { Logger } from '../../base/observability/logger.js';
 import { syncSqlViews } from '../../storage/postgres/sql-views.js';
 import { type RunningConsole, startConsole } from './console-server.js';
+import { keepSessionsApart } from './sessions-apart.js';
 import { SqlBusy } from './sql-busy.js';
 import { SqlError } from './sql-error.js';
 import { SqlReader } from './sql-reader.js';
@@ -177,6 +178,44 @@ describe('questions in SQL', () => {
     const less = new SqlReader(as('reader'), { timeoutMs: 10_000, rows: 1 });
     await less.check();
     assert.deepEqual((await less.ask('alice', 'select count(*) from cluster.lag()')).rows, [['0']]);
+  });
+
+  it('of others can be neither ended nor read, once a superuser has kept the sessions apart', async () => {
+    const meddling = [
+      (pid: string) => `select pg_cancel_backend(${pid})`,
+      (pid: string) => `select pg_terminate_backend(${pid})`,
+      (pid: string) => `select query_to_xml('select pg_' || 'terminate_backend(${pid})', true, true, '')`,
+      (pid: string) => `select query from pg_stat_activity where pid = ${pid}`,
+      (pid: string) => `select query from pg_stat_get_activity(${pid})`,
+      () => 'select pg_stat_get_backend_activity(b) from pg_stat_get_backend_idset() b',
+    ];
+    const other = new pg.Client({ connectionString: url });
+    other.on('error', () => {});
+    await other.connect();
+    try {
+      assert.equal((await reader.check()).canMeddle, true);
+      const { rows } = await other.query<{ pid: number }>(`select pg_backend_pid() as pid, 'told to nobody' as secret`);
+      const pid = String(rows[0]?.pid);
+      const read = await reader.ask('mallory', meddling[3]?.(pid) ?? '');
+      assert.match(String(read.rows), /told to nobody/, 'what PostgreSQL lets everybody do');
+      await keepSessionsApart(owner);
+      assert.equal((await reader.check()).canMeddle, false);
+      for (const attack of meddling) {
+        await assert.rejects(reader.ask('mallory', attack(pid)), /permission denied for function/, attack(pid));
+      }
+      assert.equal((await other.query('select 1')).rowCount, 1, 'the session lives');
+      await owner.query('create role watcher login; grant pg_signal_backend, pg_monitor, asker to watcher');
+      const watcher = new pg.Client({ connectionString: as('watcher') });
+      await watcher.connect();
+      try {
+        assert.equal((await watcher.query('select from pg_stat_activity where pid = $1', [pid])).rowCount, 1);
+        assert.equal((await watcher.query('select pg_cancel_backend($1)', [pid])).rowCount, 1);
+      } finally {
+        await watcher.end();
+      }
+    } finally {
+      await other.end();
+    }
   });
 
   it('say what the database says', async () => {

@@ -5,6 +5,7 @@ import { databaseTargets } from '../../base/database/database-targets.js';
 import type { Protection } from '../../base/database/protection.js';
 import { FairSeats } from './fair-seats.js';
 import { NoSeat } from './no-seat.js';
+import { canMeddle } from './sessions-apart.js';
 import { SqlBusy } from './sql-busy.js';
 import { SqlError } from './sql-error.js';
 import { SqlRoleError } from './sql-role-error.js';
@@ -90,15 +91,16 @@ export class SqlReader {
   }
 
   /**
-   * Checks whether the role of the URL may send queries, and how the connection is protected.
+   * Checks whether the role of the URL may send queries, how the connection is protected, and whether those who share
+   * the role can end each other's queries.
    *
    * @throws SqlRoleError when it may do more than it should; SqlError when the database can't be queried
    */
-  async check(): Promise<Protection> {
+  async check(): Promise<{ readonly protection: Protection; readonly canMeddle: boolean }> {
     const connection = await this.connect().catch(asSqlError);
     try {
       await checkRole(connection.client);
-      return connection.protection;
+      return { protection: connection.protection, canMeddle: await canMeddle(connection.client) };
     } catch (error) {
       return asSqlError(error);
     } finally {

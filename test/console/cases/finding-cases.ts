@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { tokens } from '../../e2e/support/test-cluster.js';
@@ -54,6 +55,13 @@ export function findingCases(own: () => ConsoleInBrowser): void {
       await tab.page.fill('#find-kind', 'shop-set');
       await tab.page.click('nav >> text=Objects named');
       await tab.shows('shop-settings', '.found');
+      await tab.shows('by SQL in', 'main');
+      await tab.show(`#/search?q=${encodeURIComponent(hostileText)}`);
+      await tab.shows('0 objects, by SQL', 'main');
+      await tab.page.route('**/console/sql', (route) => route.fulfill({ status: 422, json: { message: 'no' } }));
+      await tab.show('#/search?q=shop-set');
+      await tab.shows('shop-settings', '.found');
+      assert.doesNotMatch((await tab.page.textContent('main')) ?? '', /by SQL/);
       await nothingRan(tab);
     });
     await own().inTab(async (tab) => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { eventually, tokens } from '../../e2e/support/test-cluster.js';
 import { type ConsoleInBrowser } from '../console-in-browser.js';
-import { hostileAnswers, hostileObjects, hostileText, nothingRan } from '../hostile-objects.js';
+import { hostileAnswers, hostileObjects, hostileProperty, hostileText, nothingRan } from '../hostile-objects.js';
 
 /** Attacks by what objects hold, and by other pages. */
 export function hostileCases(own: () => ConsoleInBrowser): void {
@@ -33,6 +33,32 @@ export function hostileCases(own: () => ConsoleInBrowser): void {
       await tab.show('#/object/core/v1/pods/default/writes?tab=logs');
       await tab.shows('<img src=x', '.log-line');
       assert.doesNotMatch((await tab.page.textContent('.log-line')) ?? '', /\[31m/);
+      await tab.show('#/object/hostile.example.com/v1/things/default/hostile?tab=yaml');
+      await tab.shows('spec:', '.code');
+      await tab.page.keyboard.press('E');
+      await tab.page
+        .locator('.edit .cm-line')
+        .filter({ hasText: /^spec:/ })
+        .click();
+      await tab.page.keyboard.press('End');
+      await tab.page.keyboard.press('Enter');
+      await tab.page.keyboard.type('x');
+      await tab.page.keyboard.press('Control+Space');
+      await tab.shows(hostileProperty, '.cm-tooltip-autocomplete');
+      await tab.shows('<img src=x onerror="globalThis', '.cm-completionInfo');
+      await nothingRan(tab);
+      await tab.page.keyboard.press('Enter');
+      await tab.shows(hostileProperty, '.edit .cm-line');
+      await tab.page
+        .locator('.edit .cm-line')
+        .filter({ hasText: /^ +text:/ })
+        .locator('span')
+        .first()
+        .hover();
+      await tab.shows('<img src=x onerror="globalThis', '.cm-tooltip-hover');
+      await nothingRan(tab);
+      await tab.page.keyboard.press('Escape');
+      await tab.page.click('.edit >> text=/^Cancel$/');
       await tab.show('#/create');
       await tab.fillYaml(`apiVersion: v1\nkind: ${JSON.stringify(hostileText)}\n`);
       await tab.page.click('text=Try (dry run)');

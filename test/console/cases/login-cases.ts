@@ -6,7 +6,7 @@ import { openConsole } from '../../../src/tools/cli/open-console.js';
 import { tokens } from '../../e2e/support/test-cluster.js';
 import { clientSecret } from '../../support/identity-provider.js';
 import { type ConsoleInBrowser, configMaps, rows } from '../console-in-browser.js';
-import { ConsoleTab } from '../console-tab.js';
+import { ConsoleTab, editorContent } from '../console-tab.js';
 
 /** Logins, rights and the keyboard. */
 export function loginCases(own: () => ConsoleInBrowser): void {
@@ -71,6 +71,41 @@ export function loginCases(own: () => ConsoleInBrowser): void {
       await tab.close();
       await signOn.stop();
     }
+  });
+
+  it('shows nobody what the user before has typed', async () => {
+    const tab = await ConsoleTab.open(own().browser, own().running.url);
+    const { page } = tab;
+    const typed = async () => {
+      await tab.show('#/create');
+      await page.waitForSelector(editorContent);
+      return tab.yamlText();
+    };
+    const type = async () => {
+      await typed();
+      await tab.fillYaml('kind: Secret\nstringData: {password: typed-by-admin}\n');
+    };
+    await tab.login(tokens.admin);
+    await type();
+    await page.click('text=Log out');
+    await page.waitForSelector('#login');
+    await tab.login(tokens.alice);
+    await tab.shows('alice', '.user');
+    assert.doesNotMatch(await typed(), /typed-by-admin/);
+    await page.click('text=Log out');
+    await page.waitForSelector('#login');
+    await tab.login(tokens.admin);
+    await tab.shows('admin', '.user');
+    await type();
+    // The session ends without a logout.
+    await page.context().clearCookies();
+    await tab.show('#/list/core/v1/configmaps');
+    await page.waitForSelector('#login');
+    await tab.login(tokens.alice);
+    await tab.shows('alice', '.user');
+    assert.doesNotMatch(await typed(), /typed-by-admin/);
+    assert.deepEqual(tab.faults, []);
+    await tab.close();
   });
 
   it('gives a user what the user may, and says what not', async () => {

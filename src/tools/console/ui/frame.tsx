@@ -1,6 +1,7 @@
 import { ClusterChoice } from './cluster-choice.js';
 import { showHelp } from './help.js';
 import { Icon } from './icons.js';
+import { Logo } from './logo.js';
 import { adjust, chosenNamespace, go, route } from './navigation.js';
 import { type LoggedIn, logout, namespaces } from './session.js';
 import { navShown } from './side-nav.js';
@@ -23,9 +24,7 @@ export function Header({ login, toggleTime }: { readonly login: LoggedIn; readon
         <Icon name="menu" />
       </button>
       <a class="brand" href="#/" aria-label="Plinth: overview">
-        <svg viewBox="0 0 16 16" aria-hidden="true">
-          <path d="M2.5 2h11v2.4h-11zM5 5.6h6v4.8H5zM1.5 11.6h13V14h-13z" />
-        </svg>
+        <Logo />
         <span>Plinth</span>
       </a>
       <ClusterChoice />

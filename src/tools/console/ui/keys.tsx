@@ -64,6 +64,7 @@ export const keyHelp: readonly (readonly [keys: string, what: string])[] = [
   ['D', 'delete the object'],
   ['c', 'create objects from YAML'],
   ['s, m', 'the server, the map of the namespace'],
+  ['T', 'the time machine'],
   ['t', 'light or dark'],
   ['Esc', 'leave a field, or go back'],
   ['?', 'this help'],

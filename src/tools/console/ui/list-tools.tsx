@@ -85,6 +85,7 @@ interface FilterProps {
 }
 
 function Filter({ id, label, hint = '', value, change, isLive = false }: FilterProps) {
+  const isFocused = useSignal(false);
   return (
     <input
       id={id}
@@ -92,10 +93,12 @@ function Filter({ id, label, hint = '', value, change, isLive = false }: FilterP
       class={value === '' ? '' : 'set'}
       aria-label={label}
       title={label}
-      placeholder={hint === '' ? label : `${label}: ${hint}`}
+      placeholder={isFocused.value && hint !== '' ? hint : label}
       autocomplete="off"
       spellcheck={false}
       value={value}
+      onFocus={() => (isFocused.value = true)}
+      onBlur={() => (isFocused.value = false)}
       onInput={(event) => isLive && change(event.currentTarget.value)}
       onChange={(event) => !isLive && change(event.currentTarget.value.trim())}
       onKeyDown={(event) => {

@@ -1,5 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { ClusterChoice } from './cluster-choice.js';
+import { Logo } from './logo.js';
 import { login, loginAtProvider, loginProblem, logins, shownCluster } from './session.js';
 
 /** Takes a token or a kubeconfig, as text or as a file. */
@@ -34,7 +35,10 @@ export function LoginPage() {
   const shown = problem.value || loginProblem.value;
   return (
     <main class="login">
-      <h1>Plinth</h1>
+      <h1 class="brand">
+        <Logo /> Plinth
+      </h1>
+      <p class="quiet">The console of your cluster: everything in it, and everything that was.</p>
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { Blank } from './blank.js';
 import { bindKeys } from './keys.js';
 import { pathOf } from './kinds.js';
 import {
@@ -14,7 +15,7 @@ import { shownVersion } from './moment.js';
 import { chosenNamespace } from './navigation.js';
 import { loadObjects } from './owners.js';
 import { formatRoute } from './routes.js';
-import { api, kinds } from './session.js';
+import { api, kinds, namespaces } from './session.js';
 
 interface Loaded {
   readonly map: NamespaceMap;
@@ -50,23 +51,47 @@ export function MapPage({ namespace }: { readonly namespace: string }) {
   return (
     <section class="page">
       <header class="tools">
-        <h1>Map of {namespace || '…'}</h1>
+        <h1>{namespace === '' ? 'Map' : `Map of ${namespace}`}</h1>
         <span class="gap" />
-        <button type="button" onClick={() => round.value++} title="r">
-          Read again
-        </button>
+        {namespace !== '' && (
+          <button type="button" onClick={() => round.value++} title="r">
+            Read again
+          </button>
+        )}
       </header>
       <p role="status" class="problem">
         {problem.value}
         {shown.value?.problems.join('; ')}
       </p>
-      {namespace === '' && <p class="quiet">Choose a namespace above (n).</p>}
+      {namespace === '' && <Choice />}
       {namespace !== '' && shown.value === undefined && problem.value === '' && (
         <p class="quiet">Looking for relations…</p>
       )}
-      {shown.value?.map.nodes.length === 0 && <p class="quiet">Nothing here has to do with anything else.</p>}
+      {shown.value?.map.nodes.length === 0 && (
+        <Blank icon="map" title="Nothing here has to do with anything else">
+          <p>The map shows owners, selectors and routes.</p>
+        </Blank>
+      )}
       {shown.value !== undefined && shown.value.map.nodes.length > 0 && <Drawing map={shown.value.map} />}
     </section>
+  );
+}
+
+/** How many namespaces are offered; the field at the top takes any. */
+const mostOffered = 12;
+
+function Choice() {
+  const offered = namespaces.value.slice(0, mostOffered);
+  return (
+    <Blank icon="map" title="Choose a namespace">
+      <p>Its map shows who owns whom, what services and policies select, and where routes lead.</p>
+      {offered.map((name) => (
+        <a key={name} class="button" href={formatRoute({ page: 'map', namespace: name })}>
+          {name}
+        </a>
+      ))}
+      {namespaces.value.length > offered.length && <p>The others are in the field at the top (n).</p>}
+    </Blank>
   );
 }
 

@@ -180,6 +180,15 @@ function Bar({ parts }: { readonly parts: readonly (readonly [Tone, number])[] }
   );
 }
 
+/** What is said where no pod has a problem. */
+function fineText({ columns, all }: LiveTable): string {
+  if (all.length === 0) return 'There are no pods yet';
+  const { busy, warn } = countPods(columns, all).byTone;
+  const young = busy + warn;
+  if (young === 0) return 'All pods run';
+  return `${young} ${young === 1 ? 'pod begins or ends' : 'pods begin or end'}; all others run`;
+}
+
 function Problems({ pods, data }: PartProps) {
   const found = podProblems(pods.columns, pods.all, now.value);
   const nodes = nodeProblems(data?.nodes ?? []);
@@ -190,7 +199,7 @@ function Problems({ pods, data }: PartProps) {
         <h2 id="pods-title">Pods that don't run</h2>
         {found.length === 0 ? (
           <p class="fine">
-            <StatusText tone="good" text={pods.all.length === 0 ? 'There are no pods yet' : 'All pods run'} />
+            <StatusText tone="good" text={fineText(pods)} />
           </p>
         ) : (
           <PodProblems problems={found} />

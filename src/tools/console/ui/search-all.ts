@@ -18,6 +18,8 @@ export interface SearchState {
   readonly cut: readonly string[];
   /** Kinds that can't be listed, by the user or at all. */
   readonly refused: readonly string[];
+  /** Where the database found them: how long it took, in milliseconds. */
+  readonly bySqlMs?: number;
 }
 
 /** Kinds that say nothing by their names, or exist a thousandfold. */

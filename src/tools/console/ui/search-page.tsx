@@ -2,11 +2,15 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Blank } from './blank.js';
 import { nounOfKind } from './kind-title.js';
+import type { Kind } from './kinds.js';
 import { shownVersion } from './moment.js';
 import { chosenNamespace, go } from './navigation.js';
 import { formatRoute } from './routes.js';
 import { type SearchState, searchAll } from './search-all.js';
-import { api, kinds } from './session.js';
+import { foundIn, searchQuestion } from './search-sql.js';
+import { api, kinds, session } from './session.js';
+import { ask } from './sql-answer.js';
+import { tablesOf, tablesQuestion } from './sql-completion.js';
 import { TableHead } from './table-head.js';
 
 /** Objects of all kinds whose names contain a text. */
@@ -23,7 +27,15 @@ export function SearchPage({ text }: { readonly text: string }) {
     const show = (next: SearchState) => {
       state.value = next;
     };
-    void searchAll(api, { kinds: known.all, suffix: known.suffix, namespace, text }, show, stop.signal);
+    const byLists = () =>
+      searchAll(api, { kinds: known.all, suffix: known.suffix, namespace, text }, show, stop.signal);
+    const hasSql = session.peek()?.sql === true && shownVersion() === '';
+    if (hasSql) {
+      // Whatever the database can't say, lists can.
+      searchBySql(known.all, { namespace, text }, stop.signal)
+        .then((found) => (found === undefined ? byLists() : show(found)))
+        .catch(() => (stop.signal.aborted ? undefined : byLists()));
+    } else void byLists();
     return () => stop.abort();
   }, [text, namespace, shownVersion()]);
   return (
@@ -50,16 +62,38 @@ export function SearchPage({ text }: { readonly text: string }) {
         </button>
         <span class="quiet">in {namespace === '' ? 'all namespaces' : namespace}</span>
       </form>
+      {text.trim() === '' && (
+        <Blank title="Find any object by a part of its name">
+          <p>It looks through all kinds that you may list, but for events and leases.</p>
+        </Blank>
+      )}
       {state.value !== undefined && <Found state={state.value} />}
     </section>
   );
 }
 
-function Found({ state: { found, left, cut, refused } }: { readonly state: SearchState }) {
+/** How many objects are shown at most. */
+const mostFound = 500;
+
+/** Asks the database; undefined where the question would be too long for it. */
+async function searchBySql(
+  all: readonly Kind[],
+  sought: { readonly namespace: string; readonly text: string },
+  signal: AbortSignal,
+): Promise<SearchState | undefined> {
+  const tables = tablesOf((await ask('/console/sql', { sql: tablesQuestion }, signal)).rows);
+  const question = searchQuestion(tables, { ...sought, most: mostFound });
+  if (question === undefined) return undefined;
+  const { rows, ms } = await ask('/console/sql', { sql: question }, signal);
+  return { found: foundIn(rows, all), left: 0, cut: [], refused: [], bySqlMs: ms };
+}
+
+function Found({ state: { found, left, cut, refused, bySqlMs } }: { readonly state: SearchState }) {
   return (
     <>
-      <p role="status" class="quiet">
+      <p role="status" class="quiet found-so-far">
         {found.length} {found.length === 1 ? 'object' : 'objects'}
+        {bySqlMs === undefined ? '' : `, by SQL in ${Math.round(bySqlMs)} ms`}
         {left > 0 ? `, ${left} kinds left to look through` : ''}
         {cut.length > 0 ? `; of ${cut.join(', ')} only the first 5,000` : ''}
         {refused.length > 0 ? `; not listed: ${refused.join(', ')}` : ''}

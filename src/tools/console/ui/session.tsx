@@ -131,9 +131,20 @@ async function finishLogin(answer: string): Promise<void> {
 
 type Entered = LoggedIn & { readonly key: string };
 
+/** Whether somebody has been logged in since the page was loaded. */
+let isUsed = false;
+session.subscribe((login) => {
+  if (login) isUsed = true;
+});
+
 async function enter(answer: Entered): Promise<void> {
   key = answer.key;
   keepKey(cluster, answer.key);
+  if (isUsed) {
+    // Perhaps somebody else: nothing that was read or typed before may stay in the memory of the page.
+    location.reload();
+    return;
+  }
   session.value = answer;
   loginProblem.value = '';
   await loadKindsAtLast();
@@ -141,7 +152,13 @@ async function enter(answer: Entered): Promise<void> {
 
 export async function logout(): Promise<void> {
   await api.text('/console/logout', { method: 'POST', body: '{}' }).catch(() => {});
+  leave();
+}
+
+/** Forgets all that the page knows. */
+function leave(): void {
   forget('');
+  location.reload();
 }
 
 function forget(why: string): void {
@@ -186,5 +203,5 @@ export async function loadKinds(): Promise<void> {
 
 // A logout in one tab is one in all.
 addEventListener('storage', ({ key: name, newValue }) => {
-  if (name === keyName(cluster) && newValue === null && session.value) forget('');
+  if (name === keyName(cluster) && newValue === null && session.value) leave();
 });

@@ -197,19 +197,22 @@ function Answer({ answer }: { readonly answer: SqlAnswer }) {
   const more = rows.length - drawn.value;
   return (
     <>
-      <p class="quiet" role="status">
-        {isCut ? `The first ${rows.length} rows` : `${rows.length} rows`} in {Math.round(ms)} ms
-      </p>
-      {rows.length > 0 && (
-        <p class="actions">
-          <button type="button" onClick={() => downloadText(csvOf(answer), 'answer.csv', 'text/csv')}>
-            Download CSV
-          </button>
-          <button type="button" onClick={() => downloadText(jsonOf(answer), 'answer.json', 'application/json')}>
-            Download JSON
-          </button>
+      <div class="actions">
+        <p class="quiet" role="status">
+          {isCut ? `The first ${rows.length} rows` : `${rows.length} rows`} in {Math.round(ms)} ms
         </p>
-      )}
+        {rows.length > 0 && (
+          <>
+            <span class="gap" />
+            <button type="button" onClick={() => downloadText(csvOf(answer), 'answer.csv', 'text/csv')}>
+              Download CSV
+            </button>
+            <button type="button" onClick={() => downloadText(jsonOf(answer), 'answer.json', 'application/json')}>
+              Download JSON
+            </button>
+          </>
+        )}
+      </div>
       <div class="wide">
         <table class="plain">
           <thead>

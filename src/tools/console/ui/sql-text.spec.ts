@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Kind } from './kinds.js';
+import { foundIn, searchQuestion } from './search-sql.js';
 import { completions, tablesOf } from './sql-completion.js';
 import { csvOf, jsonOf } from './sql-export.js';
 
@@ -21,6 +23,48 @@ describe('answers of SQL as files', () => {
       JSON.parse('{"a":"1","__proto__":null,"a_2":"2"}'),
     ]);
     assert.deepEqual(JSON.parse(jsonOf({ columns: ['a'], rows: [] })), []);
+  });
+});
+
+describe('the search over all kinds by SQL', () => {
+  const columns = ['namespace', 'name', 'uid', 'resource_version', 'object'];
+
+  it('asks each view of a kind, with texts of users as texts only', () => {
+    const tables = new Map([
+      ['pods', columns],
+      ['odd"name', columns],
+      ['audit', ['at']],
+      ['events_x', columns],
+    ]);
+    const question = searchQuestion(tables, { text: `it's'; drop`, namespace: `o'hara`, most: 10 }) ?? '';
+    assert.match(question, /lower\('it''s''; drop'\)/);
+    assert.match(question, /namespace = 'o''hara'/);
+    assert.match(question, /from cluster\."pods",/);
+    assert.match(question, /from cluster\."odd""name",/);
+    assert.doesNotMatch(question, /audit|events/);
+    const many = new Map(Array.from({ length: 1000 }, (_, index) => [`kind${index}`, columns]));
+    assert.equal(searchQuestion(many, { text: 'x', namespace: '', most: 10 }), undefined);
+    assert.equal(searchQuestion(new Map(), { text: 'x', namespace: '', most: 10 }), undefined);
+  });
+
+  it('knows kinds by what objects say, and those of encrypted ones by the view', () => {
+    const kind = (group: string, resource: string, name: string) =>
+      ({ group, resource, kind: name, version: 'v1' }) as unknown as Kind;
+    const kinds = [kind('', 'secrets', 'Secret'), kind('a.io', 'things', 'Thing'), kind('b.io', 'things', 'Thing')];
+    const rows = [
+      ['things', 'x', 'one', 'b.io/v1', 'Thing'],
+      ['secrets', 'x', 'two', null, null],
+      ['things_b_io', null, 'three', null, null],
+      ['gone', 'x', 'four', 'gone.io/v1', 'Gone'],
+    ];
+    assert.deepEqual(
+      foundIn(rows, kinds).map((found) => [found.kind.group, found.name, found.namespace]),
+      [
+        ['b.io', 'one', 'x'],
+        ['', 'two', 'x'],
+        ['b.io', 'three', ''],
+      ],
+    );
   });
 });
 

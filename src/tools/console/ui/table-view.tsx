@@ -77,7 +77,7 @@ export function TableView(props: TableViewProps) {
         <colgroup>
           <col style={{ width: `${markWidth}px` }} />
           {widths.map((width, index) => (
-            <col key={index} style={{ width: `${((100 * width) / least).toFixed(2)}%` }} />
+            <col key={index} style={{ width: `${((100 * width) / (least + markWidth)).toFixed(2)}%` }} />
           ))}
         </colgroup>
         <TableHead {...{ shown, showsNamespace, sorting, sort, rows, selected }} />
