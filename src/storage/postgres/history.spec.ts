@@ -253,6 +253,28 @@ describe('the past behind the log', () => {
       assert.equal(same?.count, 1);
     }));
 
+  it('names who wrote, not who lost fields to another writer', () =>
+    Scene.use(server, async ({ owner }) => {
+      const object = (...managedFields: readonly object[]) => JSON.stringify({ metadata: { managedFields } });
+      const at = (minute: number) => `2026-01-01T10:0${minute}:00Z`;
+      const applied = (fields: object) => ({ manager: 'apply', operation: 'Apply', time: at(1), fieldsV1: fields });
+      const edited = { manager: 'edit', operation: 'Update', time: at(2), fieldsV1: { a: {} } };
+      // The API gives the entry of a writer who scales no time.
+      const scaled = { manager: 'scale', operation: 'Update', subresource: 'scale', fieldsV1: { replicas: {} } };
+      const cases = [
+        [object(applied({ a: {}, replicas: {} })), object(scaled, applied({ a: {} })), 'scale'],
+        [object(applied({ a: {} })), object(edited, applied({})), 'edit'],
+        [object(scaled, edited), object(scaled, { ...edited, time: at(3) }), 'edit'],
+        [object(scaled), object(scaled), null],
+        [null, object(applied({}), edited), 'edit'],
+        ['{}', '{"metadata":{"managedFields":5}}', null],
+      ] as const;
+      for (const [before, after, manager] of cases) {
+        const { rows } = await owner.query('select plinth.field_manager($1, $2) as manager', [before, after]);
+        assert.deepEqual(rows, [{ manager }], after);
+      }
+    }));
+
   it('shows what happened to an object, by whom, and what changed', () =>
     HistoryScene.use(server, async (scene) => {
       const { storage, owner } = scene;

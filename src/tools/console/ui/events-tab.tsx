@@ -74,23 +74,25 @@ export function EventsTab({ object }: { readonly object: ApiObject }) {
     );
   }
   return (
-    <table class="plain">
-      <TableHead titles={['Last seen', 'Reason', 'Message', 'Times', 'From']} />
-      <tbody>
-        {shown.map((event) => (
-          <tr key={event.metadata.name}>
-            <td title={lastTime(event)} class="time">
-              {agoText(lastTime(event), now.value)}
-            </td>
-            <td>
-              <StatusText tone={event.type === 'Warning' ? 'warn' : 'idle'} text={event.reason ?? event.type ?? ''} />
-            </td>
-            <td>{event.message}</td>
-            <td class="number">{event.series?.count ?? event.count ?? 1}</td>
-            <td class="quiet">{event.source?.component || event.reportingComponent}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <div class="wide">
+      <table class="plain events">
+        <TableHead titles={['Last seen', 'Reason', 'Message', 'Times', 'From']} />
+        <tbody>
+          {shown.map((event) => (
+            <tr key={event.metadata.name}>
+              <td title={lastTime(event)} class="time">
+                {agoText(lastTime(event), now.value)}
+              </td>
+              <td>
+                <StatusText tone={event.type === 'Warning' ? 'warn' : 'idle'} text={event.reason ?? event.type ?? ''} />
+              </td>
+              <td>{event.message}</td>
+              <td class="number">{event.series?.count ?? event.count ?? 1}</td>
+              <td class="quiet">{event.source?.component || event.reportingComponent}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -120,26 +120,28 @@ function Drawing({ map }: { readonly map: NamespaceMap }) {
       <p class="quiet legend">
         <span class="owns">owns</span> <span class="selects">selects</span> <span class="routes">routes to</span>
       </p>
-      {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links has no element of its own */}
-      <svg
-        class="map"
-        width={map.columns * cellWidth}
-        height={map.rows * cellHeight + 8}
-        role="group"
-        aria-label="Objects of the namespace and what belongs to what"
-      >
-        {map.edges.map((edge) => (
-          <Line
-            key={`${edge.from} ${edge.to} ${edge.how}`}
-            edge={edge}
-            from={places.get(edge.from)}
-            to={places.get(edge.to)}
-          />
-        ))}
-        {map.nodes.map((node) => (
-          <Box key={node.id} node={node} />
-        ))}
-      </svg>
+      <div class="wide">
+        {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links has no element of its own */}
+        <svg
+          class="map"
+          width={map.columns * cellWidth}
+          height={map.rows * cellHeight + 8}
+          role="group"
+          aria-label="Objects of the namespace and what belongs to what"
+        >
+          {map.edges.map((edge) => (
+            <Line
+              key={`${edge.from} ${edge.to} ${edge.how}`}
+              edge={edge}
+              from={places.get(edge.from)}
+              to={places.get(edge.to)}
+            />
+          ))}
+          {map.nodes.map((node) => (
+            <Box key={node.id} node={node} />
+          ))}
+        </svg>
+      </div>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { fieldChanges } from './field-changes.js';
 import type { Kind } from './kinds.js';
 import { type Change, isWanted } from './timeline-fold.js';
-import type { ApiObject } from './yaml-text.js';
+import type { ApiObject, ManagedFields } from './yaml-text.js';
 
 /** What became of one object between two moments. */
 export interface ObjectChange {
@@ -50,7 +50,7 @@ function changeOf(
   const { name, namespace = '' } = (after ?? before)?.metadata ?? { name: '' };
   const base = { kind, namespace, name, before, after };
   if (after === undefined) return { ...base, verb: 'deleted', changes: [], writers: [], time: '', isQuiet: false };
-  const { writers, time } = writersSince(after, from);
+  const { writers, time } = writersSince(after, before, from);
   const written = { ...base, writers, time: time || (after.metadata.creationTimestamp ?? '') };
   if (before === undefined) return { ...written, verb: 'created', changes: [], isQuiet: false };
   if (before.metadata.resourceVersion === after.metadata.resourceVersion) return undefined;
@@ -64,18 +64,31 @@ function changeOf(
   };
 }
 
-/** Managed fields carry whole seconds. */
-function writersSince({ metadata }: ApiObject, from: number): { writers: readonly string[]; time: string } {
+/** Managed fields carry whole seconds. The API gives the entry of a writer who scaled no time: it counts where it is new. */
+function writersSince(
+  after: ApiObject,
+  before: ApiObject | undefined,
+  from: number,
+): { writers: readonly string[]; time: string } {
   const since = Math.floor(from / 1000) * 1000;
-  const { managedFields } = metadata;
-  const entries = (Array.isArray(managedFields) ? managedFields : []).filter(
-    ({ time }) => typeof time === 'string' && Date.parse(time) >= since,
+  const known = new Set(managersOf(before).map(nameOfEntry));
+  const entries = managersOf(after).filter((entry) =>
+    typeof entry.time === 'string' ? Date.parse(entry.time) >= since : !known.has(nameOfEntry(entry)),
   );
   const byTime = entries.toSorted((a, b) => (String(a.time) < String(b.time) ? 1 : -1));
   // Who wrote more than the status comes first.
   const ordered = byTime.toSorted((a, b) => Number(a.subresource === 'status') - Number(b.subresource === 'status'));
   const writers = new Set(ordered.map(({ manager }) => (typeof manager === 'string' ? manager : '')).filter(Boolean));
   return { writers: [...writers], time: byTime[0]?.time ?? '' };
+}
+
+function managersOf(object: ApiObject | undefined): readonly ManagedFields[] {
+  const { managedFields } = object?.metadata ?? {};
+  return Array.isArray(managedFields) ? managedFields : [];
+}
+
+function nameOfEntry({ manager, operation, subresource }: ManagedFields): string {
+  return JSON.stringify([manager, operation, subresource]);
 }
 
 /** Values of Secrets are hidden wherever they were not asked for. */

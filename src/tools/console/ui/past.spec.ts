@@ -167,11 +167,17 @@ describe('what changed between two moments', () => {
         object('same', '1'),
         object('gone', '2'),
         object('edited', '3', { spec: 1 }),
+        object('scaled', '3', { spec: 1 }, [earlier, { manager: 'scaled-before', subresource: 'scale' }]),
         object('quiet', '4', { status: 1 }),
       ],
       [
         object('same', '1'),
         object('edited', '5', { spec: 2 }, [earlier, loop, later]),
+        object('scaled', '6', { spec: 2 }, [
+          { manager: 'scaled-before', subresource: 'scale' },
+          { manager: 'kubectl', subresource: 'scale' },
+          earlier,
+        ]),
         object('quiet', '6', { status: 2 }, [loop]),
         object('new', '7'),
       ],
@@ -182,6 +188,7 @@ describe('what changed between two moments', () => {
       [
         ['gone', 'deleted', [], false],
         ['edited', 'changed', ['kubectl-edit', 'loop'], false],
+        ['scaled', 'changed', ['kubectl'], false],
         ['quiet', 'changed', ['loop'], true],
         ['new', 'created', [], false],
       ],

@@ -162,19 +162,21 @@ function Card({ title, value }: { readonly title: string; readonly value: string
 function Rows({ titles, rows }: { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }) {
   if (rows.length === 0) return <p class="quiet">none</p>;
   return (
-    <table class="plain">
-      <TableHead titles={titles} />
-      <tbody>
-        {rows.map((cells) => (
-          <tr key={cells.slice(0, 2).join()}>
-            {cells.map((cell, index) => (
-              <td key={titles[index]} class={/^[\d.—-]/.test(cell) ? 'number' : ''}>
-                {cell}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <div class="wide">
+      <table class="plain">
+        <TableHead titles={titles} />
+        <tbody>
+          {rows.map((cells) => (
+            <tr key={cells.slice(0, 2).join()}>
+              {cells.map((cell, index) => (
+                <td key={titles[index]} class={/^[\d.—-]/.test(cell) ? 'number' : ''}>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -213,7 +213,7 @@ function Answer({ answer }: { readonly answer: SqlAnswer }) {
           </>
         )}
       </div>
-      <div class="wide">
+      <div class="wide answer">
         <table class="plain">
           <thead>
             <tr>

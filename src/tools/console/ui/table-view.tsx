@@ -109,7 +109,7 @@ export function TableView(props: TableViewProps) {
 
 /** The columns that fit, and the widths of all columns behind that of the boxes, in pixels. */
 function fitColumns(
-  { columns, scrolls }: Pick<TableViewProps, 'columns' | 'scrolls'>,
+  { columns, scrolls, showsNamespace: hasNamespace }: Pick<TableViewProps, 'columns' | 'scrolls' | 'showsNamespace'>,
   inSight: readonly Row[],
   showsNamespace: boolean,
   width: number,
@@ -117,8 +117,12 @@ function fitColumns(
   const namespaces = inSight.map(({ namespace }) => namespace);
   const ofNamespace = showsNamespace ? textWidth(namespaces, 10) : 0;
   const space = width - markWidth - ofNamespace;
+  const besideName =
+    hasNamespace && !showsNamespace
+      ? Math.max(0, ...namespaces.map(({ length }) => Math.min(length, 20))) * smallLetter + 8
+      : 0;
   const wanted = columns.map((column, place) => {
-    const own = columnWidth(column, inSight);
+    const own = columnWidth(column, inSight) + (place === 0 ? besideName : 0);
     // A long name must not push out what says how things stand.
     return place === 0 && !scrolls ? Math.min(own, Math.max(150, space * 0.55)) : own;
   });
@@ -129,6 +133,8 @@ function fitColumns(
 
 /** Below this width of the table in pixels, the namespace has no column of its own. */
 const narrow = 460;
+/** Width of a letter of the small texts, in pixels. */
+const smallLetter = 6;
 /** Width of the column with the boxes to tick, in pixels. */
 const markWidth = 38;
 
@@ -353,5 +359,5 @@ function columnWidth({ name, index }: ShownColumn, rows: readonly Row[]): number
 /** The width of the longest text in pixels, with the space around it. */
 function textWidth(texts: readonly string[], least: number): number {
   const letters = Math.min(48, Math.max(least, ...texts.map(({ length }) => length)));
-  return letters * 7 + 22;
+  return letters * 7.2 + 24;
 }
