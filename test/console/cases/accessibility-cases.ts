@@ -132,9 +132,15 @@ export function accessibilityCases(own: () => ConsoleInBrowser): void {
         if (open !== undefined) await tab.page.reload();
       }
       await tab.page.setViewportSize({ width: 390, height: 800 });
-      await tab.show('#/list/core/v1/configmaps?ns=default&open=default%2Freachable');
-      await tab.page.waitForSelector('.panel .summary');
-      for (const fault of await barriers(tab)) found.push(`narrow: ${fault}`);
+      for (const { fragment, shown } of sights.filter(({ open }) => open === undefined)) {
+        await tab.show(fragment);
+        await tab.page.waitForSelector(shown);
+        for (const fault of await barriers(tab)) found.push(`narrow, ${fragment}: ${fault}`);
+        const isWider = await tab.run<boolean>(
+          `document.querySelector('main').scrollWidth > document.querySelector('main').clientWidth`,
+        );
+        if (isWider) found.push(`narrow, ${fragment}: the page is wider than the window`);
+      }
       await tab.page.click('[aria-label=Pages]');
       await tab.page.waitForSelector('nav.shown');
       for (const fault of await barriers(tab)) found.push(`narrow navigation: ${fault}`);

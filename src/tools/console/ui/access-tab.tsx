@@ -8,6 +8,7 @@ import { Values } from './sections-view.js';
 import { api, kinds } from './session.js';
 import { kindOfTarget } from './target-link.js';
 import { askedVerbs, type Holder, type RbacObjects, whoMay } from './who-may.js';
+import { Wide } from './wide.js';
 
 const group = 'rbac.authorization';
 
@@ -73,7 +74,7 @@ export function AccessTab({ route }: { readonly route: ObjectRoute }) {
 
 function Matrix({ holders }: { readonly holders: readonly Holder[] }) {
   return (
-    <div class="wide">
+    <Wide>
       <table class="plain matrix">
         <thead>
           <tr>
@@ -104,7 +105,7 @@ function Matrix({ holders }: { readonly holders: readonly Holder[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }
 

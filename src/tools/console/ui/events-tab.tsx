@@ -9,6 +9,7 @@ import { StatusText } from './status-badge.js';
 import { TableHead } from './table-head.js';
 import { agoText } from './times.js';
 import { useWhileShown } from './use-follow.js';
+import { Wide } from './wide.js';
 import { type ApiObject, readObject } from './yaml-text.js';
 
 interface EventObject {
@@ -74,7 +75,7 @@ export function EventsTab({ object }: { readonly object: ApiObject }) {
     );
   }
   return (
-    <div class="wide">
+    <Wide>
       <table class="plain events">
         <TableHead titles={['Last seen', 'Reason', 'Message', 'Times', 'From']} />
         <tbody>
@@ -93,6 +94,6 @@ export function EventsTab({ object }: { readonly object: ApiObject }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }

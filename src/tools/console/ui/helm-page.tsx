@@ -10,6 +10,7 @@ import type { Tone } from './status.js';
 import { StatusText } from './status-badge.js';
 import { TableHead } from './table-head.js';
 import { agoText } from './times.js';
+import { Wide } from './wide.js';
 
 const tones: Readonly<Record<string, Tone>> = {
   deployed: 'good',
@@ -76,7 +77,7 @@ export function HelmPage({ namespace }: { readonly namespace: string }) {
 
 function Releases({ releases }: { readonly releases: readonly HelmRevision[] }) {
   return (
-    <div class="wide">
+    <Wide>
       <table class="plain">
         <TableHead titles={['Name', 'Namespace', 'Status', 'Revision', 'Changed']} />
         <tbody>
@@ -97,6 +98,6 @@ function Releases({ releases }: { readonly releases: readonly HelmRevision[] }) 
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }

@@ -16,6 +16,7 @@ import { chosenNamespace } from './navigation.js';
 import { loadObjects } from './owners.js';
 import { formatRoute } from './routes.js';
 import { api, kinds, namespaces } from './session.js';
+import { Wide } from './wide.js';
 
 interface Loaded {
   readonly map: NamespaceMap;
@@ -120,7 +121,7 @@ function Drawing({ map }: { readonly map: NamespaceMap }) {
       <p class="quiet legend">
         <span class="owns">owns</span> <span class="selects">selects</span> <span class="routes">routes to</span>
       </p>
-      <div class="wide">
+      <Wide>
         {/* biome-ignore lint/a11y/useSemanticElements: a drawing of links has no element of its own */}
         <svg
           class="map"
@@ -141,7 +142,7 @@ function Drawing({ map }: { readonly map: NamespaceMap }) {
             <Box key={node.id} node={node} />
           ))}
         </svg>
-      </div>
+      </Wide>
     </>
   );
 }

@@ -11,6 +11,7 @@ import { toneOfCell } from './status.js';
 import { StatusText } from './status-badge.js';
 import { type Column, type Row, readTable } from './table.js';
 import { kindOfTarget } from './target-link.js';
+import { Wide } from './wide.js';
 import type { ApiObject } from './yaml-text.js';
 
 /** What else belongs to an object: a list of another kind, by a selector. */
@@ -121,7 +122,7 @@ function RelatedRows({ kind, columns, rows }: RelatedRowsProps) {
     .filter(({ priority }) => priority === 0)
     .slice(0, mostColumns);
   return (
-    <div class="wide">
+    <Wide>
       <table class="plain">
         <thead>
           <tr>
@@ -151,6 +152,6 @@ function RelatedRows({ kind, columns, rows }: RelatedRowsProps) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }

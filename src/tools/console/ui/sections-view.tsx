@@ -3,6 +3,7 @@ import { kinds } from './session.js';
 import { StatusText } from './status-badge.js';
 import { TableHead } from './table-head.js';
 import { hrefOf } from './target-link.js';
+import { Wide } from './wide.js';
 
 export function Sections({ sections }: { readonly sections: readonly Section[] }) {
   return sections.map((section) => (
@@ -20,7 +21,7 @@ export function Sections({ sections }: { readonly sections: readonly Section[] }
           ))}
         </dl>
       ) : (
-        <div class="wide">
+        <Wide>
           <table class="plain">
             <TableHead titles={section.titles} />
             <tbody>
@@ -35,7 +36,7 @@ export function Sections({ sections }: { readonly sections: readonly Section[] }
               ))}
             </tbody>
           </table>
-        </div>
+        </Wide>
       )}
     </section>
   ));

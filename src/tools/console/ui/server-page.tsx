@@ -8,6 +8,7 @@ import { bytesText, rateText, type ServerNumbers, serverNumbers, timeText } from
 import { api, session } from './session.js';
 import { TableHead } from './table-head.js';
 import { useWhileShown } from './use-follow.js';
+import { Wide } from './wide.js';
 
 const everyMs = 3000;
 /** An hour, while the page is shown. */
@@ -162,7 +163,7 @@ function Card({ title, value }: { readonly title: string; readonly value: string
 function Rows({ titles, rows }: { readonly titles: readonly string[]; readonly rows: readonly (readonly string[])[] }) {
   if (rows.length === 0) return <p class="quiet">none</p>;
   return (
-    <div class="wide">
+    <Wide>
       <table class="plain">
         <TableHead titles={titles} />
         <tbody>
@@ -177,6 +178,6 @@ function Rows({ titles, rows }: { readonly titles: readonly string[]; readonly r
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }

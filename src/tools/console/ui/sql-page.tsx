@@ -7,6 +7,7 @@ import { ask, type SqlAnswer } from './sql-answer.js';
 import { SqlEditor } from './sql-editor.js';
 import { csvOf, jsonOf } from './sql-export.js';
 import { stored } from './stored.js';
+import { Wide } from './wide.js';
 
 const examples: readonly (readonly [string, string])[] = [
   [
@@ -213,7 +214,7 @@ function Answer({ answer }: { readonly answer: SqlAnswer }) {
           </>
         )}
       </div>
-      <div class="wide answer">
+      <Wide class="answer">
         <table class="plain">
           <thead>
             <tr>
@@ -234,7 +235,7 @@ function Answer({ answer }: { readonly answer: SqlAnswer }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
       {more > 0 && (
         <p class="actions">
           <button
