@@ -109,6 +109,9 @@ describe('a dev server that other machines reach', () => {
           const verbs = (rows as string[][]).map((row) => row[(columns as string[]).indexOf('verb')]);
           return verbs.join() === 'updated,created';
         }, 'both changes of the object');
+        for (const attack of ['pg_terminate_backend(1)', 'pg_cancel_backend(1)', 'count(*) from pg_stat_activity']) {
+          await assert.rejects(send('/console/sql', { sql: `select ${attack}` }, session), /permission denied/, attack);
+        }
       },
       { url: '', consolePort },
     );
