@@ -42,7 +42,8 @@ export function hostileCases(own: () => ConsoleInBrowser): void {
         .click();
       await tab.page.keyboard.press('End');
       await tab.page.keyboard.press('Enter');
-      await tab.page.keyboard.type('x');
+      await tab.page.keyboard.press('Shift+Home');
+      await tab.page.keyboard.type('  x');
       await tab.page.keyboard.press('Control+Space');
       await tab.shows(hostileProperty, '.cm-tooltip-autocomplete');
       await tab.shows('<img src=x onerror="globalThis', '.cm-completionInfo');

@@ -142,6 +142,7 @@ async function enter(answer: Entered): Promise<void> {
   keepKey(cluster, answer.key);
   if (isUsed) {
     // Perhaps somebody else: nothing that was read or typed before may stay in the memory of the page.
+    session.value = undefined;
     location.reload();
     return;
   }
@@ -155,13 +156,19 @@ export async function logout(): Promise<void> {
   leave();
 }
 
-/** Forgets all that the page knows. */
+let isLeaving = false;
+
+/** Forgets all that the page knows, by loading it anew. */
 function leave(): void {
-  forget('');
+  isLeaving = true;
+  key = undefined;
+  keepKey(cluster, undefined);
+  session.value = undefined;
   location.reload();
 }
 
 function forget(why: string): void {
+  if (isLeaving) return;
   key = undefined;
   keepKey(cluster, undefined);
   kinds.value = undefined;
