@@ -254,7 +254,7 @@ describe('the past behind the log', () => {
     }));
 
   it('names who wrote, not who lost fields to another writer', () =>
-    Scene.use(server, async ({ owner }) => {
+    HistoryScene.use(server, async ({ owner }) => {
       const object = (...managedFields: readonly object[]) => JSON.stringify({ metadata: { managedFields } });
       const at = (minute: number) => `2026-01-01T10:0${minute}:00Z`;
       const applied = (fields: object) => ({ manager: 'apply', operation: 'Apply', time: at(1), fieldsV1: fields });
