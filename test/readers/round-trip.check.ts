@@ -27,6 +27,14 @@ import { unwritten, writtenKinds } from './written-kinds.js';
 const { values } = parseArgs({ options: { objects: { type: 'string', default: '50000' } } });
 const total = Number(values.objects);
 const seed = Number(process.env[seedVariable] ?? Math.floor(Math.random() * 2 ** 32));
+/** The gates of CBOR, of all kinds that are behind one, and what these need. */
+function openGates(): string {
+  const gates = kinds.flatMap(({ versions }) => versions.flatMap(({ neededGate }) => neededGate ?? []));
+  return [...new Set(['CBORServingAndStorage', 'TopologyAwareWorkloadScheduling', ...gates])]
+    .map((gate) => `${gate}=true`)
+    .join(',');
+}
+
 /** Every version of every kind, also those that are served only when their name is given. */
 function servedVersions(): string {
   const grouped = kinds.filter(({ group: name }) => name !== '');
@@ -71,7 +79,7 @@ const cluster = await TestCluster.start({
   servers: 2,
   controllers: true,
   accounts: false,
-  flags: ['--feature-gates=CBORServingAndStorage=true', `--runtime-config=${servedVersions()}`],
+  flags: [`--feature-gates=${openGates()}`, `--runtime-config=${servedVersions()}`],
   controllerFlags: ['--controllers=customresourcedefinition-status,customresourcedefinition-cleanup'],
 });
 const { client } = cluster.first;

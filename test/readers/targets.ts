@@ -91,9 +91,10 @@ export function targetOf(seed: number, n: number, kinds: readonly ResourceDefini
 /** Such as the check gives to objects. */
 export const ownName = /^(?:o\d|10\.77\.)/;
 
-/** Addresses are named by themselves. */
+/** Addresses are named by themselves, and versions of stored objects by a group and a resource. */
 function nameOf(definition: ResourceDefinition | undefined, n: number): string {
-  return definition?.resource === 'ipaddresses' ? `10.77.${(n >> 8) & 255}.${n & 255}` : `o${n}`;
+  if (definition?.resource === 'ipaddresses') return `10.77.${(n >> 8) & 255}.${n & 255}`;
+  return definition?.resource === 'storageversions' ? `example.com.o${n}` : `o${n}`;
 }
 
 /** The path of the objects of a kind. */
