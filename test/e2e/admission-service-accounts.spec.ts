@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { eventually, TestCluster } from './support/test-cluster.js';
 
-const mountPath = '/var/run/secrets/k8s.io/serviceaccount';
+const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 let cluster: TestCluster;
 let client: ApiClient;

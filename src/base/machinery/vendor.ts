@@ -119,7 +119,7 @@ export function vendorNames(vendor: string, compatibility: Compatibility = ''): 
 }
 
 function ownNames(vendor: string): VendorNames {
-  // kubectl itself writes these keys and types, so the default suffix keeps its spelling.
+  // kubectl writes these keys and types, and libraries in pods read this folder, so the default suffix keeps their spelling.
   const clientPrefix = vendor === 'k8s.io' ? 'kubernetes.io' : vendor;
   const protobufMediaType = `application/vnd.${vendor}.protobuf`;
   return Object.freeze({
@@ -137,7 +137,7 @@ function ownNames(vendor: string): VendorNames {
     serviceAccountTokenSecretType: `${vendor}/service-account-token`,
     serviceAccountNameAnnotation: `${vendor}/service-account.name`,
     serviceAccountUidAnnotation: `${vendor}/service-account.uid`,
-    serviceAccountMountPath: `/var/run/secrets/${vendor}/serviceaccount`,
+    serviceAccountMountPath: `/var/run/secrets/${clientPrefix}/serviceaccount`,
     tokenVolumePrefix: 'control-api-access-',
     rootAuthorityMap: 'control-root-ca.crt',
     defaultTokenIssuer,
