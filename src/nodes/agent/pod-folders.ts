@@ -31,6 +31,11 @@ export class PodFolders {
     return join(this.root, 'seccomp');
   }
 
+  /** One empty file for each pod that was removed lately, so that a restarted agent knows of it, too. */
+  get removed(): string {
+    return join(this.root, 'removed-pods');
+  }
+
   pod(uid: string): string {
     return join(this.pods, folderName(uid));
   }
@@ -78,13 +83,32 @@ export class PodFolders {
   }
 
   /**
-   * Removes all files of a pod, of which nothing may run any more. Mounts below them are ended first; nothing is
-   * removed while a mount remains.
+   * Removes all files of a pod, of which nothing may run any more, and notes that. Mounts below them are ended first;
+   * nothing is removed while a mount remains.
    */
   async remove(uid: string): Promise<void> {
     const folder = this.pod(uid);
     await unmountBelow(folder);
+    // Noted before the folder goes: without both, an agent that is killed now would never look for the pod again.
+    await fs.mkdir(this.removed, { recursive: true, mode: 0o750 });
+    await fs.writeFile(join(this.removed, folderName(uid)), '');
     await fs.rm(folder, { recursive: true, force: true });
+  }
+
+  /** The pods of which it is noted that they were removed. */
+  async removedUids(): Promise<string[]> {
+    return (await fs.readdir(this.removed).catch(() => [])).filter(isFolderName);
+  }
+
+  /** Removes the note about a removed pod. */
+  async forgetRemoved(uid: string): Promise<void> {
+    await fs.rm(join(this.removed, folderName(uid)), { force: true });
+  }
+
+  /** The pods that have a folder of logs. */
+  async uidsOfLogs(): Promise<string[]> {
+    const names = await fs.readdir(this.logs).catch(() => []);
+    return names.map((name) => name.slice(name.lastIndexOf('_') + 1)).filter(isFolderName);
   }
 
   /** Removes the logs of a pod. Only its uid is needed: a restarted agent may know no more of the pod. */

@@ -50,7 +50,7 @@ export class PodManager {
   constructor(private readonly dependencies: ManagerDependencies) {
     const { timers, shared } = dependencies;
     this.lookedAt = timers.elapsed();
-    this.removed = new RemovedPods(shared.cgroups, shared.settings.podsCgroup, timers);
+    this.removed = new RemovedPods(shared.cgroups, shared.settings.podsCgroup, shared.folders, timers);
   }
 
   pods(): readonly Pod[] {

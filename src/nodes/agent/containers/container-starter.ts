@@ -16,7 +16,7 @@ import type { NodeSettings } from '../node-settings.js';
 import type { PodFolders } from '../pod-folders.js';
 import type { ContainerStart } from '../pods/pod-actions.js';
 import { podUid } from '../pods/pod-form.js';
-import { nameOf, type RuntimeContainer, type RuntimePod, restartCountOf } from '../pods/runtime-pod.js';
+import { isCreated, nameOf, type RuntimeContainer, type RuntimePod, restartCountOf } from '../pods/runtime-pod.js';
 import { openFileInside } from '../volumes/inside.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import { type ContainerInput, containerConfigOf } from './container-config.js';
@@ -88,12 +88,11 @@ export class ContainerStarter {
   private async prepareRun({ runtime: known, start }: StartRequest): Promise<number> {
     const { name } = start.declared.container;
     for (const run of known.containers) {
-      if (nameOf(run) === name && run.state === containerStates.created)
-        await this.dependencies.runtime.removeContainer(run.id);
+      if (nameOf(run) === name && isCreated(run)) await this.dependencies.runtime.removeContainer(run.id);
     }
     const { before } = start;
     if (before === undefined) return start.reportedRestarts === undefined ? 0 : start.reportedRestarts + 1;
-    return before.state === containerStates.created ? restartCountOf(before) : restartCountOf(before) + 1;
+    return isCreated(before) ? restartCountOf(before) : restartCountOf(before) + 1;
   }
 
   private async prepareDevices({ pod, start, event }: StartRequest): Promise<void> {

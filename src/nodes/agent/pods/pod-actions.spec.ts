@@ -205,6 +205,26 @@ describe('podActions', () => {
     assert.deepEqual(actionsOf(spec, [running, { name: 'debug', state: 'exited' }]).starts, []);
   });
 
+  it('starts what was created and never started, whatever the role and the restart policy', () => {
+    const made = (name: string) => ({ name, state: 'created' }) as const;
+    const first = { name: 'first', state: 'exited' } as const;
+    const up = (name: string) => ({ name, state: 'running' }) as const;
+    const debugged = { containers: [app], ephemeralContainers: [{ name: 'debug', image: 'd' }] };
+    for (const { spec, runs, starts } of [
+      { spec: two, runs: [made('app'), { name: 'other', state: 'exited' } as const], starts: ['app'] },
+      { spec: withInits, runs: [made('first')], starts: ['first'] },
+      { spec: withInits, runs: [first, made('side')], starts: ['side'] },
+      { spec: withInits, runs: [first, up('side'), made('second')], starts: ['second'] },
+      { spec: debugged, runs: [up('app'), made('debug')], starts: ['debug'] },
+    ]) {
+      const actions = actionsOf({ ...spec, restartPolicy: 'Never' }, runs);
+      assert.deepEqual([actions.starts, actions.killAll, actions.kills], [starts, false, []]);
+    }
+    // Its sandbox has ended, too.
+    const again = actionsOf({ containers: [app], restartPolicy: 'Never' }, [made('app')], { sandboxes: [1] });
+    assert.deepEqual([again.newSandbox, again.starts], [true, ['app']]);
+  });
+
   it('removes all containers when one ends so that the whole pod starts anew, that one last', () => {
     const rule = { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [88] } };
     const spec = {

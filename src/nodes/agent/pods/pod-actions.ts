@@ -3,6 +3,7 @@ import { runtimeAnnotations } from '../cri/labels.js';
 import { type DeclaredContainer, declaredContainers, isRestarted, restartsAll } from './pod-form.js';
 import {
   hasExited,
+  isCreated,
   isRunning,
   isUnknown,
   type RuntimeContainer,
@@ -198,8 +199,10 @@ class Plan {
     return true;
   }
 
+  /** An ephemeral container runs once. One that was created and never started has not run yet. */
   addEphemeral(declared: DeclaredContainer): void {
-    if (runsOf(this.runtime, declared.container.name).length === 0) this.start(declared);
+    const [run] = runsOf(this.runtime, declared.container.name);
+    if (run === undefined || isCreated(run)) this.start(declared);
   }
 
   private start(declared: DeclaredContainer): void {

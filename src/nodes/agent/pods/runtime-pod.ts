@@ -38,6 +38,11 @@ export function runsOf({ containers }: RuntimePod, name: string): readonly Runti
   return containers.filter((container) => nameOf(container) === name);
 }
 
+/** Whether the container was created and never started. */
+export function isCreated({ state }: Pick<ContainerStatus, 'state'>): boolean {
+  return state === containerStates.created;
+}
+
 export function isRunning({ state }: Pick<ContainerStatus, 'state'>): boolean {
   return state === containerStates.running;
 }

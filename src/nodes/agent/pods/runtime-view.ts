@@ -1,5 +1,6 @@
-import type { Container } from '../cri/container-messages.js';
+import { type Container, type ContainerStatus, containerStates } from '../cri/container-messages.js';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
+import { wasStartCutOff } from '../cri/cut-off-start.js';
 import { runtimeLabels } from '../cri/labels.js';
 import type { Sandbox, SandboxStatus } from '../cri/sandbox-messages.js';
 import { emptyRuntimePod, type RuntimeContainer, type RuntimePod } from './runtime-pod.js';
@@ -71,7 +72,7 @@ export class RuntimeView {
     const containers = await Promise.all(
       listed.containers.map(async ({ id, podSandboxId }): Promise<RuntimeContainer | undefined> => {
         const status = await this.runtime.containerStatus(id);
-        return status === undefined ? undefined : { ...status, sandboxId: podSandboxId };
+        return status === undefined ? undefined : { ...status, state: stateOf(status), sandboxId: podSandboxId };
       }),
     );
     return {
@@ -82,6 +83,11 @@ export class RuntimeView {
       containers: containers.filter((each): each is RuntimeContainer => each !== undefined).sort(newestFirst),
     };
   }
+}
+
+/** A container whose start was cut off has not run, whatever the runtime calls it: it is one that waits for its start. */
+function stateOf(status: ContainerStatus): number {
+  return wasStartCutOff(status) ? containerStates.created : status.state;
 }
 
 function byPod(sandboxes: readonly Sandbox[], containers: readonly Container[]): Map<string, Listed> {

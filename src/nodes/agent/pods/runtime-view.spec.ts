@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Container, type ContainerStatus, containerStates } from '../cri/container-messages.js';
+import type { ContainerRuntime } from '../cri/container-runtime.js';
+import { runtimeLabels } from '../cri/labels.js';
+import { RuntimeView } from './runtime-view.js';
+
+const labels = {
+  [runtimeLabels.podUid]: 'u1',
+  [runtimeLabels.podName]: 'web',
+  [runtimeLabels.podNamespace]: 'default',
+};
+
+/** The state in which the view has a container of which the runtime says this. */
+async function seenState(status: Partial<ContainerStatus>): Promise<number | undefined> {
+  const { exited } = containerStates;
+  const known = { id: 'c1', state: exited, createdAt: 1, startedAt: 0, finishedAt: 2, labels, ...status };
+  const runtime: Partial<ContainerRuntime> = {
+    listSandboxes: async () => [],
+    listContainers: async () => [{ ...known, podSandboxId: 's1' } as unknown as Container],
+    containerStatus: async () => known as unknown as ContainerStatus,
+  };
+  const pod = await new RuntimeView(runtime as ContainerRuntime).read('u1');
+  return pod.containers[0]?.state;
+}
+
+const failed = (message: string) => ({ exitCode: 128, reason: 'StartError', message });
+const noTask = 'failed to create containerd task: ';
+
+describe('RuntimeView', () => {
+  it('has a container whose start was cut off as one that was created and not started', async () => {
+    for (const message of [
+      `${noTask}failed to create shim task: context canceled: unknown`,
+      `${noTask}failed to start shim: start failed: : context canceled`,
+      `${noTask}failed to start shim: start failed: : signal: killed: unknown`,
+      'failed to get container info: context canceled',
+    ]) {
+      assert.equal(await seenState(failed(message)), containerStates.created, message);
+    }
+  });
+
+  it('has a container that could not start, or may have run, as one that has ended', async () => {
+    const inTime = `${noTask}failed to create shim task: context canceled: unknown`;
+    for (const status of [
+      failed(`${noTask}failed to create shim task: OCI runtime create failed: exec: "nothing": not found: unknown`),
+      // The request may have reached the process that starts the container.
+      failed('failed to start containerd task "c1": context canceled: unknown'),
+      failed('failed to update container "c1" state: context canceled'),
+      { ...failed(inTime), startedAt: 1 },
+      { ...failed(inTime), exitCode: 1 },
+      { ...failed(inTime), reason: 'Error' },
+      // Ended while the runtime was away, which therefore does not know when it started.
+      { exitCode: 0, reason: 'Completed', message: '' },
+      { exitCode: 255, reason: 'Unknown', message: '' },
+    ]) {
+      assert.equal(await seenState(status), containerStates.exited, JSON.stringify(status));
+    }
+  });
+});
