@@ -38,3 +38,21 @@ it('PodFolders takes only what can be a uid for the files of a pod', async () =>
     await fs.rm(root, { recursive: true, force: true });
   }
 });
+
+it('PodFolders removes the files of a pod also when there is no room to note that', async () => {
+  const root = await fs.mkdtemp(join(tmpdir(), 'plinth-folders-'));
+  try {
+    const folders = new PodFolders(root, join(root, 'logs'));
+    await folders.make('u1');
+    await folders.make('u2');
+    // A file where the folder of the notes should be is as good as a full disk.
+    await fs.writeFile(folders.removed, '');
+    await folders.remove('u1');
+    assert.deepEqual([await folders.uids(), await folders.removedUids()], [['u2'], []]);
+    await fs.rm(folders.removed);
+    await folders.remove('u2');
+    assert.deepEqual([await folders.uids(), await folders.removedUids()], [[], ['u2']]);
+  } finally {
+    await fs.rm(root, { recursive: true, force: true });
+  }
+});

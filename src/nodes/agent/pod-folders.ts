@@ -90,9 +90,14 @@ export class PodFolders {
     const folder = this.pod(uid);
     await unmountBelow(folder);
     // Noted before the folder goes: without both, an agent that is killed now would never look for the pod again.
+    // A full disk has no room for the note, and must become emptier all the same.
+    await this.noteRemoved(uid).catch(() => undefined);
+    await fs.rm(folder, { recursive: true, force: true });
+  }
+
+  private async noteRemoved(uid: string): Promise<void> {
     await fs.mkdir(this.removed, { recursive: true, mode: 0o750 });
     await fs.writeFile(join(this.removed, folderName(uid)), '');
-    await fs.rm(folder, { recursive: true, force: true });
   }
 
   /** The pods of which it is noted that they were removed. */
