@@ -4,6 +4,7 @@ import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { removeCgroup } from '../../src/nodes/agent/containers/remove-cgroup.js';
 import { containerStates } from '../../src/nodes/agent/cri/container-messages.js';
 import { CriRuntime } from '../../src/nodes/agent/cri/cri-runtime.js';
 import { runtimeLabels } from '../../src/nodes/agent/cri/labels.js';
@@ -71,11 +72,15 @@ async function runningContainers({ endpoint }: TestContainerd): Promise<Run[]> {
   }
 }
 
+/** Every folder that may be the root of a hierarchy of cgroups. */
+async function hierarchies(): Promise<string[]> {
+  return [cgroupMount, ...(await fs.readdir(cgroupMount)).map((name) => join(cgroupMount, name))];
+}
+
 /** The existing cgroups of pods, in every hierarchy. */
 async function podCgroups(): Promise<string[]> {
-  const roots = [cgroupMount, ...(await fs.readdir(cgroupMount)).map((name) => join(cgroupMount, name))];
   const found: string[] = [];
-  for (const root of roots) {
+  for (const root of await hierarchies()) {
     const below = await fs.readdir(join(root, cgroupRoot), { recursive: true }).catch(() => []);
     for (const path of below) if (/(^|\/)pod[^/]+$/.test(path)) found.push(join(root, cgroupRoot, path));
   }
@@ -306,6 +311,7 @@ class Scene {
     await this.agent.stop();
     await this.cluster.stop();
     await this.containerd.stop();
+    for (const root of await hierarchies()) await removeCgroup(join(root, cgroupRoot));
   }
 }
 
