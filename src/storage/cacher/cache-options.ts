@@ -46,8 +46,8 @@ export interface CacheOptions {
    */
   readonly fillWaitMs: number;
   /**
-   * Like {@link fillWaitMs}, for lists of a namespace or selection. They wait less, because filling a cache reads
-   * everything.
+   * Like {@link fillWaitMs}, for lists of a namespace or selection, and for first pages. They wait less, because filling
+   * a cache reads everything. Pages that continue a list wait until the cache is {@link fillWaitMs} old.
    */
   readonly partFillWaitMs: number;
   /** How long to wait for a version that has not been reached yet, in milliseconds. */

@@ -158,6 +158,42 @@ describe('CachedStorage', () => {
     }
   });
 
+  it('answers pages that continue a list from the cache that is being filled, unless that takes long', async () => {
+    let elapsed = 0;
+    const timers = { ...systemTimers, elapsed: () => elapsed };
+    const fillWaitMs = 60_000;
+    for (const [late, counts] of [
+      [false, { hit: 1, miss: 1 }],
+      [true, { hit: 0, miss: 2 }],
+    ] as const) {
+      const { cached, inner, other, reads, stop } = await open({ timers, fillWaitMs, partFillWaitMs: 0 });
+      const { promise: filled, resolve: fill } = Promise.withResolvers<void>();
+      const list = inner.list.bind(inner);
+      inner.list = async (query) => {
+        if (query.pageBytes !== undefined) await filled;
+        return list(query);
+      };
+      const resource = 'things';
+      try {
+        for (const name of ['x', 'y']) await other.create({ resource, namespace: 'a', name }, name, '{}');
+        const first = await cached.list({ resource, limit: 1 });
+        if (late) elapsed += fillWaitMs;
+        const next = cached.list({ resource, limit: 1, at: first.resourceVersion, after: first.items[0]?.key });
+        if (!late) fill();
+        const { items, forms } = await next;
+        assert.deepEqual(
+          items.map(({ uid }) => uid),
+          ['y'],
+        );
+        assert.equal(forms !== undefined, !late, 'only what is in memory has forms that are kept');
+        assert.deepEqual({ hit: reads.hit, miss: reads.miss }, counts);
+      } finally {
+        fill();
+        await stop();
+      }
+    }
+  });
+
   describe('updates', () => {
     it('start from the object just read or written, and end right when another process was faster', async () => {
       const url = await server.createTestDatabase();

@@ -164,7 +164,9 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     cacher.touch();
     const { fillWaitMs, partFillWaitMs } = this.options;
     const wantsAll = query.namespace === undefined && query.name === undefined && query.limit === undefined;
-    const isFilled = (await cacher.ready(wantsAll ? fillWaitMs : partFillWaitMs)) !== undefined;
+    // The client has something to do while it waits, and the pages after this one are mostly wanted, too.
+    const waitMs = query.after === undefined ? partFillWaitMs : Math.max(partFillWaitMs, cacher.fillTimeLeft(fillWaitMs));
+    const isFilled = (await cacher.ready(wantsAll ? fillWaitMs : waitMs)) !== undefined;
     const cache = isFilled ? await this.cacheFor(cacher, query) : undefined;
     const page = cache === undefined ? undefined : await inTurns(cache.lists(query));
     // The version of the newest list is asked for again by its next page.

@@ -49,6 +49,8 @@ interface Cold {
 interface Filling {
   readonly kind: 'filling';
   readonly progress: FillProgress;
+  /** By the clock of the timers. */
+  readonly began: number;
   /** Resolves when the cache is live or cold. */
   readonly done: Promise<void>;
 }
@@ -168,6 +170,12 @@ export class Cacher implements WatcherHome {
       cancel?.();
     }
     return this.cache;
+  }
+
+  /** How much of this time is left of what passes since the cache began to be filled; 0 unless it is being filled. */
+  fillTimeLeft(milliseconds: number): number {
+    const { state } = this;
+    return state.kind === 'filling' ? Math.max(0, state.began + milliseconds - this.options.timers.elapsed()) : 0;
   }
 
   /** True once the cache has reached `version`; false when it has not done so after `waitMs`, or was dropped. */
@@ -370,7 +378,7 @@ export class Cacher implements WatcherHome {
       observer.filled(this.resource, state.cache.objects, timers.elapsed() - began);
       this.following = this.follow(state);
     });
-    const filling: Filling = { kind: 'filling', progress, done };
+    const filling: Filling = { kind: 'filling', progress, began, done };
     this.state = filling;
     return filling;
   }

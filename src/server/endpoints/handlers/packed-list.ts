@@ -1,6 +1,4 @@
 import { largeLimits, throwIfLarge } from '../../../base/machinery/large-work.js';
-import { longPieces } from '../../../base/machinery/pieces-in-turn.js';
-import { tenantOf } from '../../../base/machinery/tenant-of.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { listItemText, storedForm } from '../../../objects/registry/store/object-codec.js';
 import type { KeptForms, StoredObject } from '../../../storage/storage.interface.js';
@@ -9,7 +7,7 @@ import { listKind } from '../negotiation/answer-form.js';
 import { compressionThresholdBytes, wantsGzip } from '../negotiation/compression.js';
 import { GzipPieces, type PackedBytes } from '../negotiation/gzip-pieces.js';
 import { itemForm, type ParseCounter, shownItem } from '../negotiation/item-form.js';
-import { keptRun, packBytes, packRun, type Run, runsOf, type Validity, wasDense } from '../negotiation/packed-runs.js';
+import type { Run } from '../negotiation/packed-runs.js';
 import { protobufListHead } from '../negotiation/protobuf-answer.js';
 import { servedObject } from '../negotiation/respond.js';
 import { type ByteSink, RunBytes } from '../negotiation/run-bytes.js';
@@ -19,9 +17,8 @@ import { includeObjectOf, type ListMetadata } from '../negotiation/transform.js'
 import type { ResourceRequest } from '../resource-request.js';
 import type { Page } from './list-pages.js';
 import { listIdentity, listParts } from './list-writer.js';
+import { type RunForm, RunPacker } from './run-packer.js';
 
-/** How many runs are found before other requests have their turn. */
-const foundAtOnce = 32;
 const comma = Buffer.from(',');
 const none = Buffer.alloc(0);
 
@@ -62,7 +59,7 @@ export async function sendPackedJson(
     }
     return undefined;
   };
-  const runs = new PackedRuns(request, { name: 'json', separator: comma, encode });
+  const runs = new RunPacker(request, { name: 'json', separator: comma, encode });
   async function* body(): AsyncGenerator<Buffer> {
     const gzip = new GzipPieces();
     const text = (added: string) => gzip.stored(Buffer.from(added));
@@ -106,7 +103,7 @@ export async function sendPackedForm(
   }
   const form = accepted.as === 'Table' ? tableForm(request, accepted) : protobufForm(request, accepted);
   if (seemsShort(form, pages)) return false;
-  const runs = new PackedRuns(request, form);
+  const runs = new RunPacker(request, form);
   const packed: PackedBytes[] = [];
   for (const page of pages) for await (const run of runs.of(page)) packed.push(run);
   const bytes = packed.reduce((sum, { length }) => sum + length, 0);
@@ -125,15 +122,6 @@ export async function sendPackedForm(
   }
   await sendGzipped(request, accepted.contentType, body());
   return true;
-}
-
-/** A form of lists in which items stand behind each other. */
-interface RunForm {
-  /** Equal for equal encodings of the same served kind. */
-  readonly name: string;
-  readonly separator: Buffer;
-  /** Writes the items; returns from when and until when that is true, or undefined if it does not depend on the time. */
-  readonly encode: (run: Run, forms: KeptForms | undefined, sink: ByteSink) => Validity | undefined;
 }
 
 /** A form in which what comes before the items may depend on all of them. */
@@ -218,65 +206,4 @@ function seemsShort({ encode }: RunForm, pages: readonly Page[]): boolean {
   const encoded = new RunBytes();
   encode(sample, first?.forms, encoded);
   return (encoded.length / sample.length) * count <= compressionThresholdBytes;
-}
-
-/** What is true for less time, in milliseconds, is not kept. */
-const leastValidity = 5_000;
-/** What is not kept is compressed together, about so many bytes at once. */
-const joinedBytes = 128 * 1024;
-
-/** The compressed runs of pages, in turns with other requests. */
-class PackedRuns {
-  private found = 0;
-  private isDense = false;
-  /** Encoded items that are not compressed yet. */
-  private readonly bytes = new RunBytes();
-
-  constructor(
-    private readonly request: ResourceRequest,
-    private readonly form: RunForm,
-  ) {}
-
-  async *of({ items, forms }: Page): AsyncGenerator<PackedBytes> {
-    const { resource, context, services } = this.request;
-    const { name, separator, encode } = this.form;
-    const { bytes } = this;
-    const tenant = tenantOf(context.user?.name ?? '');
-    for (const run of runsOf(items)) {
-      const now = services.clock.now();
-      const kept = keptRun(resource, name, run, forms, now);
-      if (kept === undefined || ++this.found % foundAtOnce === 0) await longPieces.turn(tenant);
-      if (kept !== undefined) {
-        if (bytes.length > 0) yield await this.packPassing(bytes.length);
-        yield kept;
-        continue;
-      }
-      // What passes stands in front of the run.
-      const passing = bytes.length;
-      if (passing > 0) bytes.copyRange(separator, 0, separator.length);
-      const start = bytes.length;
-      const validity = encode(run, forms, bytes);
-      if (validity !== undefined && validity.until - now < leastValidity) {
-        if (bytes.length >= joinedBytes) yield await this.packPassing(bytes.length);
-        continue;
-      }
-      const encoded = { plain: bytes.view(start, bytes.length), validity };
-      if (passing > 0) yield this.noted(await packBytes(bytes.view(0, passing), this.isDense));
-      yield this.noted(await packRun(resource, name, run, forms, encoded, this.isDense));
-      bytes.clear();
-    }
-    if (bytes.length > 0) yield await this.packPassing(bytes.length);
-  }
-
-  /** Compresses what is not kept. */
-  private async packPassing(length: number): Promise<PackedBytes> {
-    const packed = await packBytes(this.bytes.view(0, length), this.isDense);
-    this.bytes.clear();
-    return this.noted(packed);
-  }
-
-  private noted(packed: PackedBytes): PackedBytes {
-    this.isDense = wasDense(packed);
-    return packed;
-  }
 }

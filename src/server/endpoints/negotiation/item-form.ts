@@ -2,6 +2,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { encodeCbor } from '../../../base/machinery/cbor/index.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { hasKindInLists, spliceMetadata, storedForm } from '../../../objects/registry/store/object-codec.js';
+import { parseManagedAsText, parseMetadataAsText } from '../../../objects/registry/store/read-managed-text.js';
 import type { ByteRange, KeptForms, StoredObject } from '../../../storage/storage.interface.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import type { AcceptedType } from './accept.js';
@@ -14,6 +15,8 @@ import { partialMetadata } from './transform.js';
 /** An encoding of objects that depends only on the object and the release. */
 export interface ItemForm {
   readonly encode: (object: ApiObject) => Uint8Array;
+  /** Reads what `encode` needs of a stored object, if that can be read by itself; otherwise all of it is parsed. */
+  readonly read?: (resource: ServedResource, item: StoredObject) => ApiObject | undefined;
 }
 
 const forms = new WeakMap<ServedResource, Map<string, ItemForm>>();
@@ -28,7 +31,9 @@ export function itemForm(services: EndpointServices, resource: ServedResource, a
   const version = accepted.asVersion ?? 'v1';
   return formOf(resource, `${mediaType}/${isWhole ? '' : version}`, () => {
     const type = shownType(services, resource, accepted);
-    if (mediaType === 'protobuf') return { encode: (object) => protobufItem(type, object) };
+    if (mediaType === 'protobuf') {
+      return { encode: (object) => protobufItem(type, object), read: isWhole ? parseManagedAsText : parseMetadataAsText };
+    }
     const shown = isWhole
       ? listItem(resource)
       : (object: ApiObject) => partialMetadata(services.names, object, version);
@@ -90,7 +95,7 @@ export function shownItem(
   const known = kept?.find(item, form);
   work.characters += known === undefined ? item.json.length : findingWork;
   if (known !== undefined) return known;
-  const bytes = form.encode(servedObject(resource, item));
+  const bytes = form.encode(form.read?.(resource, item) ?? servedObject(resource, item));
   return kept?.keep(item, form, bytes) ?? rangeOf(bytes);
 }
 

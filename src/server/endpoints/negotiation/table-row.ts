@@ -2,6 +2,7 @@ import { likeDurations, shownCell } from '../../../objects/registry/definition/d
 import { Since, type TableCell } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import { spliceVersion, storedForm } from '../../../objects/registry/store/object-codec.js';
+import { parseManagedAsText } from '../../../objects/registry/store/read-managed-text.js';
 import type { ByteRange, KeptForms, StoredObject } from '../../../storage/storage.interface.js';
 import type { EndpointServices } from '../endpoint-services.js';
 import {
@@ -72,11 +73,14 @@ function rowForm(resource: ServedResource, { version, include }: TableForm): obj
 function cellsForm(resource: ServedResource): ItemForm {
   return formOf(resource, 'cells', () => ({
     encode: (shown) => Buffer.from(tableCells(resource, shown).map(keptCell).join(',')),
+    read: parseManagedAsText,
   }));
 }
 
 function keptCells(resource: ServedResource, item: StoredObject): string {
-  return tableCells(resource, servedObject(resource, item)).map(keptCell).join(',');
+  // Columns of kinds that are not custom, which are read as a whole, show no managers.
+  const object = parseManagedAsText(resource, item) ?? servedObject(resource, item);
+  return tableCells(resource, object).map(keptCell).join(',');
 }
 
 function wholeObject(resource: ServedResource, item: StoredObject, work: ParseCounter): string | undefined {

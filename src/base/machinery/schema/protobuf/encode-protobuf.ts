@@ -1,59 +1,40 @@
-import protobuf from 'protobufjs/minimal.js';
+import { JsonText } from '../../json/json-text.js';
 import { parseDuration } from '../../values/duration.js';
 import { timeParts } from '../../values/time.js';
 import { resolveType } from '../access.js';
-import type { Field, Infer, ScalarName, SchemaType, StructType, VariantType } from '../types.js';
+import type { Infer, ScalarName, SchemaType, StructType, VariantType } from '../types.js';
+import { BackwardWriter } from './backward-writer.js';
 import { rawText } from './raw-text.js';
+import { structWriter, type Write } from './struct-writer.js';
 import { WireType } from './wire-type.js';
 
-type Writer = protobuf.Writer;
-type Write = (writer: Writer, value: unknown) => void;
-
-/** Writes a tag and the value after it. */
+/** Writes a value, in front of which its tag belongs. */
 interface ValueWriter {
   readonly wireType: WireType;
   readonly write: Write;
 }
 
-const messageWriters = new WeakMap<StructType, Write>();
+/** Messages are written one at a time, from beginning to end. */
+const shared = new BackwardWriter();
 
-/** The protobuf message of a canonical value of `type`, without an envelope and without kind and apiVersion. */
+/**
+ * The protobuf message of a canonical value of `type`, without an envelope and without kind and apiVersion. Values of
+ * `fieldsV1` may be {@link JsonText}.
+ */
 export function encodeProtobuf<T>(type: StructType<T>, value: Infer<StructType<T>>): Uint8Array {
-  const writer = protobuf.Writer.create();
-  structWriter(type)(writer, value);
-  return writer.finish();
+  try {
+    messageBody(type)(shared, value);
+    return shared.finish();
+  } catch (error) {
+    shared.clear();
+    throw error;
+  }
 }
+
+const messageBody = (type: StructType): Write => structWriter(type, fieldWriter);
 
 function tag(number: number, wireType: WireType): number {
   return ((number << 3) | wireType) >>> 0;
-}
-
-function structWriter(type: StructType): Write {
-  const known = messageWriters.get(type);
-  if (known !== undefined) return known;
-  const fields = type.fields.map((field) => ({
-    name: field.name,
-    isInline: field.presence === 'inline',
-    write: lateFieldWriter(field),
-  }));
-  const write: Write = (writer, value) => {
-    const object = value as Record<string, unknown>;
-    for (const field of fields) {
-      const member = field.isInline ? object : object[field.name];
-      if (member !== null && member !== undefined) field.write(writer, member);
-    }
-  };
-  messageWriters.set(type, write);
-  return write;
-}
-
-/** Compiled on first use: types may contain themselves. */
-function lateFieldWriter(field: Field): Write {
-  let write: Write | undefined;
-  return (writer, value) => {
-    if (write === undefined) write = fieldWriter(field.number, field.type);
-    write(writer, value);
-  };
 }
 
 /** Writes tag and value, once per element for lists and maps. */
@@ -62,7 +43,8 @@ function fieldWriter(number: number, type: SchemaType): Write {
   if (resolved.type === 'list' && resolved.wrapper === undefined) {
     const writeElement = fieldWriterOf(number, valueWriter(resolved.element));
     return (writer, value) => {
-      for (const element of value as unknown[]) writeElement(writer, element);
+      const elements = value as readonly unknown[];
+      for (let i = elements.length - 1; i >= 0; i--) writeElement(writer, elements[i]);
     };
   }
   if (resolved.type === 'map') return mapWriter(number, resolved.value);
@@ -72,31 +54,45 @@ function fieldWriter(number: number, type: SchemaType): Write {
 function fieldWriterOf(number: number, { wireType, write }: ValueWriter): Write {
   const fieldTag = tag(number, wireType);
   return (writer, value) => {
-    writer.uint32(fieldTag);
     write(writer, value);
+    writer.uint32(fieldTag);
   };
 }
 
+/** Upstream writes the entries of a map sorted by their keys. */
 function mapWriter(number: number, valueType: SchemaType): Write {
   const fieldTag = tag(number, WireType.bytes);
   const keyTag = tag(1, WireType.bytes);
   const writeValue = fieldWriterOf(2, valueWriter(valueType));
   return (writer, value) => {
-    for (const [key, member] of Object.entries(value as object)) {
-      writer.uint32(fieldTag).fork().uint32(keyTag).string(key);
+    const members = value as Readonly<Record<string, unknown>>;
+    const keys = Object.keys(members);
+    if (!isSorted(keys)) keys.sort();
+    for (let i = keys.length - 1; i >= 0; i--) {
+      const key = keys[i] as string;
+      const member = members[key];
+      const end = writer.length;
       if (member !== null && member !== undefined) writeValue(writer, member);
-      writer.ldelim();
+      writer.string(key);
+      writer.uint32(keyTag);
+      writer.uint32(writer.length - end);
+      writer.uint32(fieldTag);
     }
   };
+}
+
+function isSorted(keys: readonly string[]): boolean {
+  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] as string) > (keys[i] as string)) return false;
+  return true;
 }
 
 function message(body: Write): ValueWriter {
   return {
     wireType: WireType.bytes,
     write: (writer, value) => {
-      writer.fork();
+      const end = writer.length;
       body(writer, value);
-      writer.ldelim();
+      writer.uint32(writer.length - end);
     },
   };
 }
@@ -109,7 +105,7 @@ function valueWriter(type: SchemaType): ValueWriter {
     case 'enum':
       return scalarWriters.string;
     case 'struct':
-      return message(structWriter(resolved));
+      return message(messageBody(resolved));
     case 'list':
       // A list that is a map value, or declared as wrapped, has its own message.
       return message(fieldWriter(1, { ...resolved, wrapper: undefined } as SchemaType));
@@ -124,77 +120,86 @@ function valueWriter(type: SchemaType): ValueWriter {
 
 function variantWriter(type: VariantType<unknown>): Write {
   if (type.alternative === 'bool') {
-    const writeStruct = lateMessageField(2, type.struct);
+    const writeStruct = lateFieldWriter(2, type.struct);
     return (writer, value) => {
-      writer.uint32(tag(1, WireType.varint)).bool(value !== false);
       if (typeof value !== 'boolean') writeStruct(writer, value);
+      writer.bool(value !== false);
+      writer.uint32(tag(1, WireType.varint));
     };
   }
-  const writeStruct = lateMessageField(1, type.struct);
+  const writeStruct = lateFieldWriter(1, type.struct);
   const writeElement =
-    type.alternative === 'list' ? lateMessageField(2, type.struct) : fieldWriterOf(2, scalarWriters.string);
+    type.alternative === 'list' ? lateFieldWriter(2, type.struct) : fieldWriterOf(2, scalarWriters.string);
   return (writer, value) => {
     if (!Array.isArray(value)) writeStruct(writer, value);
-    else for (const element of value) writeElement(writer, element);
+    else for (let i = value.length - 1; i >= 0; i--) writeElement(writer, value[i]);
   };
 }
 
-function lateMessageField(number: number, type: SchemaType): Write {
+/** Made on first use: types may contain themselves. */
+function lateFieldWriter(number: number, type: SchemaType): Write {
   let write: Write | undefined;
   return (writer, value) => {
-    if (write === undefined) write = fieldWriter(number, type);
+    write ??= fieldWriter(number, type);
     write(writer, value);
   };
 }
 
-function writeTime(writer: Writer, value: unknown): void {
+function writeTime(writer: BackwardWriter, value: unknown): void {
   const { seconds, nanos } = timeParts(value as string);
-  writer.uint32(tag(1, WireType.varint)).int64(seconds).uint32(tag(2, WireType.varint)).int32(nanos);
+  writer.int64(nanos);
+  writer.uint32(tag(2, WireType.varint));
+  writer.int64(seconds);
+  writer.uint32(tag(1, WireType.varint));
 }
 
-function writeDuration(writer: Writer, value: unknown): void {
-  writeBigint(writer.uint32(tag(1, WireType.varint)), parseDuration(value as string));
+function writeDuration(writer: BackwardWriter, value: unknown): void {
+  writer.bigint(parseDuration(value as string));
+  writer.uint32(tag(1, WireType.varint));
 }
 
-function writeInt64(writer: Writer, value: unknown): void {
-  if (typeof value === 'bigint') writeBigint(writer, value);
+function writeInteger(writer: BackwardWriter, value: unknown): void {
+  if (typeof value === 'bigint') writer.bigint(value);
   else writer.int64(value as number);
 }
 
-function writeBigint(writer: Writer, value: bigint): void {
-  const bits = BigInt.asUintN(64, value);
-  const low = Number(bits & 0xffffffffn);
-  const high = Number(bits >> 32n);
-  writer.uint64(new protobuf.util.LongBits(low, high).toLong(true));
-}
-
-function writeIntOrString(writer: Writer, value: unknown): void {
+function writeIntOrString(writer: BackwardWriter, value: unknown): void {
   const isString = typeof value === 'string';
-  writer.uint32(tag(1, WireType.varint)).int32(isString ? 1 : 0);
-  writer.uint32(tag(2, WireType.varint)).int32(isString ? 0 : (value as number));
-  writer.uint32(tag(3, WireType.bytes)).string(isString ? value : '');
+  writer.string(isString ? value : '');
+  writer.uint32(tag(3, WireType.bytes));
+  writer.int64(isString ? 0 : (value as number));
+  writer.uint32(tag(2, WireType.varint));
+  writer.uint32(isString ? 1 : 0);
+  writer.uint32(tag(1, WireType.varint));
 }
 
-function writeJson(writer: Writer, value: unknown): void {
-  if (value === null) return;
-  writer.uint32(tag(1, WireType.bytes)).string(JSON.stringify(value));
+function writeQuantity(writer: BackwardWriter, value: unknown): void {
+  writer.string(value as string);
+  writer.uint32(tag(1, WireType.bytes));
 }
 
-function writeRaw(writer: Writer, value: unknown): void {
+function writeJson(writer: BackwardWriter, value: unknown): void {
   if (value === null) return;
-  writer.uint32(tag(1, WireType.bytes)).string(rawText(value));
+  writer.string(value instanceof JsonText ? value.text : JSON.stringify(value));
+  writer.uint32(tag(1, WireType.bytes));
+}
+
+function writeRaw(writer: BackwardWriter, value: unknown): void {
+  if (value === null) return;
+  writer.string(rawText(value));
+  writer.uint32(tag(1, WireType.bytes));
 }
 
 const rawJson = message(writeJson);
 
 const scalarWriters: Readonly<Record<ScalarName, ValueWriter>> = {
   string: { wireType: WireType.bytes, write: (writer, value) => writer.string(value as string) },
-  int32: { wireType: WireType.varint, write: (writer, value) => writer.int32(value as number) },
-  int64: { wireType: WireType.varint, write: writeInt64 },
+  int32: { wireType: WireType.varint, write: (writer, value) => writer.int64(value as number) },
+  int64: { wireType: WireType.varint, write: writeInteger },
   bool: { wireType: WireType.varint, write: (writer, value) => writer.bool(value as boolean) },
   double: { wireType: WireType.fixed64, write: (writer, value) => writer.double(value as number) },
-  bytes: { wireType: WireType.bytes, write: (writer, value) => writer.bytes(Buffer.from(value as string, 'base64')) },
-  quantity: message((writer, value) => writer.uint32(tag(1, WireType.bytes)).string(value as string)),
+  bytes: { wireType: WireType.bytes, write: (writer, value) => writer.data(Buffer.from(value as string, 'base64')) },
+  quantity: message(writeQuantity),
   time: message(writeTime),
   microTime: message(writeTime),
   duration: message(writeDuration),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { JsonText } from '../../json/json-text.js';
 import {
   always,
   anyJson,
@@ -9,6 +10,7 @@ import {
   decode,
   double,
   duration,
+  fieldsV1,
   inline,
   int32,
   int64,
@@ -132,6 +134,85 @@ test('values survive a round trip', () => {
   assert.deepEqual(roundTrip({ count: 2n ** 63n - 1n }), decode(thing, { count: 2n ** 63n - 1n }).value);
   const hostile = decode(thing, JSON.parse('{"limits":{"__proto__":"1"}}')).value;
   assert.equal(JSON.stringify((roundTrip(hostile) as typeof hostile).limits), '{"__proto__":"1"}');
+});
+
+test('fields are in the order of their numbers and maps in that of their keys, whatever order an object has', () => {
+  const type = kind(
+    { group: 'test', version: 'v1', kind: 'Mixed' },
+    { last: optional(17, string), first: optional(1, string), labels: optional(2, map(string)) },
+  );
+  const labels = { '9': '', b: '', '10': '', a: '' };
+  const expected = '0a0166' + ['3130', '39', '61', '62'].map(entryOf).join('') + '8a01016c';
+  for (const value of [
+    { first: 'f', labels, last: 'l' },
+    { last: 'l', labels, first: 'f', unknown: 1 },
+  ]) {
+    assert.equal(hex(encodeProtobuf(type, value)), expected);
+  }
+  function entryOf(key: string): string {
+    const bytes = key.length / 2;
+    return `120${bytes + 4}0a0${bytes}${key}1200`;
+  }
+});
+
+test('a message has as many fields as it likes', () => {
+  const names = Array.from({ length: 100 }, (_, i) => `field${i}`);
+  for (const count of [31, 32, 33, 63, 64, 65, 100]) {
+    const some = names.slice(0, count);
+    const type = kind(
+      { group: 'test', version: 'v1', kind: `Wide${count}` },
+      Object.fromEntries(some.map((name, i) => [name, pointer(i + 1, int32)])),
+    );
+    for (const present of [some, some.slice(-1), some.slice(0, 1), some.filter((_, i) => i % 3 === 1), []]) {
+      const value = Object.fromEntries(present.map((name) => [name, names.indexOf(name)]));
+      assert.deepEqual(decodeProtobuf(type, encodeProtobuf(type, value)), decode(type, value).value);
+    }
+  }
+});
+
+test('texts and messages of all lengths', () => {
+  for (const text of ['', 'a', 'ä', '€', 'a\u{1f600}', '\u0000', 'x\u007f\u0080']) {
+    for (const length of [1, 39, 40, 41, 127, 128, 16_383, 16_384, 70_000]) {
+      const name = text.repeat(length).slice(0, length);
+      if (!name.isWellFormed()) continue;
+      const input = { name, data: { [name]: '' }, parts: [{ name }, { name: 'x' }], raw: { name } };
+      assert.deepEqual(roundTrip(input), decode(thing, input).value);
+    }
+  }
+  // Halves of surrogate pairs are no UTF-8.
+  assert.equal(hex(encodeProtobuf(part, { name: 'a\ud800' })), '0a0461efbfbd');
+  const large = { data: { big: Buffer.alloc(3_000_000, 7).toString('base64') }, name: 'n' };
+  assert.deepEqual(roundTrip(large), decode(thing, large).value);
+});
+
+test('numbers of all lengths', () => {
+  for (let bits = 0; bits < 64; bits++) {
+    for (const offset of [-1n, 0n]) {
+      for (const sign of [1n, -1n]) {
+        const count = sign * (2n ** BigInt(bits) + offset);
+        if (count >= 2n ** 63n) continue;
+        const input = { count: Number.isSafeInteger(Number(count)) ? Number(count) : count };
+        assert.deepEqual(roundTrip(input), decode(thing, input).value, String(count));
+      }
+    }
+  }
+  for (const flag of [0, 1, -1, 127, 128, 2 ** 31 - 1, -(2 ** 31)]) {
+    const input = { parts: [{ name: '', flags: [flag] }] };
+    assert.deepEqual(roundTrip(input), decode(thing, input).value);
+  }
+});
+
+test('a message that fails leaves nothing to the next one', () => {
+  const whole = hex(encodeProtobuf(part, { name: 'n', flags: [1] }));
+  assert.throws(() => encodeProtobuf(thing, { parts: [part], created: 'never', extra: { a: ['x'] } } as never));
+  assert.equal(hex(encodeProtobuf(part, { name: 'n', flags: [1] })), whole);
+});
+
+test('managed fields may be given as text', () => {
+  const type = kind({ group: 'test', version: 'v1', kind: 'Managed' }, { fields: pointer(1, fieldsV1) });
+  const fields = { 'f:metadata': { 'f:labels': { '.': {}, 'k:{"ä":"x"}': {} } } };
+  const text = new JsonText(JSON.stringify(fields)) as never;
+  assert.deepEqual(encodeProtobuf(type, { fields: text }), encodeProtobuf(type, { fields }));
 });
 
 test('repeated messages merge, unknown fields are skipped, packed numbers are read', () => {
