@@ -136,7 +136,8 @@ try {
     for (let list = 0; list < lists; list++) {
       const [here, peer] = costs.map((rounds) => rounds.map((round) => round[list] as number));
       const cells = [here, peer].map((values) => (values === undefined ? '' : median(values).toFixed(0)));
-      const ratio = peer === undefined ? '' : median((here ?? []).map((cost, i) => cost / (peer[i] as number))).toFixed(2);
+      const ratio =
+        peer === undefined ? '' : median((here ?? []).map((cost, i) => cost / (peer[i] as number))).toFixed(2);
       console.log(`| ${name} | ${list + 1} | ${cells.join(' | ')} | ${ratio} |`);
     }
   }

@@ -165,7 +165,8 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     const { fillWaitMs, partFillWaitMs } = this.options;
     const wantsAll = query.namespace === undefined && query.name === undefined && query.limit === undefined;
     // The client has something to do while it waits, and the pages after this one are mostly wanted, too.
-    const waitMs = query.after === undefined ? partFillWaitMs : Math.max(partFillWaitMs, cacher.fillTimeLeft(fillWaitMs));
+    const waitMs =
+      query.after === undefined ? partFillWaitMs : Math.max(partFillWaitMs, cacher.fillTimeLeft(fillWaitMs));
     const isFilled = (await cacher.ready(wantsAll ? fillWaitMs : waitMs)) !== undefined;
     const cache = isFilled ? await this.cacheFor(cacher, query) : undefined;
     const page = cache === undefined ? undefined : await inTurns(cache.lists(query));

@@ -3,14 +3,42 @@ import { describe, it } from 'node:test';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { parseJson } from '../../../base/machinery/json/exact-numbers.js';
 import { JsonText } from '../../../base/machinery/json/json-text.js';
-import { always, anyJson, kind, optional } from '../../../base/machinery/schema/index.js';
+import {
+  always,
+  anyJson,
+  fieldsV1,
+  kind,
+  list,
+  map,
+  optional,
+  pointer,
+  string,
+  struct,
+  time,
+} from '../../../base/machinery/schema/index.js';
 import { encodeProtobuf } from '../../../base/machinery/schema/protobuf/index.js';
-import { objectMeta } from '../../apis/meta/v1/object-meta.types.js';
 import { defineResource } from '../resource-definition.js';
 import { ResourceRegistry, type ServedResource } from '../resource-registry.js';
 import { encodeForStorage, parseStored } from './object-codec.js';
 import { parseManagedAsText, parseMetadataAsText } from './read-managed-text.js';
 
+const entry = struct('test.Entry', {
+  manager: optional(1, string),
+  operation: optional(2, string),
+  apiVersion: optional(3, string),
+  time: pointer(4, time),
+  fieldsType: optional(6, string),
+  fieldsV1: pointer(7, fieldsV1),
+  subresource: optional(8, string),
+});
+const objectMeta = struct('test.Meta', {
+  name: optional(1, string),
+  namespace: optional(3, string),
+  resourceVersion: optional(6, string),
+  creationTimestamp: always(8, time),
+  labels: optional(11, map(string)),
+  managedFields: optional(17, list(entry)),
+});
 const note = (version: string) =>
   kind({ group: 'test', version, kind: 'Note' }, { metadata: always(1, objectMeta), data: optional(2, anyJson) });
 
@@ -46,7 +74,12 @@ const manager = (fieldsV1?: unknown) => ({
   subresource: 'status',
 });
 const plain = { 'f:data': { '.': {}, 'f:a': {} } };
-const odd = { 'k:{"name":"}]{[\\"fieldsV1\\":{"}': { '.': {} }, 'v:"\\\\"': {}, 'f:ä\u2028<&>': {}, [`f:${'x'.repeat(200)}`]: {} };
+const odd = {
+  'k:{"name":"}]{[\\"fieldsV1\\":{"}': { '.': {} },
+  'v:"\\\\"': {},
+  'f:ä\u2028<&>': {},
+  [`f:${'x'.repeat(200)}`]: {},
+};
 const noted = (managedFields: readonly unknown[] | undefined, more: object = {}, data: unknown = 1): ApiObject =>
   ({
     metadata: {

@@ -1,4 +1,4 @@
-import type { ApiObject, ManagedFieldsEntry, ObjectMeta } from '../../../base/machinery/api-object.js';
+import type { ApiObject, ObjectMeta } from '../../../base/machinery/api-object.js';
 import { JsonText } from '../../../base/machinery/json/json-text.js';
 import { endOfValue } from '../../../base/machinery/json/skim.js';
 import { needsExactParsing } from '../../../base/machinery/json/stored-text.js';
@@ -59,9 +59,7 @@ function parsed<T>(json: string, metadataOf: (value: T) => ObjectMeta): T | unde
     const { fieldsV1 } = entry as { fieldsV1: unknown };
     if (fieldsV1 === undefined) continue;
     if (fieldsV1 !== placed) return undefined;
-    (entry as Omit<ManagedFieldsEntry, 'fieldsV1'> & { fieldsV1: JsonText }).fieldsV1 = new JsonText(
-      texts[placed] as string,
-    );
+    Object.assign(entry, { fieldsV1: new JsonText(texts[placed] as string) });
     placed++;
   }
   return placed === texts.length ? value : undefined;

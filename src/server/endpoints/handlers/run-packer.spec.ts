@@ -34,7 +34,11 @@ class AgedForm implements RunForm {
 
 // Only its identity matters here.
 const resource = {} as ServedResource;
-const packing = { resource, context: { user: undefined }, services: { clock: { now: () => now } } } as unknown as Packing;
+const packing = {
+  resource,
+  context: { user: undefined },
+  services: { clock: { now: () => now } },
+} as unknown as Packing;
 
 async function listed(
   form: RunForm,

@@ -32,7 +32,10 @@ export function itemForm(services: EndpointServices, resource: ServedResource, a
   return formOf(resource, `${mediaType}/${isWhole ? '' : version}`, () => {
     const type = shownType(services, resource, accepted);
     if (mediaType === 'protobuf') {
-      return { encode: (object) => protobufItem(type, object), read: isWhole ? parseManagedAsText : parseMetadataAsText };
+      return {
+        encode: (object) => protobufItem(type, object),
+        read: isWhole ? parseManagedAsText : parseMetadataAsText,
+      };
     }
     const shown = isWhole
       ? listItem(resource)

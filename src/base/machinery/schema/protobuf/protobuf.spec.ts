@@ -142,7 +142,7 @@ test('fields are in the order of their numbers and maps in that of their keys, w
     { last: optional(17, string), first: optional(1, string), labels: optional(2, map(string)) },
   );
   const labels = { '9': '', b: '', '10': '', a: '' };
-  const expected = '0a0166' + ['3130', '39', '61', '62'].map(entryOf).join('') + '8a01016c';
+  const expected = `0a0166${['3130', '39', '61', '62'].map(entryOf).join('')}8a01016c`;
   for (const value of [
     { first: 'f', labels, last: 'l' },
     { last: 'l', labels, first: 'f', unknown: 1 },
