@@ -40,7 +40,7 @@ const forms: Readonly<Record<string, Ask>> = {
 };
 /** A form is listed so many times by each server. */
 const lists = 3;
-const clients = 16;
+const clients = 8;
 
 const pod = (name: string, serial: number) => ({
   apiVersion: 'v1',
@@ -64,6 +64,7 @@ const pod = (name: string, serial: number) => ({
 
 async function create(url: string, count: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: clients, rejectUnauthorized: false });
+  let next = 0;
   const post = async (path: string, object: unknown): Promise<void> => {
     const body = Buffer.from(JSON.stringify(object));
     const request = httpsRequest(`${url}${path}`, {
@@ -77,16 +78,20 @@ async function create(url: string, count: number): Promise<void> {
     });
     request.end(body);
     const [response] = await once(request, 'response');
-    for await (const _part of response);
-    if (response.statusCode !== 201) throw new Error(`POST ${path}: ${response.statusCode}`);
+    const parts: Buffer[] = [];
+    for await (const part of response as AsyncIterable<Buffer>) parts.push(part);
+    if (response.statusCode === 201) return;
+    // The other clients end, too.
+    next = count;
+    throw new Error(`POST ${path}: ${response.statusCode} ${Buffer.concat(parts).toString('utf8', 0, 300)}`);
   };
   await post('/api/v1/namespaces', { metadata: { name: 'listed' } });
-  let next = 0;
   const client = async () => {
     for (let serial = next++; serial < count; serial = next++) await post(pods, pod(`l-${serial}`, serial));
   };
-  await Promise.all(Array.from({ length: clients }, client));
+  const ended = await Promise.allSettled(Array.from({ length: clients }, client));
   agent.destroy();
+  for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 /** Milliseconds of each list of a form in a new server. */

@@ -104,7 +104,7 @@ const unreadable: Readonly<Record<string, ApiObject>> = {
   'data with a number of that name': noted([manager(plain)], {}, { fieldsV1: 0 }),
   'no fields but a member of that name': noted([manager()], {}, { fieldsV1: {} }),
   'a label with that key': noted([manager(plain)], { labels: { fieldsV1: 'x' } }),
-  'numbers that need care': noted([manager(plain)], {}, parseJson('[12345678901234567890]')),
+  'numbers that need care': noted([manager(plain)], {}, parseJson('[1234567890123456789]')),
 };
 
 describe('objects whose managed fields stay text', () => {
