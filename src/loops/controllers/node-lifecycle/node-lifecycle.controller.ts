@@ -45,7 +45,7 @@ export class NodeLifecycleController extends ReconcileLoop {
   /** Nodes already reported as registered. */
   private readonly registered = new Map<string, StoredNode>();
   /**
-   * By node that is not ready, the uids of the pods that were looked at since it stopped being ready. Each is marked once at
+   * By node that is not ready, the uids of the pods that were marked since it stopped being ready. Each is marked once at
    * most: if the agent still lives and contradicts, neither of both would ever stop writing.
    */
   private readonly marked = new Map<string, Set<string>>();
@@ -70,7 +70,7 @@ export class NodeLifecycleController extends ReconcileLoop {
       }),
       source(this.pods, (pod, old) => {
         const node = pod?.spec.nodeName;
-        return node && node !== old?.spec.nodeName ? [node] : [];
+        return node && pod && isPodReady(pod) && (old === undefined || !isPodReady(old)) ? [node] : [];
       }),
     ];
   }
@@ -168,11 +168,8 @@ export class NodeLifecycleController extends ReconcileLoop {
     this.marked.set(name, marked);
     for (const pod of own) {
       const { uid = '' } = pod.metadata;
-      if (marked.has(uid)) continue;
-      if (!isPodReady(pod)) {
-        marked.add(uid);
-        continue;
-      }
+      // What is known of a pod may be older than what is known of its node: a pod that looks marked is looked at again.
+      if (marked.has(uid) || !isPodReady(pod)) continue;
       const written = await this.client<StoredPod>('', 'pods').updateStatus(work, pod, (live) => {
         const conditions = live.status.conditions ?? [];
         const index = conditions.findIndex(({ type }) => type === 'Ready');
@@ -181,8 +178,9 @@ export class NodeLifecycleController extends ReconcileLoop {
         conditions[index] = { ...ready, status: 'False', lastTransitionTime: time } as PodCondition;
         return live;
       });
+      if (written === undefined) continue;
       marked.add(uid);
-      if (written !== undefined) this.events.warning(pod, 'NodeNotReady', 'Node is not ready');
+      this.events.warning(pod, 'NodeNotReady', 'Node is not ready');
     }
   }
 
