@@ -73,7 +73,5 @@ const NOT_ONE_BYTE = /[^\u0000-\u00ff]/;
 
 /** The engine stores a string with one byte per character when every character fits, otherwise with two. */
 function textBytes(text: string): number {
-  // Almost all text is ASCII, and this is found ten times as fast.
-  if (Buffer.byteLength(text) === text.length) return text.length;
   return NOT_ONE_BYTE.test(text) ? text.length * 2 : text.length;
 }

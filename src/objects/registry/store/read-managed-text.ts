@@ -1,6 +1,6 @@
 import type { ApiObject, ObjectMeta } from '../../../base/machinery/api-object.js';
 import { JsonText } from '../../../base/machinery/json/json-text.js';
-import { endOfValue } from '../../../base/machinery/json/skim.js';
+import { RecentTexts } from '../../../base/machinery/json/recent-texts.js';
 import { needsExactParsing } from '../../../base/machinery/json/stored-text.js';
 import type { ServedResource } from '../resource-registry.js';
 import { isPresentForm, spliceMetadata, storedForm, type VersionedText } from './object-codec.js';
@@ -8,6 +8,8 @@ import { isPresentForm, spliceMetadata, storedForm, type VersionedText } from '.
 /** Inside a string these quotes would be escaped, so this is the name of a member. */
 const fieldsMember = '"fieldsV1":';
 const openBrace = 0x7b;
+/** Objects that were made alike have the same managed fields. */
+const recentTexts = new RecentTexts();
 
 /**
  * An object for encoders that write `fieldsV1` as text: each is a {@link JsonText} with the stored characters. They are up
@@ -47,11 +49,11 @@ function parsed<T>(json: string, metadataOf: (value: T) => ObjectMeta): T | unde
   let from = 0;
   for (let at = json.indexOf(fieldsMember); at >= 0; at = json.indexOf(fieldsMember, from)) {
     const start = at + fieldsMember.length;
-    const end = json.charCodeAt(start) === openBrace ? endOfValue(json, start) : start;
-    if (end === start) return undefined;
+    if (json.charCodeAt(start) !== openBrace) return undefined;
+    const text = recentTexts.at(json, start);
     rest += `${json.slice(from, start)}${texts.length}`;
-    texts.push(json.slice(start, end));
-    from = end;
+    texts.push(text);
+    from = start + text.length;
   }
   const value = JSON.parse(rest + json.slice(from)) as T;
   let placed = 0;
