@@ -50,10 +50,25 @@ export interface VendorNames {
   readonly nodeServingSigner: string;
   readonly legacyUnknownSigner: string;
   /**
-   * The field managers of what the scheduler and the other control loops write. Clients that leave fields to loops name
-   * them.
+   * The field managers of what the scheduler, the other control loops and the server itself write. Clients that leave
+   * fields to these name them.
    */
-  readonly fieldManagers: { readonly scheduler: string; readonly loops: string };
+  readonly fieldManagers: FieldManagers;
+}
+
+/** Who writes what clients don't. */
+export interface FieldManagers {
+  readonly scheduler: string;
+  /** The loop that fills aggregated roles. */
+  readonly roleAggregation: string;
+  /** All other loops. */
+  readonly loops: string;
+  /** The server, which makes the objects that every cluster has. */
+  readonly server: string;
+  /** The server, for the default flow schemas and priority levels. */
+  readonly flowDefaults: string;
+  /** The server, for the conditions of flow schemas. */
+  readonly flowConditions: string;
 }
 
 /** Injection token of the {@link VendorNames}. */
@@ -62,7 +77,14 @@ export const VENDOR_NAMES = Symbol('VendorNames');
 export type Compatibility = '' | 'kubernetes';
 
 /** The field managers where names are our own. */
-export const ownManagers: VendorNames['fieldManagers'] = Object.freeze({ scheduler: 'plinth', loops: 'plinth' });
+export const ownManagers: FieldManagers = Object.freeze({
+  scheduler: 'plinth',
+  roleAggregation: 'plinth',
+  loops: 'plinth',
+  server: 'plinth',
+  flowDefaults: 'plinth',
+  flowConditions: 'plinth',
+});
 
 /** The name of the API's own Service inside a cluster, which is the same for every vendor. */
 const defaultTokenIssuer = 'https://kubernetes.default.svc';
@@ -107,7 +129,14 @@ const upstreamNames: VendorNames = Object.freeze({
   nodeClientSigner: 'kubernetes.io/kube-apiserver-client-kubelet',
   nodeServingSigner: 'kubernetes.io/kubelet-serving',
   legacyUnknownSigner: 'kubernetes.io/legacy-unknown',
-  fieldManagers: { scheduler: 'kube-scheduler', loops: 'kube-controller-manager' },
+  fieldManagers: {
+    scheduler: 'kube-scheduler',
+    roleAggregation: 'clusterrole-aggregation-controller',
+    loops: 'kube-controller-manager',
+    server: 'kube-apiserver',
+    flowDefaults: 'api-priority-and-fairness-config-producer-v1',
+    flowConditions: 'api-priority-and-fairness-config-consumer-v1',
+  },
 });
 
 /**

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { systemTimers, type Timers } from '../../base/machinery/timers.js';
 import { groupName } from '../../base/machinery/vendor.js';
 import { SharedInformers } from '../../objects/registry/informers/shared-informers.js';
-import { Store } from '../../objects/registry/store/store.js';
+import { OwningStore } from '../../objects/registry/store/owning-store.js';
 import { keepRunning } from './control-loop.js';
 import type { ControllersOptions } from './controllers-options.js';
 import { EventRecorder } from './event-recorder.js';
@@ -38,7 +38,8 @@ export function startControllers(options: ControllersOptions): RunningController
   const identity = options.identity ?? `${hostname()}_${randomUUID()}`;
   const leases = registry.findStoredResource(groupName('coordination', names), 'v1', 'leases');
   if (leases === undefined) throw new Error('the resource leases is not registered');
-  const lock = new LeaseLock(new Store(leases, storage, timers), names.systemNamespace, controllersLease);
+  const leaseStore = new OwningStore(leases, storage, timers, registry, names.fieldManagers.loops);
+  const lock = new LeaseLock(leaseStore, names.systemNamespace, controllersLease);
   const elector = new LeaseElector({ ...options.leaseTimes, lock, identity, timers, logger, random });
   // The lease itself is written without the fence.
   const fenced = new FencedStorage(storage, () => elector.mayAct);

@@ -27,14 +27,23 @@ export async function ensureSystemObjects(
   { names, stores, ranges }: SystemDependencies,
   securePort = defaultSecurePort,
 ): Promise<void> {
+  const manager = names.fieldManagers.server;
   const namespaces = ['default', names.systemNamespace, names.publicNamespace, names.nodeLeaseNamespace];
   for (const name of namespaces) {
-    await ensureObject(stores, core('namespaces'), { metadata: { name } });
+    await ensureObject(stores, core('namespaces'), { metadata: { name } }, manager);
   }
-  await ensureApiService(stores, new IpRange(serviceRangesOf(ranges.serviceClusterIpRange)[0] ?? '').at(0), securePort);
+  const clusterIP = new IpRange(serviceRangesOf(ranges.serviceClusterIpRange)[0] ?? '').at(0);
+  await ensureApiService({ stores, manager, clusterIP, securePort });
 }
 
-async function ensureApiService(stores: ResourceStores, clusterIP: string, securePort: number): Promise<void> {
+interface ApiServiceOptions {
+  readonly stores: ResourceStores;
+  readonly manager: string;
+  readonly clusterIP: string;
+  readonly securePort: number;
+}
+
+async function ensureApiService({ stores, manager, clusterIP, securePort }: ApiServiceOptions): Promise<void> {
   const service = (address: { clusterIP?: string }): ApiObject => ({
     metadata: {
       name: serviceName,
@@ -48,10 +57,10 @@ async function ensureApiService(stores: ResourceStores, clusterIP: string, secur
     },
   });
   try {
-    await ensureObject(stores, core('services'), service({ clusterIP }));
+    await ensureObject(stores, core('services'), service({ clusterIP }), manager);
   } catch (error) {
     // Another, older service has the address, so any other address will do.
     if (!(error instanceof StatusError && error.reason === 'Invalid')) throw error;
-    await ensureObject(stores, core('services'), service({}));
+    await ensureObject(stores, core('services'), service({}), manager);
   }
 }

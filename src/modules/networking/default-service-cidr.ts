@@ -15,7 +15,8 @@ export function ensureDefaultServiceCidr(
   stores: ResourceStores,
   ranges: ServiceRanges,
 ): Promise<void> {
-  return ensureObject(stores, placeOf(names), { metadata: { name }, spec: { cidrs: defaultCidrs(ranges) } });
+  const body = { metadata: { name }, spec: { cidrs: defaultCidrs(ranges) } };
+  return ensureObject(stores, placeOf(names), body, names.fieldManagers.server);
 }
 
 /** Replaces the object of a former range with one for the current range. Safe for many processes that start at once. */

@@ -20,6 +20,7 @@ export async function ensureSystemPriorityClasses(names: VendorNames, stores: Re
         value,
         ...(uses[name] === undefined ? {} : { description: uses[name] }),
       },
+      names.fieldManagers.server,
     );
   }
 }

@@ -46,10 +46,12 @@ type PluginFactory = (dependencies: AdmissionDependencies) => AdmissionPlugin;
 
 const factories: Readonly<Record<AdmissionPluginName, PluginFactory>> = {
   AlwaysAdmit: () => new AlwaysAdmit(),
-  NamespaceAutoProvision: ({ namespaces, stores }) =>
-    new NamespaceAutoProvision(namespaces, (name) =>
-      ensureObject(stores, { group: '', resource: 'namespaces' }, { metadata: { name } }),
-    ),
+  NamespaceAutoProvision: ({ namespaces, stores, names }) => {
+    const resource = { group: '', resource: 'namespaces' };
+    return new NamespaceAutoProvision(namespaces, (name) =>
+      ensureObject(stores, resource, { metadata: { name } }, names.fieldManagers.server),
+    );
+  },
   NamespaceLifecycle: ({ namespaces, names }) => new NamespaceLifecycle(namespaces, names),
   LimitRanger: (parts) => new LimitRanger(parts),
   NamespaceExists: ({ namespaces }) => new NamespaceExists(namespaces),

@@ -44,7 +44,7 @@ export class AdvertiseModule implements OnApplicationBootstrap, BeforeApplicatio
     this.identity = new IdentityLease({
       names,
       clock: stores.clock,
-      leases: stores.named(groupName('coordination', names), 'leases'),
+      leases: stores.owning(groupName('coordination', names), 'leases', names.fieldManagers.server),
       identity: processIdentity(this.serving.securePort, this.metrics.workerIndex),
       durationSeconds: this.api.identityLeaseDurationSeconds,
       renewSeconds: this.api.identityLeaseRenewIntervalSeconds,

@@ -33,12 +33,13 @@ export function advertiserOf(
   timers: Timers,
 ): Advertiser {
   const { storage, clock } = stores;
+  const { server } = names.fieldManagers;
   const endpoints = new ApiEndpoints({
     names,
     clock,
-    services: stores.named('', 'services'),
-    endpoints: stores.named('', 'endpoints'),
-    slices: stores.named(groupName('discovery', names), 'endpointslices'),
+    services: stores.owning('', 'services', server),
+    endpoints: stores.owning('', 'endpoints', server),
+    slices: stores.owning(groupName('discovery', names), 'endpointslices', server),
   });
   const leases = new ServingLeases(storage, clock, () => timers.elapsed());
   return new Advertiser({ leases, endpoints, own, logger, timers });

@@ -20,7 +20,7 @@ const races: ReadonlySet<string> = new Set(['AlreadyExists', 'NotFound', 'Confli
  */
 export async function ensureTokenTracking(names: VendorNames, stores: ResourceStores): Promise<void> {
   const { clock, storage } = stores;
-  const store = stores.named('', 'configmaps');
+  const store = stores.owning('', 'configmaps', names.fieldManagers.server);
   const { resource } = store;
   const namespace = names.systemNamespace;
   const request = serverContext(clock.now());

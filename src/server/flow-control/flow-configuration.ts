@@ -11,7 +11,7 @@ import { Informer } from '../../objects/registry/informers/informer.js';
 import { partOf } from '../../objects/registry/resource-definition.js';
 import { parseStored } from '../../objects/registry/store/object-codec.js';
 import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
-import type { Store } from '../../objects/registry/store/store.js';
+import type { OwningStore } from '../../objects/registry/store/owning-store.js';
 import { changedDangling, withDangling } from './dangling.js';
 import { DefaultObjectKeeper } from './default-object-keeper.js';
 import { type DefaultObject, defaultLevels, defaultSchemas } from './default-objects.js';
@@ -144,8 +144,10 @@ export class FlowConfiguration {
   private async keepDefaults(signal: AbortSignal): Promise<void> {
     const { stores, names } = this.dependencies;
     const annotation = `apf.${names.labelPrefix}/autoupdate-spec`;
-    const keep = (resource: string, defaults: readonly DefaultObject<unknown>[]) =>
-      new DefaultObjectKeeper(stores, stores.named(this.group, resource), defaults, annotation, signal).keep();
+    const keep = (resource: string, defaults: readonly DefaultObject<unknown>[]) => {
+      const store = stores.owning(this.group, resource, names.fieldManagers.flowDefaults);
+      return new DefaultObjectKeeper(stores, store, defaults, annotation, signal).keep();
+    };
     // Levels are written first, so that no schema is ever without its level.
     await keep(levels, defaultLevels());
     await keep(schemas, defaultSchemas(names));
@@ -200,8 +202,10 @@ export class FlowConfiguration {
     return (await this.dependencies.stores.storage.get({ resource, namespace: '', name })) !== undefined;
   }
 
-  private schemaStore(): Store {
-    return this.dependencies.stores.named(this.group, schemas);
+  /** For the conditions of schemas. */
+  private schemaStore(): OwningStore {
+    const { stores, names } = this.dependencies;
+    return stores.owning(this.group, schemas, names.fieldManagers.flowConditions);
   }
 
   private track(work: Promise<void>): void {

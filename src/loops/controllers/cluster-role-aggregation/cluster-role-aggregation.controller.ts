@@ -2,7 +2,7 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { SelectorError } from '../../../base/machinery/label-selector.js';
 import { aggregatedRules, sameRules } from '../../../objects/apis/rbac/rules/aggregate-rules.js';
 import type { ClusterRole } from '../../../objects/apis/rbac/v1/role.types.js';
-import type { ReconcileContext } from '../frame/reconcile-context.js';
+import { type ReconcileContext, roleAggregationAccount } from '../frame/reconcile-context.js';
 import { ReconcileLoop, type Source, source } from '../frame/reconcile-loop.js';
 import type { WorkOutcome } from '../work-queue.js';
 
@@ -14,7 +14,7 @@ type StoredRole = ClusterRole & ApiObject;
  * loop may write rules that it does not hold: it copies those that others were allowed to write.
  */
 export class ClusterRoleAggregationController extends ReconcileLoop {
-  readonly name = 'clusterrole-aggregation-controller';
+  readonly name = roleAggregationAccount;
   protected override readonly workers = 1;
   private readonly roles = this.informer<StoredRole>('rbac', 'clusterroles');
 

@@ -4,24 +4,23 @@ import { formatTime } from '../../../base/machinery/clock.js';
 import { deniedError } from '../../../base/machinery/denied-error.js';
 import { formatApiVersion, formatGroupResource, type GroupResource } from '../../../base/machinery/group-version.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
-import { updateManagedFields } from '../../../base/machinery/managed-fields/index.js';
 import { packedSizeOf } from '../../../base/machinery/packed/object-packer.js';
 import { decode } from '../../../base/machinery/schema/index.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
-import { ownManagers, type VendorNames } from '../../../base/machinery/vendor.js';
+import { type FieldManagers, ownManagers } from '../../../base/machinery/vendor.js';
 import type { Scale } from '../../../objects/apis/autoscaling/v1/scale.types.js';
-import { partOf, remoteConversionOf } from '../../../objects/registry/resource-definition.js';
+import { partOf } from '../../../objects/registry/resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../../../objects/registry/resource-registry.js';
 import type { AdmittedStore, WriteAdmission } from '../../../objects/registry/store/admitted-store.js';
+import { recordFieldOwner } from '../../../objects/registry/store/field-owner.js';
 import type { VersionedText } from '../../../objects/registry/store/object-codec.js';
 import { parseWithoutManagers } from '../../../objects/registry/store/read-without-managers.js';
-import { versionViews } from '../../../objects/registry/store/version-views.js';
 import type { DeleteOptions } from '../../../objects/registry/strategy.js';
 import type { SubresourceDefinition, ViewSubresource } from '../../../objects/registry/subresource-definition.js';
 import type { Storage } from '../../../storage/storage.interface.js';
 import { workStore } from '../work-store.js';
-import { type ReconcileContext, schedulerAccount, serverUser } from './reconcile-context.js';
+import { type ReconcileContext, roleAggregationAccount, schedulerAccount, serverUser } from './reconcile-context.js';
 import { TermOver } from './term-over.js';
 import { type PlannedCreation, WriteLimiter } from './write-limiter.js';
 
@@ -37,7 +36,7 @@ export interface LoopClientDependencies {
   /** Decides what each controller may do. Default: everything. */
   readonly authorizer?: Authorizer | undefined;
   /** The field managers of the writes. Default: those of our own names. */
-  readonly managers?: VendorNames['fieldManagers'] | undefined;
+  readonly managers?: FieldManagers | undefined;
 }
 
 /**
@@ -389,26 +388,11 @@ export class ResourceClient<T extends ApiObject> {
     work: ReconcileContext,
     live: ApiObject | undefined,
     next: ApiObject,
-    part?: Pick<SubresourceDefinition, 'name'>,
+    part?: SubresourceDefinition,
   ): void {
-    const { definition, served } = this.resource;
-    if (remoteConversionOf(definition) !== undefined) {
-      // Updating the managedFields of a kind with an external converter would need a call to it: they stay unchanged.
-      const kept = live?.metadata.managedFields;
-      if (kept !== undefined) next.metadata.managedFields = kept;
-      return;
-    }
-    const { group } = definition;
-    const { scheduler, loops } = this.dependencies.managers ?? ownManagers;
-    const entries = updateManagedFields(served.type, live, next, {
-      manager: work.account === schedulerAccount ? scheduler : loops,
-      apiVersion: formatApiVersion({ group, version: served.version }),
-      time: formatTime(this.dependencies.timers.now()),
-      versions: versionViews(this.dependencies.registry, this.resource),
-      ...(part === undefined ? {} : { subresource: part.name }),
-    });
-    if (entries === undefined || entries.length === 0) delete next.metadata.managedFields;
-    else next.metadata.managedFields = entries;
+    const { registry, timers, managers = ownManagers } = this.dependencies;
+    const manager = managerOfAccount(work.account, managers);
+    recordFieldOwner(this.resource, { registry, manager, time: formatTime(timers.now()) }, live, next, part);
   }
 
   private read({ json, resourceVersion }: Pick<VersionedText, 'json' | 'resourceVersion'>): T {
@@ -424,6 +408,11 @@ export type DeepPartial<T> = T extends readonly (infer U)[]
   : T extends object
     ? { [K in keyof T]?: DeepPartial<T[K]> }
     : T;
+
+function managerOfAccount(account: string, managers: FieldManagers): string {
+  if (account === schedulerAccount) return managers.scheduler;
+  return account === roleAggregationAccount ? managers.roleAggregation : managers.loops;
+}
 
 /** The limiter of clients in tests: they share one memory budget, and wait for no other limit. */
 const unlimited = new WriteLimiter();

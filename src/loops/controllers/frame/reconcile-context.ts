@@ -35,6 +35,9 @@ export function componentUser(component: string): UserInfo {
   return Object.freeze({ name: `system:${component}`, uid: '', groups: ['system:authenticated'], extra: {} });
 }
 
+/** The name and the account of the loop that fills aggregated roles. */
+export const roleAggregationAccount = 'clusterrole-aggregation-controller';
+
 /** The name and the account of the scheduler. */
 export const schedulerAccount = 'kube-scheduler';
 

@@ -307,6 +307,7 @@ describe('ReconcileLoop', () => {
     for (const [account, manager] of [
       ['job-controller', 'kube-controller-manager'],
       ['kube-scheduler', 'kube-scheduler'],
+      ['clusterrole-aggregation-controller', 'clusterrole-aggregation-controller'],
     ] as const) {
       const loop = new ReconcileContext(serverUser, account, Date.now(), new AbortController().signal);
       await client.of<Map>({ group: '', resource: 'configmaps' }).create(loop, {

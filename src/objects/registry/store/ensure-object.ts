@@ -11,14 +11,16 @@ import type { Store } from './store.js';
  * Creates an object that every cluster has, by the rules of its kind, unless it exists. Safe for many processes at
  * once.
  *
+ * @param manager the field manager of the object
  * @throws StatusError when the object can't be written.
  */
 export async function ensureObject(
   stores: ResourceStores,
   { group, resource: name }: GroupResource,
   body: ApiObject,
+  manager: string,
 ): Promise<void> {
-  const store = stores.named(group, name);
+  const store = stores.owning(group, name, manager);
   const { resource } = store;
   const { name: objectName = '', namespace = '' } = body.metadata;
   const key = { resource: resource.storageResource, namespace, name: objectName };

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../../base/machinery/clock.js';
 import { STORAGE, type Storage } from '../../../storage/storage.interface.js';
 import { ResourceRegistry, type StoredServedResource } from '../resource-registry.js';
+import { OwningStore } from './owning-store.js';
 import { Store } from './store.js';
 
 /**
@@ -27,10 +28,24 @@ export class ResourceStores {
     return store;
   }
 
-  /** The store of a resource in its version `v1`, by its name; throws when no such resource is stored. */
+  /**
+   * The store of a resource in its version `v1`, by its name, for reads and for writes on behalf of requests. Throws
+   * when no such resource is stored.
+   */
   named(group: string, resource: string): Store {
+    return this.of(this.find(group, resource));
+  }
+
+  /**
+   * The same for the server's own writes, as this field manager. Throws when no such resource is stored.
+   */
+  owning(group: string, resource: string, manager: string): OwningStore {
+    return new OwningStore(this.find(group, resource), this.storage, this.clock, this.registry, manager);
+  }
+
+  private find(group: string, resource: string): StoredServedResource {
     const found = this.registry.findStoredResource(group, 'v1', resource);
     if (found === undefined) throw new Error(`there is no stored resource ${resource}`);
-    return this.of(found);
+    return found;
   }
 }

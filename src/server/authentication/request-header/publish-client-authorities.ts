@@ -35,7 +35,7 @@ export async function publishClientAuthorities(
 
 async function publish(names: VendorNames, stores: ResourceStores, own: AuthorityData): Promise<void> {
   const { clock, storage } = stores;
-  const store = stores.named('', 'configmaps');
+  const store = stores.owning('', 'configmaps', names.fieldManagers.server);
   const { resource } = store;
   const request = serverContext(clock.now());
   const namespace = names.systemNamespace;

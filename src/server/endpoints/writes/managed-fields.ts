@@ -1,17 +1,15 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { formatTime } from '../../../base/machinery/clock.js';
-import type { FieldSet } from '../../../base/machinery/field-set/index.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import {
   applyPatch,
   conflictsError,
-  type OwnershipRules,
   updateManagedFields,
 } from '../../../base/machinery/managed-fields/index.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
-import { isolatesStatus } from '../../../objects/registry/metadata/before-create.js';
 import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
+import { ownershipRules, setManagedFields } from '../../../objects/registry/store/field-owner.js';
 import { convertedObject } from '../../../objects/registry/store/remote-conversion.js';
 import { type VersionViews, versionViews } from '../../../objects/registry/store/version-views.js';
 import type { WriteOptions } from '../negotiation/write-options.js';
@@ -40,7 +38,7 @@ export function trackFields(
       time: formatTime(services.clock.now()),
       versions,
       ...(subresource === undefined ? {} : { subresource: subresource.name }),
-      ...ownershipRules(resource, subresource),
+      ...ownershipRules(resource.definition, subresource),
     });
     return subresource?.type === 'view' ? withoutTimes(entries, subresource.name) : entries;
   };
@@ -58,12 +56,6 @@ function withoutTimes(entries: ApiObject['metadata']['managedFields'], view: str
     const { time: _time, ...rest } = entry;
     return rest;
   });
-}
-
-/** Records the owners of fields in an object. */
-export function setManagedFields({ metadata }: ApiObject, entries: ApiObject['metadata']['managedFields']): void {
-  if (entries === undefined || entries.length === 0) delete metadata.managedFields;
-  else metadata.managedFields = entries;
 }
 
 /**
@@ -86,7 +78,7 @@ export async function mergeApplied(
       lastAppliedAnnotation: services.names.lastAppliedAnnotation,
       versions,
       ...(subresource === undefined ? {} : { subresource: subresource.name }),
-      ...ownershipRules(resource, subresource),
+      ...ownershipRules(resource.definition, subresource),
     });
   const result = hasRemoteVersions(resource)
     ? await inRemoteVersions(path, merged)
@@ -140,17 +132,3 @@ class ConversionNeeded extends Error {
     super(`an object is needed in ${apiVersion}`);
   }
 }
-
-/** Fields that the path can't change: a manager that sends them does not become their owner. */
-function ownershipRules({ definition }: ServedResource, subresource: WrittenPath['subresource']): OwnershipRules {
-  if (subresource?.type === 'part') {
-    const { resetFields, ownedFields } = subresource;
-    return {
-      ...(resetFields === undefined ? {} : { resetFields }),
-      ...(ownedFields === undefined ? {} : { ownedFields }),
-    };
-  }
-  return subresource === undefined && isolatesStatus(definition) ? { resetFields: onlyStatus } : {};
-}
-
-const onlyStatus: FieldSet = { 'f:status': {} };

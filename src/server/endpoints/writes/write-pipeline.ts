@@ -8,6 +8,7 @@ import { beforeCreate, ensureNamespace } from '../../../objects/registry/metadat
 import { beforeUpdate, ensureIdentity } from '../../../objects/registry/metadata/before-update.js';
 import { keepOwnersOnce } from '../../../objects/registry/metadata/owner-references.js';
 import { isStoredKind, remoteConversionOf } from '../../../objects/registry/resource-definition.js';
+import { setManagedFields } from '../../../objects/registry/store/field-owner.js';
 import {
   isOtherVersion,
   toServed,
@@ -23,7 +24,7 @@ import { decodePatched, type PatchOrigin } from '../negotiation/decode-patched.j
 import { readBody } from '../negotiation/read-body.js';
 import { parseWriteOptions, type WriteOptions, type WriteOptionsKind } from '../negotiation/write-options.js';
 import type { ResourceRequest } from '../resource-request.js';
-import { setManagedFields, trackFields } from './managed-fields.js';
+import { trackFields } from './managed-fields.js';
 import { ObjectForms } from './object-forms.js';
 import { withUnknownKind } from './unknown-kind.js';
 import { WriteAttributes } from './write-attributes.js';

@@ -63,7 +63,7 @@ class PolicyWriter {
 
   /** Resolves with the version of the newest object, or 0 if there is none. */
   async ensure(resourceName: PolicyResource, wanted: readonly PolicyObject[]): Promise<bigint> {
-    const store = this.stores.named(groupName('rbac', this.names), resourceName);
+    const store = this.stores.owning(groupName('rbac', this.names), resourceName, this.names.fieldManagers.server);
     const { resource } = store;
     const { items } = await store.list({});
     const present = new Map(items.map((item) => [keyOf(item.key), item]));
