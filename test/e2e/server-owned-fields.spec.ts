@@ -26,7 +26,7 @@ for (const compat of ['kubernetes', '']) {
     const owners = async (path: string): Promise<string[]> => {
       const { status, body, text } = await cluster.first.client.get(path);
       assert.equal(status, 200, text);
-      const entries: readonly Entry[] = (body.metadata ?? body.items[0].metadata).managedFields ?? [];
+      const entries: readonly Entry[] = (body.items?.[0] ?? body).metadata.managedFields ?? [];
       return entries.map(({ manager, subresource }) => `${manager} ${subresource ?? ''}`.trimEnd()).sort();
     };
     const become = (path: string, expected: readonly string[]) =>
@@ -73,9 +73,9 @@ for (const compat of ['kubernetes', '']) {
         });
       const refused = await apply(false);
       assert.equal(refused.status, 409, refused.text);
-      assert.deepEqual(refused.body.details.causes, [
-        { reason: 'FieldManagerConflict', message: `conflict with "${named('kube-apiserver')}"`, field: '.rules' },
-      ]);
+      const [cause] = refused.body.details.causes;
+      assert.equal(cause.field, '.rules');
+      assert.ok(cause.message.startsWith(`conflict with "${named('kube-apiserver')}"`), cause.message);
       assert.equal((await apply(true)).status, 200);
     });
   });
