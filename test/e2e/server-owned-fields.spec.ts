@@ -54,7 +54,24 @@ for (const compat of ['kubernetes', '']) {
       ]);
       const leases = `/apis/coordination.k8s.io/v1/namespaces/${system}/leases`;
       await become(`${leases}?labelSelector=apiserver.kubernetes.io%2Fidentity`, [server]);
-      await become(`${rbac}/clusterroles/view`, [server, named('clusterrole-aggregation-controller')]);
+    });
+
+    it('get another owner where a loop collects the rules of a role', async () => {
+      const { client } = cluster.first;
+      const path = `${rbac}/clusterroles/view`;
+      await become(path, [named('kube-apiserver')]);
+      const [selector] = (await client.get(path)).body.aggregationRule.clusterRoleSelectors;
+      const rules = [{ apiGroups: ['example.com'], resources: ['things'], verbs: ['get'] }];
+      const metadata = { name: 'things', labels: selector.matchLabels };
+      assert.equal((await client.post(`${rbac}/clusterroles`, { metadata, rules })).status, 201);
+      await eventually(async () => {
+        const { body } = await client.get(path);
+        const collector = (body.metadata.managedFields as Entry[]).find((one) => 'f:rules' in one.fieldsV1);
+        return (
+          JSON.stringify(body.rules).includes('things') &&
+          collector?.manager === named('clusterrole-aggregation-controller')
+        );
+      }, 'the owner of the collected rules');
     });
 
     it('are taken from their owner by force only', async () => {
