@@ -10,8 +10,8 @@ import type { PriorityLevelConfiguration } from '../../objects/apis/flowcontrol/
 import { Informer } from '../../objects/registry/informers/informer.js';
 import { partOf } from '../../objects/registry/resource-definition.js';
 import { parseStored } from '../../objects/registry/store/object-codec.js';
-import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import type { OwningStore } from '../../objects/registry/store/owning-store.js';
+import type { ResourceStores } from '../../objects/registry/store/resource-stores.js';
 import { changedDangling, withDangling } from './dangling.js';
 import { DefaultObjectKeeper } from './default-object-keeper.js';
 import { type DefaultObject, defaultLevels, defaultSchemas } from './default-objects.js';

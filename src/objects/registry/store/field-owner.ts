@@ -3,7 +3,7 @@ import type { FieldSet } from '../../../base/machinery/field-set/index.js';
 import { formatApiVersion } from '../../../base/machinery/group-version.js';
 import { type OwnershipRules, updateManagedFields } from '../../../base/machinery/managed-fields/index.js';
 import { isolatesStatus } from '../metadata/before-create.js';
-import { remoteConversionOf, type ResourceDefinition } from '../resource-definition.js';
+import { type ResourceDefinition, remoteConversionOf } from '../resource-definition.js';
 import type { ResourceRegistry, StoredServedResource } from '../resource-registry.js';
 import type { SubresourceDefinition } from '../subresource-definition.js';
 import { versionViews } from './version-views.js';

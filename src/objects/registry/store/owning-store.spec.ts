@@ -30,7 +30,8 @@ after(async () => {
   await postgres?.stop();
 });
 
-const map = (name: string, data: Record<string, string>) => ({ metadata: { name, namespace: 'ns' }, data }) as ApiObject;
+const map = (name: string, data: Record<string, string>) =>
+  ({ metadata: { name, namespace: 'ns' }, data }) as ApiObject;
 const request = () => serverContext(systemClock.now());
 const owning = (manager: string) => stores.owning('', 'configmaps', manager);
 const owners = async (name: string) => {

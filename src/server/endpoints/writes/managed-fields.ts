@@ -1,11 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { formatTime } from '../../../base/machinery/clock.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
-import {
-  applyPatch,
-  conflictsError,
-  updateManagedFields,
-} from '../../../base/machinery/managed-fields/index.js';
+import { applyPatch, conflictsError, updateManagedFields } from '../../../base/machinery/managed-fields/index.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { remoteConversionOf } from '../../../objects/registry/resource-definition.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
