@@ -7,6 +7,7 @@ const source = join(import.meta.dirname, '../../../../../src');
 
 /** The files that parse JSON, and what they parse. Only the codec parses stored JSON. */
 const parsers: Readonly<Record<string, string>> = {
+  'base/machinery/json/recent-texts.ts': 'a string, to get a copy of it',
   'server/admission/plugins/pod-toleration-restriction/toleration-configuration.ts': 'annotations',
   'server/admission/webhooks/review-answer.ts': 'answers of webhooks',
   'server/aggregation/remote-text.ts': 'answers of extension servers',
@@ -62,6 +63,8 @@ const parsers: Readonly<Record<string, string>> = {
   'objects/custom-resources/conversion/read-conversion-answer.ts': 'answers of webhooks',
   'objects/registry/store/selection.ts': 'labels cut out of texts in the present form',
   'objects/registry/store/object-codec.ts': 'text of the store: the one place',
+  'objects/registry/store/read-managed-text.ts':
+    'texts of the store in the present form, which the codec has told apart',
   'nodes/agent/containers/container-killer.ts': 'annotations of containers',
   'nodes/agent/images/pull-secrets.ts': 'credentials within secrets',
   'nodes/agent/csi/csi-folders.ts': 'files',
