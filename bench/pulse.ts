@@ -16,7 +16,7 @@ import type { Report } from './watches/watching.js';
  * (`fieldSelector=spec.nodeName=`) as a cluster has nodes. Over HTTP/1.1 (a connection for each watch) and HTTP/2 (250 on
  * a connection), in JSON and in protobuf as the Go client asks for it. Plinth beside the reference, in turn.
  *   --peers a,b         of plinth, reference (default: plinth)
- *   --binaries FOLDER   of kube-apiserver; etcd is on the PATH (default ~/.cache/reference/bin)
+ *   --binaries FOLDER   of kube-apiserver; etcd is on the PATH (default ~/.cache/reference-newest/bin)
  *   --works a,b         of one, many, nodes
  *   --protocols a,b     of http1, http2
  *   --formats a,b       of json, protobuf
@@ -28,7 +28,7 @@ import type { Report } from './watches/watching.js';
 const { values: flags } = parseArgs({
   options: {
     peers: { type: 'string', default: 'plinth' },
-    binaries: { type: 'string', default: join(homedir(), '.cache/reference/bin') },
+    binaries: { type: 'string', default: join(homedir(), '.cache/reference-newest/bin') },
     works: { type: 'string', default: 'one,many,nodes' },
     protocols: { type: 'string', default: 'http1,http2' },
     formats: { type: 'string', default: 'json,protobuf' },
@@ -174,7 +174,7 @@ try {
           for (const { name, peer } of peers) {
             const row = await measure(peer, work, protocol === 'http2', accepts[format]);
             const [events, p50, p99, server, store] = row as [number, number, number, number, number];
-            const cost = `${server.toPrecision(3)} + ${store.toPrecision(3)}`;
+            const cost = `${Number(server.toPrecision(3))} + ${Number(store.toPrecision(3))}`;
             const cells = [work.name, `${protocol}, ${format}`, name, events, p50.toFixed(1), p99.toFixed(1), cost];
             if (round > 1 || flags.rounds === '1') console.log(`| ${cells.join(' | ')} |`);
           }
