@@ -95,7 +95,7 @@ export const releaseFlags = {
       `,
     },
     {
-      why: 'clients are told the address that they have used',
+      why: 'answers name the address that the client used',
       flags: `
       string: external-hostname
       `,

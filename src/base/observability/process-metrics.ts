@@ -22,7 +22,7 @@ export function registerProcessMetrics(registry: Registry, build: BuildInfo): vo
   const registers = [registry];
   new Gauge({
     name: 'kubernetes_build_info',
-    help: 'Always 1; its labels tell the version of the program.',
+    help: 'Always 1; its labels hold the version of the program.',
     labelNames: [
       'major',
       'minor',

@@ -115,7 +115,7 @@ export class SimulatedNode {
     registered();
     await Promise.all([
       this.repeat('renew its lease', this.dependencies.leaseMs / renewals, signal, () => this.renewLease(signal)),
-      this.repeat('tell its status', this.dependencies.leaseMs / looks, signal, () => this.reportStatus(signal)),
+      this.repeat('report its status', this.dependencies.leaseMs / looks, signal, () => this.reportStatus(signal)),
       this.followPods(signal),
     ]);
   }

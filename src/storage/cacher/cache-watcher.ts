@@ -32,10 +32,10 @@ export interface WatcherHome {
   leave(watcher: CacheWatcher): void;
   /** The version up to which live watchers have been offered all changes; undefined when there is no cache. */
   readonly offeredUpTo: bigint | undefined;
-  /** Tells the watcher of positions without changes, the next ones without delay until `hurried` is reached. */
-  tellPositions(watcher: CacheWatcher, hurried: bigint): void;
-  /** Tells the watcher of no more positions without changes. */
-  leavePositions(watcher: CacheWatcher): void;
+  /** Sends the watcher positions without changes, the next ones without delay until `hurried` is reached. */
+  followPositions(watcher: CacheWatcher, hurried: bigint): void;
+  /** Sends the watcher no more positions without changes. */
+  unfollowPositions(watcher: CacheWatcher): void;
   /** Calls {@link CacheWatcher.hand} when it is the watcher's turn. */
   turn(watcher: CacheWatcher): void;
 }
@@ -60,7 +60,7 @@ const JOINED_CHARACTERS = 128 * 1024;
  *
  * Watchers of the same scope share batches: never change a batch, except for its number of holders.
  *
- * Thousands of watches may be followed that hardly any change concerns. They are not told of positions without changes,
+ * Thousands of watches may be followed that hardly any change concerns. They receive no positions without changes,
  * which would cost each of them something for the changes of all others: {@link quietPosition} finds out when asked.
  */
 export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher {
@@ -110,7 +110,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
     return this.characters;
   }
 
-  /** Whether the watcher is to be told of positions without changes. */
+  /** Whether the watcher is to receive positions without changes. */
   get wantsPositions(): boolean {
     return this.follower === undefined || this.isHurried;
   }
@@ -126,7 +126,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
 
   hasten(version: bigint): void {
     this.isHurried = true;
-    if (this.isLive) this.home.tellPositions(this, version);
+    if (this.isLive) this.home.followPositions(this, version);
     else this.log?.hasten?.(version);
   }
 
@@ -158,7 +158,7 @@ export class CacheWatcher implements ChangeSubscription, DueWatcher, LateWatcher
   follow(take: TakeBatch): Promise<void> {
     return new Promise((resolve, reject) => {
       this.follower = { take, resolve, reject, isBusy: false };
-      if (!this.isHurried) this.home.leavePositions(this);
+      if (!this.isHurried) this.home.unfollowPositions(this);
       this.hand();
     });
   }

@@ -172,7 +172,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     const page = cache === undefined ? undefined : await inTurns(cache.lists(query));
     // The version of the newest list is asked for again by its next page.
     const isNewest = query.at === undefined && query.notOlderThan === undefined;
-    if (page?.more === true && isNewest) cacher.noteListable(page.resourceVersion, elapsed);
+    if (page?.more === true && isNewest) cacher.versions.noteListable(page.resourceVersion, elapsed);
     this.options.observer.read(query.resource, page !== undefined);
     if (page === undefined) return this.listInner(query);
     this.options.observer.listed(query.resource, true, page.items.length, performance.now() - began);
@@ -245,7 +245,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
 
   /** The cache once it is new enough for the query; undefined when the database must be queried. */
   private async cacheFor(cacher: Cacher, query: ListQuery): Promise<WatchCache | undefined> {
-    if (query.at !== undefined) return (await cacher.isListable(query.at)) ? cacher.cache : undefined;
+    if (query.at !== undefined) return (await cacher.versions.isListable(query.at)) ? cacher.cache : undefined;
     if (query.notOlderThan !== undefined) {
       await this.waitFor(cacher, query.notOlderThan);
       return cacher.cache;

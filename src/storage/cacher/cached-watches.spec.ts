@@ -249,7 +249,7 @@ describe('watches of CachedStorage', () => {
     }
   });
 
-  it('that are followed are not told of what others receive, but know their position when asked', async () => {
+  it('that are followed receive nothing of what others receive, but know their position when asked', async () => {
     const { cached, stop } = await open({ quietMs: 0 });
     try {
       const resource = 'things';
@@ -267,7 +267,7 @@ describe('watches of CachedStorage', () => {
         // A fault of the test ends the storage under its watches.
         ended.catch(() => undefined);
       });
-      // Before a watch is followed, it may have been told of a position.
+      // Before a watch is followed, it may have received a position.
       await until(() => watches.every(({ quietPosition }) => quietPosition !== undefined));
       taken.fill(0);
       let newest = 0n;
@@ -283,7 +283,7 @@ describe('watches of CachedStorage', () => {
         taken.filter((_, i) => i !== 3),
         Array(49).fill(0),
       );
-      // Who waits for a version is told when it is reached, with or without changes.
+      // Who waits for a version learns when it is reached, with or without changes.
       watches[7]?.hasten?.(newest);
       assert.equal(taken[7], 0, 'it is known to be there already');
       await write(20);

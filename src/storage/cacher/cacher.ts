@@ -1,32 +1,16 @@
 import { LinkedItems } from '../../base/machinery/linked-items.js';
 import type { LateWatcher, WatchBacklog } from '../feed/watch-backlog.js';
-import { firstPageSize, mostPageBytes, nextPageSize } from '../page-size.js';
-import type { Change, ChangeBatch, ChangeSubscription, ListPage, Storage, WatchScope } from '../storage.interface.js';
+import type { Change, ChangeBatch, ChangeSubscription, Storage, WatchScope } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 import type { StorageKey } from '../storage-key.js';
+import type { CacheBudget } from './cache-budget.js';
+import { CacheFill } from './cache-fill.js';
 import type { CacheOptions, DropReason } from './cache-options.js';
 import { CacheWatcher, type WatcherHome } from './cache-watcher.js';
 import { Delivery } from './delivery.js';
-import { WatchCache } from './watch-cache.js';
+import { ReadableVersions } from './readable-versions.js';
+import type { WatchCache } from './watch-cache.js';
 import { WatcherGroups } from './watcher-groups.js';
-
-/**
- * A cache is filled if at least this share of its expected size fits: the estimate may be based on the largest objects.
- */
-const CERTAIN_PART = 0.6;
-
-/** How long a version that was readable is taken for readable by lists, in milliseconds. */
-const LISTABLE_MS = 1_000;
-/** How many such versions are remembered. */
-const MOST_LISTABLE = 64;
-
-/** Limits the memory that a cache may use. */
-export interface CacheBudget {
-  /** The most bytes that the cache could use if all other caches were dropped. */
-  most(): number;
-  /** Whether a cache that has grown to this many bytes still fits. Other caches may be dropped to make space. */
-  admits(bytes: number): boolean;
-}
 
 interface Waiter {
   readonly version: bigint;
@@ -48,15 +32,11 @@ interface Cold {
 
 interface Filling {
   readonly kind: 'filling';
-  readonly progress: FillProgress;
+  readonly fill: CacheFill;
   /** By the clock of the timers. */
   readonly began: number;
   /** Resolves when the cache is live or cold. */
   readonly done: Promise<void>;
-}
-
-interface FillProgress {
-  bytes: number;
 }
 
 /** A cache that can be read, and the subscription that keeps it up to date. */
@@ -74,6 +54,7 @@ interface Live {
 export class Cacher implements WatcherHome {
   readonly resource: string;
   readonly backlog: WatchBacklog;
+  readonly versions: ReadableVersions;
   private readonly inner: Storage;
   private readonly options: CacheOptions;
   private readonly budget: CacheBudget;
@@ -87,10 +68,6 @@ export class Cacher implements WatcherHome {
   private following: Promise<void> | undefined;
   private countedObjects: number | undefined;
   private lastUsedAt: number;
-  /** The oldest readable version, as the database last reported it. */
-  private compactRevision = 0n;
-  /** When versions were last found readable, the latest last. */
-  private readonly listable = new Map<bigint, number>();
   /** The position that was last sent to watchers without changes, and the time, by the clock of the timers. */
   private sentPosition = 0n;
   private sentAt = Number.NEGATIVE_INFINITY;
@@ -106,6 +83,7 @@ export class Cacher implements WatcherHome {
     this.backlog = shared.backlog;
     this.lastUsedAt = options.timers.elapsed();
     this.delivery = new Delivery(options.timers);
+    this.versions = new ReadableVersions(inner, options.timers);
   }
 
   private get live(): Live | undefined {
@@ -125,7 +103,7 @@ export class Cacher implements WatcherHome {
   get bytes(): number {
     const { state } = this;
     if (state.kind === 'live') return state.cache.bytes;
-    return state.kind === 'filling' ? state.progress.bytes : 0;
+    return state.kind === 'filling' ? state.fill.bytes : 0;
   }
 
   get watchers(): number {
@@ -137,7 +115,8 @@ export class Cacher implements WatcherHome {
    * they were last counted; undefined if they never were.
    */
   knownObjects(namespace: string): number | undefined {
-    return this.live?.cache.objectsIn(namespace) ?? this.countedObjects;
+    const filling = this.state.kind === 'filling' ? this.state.fill.objects : undefined;
+    return this.live?.cache.objectsIn(namespace) ?? filling ?? this.countedObjects;
   }
 
   /** The watchers that receive a change of the object. */
@@ -220,49 +199,16 @@ export class Cacher implements WatcherHome {
   }
 
   /**
-   * Whether the database would still serve the version. The cache may hold older versions, but all processes must give
-   * the same answer. Also, a version of a lost history must not be found in memory.
-   */
-  async isReadable(version: bigint): Promise<boolean> {
-    const compactRevision = await this.inner.compactRevision();
-    if (compactRevision > this.compactRevision) this.compactRevision = compactRevision;
-    return version >= compactRevision && !this.isLost(version);
-  }
-
-  /**
-   * Like {@link isReadable} for a list, except that a version that was readable a moment ago still counts as such: the
-   * pages of a list mostly follow each other at once, and would all wait for the database.
-   */
-  async isListable(version: bigint): Promise<boolean> {
-    const now = this.options.timers.elapsed();
-    const asked = this.listable.get(version);
-    if (asked !== undefined && now - asked < LISTABLE_MS && version >= this.compactRevision && !this.isLost(version)) {
-      return true;
-    }
-    if (!(await this.isReadable(version))) return false;
-    this.noteListable(version, now);
-    return true;
-  }
-
-  /** Notes that a version was readable at that time, by the timers. */
-  noteListable(version: bigint, at: number): void {
-    this.listable.delete(version);
-    this.listable.set(version, at);
-    const [oldest] = this.listable.keys();
-    if (this.listable.size > MOST_LISTABLE) this.listable.delete(oldest as bigint);
-  }
-
-  /**
-   * Like {@link isReadable} for a watch, which need not wait for a database that is down. The existing watches continue
+   * Whether a watch may start after `from`. Like {@link ReadableVersions.isReadable}, but need not wait for a database that is down. The existing watches continue
    * from memory as well. If the database comes back without the versions that they saw, all of them end with `Expired`.
    */
   private async isResumable(from: bigint): Promise<boolean> {
     const inMemory = (): boolean => {
       const { cache } = this;
-      if (cache === undefined || from < this.compactRevision || this.isLost(from)) return false;
+      if (cache === undefined || this.versions.isKnownGone(from)) return false;
       return from >= cache.oldest && from <= cache.position;
     };
-    const asked = this.isReadable(from).catch((error: unknown) => {
+    const asked = this.versions.isReadable(from).catch((error: unknown) => {
       if (error instanceof StorageError && error.code === 'Unavailable' && inMemory()) return true;
       throw error;
     });
@@ -274,11 +220,6 @@ export class Cacher implements WatcherHome {
       });
       asked.then(resolve, reject).finally(cancel);
     });
-  }
-
-  private isLost(version: bigint): boolean {
-    const lost = this.inner.lostVersions();
-    return lost !== undefined && version > lost.after && version < lost.until;
   }
 
   /** See `Storage.watch`. */
@@ -327,15 +268,15 @@ export class Cacher implements WatcherHome {
     return this.cache?.position;
   }
 
-  tellPositions(watcher: CacheWatcher, hurried: bigint): void {
-    this.groups.tell(watcher);
+  followPositions(watcher: CacheWatcher, hurried: bigint): void {
+    this.groups.followPositions(watcher);
     this.live?.subscription.hasten?.(hurried);
     const position = this.offeredUpTo;
     if (position !== undefined) watcher.advance(position);
   }
 
-  leavePositions(watcher: CacheWatcher): void {
-    this.groups.tellNoMore(watcher);
+  unfollowPositions(watcher: CacheWatcher): void {
+    this.groups.unfollowPositions(watcher);
   }
 
   /** Drops the cache permanently, even if it is being filled. Its watches continue from the log. */
@@ -349,6 +290,7 @@ export class Cacher implements WatcherHome {
   /** Releases everything and ends all watches with `Closed`. */
   async stop(): Promise<void> {
     this.end = 'stopped';
+    if (this.state.kind === 'filling') this.state.fill.stop();
     this.live?.subscription.close();
     await this.filled();
     this.live?.subscription.close();
@@ -369,69 +311,35 @@ export class Cacher implements WatcherHome {
   }
 
   private startFilling(): Filling {
-    const progress: FillProgress = { bytes: 0 };
     const { timers, observer } = this.options;
+    const fill = new CacheFill(this.resource, this.inner, this.options, this.budget);
     const began = timers.elapsed();
-    const done = this.fill(progress).then((state) => {
+    const done = this.filledState(fill).then((state) => {
+      this.countedObjects = fill.objects ?? this.countedObjects;
       this.state = state;
       if (state.kind !== 'live') return;
       observer.filled(this.resource, state.cache.objects, timers.elapsed() - began);
       this.following = this.follow(state);
     });
-    const filling: Filling = { kind: 'filling', progress, began, done };
+    const filling: Filling = { kind: 'filling', fill, began, done };
     this.state = filling;
     return filling;
   }
 
-  private async fill(progress: FillProgress): Promise<Live | Cold> {
-    const { observer, window, leastChanges } = this.options;
-    const cache = new WatchCache(this.resource, { ...window, least: leastChanges(this.resource) });
+  private async filledState(fill: CacheFill): Promise<Live | Cold> {
+    const { observer } = this.options;
     try {
-      let pageSize = firstPageSize;
-      let page: ListPage = await this.inner.list({
-        resource: this.resource,
-        pageSize,
-        pageBytes: mostPageBytes,
-        countRemaining: true,
-      });
-      const at = page.resourceVersion;
-      if (!this.mayFit(page)) {
+      const cache = await fill.run();
+      if (cache === undefined) {
         observer.dropped(this.resource, 'budget');
         return this.longCold();
       }
-      for (;;) {
-        cache.load(page.items);
-        progress.bytes = cache.bytes;
-        this.countedObjects = Math.max(this.countedObjects ?? 0, cache.objects);
-        if (!this.budget.admits(cache.bytes)) {
-          observer.dropped(this.resource, 'budget');
-          return this.longCold();
-        }
-        const after = page.items.at(-1)?.key;
-        if (!page.more || after === undefined || this.end === 'stopped') break;
-        pageSize = nextPageSize(page);
-        page = await this.inner.list({ resource: this.resource, at, after, pageSize, pageBytes: mostPageBytes });
-      }
-      cache.begin(at);
-      const subscription = await this.inner.watch({ resource: this.resource }, at);
+      const subscription = await this.inner.watch({ resource: this.resource }, cache.position);
       return { kind: 'live', cache, subscription };
     } catch (error) {
       if (this.end !== 'stopped') observer.backgroundError(`filling the cache of ${this.resource}`, error);
       return { kind: 'cold', until: 0 };
     }
-  }
-
-  /**
-   * Whether filling is worth a try: it would be a waste to read a million objects, and drop other caches for them, only
-   * to find that they do not fit. The first objects may be larger than the others.
-   */
-  private mayFit({ items, remaining = 0 }: ListPage): boolean {
-    this.countedObjects = items.length + remaining;
-    if (remaining === 0) return true;
-    const first = new WatchCache(this.resource, this.options.window);
-    first.load(items);
-    const expected = (first.bytes * this.countedObjects) / Math.max(1, items.length);
-    return expected * CERTAIN_PART <= this.budget.most();
   }
 
   private async follow(live: Live): Promise<void> {
@@ -484,7 +392,7 @@ export class Cacher implements WatcherHome {
       this.offer(changes, position);
       this.options.observer.dispatched(this.resource, changes.length);
     }
-    if (this.cancelSend !== undefined || this.groups.told.size === 0) return;
+    if (this.cancelSend !== undefined || this.groups.positionFollowers.size === 0) return;
     const { timers, quietMs } = this.options;
     const wait = this.sentAt + quietMs - timers.elapsed();
     // For a quiet resource, positions come from the poll, which is already rare enough, so they are sent without
@@ -508,14 +416,14 @@ export class Cacher implements WatcherHome {
     watcher.fail(new StorageError('SlowConsumer', `a watch of ${resource} fell too far behind`));
   };
 
-  /** Sends the position of the cache to the watchers that want to be told and have no changes. */
+  /** Sends the position of the cache to the watchers that follow positions and have no changes. */
   private sendPositions(): void {
     this.cancelSend = undefined;
     const position = this.cache?.position;
     if (position === undefined || position === this.sentPosition) return;
     this.sentPosition = position;
     this.sentAt = this.options.timers.elapsed();
-    // A copy, because a watcher may leave as soon as it is told.
-    for (const watcher of [...this.groups.told]) watcher.advance(position);
+    // A copy, because a watcher may leave as soon as it has the position.
+    for (const watcher of [...this.groups.positionFollowers]) watcher.advance(position);
   }
 }

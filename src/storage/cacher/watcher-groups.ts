@@ -58,28 +58,28 @@ export class WatcherGroups {
   private readonly ids = new Map<CacheWatcher, string>();
   /** Watchers whose term is not among `terms`, by term. */
   private readonly waiting = new Map<string, Set<CacheWatcher>>();
-  private readonly toldWatchers = new Set<CacheWatcher>();
+  private readonly followers = new Set<CacheWatcher>();
 
   get size(): number {
     return this.ids.size;
   }
 
-  /** The watchers that are told of positions without changes. */
-  get told(): ReadonlySet<CacheWatcher> {
-    return this.toldWatchers;
+  /** The watchers that receive positions without changes. */
+  get positionFollowers(): ReadonlySet<CacheWatcher> {
+    return this.followers;
   }
 
-  tell(watcher: CacheWatcher): void {
-    if (this.ids.has(watcher)) this.toldWatchers.add(watcher);
+  followPositions(watcher: CacheWatcher): void {
+    if (this.ids.has(watcher)) this.followers.add(watcher);
   }
 
-  tellNoMore(watcher: CacheWatcher): void {
-    this.toldWatchers.delete(watcher);
+  unfollowPositions(watcher: CacheWatcher): void {
+    this.followers.delete(watcher);
   }
 
   add(watcher: CacheWatcher): void {
     if (this.ids.has(watcher)) return;
-    if (watcher.wantsPositions) this.toldWatchers.add(watcher);
+    if (watcher.wantsPositions) this.followers.add(watcher);
     const { scope } = watcher;
     const wanted = wantedTerms(scope);
     const term = wanted.find((one) => this.hasPlace(one));
@@ -103,7 +103,7 @@ export class WatcherGroups {
     const id = this.ids.get(watcher);
     const group = id === undefined ? undefined : this.groups.get(id);
     if (id === undefined || group === undefined) return;
-    this.toldWatchers.delete(watcher);
+    this.followers.delete(watcher);
     this.ids.delete(watcher);
     group.watchers.delete(watcher);
     const { term } = group;

@@ -33,7 +33,7 @@ export async function verifyBackup(
   const { counts, notTaken } = await reader.end();
   const sections = whole ? reader.sections : await reader.outline();
   if (sections.length !== counts.length) {
-    throw new BackupFileError('is damaged: it does not have as many kinds as its end tells');
+    throw new BackupFileError('is damaged: it does not have as many kinds as its last record says');
   }
   return {
     header: reader.header,

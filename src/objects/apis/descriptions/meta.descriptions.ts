@@ -81,7 +81,7 @@ export const metaDescriptions: FieldDescriptions = {
   'meta.ListOptions': {
     fieldSelector: 'Chooses objects by fields, such as metadata.name=a.',
     watch: 'True streams changes instead of answering with a list.',
-    allowWatchBookmarks: 'Whether the watch may get bookmarks that tell the current version.',
+    allowWatchBookmarks: 'Whether the watch may get bookmarks with the current version.',
     resourceVersion: 'Version to begin from, or how fresh a list must be.',
     resourceVersionMatch: 'How resourceVersion is meant for lists: Exact or NotOlderThan.',
     timeoutSeconds: 'Ends the request after so many seconds.',

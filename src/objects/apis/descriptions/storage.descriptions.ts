@@ -5,7 +5,7 @@ export const storageDescriptions: FieldDescriptions = {
   'storage.CSIDriverSpec': {
     '': 'What the driver can do and needs.',
     attachRequired: 'Whether volumes are attached to a node before they are mounted; true if not given.',
-    podInfoOnMount: 'Whether the driver is told about the pod when it mounts; false if not given.',
+    podInfoOnMount: 'Whether the driver receives facts about the pod when it mounts; false if not given.',
     volumeLifecycleModes: 'Persistent (default), Ephemeral, or both.',
     storageCapacity: 'Whether the free space that the driver reports guides scheduling; false if not given.',
     fsGroupPolicy: 'Whether the group of a volume is changed: ReadWriteOnceWithFSType (default), File or None.',

@@ -176,11 +176,11 @@ export class BackupReader {
 
   private check(end: BackupEnd, sha256: string, sections: readonly FoundSection[]): void {
     if (end.sha256 !== sha256)
-      throw new BackupFileError('is damaged: it does not have the checksum that its end tells');
+      throw new BackupFileError('is damaged: it does not have the checksum that its last record says');
     const isSame = ({ sealed, count }: FoundSection, i: number) =>
       (sealed && !this.isUnlocked) || count === end.counts[i];
     if (end.counts.length !== sections.length || !sections.every(isSame)) {
-      throw new BackupFileError('is damaged: it does not have as many objects as its end tells');
+      throw new BackupFileError('is damaged: it does not have as many objects as its last record says');
     }
     if ((end.mac === undefined) !== (this.header.sealing === undefined)) throw cutOff();
     if (this.seal === undefined || end.mac === undefined) return;

@@ -89,7 +89,7 @@ async function userFindings(client: ClusterClient, signal: AbortSignal): Promise
     if (fault.status === 401)
       return [error('cluster user', `the server refuses the credentials: ${fault.message}`, remedy)];
     if (fault.status === 403) return [error('cluster user', fault.message, remedy)];
-    return [warning('cluster user', `it can't be told: ${fault.message}`, 'look at /readyz of the server')];
+    return [warning('cluster user', `unknown: ${fault.message}`, 'look at /readyz of the server')];
   }
   const findings = [ok('cluster user', user)];
   const { status } = await client.send<Access>('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {

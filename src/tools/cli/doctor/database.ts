@@ -136,7 +136,7 @@ async function settingFindings(session: Session): Promise<Finding[]> {
   say(
     'synchronous_commit',
     commit === 'off',
-    'off: a crash of the database loses writes that clients were told are done',
+    'off: a crash of the database loses writes whose clients got an answer',
     'alter system set synchronous_commit = on',
   );
   say('fsync', fsync === 'off', 'off: a crash of the machine can destroy the database', 'alter system set fsync = on');

@@ -85,7 +85,7 @@ async function usualSigner(client: ClusterClient, signal: AbortSignal): Promise<
     if (!(error instanceof ApiFault)) throw error;
     if (error.status === 401) throw new StartupError(`the server refuses the credentials (${error.message})`);
     if (error.status === 404) return 'k8s.io/apiserver-client';
-    throw new StartupError(`the spelling of the cluster can't be told (${error.message}): give the --signer`);
+    throw new StartupError(`which spelling the cluster uses is unknown (${error.message}): give the --signer`);
   }
 }
 
