@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { ContainerRuntime } from './cri/container-runtime.js';
 import { RuntimeHealth } from './runtime-health.js';

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decode } from '../../../base/machinery/schema/index.js';
-import { cpuQuota, cpuShares } from '../containers/resources.js';
 import { containerStates, containerStatus, listContainersResponse } from './container-messages.js';
 import { linuxResources, sandboxConfig } from './sandbox-messages.js';
 

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { decode } from '../../../base/machinery/schema/index.js';
 import { pod as podType } from '../../../objects/apis/core/v1/pod.types.js';
+import { PodFolders } from '../pod-folders.js';
 import { DiskLimits, diskUse } from './disk-limits.js';
 import { podToEvict, readThreshold, shortages } from './eviction.js';
 import { Pressures } from './pressures.js';
 import { Shortages } from './shortages.js';
-import { PodFolders } from '../pod-folders.js';
 
 const uid = '0b0e1f9e-0000-4000-8000-000000000001';
 
