@@ -6,6 +6,7 @@ import { FieldValidationMetrics } from './field-validation-metrics.js';
 import { FilterMetrics } from './filter-metrics.js';
 import type { FlowPage, FlowTable } from './flow-table.js';
 import { HealthMetrics } from './health-metrics.js';
+import { loopLagNames, registerLoopLag } from './loop-lag.js';
 import type { MetricFamilies } from './metric-families.js';
 import { markStability } from './metric-stability.js';
 import { withNatives } from './natives.js';
@@ -27,6 +28,8 @@ interface GroupResourceKind {
   readonly kind: string;
 }
 
+/** The longest time of a timer, in milliseconds. */
+const neverMs = 2 ** 31 - 1;
 /** How long the series of a resource that is no longer served are kept, in milliseconds. */
 const goneSeriesMs = 30_000;
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope'] as const;
@@ -118,7 +121,10 @@ export class Metrics {
         registry.setDefaultLabels({ worker: String(worker.index) });
       }
     }
-    collectDefaultMetrics({ register: this.registry });
+    // The library would wake the process a hundred times a second for the lag of the event loop.
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: neverMs });
+    for (const name of loopLagNames) this.registry.removeSingleMetric(name);
+    registerLoopLag(this.registry);
     registerRegistryMetrics(this.registry);
     this.outgoing = new OutgoingMetrics(this.registry);
     this.queues = new QueueMetrics(this.registry, () => performance.now());
