@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { eventually, freePort, TestCluster } from '../e2e/support/test-cluster.js';
+import { cgroupHierarchies } from '../support/cgroups.js';
 import { mainFile } from '../support/main-file.js';
 import { busyboxImage, TestContainerd } from '../support/test-containerd.js';
 
@@ -53,14 +54,17 @@ interface Place {
   readonly nodeName: string;
   readonly containerd: TestContainerd;
   readonly cluster: TestCluster;
-  readonly cgroupRoot: string;
   readonly port: number;
 }
 
-function ours({ nodeName, containerd, cluster, cgroupRoot, port }: Place): ChildProcess {
+function ours({ nodeName, containerd, cluster, port }: Place): ChildProcess {
   const flags = [
     ...['--compat=kubernetes', `--kubeconfig=${cluster.first.kubeconfig}`, `--hostname-override=${nodeName}`],
-    ...['--node-ip=127.0.0.1', `--container-runtime-endpoint=${containerd.endpoint}`, `--cgroup-root=/${cgroupRoot}`],
+    ...[
+      '--node-ip=127.0.0.1',
+      `--container-runtime-endpoint=${containerd.endpoint}`,
+      `--cgroup-root=/${containerd.cgroupRoot}`,
+    ],
     ...[`--root-dir=${join(containerd.folder, 'agent')}`, `--pod-logs-dir=${join(containerd.folder, 'logs')}`],
     ...['--fail-swap-on=false', '--eviction-hard=memory.available<0%', '--address=127.0.0.1', `--port=${port}`],
     ...['--healthz-port=0', '--kube-api-qps=200', '--kube-api-burst=400'],
@@ -69,7 +73,7 @@ function ours({ nodeName, containerd, cluster, cgroupRoot, port }: Place): Child
 }
 
 async function upstream(program: string, place: Place): Promise<ChildProcess> {
-  const { nodeName, containerd, cluster, cgroupRoot, port } = place;
+  const { nodeName, containerd, cluster, port } = place;
   const config = {
     ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', port, address: '127.0.0.1' },
     ...{
@@ -77,7 +81,7 @@ async function upstream(program: string, place: Place): Promise<ChildProcess> {
       failSwapOn: false,
       failCgroupV1: false,
       cgroupDriver: 'cgroupfs',
-      cgroupRoot: `/${cgroupRoot}`,
+      cgroupRoot: `/${containerd.cgroupRoot}`,
     },
     containerRuntimeEndpoint: containerd.endpoint,
     podLogsDir: join(containerd.folder, 'logs'),
@@ -104,10 +108,9 @@ async function measure(nodeName: string, start: (place: Place) => ChildProcess |
   const cluster = await TestCluster.start({ servers: 1, flags: shared, controllers: true, controllerFlags: shared });
   let child: ChildProcess | undefined;
   try {
-    const cgroupRoot = `plinth-idle-${process.pid}`;
-    for (const folder of await fs.readdir('/sys/fs/cgroup'))
-      await fs.mkdir(join('/sys/fs/cgroup', folder, cgroupRoot), { recursive: true }).catch(() => undefined);
-    child = await start({ nodeName, containerd, cluster, cgroupRoot, port: await freePort() });
+    for (const root of await cgroupHierarchies())
+      await fs.mkdir(join(root, containerd.cgroupRoot), { recursive: true }).catch(() => undefined);
+    child = await start({ nodeName, containerd, cluster, port: await freePort() });
     const { client } = cluster.first;
     const pods = '/api/v1/namespaces/default/pods';
     for (let i = 0; i < podCount; i++) {

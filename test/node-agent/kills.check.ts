@@ -4,25 +4,27 @@ import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { removeCgroup } from '../../src/nodes/agent/containers/remove-cgroup.js';
 import { containerStates } from '../../src/nodes/agent/cri/container-messages.js';
 import { CriRuntime } from '../../src/nodes/agent/cri/cri-runtime.js';
 import { runtimeLabels } from '../../src/nodes/agent/cri/labels.js';
 import { sandboxReady } from '../../src/nodes/agent/cri/sandbox-messages.js';
 import { AgentProcess } from '../e2e/support/agent-process.js';
 import { eventually, freePort, TestCluster } from '../e2e/support/test-cluster.js';
+import { cgroupHierarchies } from '../support/cgroups.js';
+import { Random } from '../support/random.js';
 import { busyboxImage, TestContainerd } from '../support/test-containerd.js';
 
 const usualSizes = { pods: 200, 'at-once': 25, 'agent-kills': 50, 'runtime-kills': 10, 'server-kills': 10 };
+const numbers = { ...usualSizes, seed: Date.now() % 100_000 };
 const { values } = parseArgs({
   options: {
     help: { type: 'boolean' },
-    ...Object.fromEntries(Object.keys(usualSizes).map((name) => [name, { type: 'string' } as const])),
+    ...Object.fromEntries(Object.keys(numbers).map((name) => [name, { type: 'string' } as const])),
   },
 });
 if (values.help) {
   console.log(
-    Object.entries(usualSizes)
+    Object.entries(numbers)
       .map(([name, usual]) => `--${name}=${usual}`)
       .join('\n'),
   );
@@ -30,12 +32,14 @@ if (values.help) {
 }
 
 /** @throws Error for a flag that is not a whole number */
-function size(name: keyof typeof usualSizes): number {
-  const given = (values as Readonly<Record<string, unknown>>)[name] ?? usualSizes[name];
+function size(name: keyof typeof numbers): number {
+  const given = (values as Readonly<Record<string, unknown>>)[name] ?? numbers[name];
   if (!/^\d+$/.test(String(given))) throw new Error(`--${name} must be a whole number`);
   return Number(given);
 }
 
+/** Decides about the order and the times of the kills, and which pods are deleted when and how. */
+const random = new Random(size('seed'));
 const mostPods = size('pods');
 /** Number of pods that exist at the same time. */
 const atOnce = size('at-once');
@@ -45,8 +49,6 @@ const kills = [
   ...Array.from({ length: size('server-kills') }, () => 'server' as const),
 ];
 const nodeName = 'killed';
-const cgroupMount = '/sys/fs/cgroup';
-const cgroupRoot = `plinth-kills-${process.pid}`;
 const pods = '/api/v1/namespaces/default/pods';
 const { podUid: uidLabel, containerName: nameLabel } = runtimeLabels;
 
@@ -72,15 +74,10 @@ async function runningContainers({ endpoint }: TestContainerd): Promise<Run[]> {
   }
 }
 
-/** Every folder that may be the root of a hierarchy of cgroups. */
-async function hierarchies(): Promise<string[]> {
-  return [cgroupMount, ...(await fs.readdir(cgroupMount)).map((name) => join(cgroupMount, name))];
-}
-
 /** The existing cgroups of pods, in every hierarchy. */
-async function podCgroups(): Promise<string[]> {
+async function podCgroups({ cgroupRoot }: TestContainerd): Promise<string[]> {
   const found: string[] = [];
-  for (const root of await hierarchies()) {
+  for (const root of await cgroupHierarchies()) {
     const below = await fs.readdir(join(root, cgroupRoot), { recursive: true }).catch(() => []);
     for (const path of below) if (/(^|\/)pod[^/]+$/.test(path)) found.push(join(root, cgroupRoot, path));
   }
@@ -159,7 +156,7 @@ class Scene {
       `--container-runtime-endpoint=${containerd.endpoint}`,
       `--root-dir=${rootFolder}`,
       `--pod-logs-dir=${join(containerd.folder, 'logs')}`,
-      `--cgroup-root=/${cgroupRoot}`,
+      `--cgroup-root=/${containerd.cgroupRoot}`,
       '--fail-swap-on=false',
       '--eviction-hard=memory.available<0%',
       '--address=127.0.0.1',
@@ -188,8 +185,8 @@ class Scene {
       this.live.push(name);
     }
     for (let i = 0; i < 3 && this.live.length >= atOnce / 2; i++) {
-      const name = this.live.splice(Math.floor(Math.random() * this.live.length), 1)[0] ?? '';
-      const query = Math.random() < 0.3 ? '?gracePeriodSeconds=0' : '';
+      const name = this.live.splice(random.below(this.live.length), 1)[0] ?? '';
+      const query = random.chance(0.3) ? '?gracePeriodSeconds=0' : '';
       const answer = await this.admin.delete(`${pods}/${name}${query}`).catch(() => undefined);
       if (answer === undefined || answer.status >= 500) this.live.push(name);
     }
@@ -252,9 +249,9 @@ class Scene {
     await eventually(isEmpty, 'all containers are gone', 120_000).catch((error: Error) =>
       this.problems.push(error.message),
     );
-    const noCgroups = async () => (await podCgroups()).length === 0;
+    const noCgroups = async () => (await podCgroups(this.containerd)).length === 0;
     await eventually(noCgroups, 'all cgroups of pods are gone', 60_000).catch(async (error: Error) =>
-      this.problems.push(`${error.message}: ${(await podCgroups()).join(', ')}`),
+      this.problems.push(`${error.message}: ${(await podCgroups(this.containerd)).join(', ')}`),
     );
     await this.checkNoProcessIsLeft();
     const noFolders = async () => (await fs.readdir(join(this.rootFolder, 'pods'))).length === 0;
@@ -311,17 +308,16 @@ class Scene {
     await this.agent.stop();
     await this.cluster.stop();
     await this.containerd.stop();
-    for (const root of await hierarchies()) await removeCgroup(join(root, cgroupRoot));
   }
 }
 
 async function main(): Promise<void> {
   const scene = await Scene.start();
   try {
-    const order = kills.map((what) => ({ what, at: Math.random() })).sort((a, b) => a.at - b.at);
+    const order = kills.map((what) => ({ what, at: random.next() })).sort((a, b) => a.at - b.at);
     for (const [index, { what }] of order.entries()) {
       await scene.churn();
-      await delay(500 + 3000 * Math.random());
+      await delay(500 + 3000 * random.next());
       await scene.kill(what);
       await scene.checkTwice(`after kill ${index + 1} (${what})`);
       console.log(`kill ${index + 1} of ${order.length} (${what}), ${scene.problems.length} problems`);
@@ -343,7 +339,7 @@ async function main(): Promise<void> {
   if (scene.cutOff.size > 0) console.log(`failed, as they may have run: ${[...scene.cutOff].join(', ')}`);
   for (const problem of scene.problems) console.log(problem);
   console.log(
-    `${kills.length} kills: ${scene.problems.length === 0 ? 'no problem' : `${scene.problems.length} problems`}`,
+    `${kills.length} kills (--seed=${random.seed}): ${scene.problems.length === 0 ? 'no problem' : `${scene.problems.length} problems`}`,
   );
   process.exitCode = scene.problems.length === 0 ? 0 : 1;
 }

@@ -11,12 +11,14 @@ import { connect, type PeerCertificate } from 'node:tls';
 import * as x509 from '@peculiar/x509';
 import { AgentProcess } from '../e2e/support/agent-process.js';
 import { eventually, freePort, TestCluster } from '../e2e/support/test-cluster.js';
+import { removeCgroupEverywhere } from '../support/cgroups.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { randomSerial } from '../support/test-authority.js';
 
 const lifeMs = 20_000;
 const backdateMs = 300_000;
 const nodeName = 'rotating';
+const cgroupRoot = `plinth-rotation-${process.pid}`;
 const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const subjectAlternativeName = '2.5.29.17';
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
@@ -48,7 +50,7 @@ describe('certificates of a node that live for seconds', { timeout: 600_000 }, (
       ...[`--bootstrap-kubeconfig=${join(folder, 'bootstrap')}`, `--cert-dir=${join(folder, 'certificates')}`],
       ...['--rotate-server-certificates', '--node-ip=127.0.0.1', '--address=127.0.0.1', `--port=${port}`],
       ...[`--container-runtime-endpoint=unix://${folder}/none.sock`, `--root-dir=${join(folder, 'agent')}`],
-      ...[`--pod-logs-dir=${join(folder, 'logs')}`, `--cgroup-root=/plinth-rotation-${process.pid}`],
+      ...[`--pod-logs-dir=${join(folder, 'logs')}`, `--cgroup-root=/${cgroupRoot}`],
       ...[
         '--fail-swap-on=false',
         '--healthz-port=0',
@@ -65,6 +67,7 @@ describe('certificates of a node that live for seconds', { timeout: 600_000 }, (
     await proxy?.stop();
     await cluster?.stop();
     await fs.rm(folder, { recursive: true, force: true });
+    await removeCgroupEverywhere(cgroupRoot);
   });
 
   async function allowJoining(): Promise<void> {

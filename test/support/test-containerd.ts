@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { CriRuntime } from '../../src/nodes/agent/cri/cri-runtime.js';
+import { removeCgroupEverywhere } from './cgroups.js';
 import { endWithUs } from './child-guard.js';
 
 const run = promisify(execFile);
@@ -28,6 +30,11 @@ export class TestContainerd {
 
   get endpoint(): string {
     return `unix://${join(this.folder, 'containerd.sock')}`;
+  }
+
+  /** A name for the cgroup of an agent's pods, which {@link stop} removes in every hierarchy. */
+  get cgroupRoot(): string {
+    return `plinth-test-${this.bridge}`;
   }
 
   static async start(): Promise<TestContainerd> {
@@ -102,8 +109,9 @@ export class TestContainerd {
     return found;
   }
 
-  /** Ends all processes, and removes everything. */
+  /** Ends all processes, and removes everything, also what network plugins keep outside of the folder. */
   async stop(): Promise<void> {
+    await this.removeSandboxes().catch(() => undefined);
     for (const id of await this.containers().catch(() => [])) {
       await this.ctr(['tasks', 'rm', '-f', id]).catch(() => undefined);
       await this.ctr(['containers', 'rm', id]).catch(() => undefined);
@@ -120,8 +128,26 @@ export class TestContainerd {
     for (const path of mounts.reverse()) await run('umount', ['-l', path]).catch(() => undefined);
     await run('ip', ['link', 'delete', this.bridge]).catch(() => undefined);
     await fs.rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    await removeCgroupEverywhere(this.cgroupRoot);
+  }
+
+  /** Only the runtime gives back the network of a pod: its namespace, its address, and the notes of the plugins. */
+  private async removeSandboxes(): Promise<void> {
+    const runtime = await CriRuntime.open(this.endpoint, this.endpoint, sandboxMs);
+    try {
+      const remove = async (id: string) => {
+        await runtime.stopSandbox(id);
+        await runtime.removeSandbox(id);
+      };
+      await Promise.allSettled((await runtime.listSandboxes()).map(({ id }) => remove(id)));
+    } finally {
+      runtime.close();
+    }
   }
 }
+
+/** How long the runtime may take to stop or to remove a sandbox. */
+const sandboxMs = 60_000;
 
 /** Makes the images of tests in a folder, which is removed, and imports them by `ctr`. */
 export async function importTestImages(

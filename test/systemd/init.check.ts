@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../e2e/support/test-cluster.js';
-import { SystemdMachine } from './systemd-machine.js';
+import { changesFolder, SystemdMachine } from './systemd-machine.js';
 
 const kills = Number(process.env.PLINTH_KILLS ?? 20);
 const seed = Number(process.env.PLINTH_SEED ?? Date.now() % 100_000);
@@ -28,39 +28,37 @@ function* numbersOf(start: number): Generator<number, never> {
 describe(`plinth init with systemd (PLINTH_SEED=${seed})`, { timeout: 3_600_000 }, () => {
   let machine: SystemdMachine;
   let wholeMs = 0;
-  let untouched = '';
+  let untouched: readonly string[] = [];
 
-  /** Files and folders that somebody could have made, with their modes and owners, and the content of files. */
-  async function files(): Promise<string> {
+  /**
+   * The files and folders that the machine has made, changed or removed where programs keep theirs, with their kinds and modes, and the
+   * content of what others have made. A folder that this machine has, too, is there because of what is in it.
+   */
+  async function changedFiles(): Promise<readonly string[]> {
+    const hidden = ['/root/.*', '/root/go', '/var/lib/systemd', '/var/lib/plinth'].map((path) => `-path '.${path}'`);
     const found = await machine.run(
       'sh',
       '-c',
-      "find /etc /opt /srv /var/lib /root -maxdepth 4 -xdev \\( -path '/root/.*' -o -path /root/go -o -path /var/lib/systemd -o -path /var/lib/plinth \\) -prune -o -printf '%p %y %m\\n' | sort",
+      `cd ${changesFolder} && find ./etc ./opt ./srv ./var/lib ./root -maxdepth 4 \\( ${hidden.join(' -o ')} \\) -prune -o -printf '%p %y %m\\n'; exit 0`,
     );
+    const lines: string[] = [];
+    for (const line of found.output.split('\n').filter((each) => each !== '')) {
+      const [path = '', kind] = line.split(' ');
+      if (kind !== 'd' || !(await isFolderHere(path.slice(1)))) lines.push(line);
+    }
     const own = await machine.run(
       'sh',
       '-c',
       'find /var/lib/plinth 2>/dev/null; cat /etc/plinth/notes.txt /etc/systemd/system/other.service; exit 0',
     );
-    return `${found.output}${own.output}`;
+    return [...lines.sort(), own.output];
   }
 
-  /**
-   * The lines that only one of two lists of files has. The lower layer of the machine's files is this machine, where others may work: what
-   * appears or goes there, too, is theirs.
-   */
-  async function changes(before: string, now: string): Promise<string[]> {
-    const [old, present] = [new Set(before.split('\n')), new Set(now.split('\n'))];
-    const isHere = (line: string) =>
-      lstat(line.replace(/ \w \d+$/, '')).then(
-        () => true,
-        () => false,
-      );
-    const found: string[] = [];
-    for (const line of present) if (!old.has(line) && !(await isHere(line))) found.push(`+ ${line}`);
-    for (const line of old) if (!present.has(line) && (await isHere(line))) found.push(`- ${line}`);
-    return found;
-  }
+  const isFolderHere = (path: string) =>
+    lstat(path).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
 
   before(async () => {
     machine = await SystemdMachine.start(repository);
@@ -70,7 +68,7 @@ describe(`plinth init with systemd (PLINTH_SEED=${seed})`, { timeout: 3_600_000 
       '-c',
       'mkdir -p /etc/plinth && echo mine > /etc/plinth/notes.txt && echo "[Unit]" > /etc/systemd/system/other.service',
     );
-    untouched = await files();
+    untouched = await changedFiles();
   });
 
   after(() => machine?.stop());
@@ -108,13 +106,7 @@ describe(`plinth init with systemd (PLINTH_SEED=${seed})`, { timeout: 3_600_000 
   async function resets(): Promise<void> {
     const { code, output } = await machine.run(...program, 'reset', '--force');
     assert.equal(code, 0, output);
-    let found: readonly string[] = [];
-    // What others make and remove on this machine meanwhile is seen for a moment; what the command has left stays.
-    const isUntouched = async () => {
-      found = await changes(untouched, await files());
-      return found.length === 0;
-    };
-    await eventually(isUntouched, 'the files of the machine', 10_000).catch(() => assert.deepEqual(found, []));
+    assert.deepEqual(await changedFiles(), untouched);
     const left = await machine.run('systemctl', 'list-units', '--all', '--plain', '--no-legend', 'plinth*');
     assert.equal(left.output.trim(), '', 'units');
     const running = await machine.run('sh', '-c', 'ps -eo args | grep -c "[p]linth.js\\|[p]ostgres:"; exit 0');

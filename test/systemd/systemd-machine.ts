@@ -4,7 +4,14 @@ import { existsSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../e2e/support/test-cluster.js';
+import { removeCgroupEverywhere } from '../support/cgroups.js';
 import { endWithUs } from '../support/child-guard.js';
+
+/**
+ * Where the machine shows what it has changed of the files that it began with: new and changed files, folders that have any, and a
+ * character device for each file that is gone. The files that it began with are those of this machine, where others may work.
+ */
+export const changesFolder = '/changes';
 
 const controllers = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids'];
 
@@ -38,6 +45,8 @@ mount -t tmpfs none "$root/tmp"
 mount --rbind /dev "$root/dev"
 mkdir -p "$root$2"
 mount --rbind "$2" "$root$2"
+mkdir "$root${changesFolder}"
+mount --bind "$1/upper" "$root${changesFolder}"
 rm -rf "$root"/etc/systemd/system/*.wants "$root/var/lib/plinth" "$root/etc/plinth"
 for unit in systemd-udevd systemd-udev-trigger systemd-sysctl systemd-modules-load systemd-timesyncd; do
   ln -sf /dev/null "$root/etc/systemd/system/$unit.service"
@@ -75,6 +84,7 @@ export class SystemdMachine {
   private constructor(
     private readonly child: ChildProcess,
     private readonly folder: string,
+    private readonly cgroup: string,
     /** Its first process, as this machine numbers it. */
     private readonly firstPid: number,
   ) {}
@@ -82,12 +92,13 @@ export class SystemdMachine {
   /** @param repository the folder that commands in the machine run from, by its own path */
   static async start(repository: string): Promise<SystemdMachine> {
     const folder = mkdtempSync(join(tmpdir(), 'plinth-machine-'));
-    const child = spawn('sh', ['-c', outside, 'sh', folder, repository, `plinth-machine-${process.pid}`, inside], {
+    const cgroup = `plinth-machine-${process.pid}`;
+    const child = spawn('sh', ['-c', outside, 'sh', folder, repository, cgroup, inside], {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     endWithUs(child);
     const firstPid = await eventually(() => firstProcessOf(child.pid as number), 'the first process', 60_000);
-    const machine = new SystemdMachine(child, folder, firstPid);
+    const machine = new SystemdMachine(child, folder, cgroup, firstPid);
     const states = /running|degraded/;
     await eventually(
       async () => states.test((await machine.run('systemctl', 'is-system-running')).output),
@@ -122,6 +133,7 @@ export class SystemdMachine {
       await ended;
     }
     rmdirSync(this.folder);
+    await removeCgroupEverywhere(this.cgroup);
   }
 
   private arguments(command: readonly string[]): string[] {
