@@ -334,4 +334,28 @@ describe('what cannot be', () => {
     const headers = { authorization: `Bearer ${tokens.bob}` };
     assert.equal((await refusalOf(scene.open(exec(['ls']), [v4], { headers }))).status, 403);
   });
+
+  it('is refused past the pod, through the agent of its node, to those who may only read there', async () => {
+    const rbac = 'rbac.authorization.k8s.io';
+    const metadata = { name: 'reads-of-nodes' };
+    await scene.make(`/apis/${rbac}/v1/clusterroles`, {
+      metadata,
+      rules: [{ apiGroups: [''], resources: ['nodes/proxy'], verbs: ['get'] }],
+    });
+    await scene.make(`/apis/${rbac}/v1/clusterrolebindings`, {
+      metadata,
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'reads-of-nodes' },
+      subjects: [{ apiGroup: rbac, kind: 'User', name: 'bob' }],
+    });
+    const authorization = `Bearer ${tokens.bob}`;
+    const agent = '/api/v1/nodes/node/proxy';
+    const reads = async () => (await scene.client.get(`${agent}/pods`, { token: tokens.bob })).status === 200;
+    await eventually(reads, 'the right to read');
+    const path = `${agent}/exec/default/pod/main?command=ls&output=1`;
+    const asked = scene.agent.requests.length;
+    const refused = await refusalOf(scene.open(path, [v4], { headers: { authorization } }));
+    assert.equal(refused.status, 403, refused.message);
+    assert.match((await scene.spdy(path, ['v4.channel.k8s.io'], 'GET', tokens.bob)).head, / 403 /);
+    assert.equal(scene.agent.requests.length, asked);
+  });
 });

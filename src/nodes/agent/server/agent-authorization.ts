@@ -49,6 +49,14 @@ export function agentSubresourcesOf(path: string): string[] {
   return shared === undefined ? ['proxy'] : [shared[1], 'proxy'];
 }
 
+/**
+ * The right that a request needs. Whoever opens a stream can change what runs in a container, so that is a `create` whatever
+ * its method: WebSockets begin with a GET.
+ */
+export function agentVerbOf(method: string, opensStream: boolean): string {
+  return opensStream ? 'create' : (verbs[method] ?? 'get');
+}
+
 /** Authorizes requests to the agent: everybody is allowed, or those to whom the API gives rights on the node. */
 export class AgentAuthorization {
   private readonly known: TimedCache<boolean>;
@@ -65,10 +73,9 @@ export class AgentAuthorization {
     this.reviews = new Reviews(api);
   }
 
-  /** @throws CallerRefusal 403 */
-  async authorize(caller: Caller, method: string, path: string, signal: AbortSignal): Promise<void> {
+  /** @param verb from {@link agentVerbOf}. @throws CallerRefusal 403 */
+  async authorize(caller: Caller, verb: string, path: string, signal: AbortSignal): Promise<void> {
     if (this.settings.mode === 'AlwaysAllow') return;
-    const verb = verbs[method] ?? 'get';
     const subresources = agentSubresourcesOf(path);
     for (const subresource of subresources) {
       if (await this.mayDo(caller, verb, subresource, signal)) return;

@@ -7,11 +7,15 @@ import { serverAuth, TestIdentity } from '../../../../test/support/test-authorit
 import { Logger } from '../../../base/observability/logger.js';
 import { AgentServer } from './agent-server.js';
 import type { AgentServerDependencies } from './agent-server-dependencies.js';
+import type { Caller } from './caller.js';
 import { CallerRefusal } from './caller-refusal.js';
 
 let server: AgentServer;
 let url: string;
 let authority: TestIdentity;
+const friend: Caller = { name: 'friend', groups: [] };
+/** The rights that callers were asked for. */
+const asked: string[] = [];
 
 before(async () => {
   authority = await TestIdentity.root('nodes');
@@ -31,11 +35,18 @@ before(async () => {
     callerOf: async (request: IncomingMessage) => {
       if (request.url === '/healthz') await second;
       else release();
+      if (request.url?.startsWith('/as-friend')) return friend;
       throw new CallerRefusal(401, 'Unauthorized');
     },
   };
+  const authorization = {
+    authorize: async (_caller: Caller, verb: string, path: string) => {
+      asked.push(`${verb} ${path}`);
+      throw new CallerRefusal(403, 'Forbidden');
+    },
+  };
   server = await AgentServer.start({
-    ...{ address: '127.0.0.1', port, authentication },
+    ...{ address: '127.0.0.1', port, authentication, authorization },
     certificates: { certificate: own.cert, privateKey: own.key, clientAuthority: undefined },
     logger: new Logger('error', 'text', () => undefined),
   } as unknown as AgentServerDependencies);
@@ -51,4 +62,14 @@ it('AgentServer answers a request before an upgrade that the client sent behind 
   assert.doesNotMatch(body, /401 Refused/);
   const alone = await send(url, authority.cert, [upgrade]);
   assert.equal(alone.status, 401);
+});
+
+it('AgentServer asks for the right to create where a stream is opened, whatever the method', async () => {
+  const webSocket =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eA==\r\n';
+  const sent = ['GET', 'POST'].map((method) => `${method} /as-friend HTTP/1.1\r\nHost: a\r\n${webSocket}\r\n`);
+  for (const request of [...sent, 'GET /as-friend HTTP/1.1\r\nHost: a\r\n\r\n']) {
+    assert.equal((await send(url, authority.cert, [request])).status, 403);
+  }
+  assert.deepEqual(asked, ['create /as-friend', 'create /as-friend', 'get /as-friend']);
 });

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { endConnection } from '../../../base/machinery/end-connection.js';
 import { restrictUpgrades } from '../../../base/machinery/restrict-upgrades.js';
 import type { CertificatePair } from '../node/node-certificates.js';
+import { agentVerbOf } from './agent-authorization.js';
 import { AgentPages } from './agent-pages.js';
 import type { AgentServerDependencies, ServerCertificates } from './agent-server-dependencies.js';
 import { CallerRefusal } from './caller-refusal.js';
@@ -60,11 +61,12 @@ export class AgentServer {
   }
 
   /** @throws CallerRefusal */
-  private async admit(request: IncomingMessage, signal: AbortSignal): Promise<URL> {
+  private async admit(request: IncomingMessage, opensStream: boolean, signal: AbortSignal): Promise<URL> {
     const { authentication, authorization } = this.dependencies;
     const caller = await authentication.callerOf(request, signal);
     const url = new URL(request.url ?? '/', 'https://node');
-    await authorization.authorize(caller, request.method ?? 'GET', url.pathname, signal);
+    const verb = agentVerbOf(request.method ?? 'GET', opensStream);
+    await authorization.authorize(caller, verb, url.pathname, signal);
     return url;
   }
 
@@ -73,7 +75,7 @@ export class AgentServer {
     response.once('close', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, this.stopping.signal]);
     try {
-      const url = await this.admit(request, signal);
+      const url = await this.admit(request, false, signal);
       await this.pages.answer(request, url, response, signal);
     } catch (error) {
       if (response.headersSent || signal.aborted) {
@@ -92,7 +94,7 @@ export class AgentServer {
     socket.once('close', () => this.upgraded.delete(socket));
     socket.on('error', () => socket.destroy());
     try {
-      const url = await this.admit(request, this.stopping.signal);
+      const url = await this.admit(request, true, this.stopping.signal);
       const target = await openRuntimeStream(this.dependencies, url);
       await joinWithRuntime(request, socket, head, target, this.dependencies.streamIdleMs);
     } catch (error) {

@@ -25,8 +25,9 @@ export async function handleConnect(request: ResourceRequest, subresource: Conne
   const { admission } = services;
   if (admission === undefined) throw internalError(new Error('this process does not connect clients'));
   // Opening a stream can change the pod, so a GET, the only method with which browsers can open one, also requires the
-  // right to create.
-  if (!isProxy && http.method === 'GET') await admission.requireRightTo('create', context);
+  // right to create. That holds for streams to node agents, too, which run commands in all pods of their nodes.
+  const opensStream = !isProxy || (upgrade !== undefined && request.resource.definition.singular === 'node');
+  if (opensStream && http.method === 'GET') await admission.requireRightTo('create', context);
   const leave = services.streamSeats.enter((context.user as UserInfo).name);
   const ended = services.metrics.longRunningStarted(requestLabels(request));
   try {
