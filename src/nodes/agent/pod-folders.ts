@@ -1,5 +1,6 @@
 import { promises as fs } from 'node:fs';
 import { join } from 'node:path';
+import { removeTree } from './remove-tree.js';
 import { unmountBelow } from './volumes/mounts.js';
 
 /** Names of pods, containers and volumes are names of folders here. */
@@ -92,7 +93,7 @@ export class PodFolders {
     // Noted before the folder goes: without both, an agent that is killed now would never look for the pod again.
     // A full disk has no room for the note, and must become emptier all the same.
     await this.noteRemoved(uid).catch(() => undefined);
-    await fs.rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
   }
 
   private async noteRemoved(uid: string): Promise<void> {
@@ -120,7 +121,7 @@ export class PodFolders {
   async removeLogs(uid: string): Promise<void> {
     const end = `_${folderName(uid)}`;
     for (const entry of await fs.readdir(this.logs).catch(() => [])) {
-      if (entry.endsWith(end)) await fs.rm(join(this.logs, entry), { recursive: true, force: true });
+      if (entry.endsWith(end)) await removeTree(join(this.logs, entry));
     }
   }
 }

@@ -6,6 +6,8 @@ import { PathEscape } from './path-escape.js';
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const ofFolder = 0o2770;
 const ofFile = 0o660;
+/** Errors of folders to which no path leads (any more). */
+const unreachable = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 
 /**
  * Gives all files of a volume to a group, with read and write access. Follows no link, even if files are exchanged for
@@ -21,8 +23,9 @@ export async function giveToGroup(folder: string, group: number, onlyIfRootDiffe
     try {
       waiting.push(...(await giveFolder(folder, next, group)));
     } catch (error) {
-      // Somebody who exchanges a folder for a link, or removes it, must not keep others from their volume.
-      const isGone = ['ENOENT', 'ENOTDIR', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '');
+      // Somebody who exchanges a folder for a link, removes it, or nests folders deeper than paths can be, must not keep others
+      // from their volume.
+      const isGone = unreachable.has((error as NodeJS.ErrnoException).code ?? '');
       if (next === '.' || !(isGone || error instanceof PathEscape)) throw error;
     }
   }
