@@ -12,6 +12,7 @@ import { AgentProcess } from './support/agent-process.js';
 import type { AgentScene } from './support/agent-scene.js';
 import type { ApiClient } from './support/api-client.js';
 import { csiCases } from './support/csi-cases.js';
+import { hookCases } from './support/hook-cases.js';
 import { Kubectl } from './support/kubectl.js';
 import { resizeCases } from './support/resize-cases.js';
 import { eventually, freePort, TestCluster } from './support/test-cluster.js';
@@ -77,7 +78,7 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
       `--container-runtime-endpoint=${containerd.endpoint}`,
       `--root-dir=${join(folder, 'agent')}`,
       `--pod-logs-dir=${join(folder, 'logs')}`,
-      `--cgroup-root=/plinth-test-${process.pid}`,
+      `--cgroup-root=/${containerd.cgroupRoot}`,
       '--fail-swap-on=false',
       '--eviction-hard=memory.available<0%',
       `--pod-manifest-path=${manifests}`,
@@ -307,6 +308,8 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
       'its files are gone',
     );
   });
+
+  hookCases(() => scene);
 
   volumeCases(() => scene);
 

@@ -22,6 +22,7 @@ import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import { type ContainerInput, containerConfigOf } from './container-config.js';
 import type { EnvironmentReader } from './environment.js';
 import { runHook } from './hooks.js';
+import { PendingHooks } from './pending-hooks.js';
 
 export interface StarterDependencies {
   readonly runtime: ContainerRuntime;
@@ -51,11 +52,21 @@ export interface StartRequest {
   readonly event: (type: EventType, reason: string, message: string) => void;
 }
 
+/** A run that has started, and whose hook may have to run. */
+export interface StartedContainer extends Pick<StartRequest, 'pod' | 'podIPs' | 'signal' | 'event'> {
+  readonly container: Container;
+  readonly id: string;
+}
+
 /**
  * Starts containers. A container that an earlier process created and did not start is replaced, so there are never two.
  */
 export class ContainerStarter {
-  constructor(private readonly dependencies: StarterDependencies) {}
+  private readonly pendingHooks: PendingHooks;
+
+  constructor(private readonly dependencies: StarterDependencies) {
+    this.pendingHooks = new PendingHooks(dependencies.folders);
+  }
 
   /** Returns when the container runs and its hook has ended. @throws StartFailure */
   async start(request: StartRequest): Promise<void> {
@@ -75,13 +86,20 @@ export class ContainerStarter {
       throw failed(event, 'CreateContainerError', error);
     }
     event('Normal', 'Created', 'Container created');
+    if (container.lifecycle?.postStart) await this.pendingHooks.begin(podUid(pod), container.name, id);
     try {
       await runtime.startContainer(id);
     } catch (error) {
       throw failed(event, 'RunContainerError', error);
     }
     event('Normal', 'Started', 'Container started');
-    await this.afterStart(request, id);
+    await this.runPostStart({ ...request, container: container as Container, id });
+  }
+
+  /** Runs the postStart hook of a run if an earlier process was killed before it had ended. @throws StartFailure */
+  async resumePostStart(started: StartedContainer): Promise<void> {
+    const { pod, container, id } = started;
+    if (await this.pendingHooks.isPending(podUid(pod), container.name, id)) await this.runPostStart(started);
   }
 
   /** How often the container was started before; containers that were created and never started are removed. */
@@ -135,9 +153,8 @@ export class ContainerStarter {
     }
   }
 
-  private async afterStart({ pod, start, signal, event, podIPs }: StartRequest, id: string): Promise<void> {
+  private async runPostStart({ pod, container, id, signal, event, podIPs }: StartedContainer): Promise<void> {
     const { runtime, timers, userAgent } = this.dependencies;
-    const container = start.declared.container as Container;
     const hook = container.lifecycle?.postStart;
     if (!hook) return;
     try {
@@ -152,6 +169,8 @@ export class ContainerStarter {
       await runtime.stopContainer(id, Number(pod.spec.terminationGracePeriodSeconds ?? 30));
       throw new StartFailure({ reason: 'PostStartHookError', message });
     }
+    signal.throwIfAborted();
+    await this.pendingHooks.end(podUid(pod), container.name);
   }
 }
 

@@ -8,7 +8,8 @@ import type { ContainerRuntime } from '../cri/container-runtime.js';
 const rotatedName = /\.\d{8}-\d{6}(\.gz)?$/;
 
 /**
- * Begins a new file for a container's log when the present one is too large, and removes the oldest files.
+ * Begins a new file for a container's log when the present one is too large or renamed already, and removes the oldest
+ * files.
  *
  * @param path where the runtime writes
  * @param most number of files to keep, including the present one
@@ -22,7 +23,8 @@ export async function rotateLog(
   now: number,
 ): Promise<boolean> {
   const found = await fs.lstat(path).catch(() => undefined);
-  if (found === undefined || !found.isFile() || found.size < maxBytes) return false;
+  if (found === undefined) return reopenIfRotated(runtime, containerId, path);
+  if (!found.isFile() || found.size < maxBytes) return false;
   const folder = dirname(path);
   const name = basename(path);
   const files = (await fs.readdir(folder)).filter((file) => file.startsWith(`${name}.`));
@@ -43,6 +45,19 @@ export async function rotateLog(
     await fs.rename(rotated, path).catch(() => undefined);
     throw error;
   }
+  return true;
+}
+
+/** A process that was killed after it had renamed a log has left the runtime writing to the renamed file. */
+async function reopenIfRotated(
+  runtime: Pick<ContainerRuntime, 'reopenLog'>,
+  containerId: string,
+  path: string,
+): Promise<boolean> {
+  const start = `${basename(path)}.`;
+  const files = await fs.readdir(dirname(path)).catch(() => []);
+  if (!files.some((file) => file.startsWith(start) && rotatedName.test(file))) return false;
+  await runtime.reopenLog(containerId);
   return true;
 }
 

@@ -1,10 +1,11 @@
-import type { PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
+import type { Container } from '../../../objects/apis/core/v1/container.types.js';
+import type { Pod, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
 import { StartFailure } from '../images/start-failure.js';
 import type { StartProblem } from './container-statuses.js';
 import type { ContainerStart } from './pod-actions.js';
-import { podUid } from './pod-form.js';
+import { declaredContainers, podUid } from './pod-form.js';
 import { containerPath } from './pod-killer.js';
-import { hasExited, millisOf } from './runtime-pod.js';
+import { hasExited, isRunning, millisOf, type RuntimePod, runsOf } from './runtime-pod.js';
 import type { PodDependencies } from './worker-dependencies.js';
 
 /** A start that failed for a reason other than an image is tried again after this time. */
@@ -13,12 +14,42 @@ const retryMs = 5_000;
 /** Starts the containers of one pod, with pauses between those that end too soon. */
 export class ContainerStarts {
   private readonly problems = new Map<string, StartProblem>();
+  /** Runs of which it is known that no hook is to run. */
+  private readonly hooked = new Set<string>();
 
   constructor(private readonly dependencies: PodDependencies) {}
 
   /** Why the last start of a container failed. */
   problemOf(container: string): StartProblem | undefined {
     return this.problems.get(container);
+  }
+
+  /**
+   * Runs the hooks of running containers that an earlier process of the agent has left. Returns whether one has failed, so
+   * that its container was ended.
+   */
+  async resumeHooks(pod: Pod, runtime: RuntimePod, podIPs: readonly string[], signal: AbortSignal): Promise<boolean> {
+    const { starter, event } = this.dependencies;
+    let hasFailed = false;
+    for (const { container } of declaredContainers(pod)) {
+      const [run] = runsOf(runtime, container.name);
+      if (!container.lifecycle?.postStart || run === undefined || !isRunning(run) || this.hooked.has(run.id)) continue;
+      const path = containerPath(pod, container.name);
+      try {
+        await starter.resumePostStart({
+          ...{ pod, podIPs, signal, id: run.id },
+          container: container as Container,
+          event: (type, reason, message) => event(type, reason, message, path),
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof StartFailure)) throw error;
+        this.problems.set(container.name, error.problem);
+        hasFailed = true;
+      }
+      this.hooked.add(run.id);
+    }
+    return hasFailed;
   }
 
   /** Starts a container, unless it has to wait. Returns when to look again; undefined: when the pod changes. */

@@ -2,6 +2,7 @@ import { promises as fs } from 'node:fs';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod, PodStatus } from '../../../objects/apis/core/v1/pod.types.js';
 import { terminationMessage } from '../containers/container-starter.js';
+import { hasText } from '../containers/has-text.js';
 import { containerHash } from '../containers/hash.js';
 import { hostNamesOf, hostsFile, wantsClusterDns } from '../containers/host-files.js';
 import { sandboxConfigOf } from '../containers/sandbox-config.js';
@@ -80,7 +81,9 @@ export class PodSync {
     this.nextAt = undefined;
     const over = this.deadlineProblem(pod);
     if (over !== undefined) return over;
-    let runtime = await view.read(podUid(pod), pod.metadata.namespace, pod.metadata.name);
+    const read = () => view.read(podUid(pod), pod.metadata.namespace, pod.metadata.name);
+    let runtime = await read();
+    if (await this.starts.resumeHooks(pod, runtime, this.addressesOf(pod, runtime), signal)) runtime = await read();
     this.probes.follow(pod, runtime);
     const actions = podActions({
       pod,
@@ -103,7 +106,7 @@ export class PodSync {
       return 'going-on';
     }
     const changed = await this.act(pod, runtime, reported, actions, volumes, signal);
-    if (changed) runtime = await view.read(podUid(pod), pod.metadata.namespace, pod.metadata.name);
+    if (changed) runtime = await read();
     this.probes.follow(pod, runtime);
     await publish(runtime);
     await this.removeOldRuns(runtime);
@@ -218,7 +221,7 @@ export class PodSync {
     const text = hostsFile(pod, names, podIPs, ofHost);
     const path = folders.hosts(podUid(pod));
     // Written in place, since a container has the file mounted.
-    if ((await fs.readFile(path, 'utf8').catch(() => '')) !== text) await fs.writeFile(path, text, { mode: 0o644 });
+    if (!(await hasText(path, text))) await fs.writeFile(path, text, { mode: 0o644 });
   }
 
   stopProbes(): void {

@@ -19,6 +19,9 @@ export type Payload = ReadonlyMap<string, ProjectedFile>;
 const dataLink = '..data';
 const nextLink = '..data_tmp';
 
+/** The names of the folders behind the link. */
+const dataFolder = /^\.\.\d{4}_[\w.]+$/;
+
 /**
  * Brings the files of a volume to a new state, atomically for every reader: the files are in a folder with the time in
  * its name, the link `..data` leads to that folder, and links with the names of the files lead through `..data`. Writes
@@ -32,7 +35,11 @@ export async function writeAtomically(folder: string, payload: Payload, group: n
   for (const path of payload.keys()) checkPath(path);
   const files = group === undefined ? payload : readableByGroup(payload);
   const before = await readLink(join(folder, dataLink));
-  if (before !== undefined && (await hasContent(join(folder, before), files))) return false;
+  if (before !== undefined && (await hasContent(join(folder, before), files))) {
+    // A process that was killed after the exchange has made no links, or not all.
+    await linkNames(folder, before, payload, group);
+    return false;
+  }
   const name = `..${new Date().toISOString().replace(/[-:T]/g, '_').slice(0, 19)}.${randomBytes(4).readUInt32BE()}`;
   const fresh = join(folder, name);
   await makeFolder(fresh, group);
@@ -46,8 +53,7 @@ export async function writeAtomically(folder: string, payload: Payload, group: n
     await fs.rm(fresh, { recursive: true, force: true });
     throw error;
   }
-  await linkNames(folder, payload, group);
-  if (before !== undefined) await fs.rm(join(folder, before), { recursive: true, force: true });
+  await linkNames(folder, name, payload, group);
   return true;
 }
 
@@ -113,8 +119,13 @@ async function makeFolder(path: string, group: number | undefined): Promise<void
   await fs.chmod(path, group === undefined ? 0o755 : 0o2755);
 }
 
-/** Makes links for the first component of every path, and removes the links of deleted files. */
-async function linkNames(folder: string, payload: Payload, group: number | undefined): Promise<void> {
+/**
+ * Makes links for the first component of every path. Removes the links of deleted files, and all earlier folders with
+ * files.
+ *
+ * @param present the name of the folder that the files are in
+ */
+async function linkNames(folder: string, present: string, payload: Payload, group: number | undefined): Promise<void> {
   /** The owner of the first file of each link. */
   const wanted = new Map<string, number | undefined>();
   for (const [path, { owner }] of payload) {
@@ -122,7 +133,8 @@ async function linkNames(folder: string, payload: Payload, group: number | undef
     if (!wanted.has(name)) wanted.set(name, owner);
   }
   for (const entry of await fs.readdir(folder)) {
-    if (entry.startsWith('..') || wanted.has(entry)) continue;
+    const isOwn = entry.startsWith('..') && (entry === present || !dataFolder.test(entry));
+    if (isOwn || wanted.has(entry)) continue;
     await fs.rm(join(folder, entry), { recursive: true, force: true });
   }
   for (const [name, owner] of wanted) {

@@ -6,7 +6,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { nestFolders } from '../../../../test/support/nest-folders.js';
 import { rotateLog } from '../housekeeping/log-rotation.js';
+import { removeTree } from '../remove-tree.js';
 import { writeAtomically } from './atomic-writer.js';
 import { openFileInside, openInside, safeParts } from './inside.js';
 import { PathEscape } from './path-escape.js';
@@ -72,6 +74,17 @@ describe('paths of volumes', { skip: process.platform !== 'linux' && 'paths of o
     assert.equal((await fs.stat(join(given, 'a', 'b', 'file'))).gid, 5, "the folder is the group's already");
     await giveToGroup(given, 3000, false);
     assert.equal((await fs.stat(join(given, 'a', 'b', 'file'))).gid, 3000);
+  });
+
+  it('are given to a group though somebody has nested folders deeper than paths can be', async (context) => {
+    if (process.getuid?.() !== 0) return context.skip('only root gives files to groups');
+    const nested = join(folder, 'nested');
+    await fs.mkdir(nested);
+    await fs.writeFile(join(nested, 'file'), '');
+    nestFolders(nested);
+    await giveToGroup(nested, 3000, false);
+    assert.equal((await fs.stat(join(nested, 'file'))).gid, 3000);
+    await removeTree(nested);
   });
 
   it('are read as files, each time', async () => {
@@ -143,6 +156,20 @@ describe('writeAtomically', () => {
     assert.equal(names.filter((name) => /^\.\.\d/.test(name)).length, 1);
   });
 
+  it('makes what is missing when the process before was killed, and removes what that has left', async () => {
+    const files = new Map([
+      ['a', file('4')],
+      ['d/e', file('5')],
+    ]);
+    await writeAtomically(folder, files, undefined);
+    // Killed after it had exchanged the files, and before it had made the links of all of them.
+    await fs.rm(join(folder, 'd'));
+    await fs.mkdir(join(folder, '..2026_01_01_00_00_00.1', 'd'), { recursive: true });
+    assert.equal(await writeAtomically(folder, files, undefined), false);
+    assert.equal(await fs.readFile(join(folder, 'd', 'e'), 'utf8'), '5');
+    assert.deepEqual((await fs.readdir(folder)).filter((name) => /^\.\.\d/.test(name)).length, 1);
+  });
+
   it('looks through the files a few times, however many there are', async () => {
     let visits = 0;
     class Counted extends Map<string, ReturnType<typeof file>> {
@@ -201,6 +228,20 @@ describe('rotated logs', () => {
     assert.equal(await fs.readFile(victim, 'utf8'), 'untouched');
     const kept = (await fs.readdir(folder)).filter((name) => name.startsWith('0.log')).sort();
     assert.deepEqual(kept, ['0.log', '0.log.20260101-000003.gz', '0.log.20260101-000004']);
+  });
+
+  it('are opened again when the process before was killed as it began a new one', async () => {
+    const path = join(folder, 'killed.log');
+    let reopened = 0;
+    const runtime = { reopenLog: async () => void reopened++ };
+    assert.equal(await rotateLog(runtime, 'id', path, 100, 3, 0), false, 'a log that nobody has written yet');
+    await fs.writeFile(`${path}.20260101-000000`, 'renamed already');
+    assert.equal(await rotateLog(runtime, 'id', path, 100, 3, 0), true);
+    assert.equal(reopened, 1);
+    assert.deepEqual(
+      (await fs.readdir(folder)).filter((name) => name.startsWith('killed')),
+      ['killed.log.20260101-000000'],
+    );
   });
 
   it('are not rotated by way of a link', async () => {

@@ -23,15 +23,22 @@ export async function isMounted(path: string): Promise<boolean> {
   return (await mountsBelow(path)).includes(path);
 }
 
-/** Mounts a file system in memory. @param size in bytes; undefined: the kernel's default */
-export async function mountMemory(path: string, size: number | undefined): Promise<void> {
-  const options = ['noswap', ...(size === undefined ? [] : [`size=${size}`])];
-  try {
-    await run('mount', ['-t', 'tmpfs', '-o', options.join(','), 'tmpfs', path]);
-  } catch {
-    // Older kernels don't know `noswap`.
-    await run('mount', ['-t', 'tmpfs', ...(size === undefined ? [] : ['-o', `size=${size}`]), 'tmpfs', path]);
-  }
+export interface MemoryMount {
+  /** In bytes; undefined: the kernel's default. */
+  readonly size: number | undefined;
+  /** The mode and the group of the top folder. */
+  readonly mode: number;
+  readonly group: number | undefined;
+}
+
+/** Mounts a file system in memory, whose top folder is accessible as wanted from the beginning. */
+export async function mountMemory(path: string, { size, mode, group }: MemoryMount): Promise<void> {
+  const options = [`mode=${mode.toString(8)}`];
+  if (size !== undefined) options.push(`size=${size}`);
+  if (group !== undefined) options.push(`gid=${group}`);
+  const mount = (all: readonly string[]) => run('mount', ['-t', 'tmpfs', '-o', all.join(','), 'tmpfs', path]);
+  // Older kernels don't know `noswap`.
+  await mount(['noswap', ...options]).catch(() => mount(options));
 }
 
 /**

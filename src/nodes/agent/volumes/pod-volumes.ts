@@ -137,27 +137,39 @@ async function prepareClaimed(
   return { ...ready, isReadOnly: ready.isReadOnly || isReadOnly };
 }
 
-/** Created once, so files that containers wrote stay. */
+/**
+ * Created once, so files that containers wrote stay. What is there was made as a whole, with its mode and its group: the
+ * agent may be killed at any moment.
+ */
 async function prepareEmptyDir(
   pod: Pod,
   folder: string,
   medium: string,
   size: number | undefined,
 ): Promise<ReadyVolume> {
-  const isThere = await fs.stat(folder).then(
+  if (medium !== '' && medium !== 'Memory') throw new VolumeProblem(`the medium ${medium} is not supported`);
+  const group = groupOf(pod);
+  const mode = folderMode(group, medium === 'Memory');
+  if (medium === 'Memory') {
+    await fs.mkdir(folder, { recursive: true });
+    if (!(await isMounted(folder))) await mountMemory(folder, { size, mode, group });
+  } else if (!(await isThere(folder))) {
+    // Names of volumes have no dots.
+    const unfinished = `${folder}.new`;
+    await fs.mkdir(unfinished, { recursive: true });
+    if (group !== undefined) await fs.chown(unfinished, 0, group);
+    // The umask of this process clears bits.
+    await fs.chmod(unfinished, mode);
+    await fs.rename(unfinished, folder);
+  }
+  return { path: folder, isReadOnly: false };
+}
+
+function isThere(path: string): Promise<boolean> {
+  return fs.stat(path).then(
     () => true,
     () => false,
   );
-  if (medium !== '' && medium !== 'Memory') throw new VolumeProblem(`the medium ${medium} is not supported`);
-  const isMade = isThere && (medium === '' || (await isMounted(folder)));
-  if (isMade) return { path: folder, isReadOnly: false };
-  await fs.mkdir(folder, { recursive: true });
-  if (medium === 'Memory') await mountMemory(folder, size);
-  const group = groupOf(pod);
-  if (group !== undefined) await fs.chown(folder, 0, group);
-  // The umask of this process clears bits.
-  await fs.chmod(folder, folderMode(group, medium === 'Memory'));
-  return { path: folder, isReadOnly: false };
 }
 
 /** The sticky bit: in file systems in memory, users may remove only their own files. */
@@ -187,7 +199,10 @@ async function giveOnce(pod: Pod, path: string, mark: string): Promise<void> {
 /** Files with secrets are kept in memory, never on a disk. */
 async function inMemory(input: VolumeInput, folder: string): Promise<string> {
   await fs.mkdir(folder, { recursive: true });
-  if (!(await isMounted(folder))) await mountMemory(folder, memorySize(input, undefined));
+  if (!(await isMounted(folder))) {
+    const group = groupOf(input.pod);
+    await mountMemory(folder, { size: memorySize(input, undefined), mode: folderMode(group, true), group });
+  }
   return folder;
 }
 
