@@ -133,6 +133,19 @@ describe('native buckets', () => {
     for (const [index] of shown) assert.ok(2 ** (index * 2 ** -schema) < 2e6);
   });
 
+  it('count what lies far below and far above what came first', () => {
+    const buckets = new NativeBuckets();
+    const values = [1, 2 ** -100, 2 ** 900, 1, 2 ** -100, 2 ** -101, 2 ** 9];
+    for (const value of values) buckets.observe(value);
+    assert.deepEqual(buckets.shown().buckets, [
+      [-808, 1],
+      [-800, 2],
+      [0, 2],
+      [72, 1],
+      [7200, 1],
+    ]);
+  });
+
   it('end at their bound', () => {
     const buckets = new NativeBuckets();
     for (const value of [0.5, 1, 2, 4, 1.05]) buckets.observe(value);
