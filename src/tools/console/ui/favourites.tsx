@@ -1,7 +1,9 @@
+import { userName } from './session.js';
 import { isTextList, stored } from './stored.js';
+import { storedOfUser } from './stored-of-user.js';
 
 /** Kinds that the user keeps at the top, by {@link keyOfKind}. */
-export const favourites = stored<readonly string[]>('favourites', [], isTextList);
+export const favourites = storedOfUser<readonly string[]>('favourites', [], isTextList, userName);
 
 /** Purposes whose kinds are folded away. */
 export const folded = stored<readonly string[]>('folded', ['access', 'cluster'], isTextList);
@@ -28,4 +30,4 @@ function areViews(value: unknown): value is readonly SavedView[] {
   );
 }
 
-export const savedViews = stored<readonly SavedView[]>('views', [], areViews);
+export const savedViews = storedOfUser<readonly SavedView[]>('views', [], areViews, userName);

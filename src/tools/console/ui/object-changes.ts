@@ -50,14 +50,16 @@ function changeOf(
   const { name, namespace = '' } = (after ?? before)?.metadata ?? { name: '' };
   const base = { kind, namespace, name, before, after };
   if (after === undefined) return { ...base, verb: 'deleted', changes: [], writers: [], time: '', isQuiet: false };
-  const { writers, time } = writersSince(after, before, from);
-  const written = { ...base, writers, time: time || (after.metadata.creationTimestamp ?? '') };
+  const since = writersSince(after, before, from);
+  const written = { ...base, ...since, time: since.time || (after.metadata.creationTimestamp ?? '') };
   if (before === undefined) return { ...written, verb: 'created', changes: [], isQuiet: false };
   if (before.metadata.resourceVersion === after.metadata.resourceVersion) return undefined;
   const changes = fieldChanges(before, after);
+  const writers = since.writers.length > 0 ? since.writers : timelessOwners(after, changes);
   const isReplaced = before.metadata.uid !== after.metadata.uid;
   return {
     ...written,
+    writers,
     verb: isReplaced ? 'replaced' : 'changed',
     changes,
     isQuiet: !isReplaced && !changes.some(isWanted),
@@ -89,6 +91,25 @@ function managersOf(object: ApiObject | undefined): readonly ManagedFields[] {
 
 function nameOfEntry({ manager, operation, subresource }: ManagedFields): string {
   return JSON.stringify([manager, operation, subresource]);
+}
+
+/**
+ * The managers without a time that own one of the changed fields: whoever scales twice leaves the same entry both times.
+ */
+function timelessOwners(after: ApiObject, changes: readonly Change[]): readonly string[] {
+  const timeless = managersOf(after).filter(({ time }) => typeof time !== 'string');
+  const owners = timeless.filter(({ fieldsV1 }) => changes.some(({ path }) => ownsField(fieldsV1, path)));
+  return [...new Set(owners.map(({ manager }) => (typeof manager === 'string' ? manager : '')).filter(Boolean))];
+}
+
+/** Whether the fields of an entry have the field at the path, which leads through no list: `spec.replicas`. */
+function ownsField(fields: unknown, path: string): boolean {
+  let at = fields;
+  for (const name of path.split('.')) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, `f:${name}`)) return false;
+    at = (at as Record<string, unknown>)[`f:${name}`];
+  }
+  return true;
 }
 
 /** Values of Secrets are hidden wherever they were not asked for. */

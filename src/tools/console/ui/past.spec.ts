@@ -161,6 +161,9 @@ describe('what changed between two moments', () => {
     const later = { manager: 'kubectl-edit', time: '2026-01-01T10:00:07Z' };
     const loop = { manager: 'loop', subresource: 'status', time: '2026-01-01T10:00:09Z' };
     const earlier = { manager: 'installer', time: '2026-01-01T09:00:00Z' };
+    const replicas = { 'f:spec': { 'f:replicas': {} } };
+    const scaler = { manager: 'kubectl', subresource: 'scale', fieldsV1: replicas };
+    const onceScaled = { manager: 'once', subresource: 'scale', fieldsV1: { 'f:spec': { 'f:paused': {} } } };
     const changes = objectChanges(
       kind('pods'),
       [
@@ -168,6 +171,7 @@ describe('what changed between two moments', () => {
         object('gone', '2'),
         object('edited', '3', { spec: 1 }),
         object('scaled', '3', { spec: 1 }, [earlier, { manager: 'scaled-before', subresource: 'scale' }]),
+        object('scaled-again', '3', { spec: { replicas: 1 } }, [scaler, onceScaled]),
         object('quiet', '4', { status: 1 }),
       ],
       [
@@ -178,6 +182,7 @@ describe('what changed between two moments', () => {
           { manager: 'kubectl', subresource: 'scale' },
           earlier,
         ]),
+        object('scaled-again', '6', { spec: { replicas: 2 } }, [scaler, onceScaled]),
         object('quiet', '6', { status: 2 }, [loop]),
         object('new', '7'),
       ],
@@ -189,6 +194,7 @@ describe('what changed between two moments', () => {
         ['gone', 'deleted', [], false],
         ['edited', 'changed', ['kubectl-edit', 'loop'], false],
         ['scaled', 'changed', ['kubectl'], false],
+        ['scaled-again', 'changed', ['kubectl'], false],
         ['quiet', 'changed', ['loop'], true],
         ['new', 'created', [], false],
       ],

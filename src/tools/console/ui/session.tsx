@@ -32,6 +32,8 @@ let key: string | undefined = readKey(cluster);
 
 /** The current user; undefined: not known yet; null: nobody is logged in. */
 export const session = signal<LoggedIn | null | undefined>(undefined);
+/** The name of the current user; undefined while nobody is logged in. */
+export const userName = (): string | undefined => session.value?.user.name;
 export const loginProblem = signal('');
 export const kinds = signal<Kinds | undefined>(undefined);
 /** Why the kinds are not known yet; empty where nothing is wrong. */

@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { downloadText } from './download-text.js';
 import { ScrolledText } from './scrolled-text.js';
-import { session } from './session.js';
+import { session, userName } from './session.js';
 import { ask, type SqlAnswer } from './sql-answer.js';
 import { SqlEditor } from './sql-editor.js';
 import { csvOf, jsonOf } from './sql-export.js';
-import { stored } from './stored.js';
+import { storedOfUser } from './stored-of-user.js';
 import { Wide } from './wide.js';
 
 const examples: readonly (readonly [string, string])[] = [
@@ -131,8 +131,8 @@ function areQuestions(value: unknown): value is readonly Question[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'object' && each !== null && isQuestion(each));
 }
 
-/** Questions that the user has given a name; this browser keeps them. */
-const kept = stored<readonly Question[]>('questions', [], areQuestions);
+/** Questions that the user has given a name; this browser keeps them for that user. */
+const kept = storedOfUser<readonly Question[]>('questions', [], areQuestions, userName);
 
 function Questions({ text, choose }: { readonly text: string; readonly choose: (sql: string) => void }) {
   const name = useSignal('');

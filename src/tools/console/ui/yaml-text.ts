@@ -14,6 +14,7 @@ export interface ManagedFields {
   readonly operation?: string;
   readonly subresource?: string;
   readonly time?: string;
+  readonly fieldsV1?: unknown;
 }
 
 type Reviver = (this: unknown, key: string, value: unknown, context?: { readonly source?: string }) => unknown;

@@ -6,16 +6,17 @@ import { type Signal, signal } from '@preact/signals';
  */
 export function stored<T>(name: string, fallback: T, isValid: (value: unknown) => value is T): Signal<T> {
   const key = `plinth-${name}`;
-  const kept = signal(read(key, fallback, isValid));
+  const kept = signal(readStored(key, fallback, isValid));
   let isFirst = true;
   kept.subscribe((value) => {
-    if (!isFirst) write(key, value);
+    if (!isFirst) writeStored(key, value);
     isFirst = false;
   });
   return kept;
 }
 
-function read<T>(key: string, fallback: T, isValid: (value: unknown) => value is T): T {
+/** The value that the browser keeps under the key, if it is valid; the fallback otherwise. */
+export function readStored<T>(key: string, fallback: T, isValid: (value: unknown) => value is T): T {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(key) ?? 'null');
     return isValid(value) ? value : fallback;
@@ -24,7 +25,8 @@ function read<T>(key: string, fallback: T, isValid: (value: unknown) => value is
   }
 }
 
-function write(key: string, value: unknown): void {
+/** Keeps a value under the key, where storage is on and has space. */
+export function writeStored(key: string, value: unknown): void {
   try {
     localStorage.setItem(key, JSON.stringify(value));
   } catch {
