@@ -268,4 +268,30 @@ describe('patches', () => {
       assert.deepEqual([refused.status, refused.body.message], [400, message]);
     }
   });
+
+  it('by strategic merge name the field of a wrong value, and say what could not be restored', async () => {
+    const services = '/api/v1/namespaces/default/services';
+    const service = { metadata: { name: 'patched' }, spec: { ports: [{ port: 80 }] } };
+    assert.equal((await client.post(services, service)).status, 201);
+    const contentType = 'application/strategic-merge-patch+json';
+    for (const [body, words] of [
+      [
+        { metadata: { labels: 'x' } },
+        /ObjectMeta\.metadata\.labels of type map\[string\]string: cannot restore map from string$/,
+      ],
+      [{ metadata: { labels: [1] } }, /: cannot restore map from slice$/],
+      [
+        { metadata: { finalizers: 'x' } },
+        /ObjectMeta\.metadata\.finalizers of type \[\]string: cannot restore slice from string$/,
+      ],
+      [{ spec: 'x' }, /Service\.spec of type v1\.ServiceSpec: cannot restore struct from: string$/],
+    ] as const) {
+      const refused = await client.send('PATCH', `${services}/patched`, { body, contentType });
+      assert.equal(refused.status, 422);
+      assert.match(refused.body.message, words);
+    }
+    const merge = { body: { metadata: { labels: 'x' } }, contentType: 'application/merge-patch+json' };
+    const { body: other } = await client.send('PATCH', `${services}/patched`, merge);
+    assert.match(other.message, /of type map\[string\]string$/);
+  });
 });

@@ -208,7 +208,12 @@ export async function handlePatch(request: ResourceRequest): Promise<void> {
     if (live === undefined) throw notFoundError(request.store.groupResource, request.name);
     const shown = live.shown as ApiObject;
     const patched = patch.apply(shown);
-    return write.decodePatched(patched, { shown: () => patch.shown(shown, patched), faults: patch.faults });
+    const origin = {
+      shown: () => patch.shown(shown, patched),
+      faults: patch.faults,
+      isStrategic: type === 'strategic',
+    };
+    return write.decodePatched(patched, origin);
   });
   await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }

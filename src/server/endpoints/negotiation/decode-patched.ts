@@ -6,6 +6,7 @@ import type { KindType } from '../../../base/machinery/schema/index.js';
 import { invalidError, StatusError } from '../../../base/machinery/status-error.js';
 import { decodeValue, type FieldValidation, strictError } from './decode-body.js';
 import { OtherVersionError } from './other-version-error.js';
+import { restoreDetail } from './unmarshal-error.js';
 
 /** The patch that produced an object to decode. */
 export interface PatchOrigin {
@@ -13,6 +14,8 @@ export interface PatchOrigin {
   readonly shown: () => string;
   /** Faults of the patch itself, which are treated like unknown fields. */
   readonly faults: readonly string[];
+  /** Whether it is a strategic merge patch, whose faults have further words. */
+  readonly isStrategic: boolean;
 }
 
 /** The beginning of error messages about bodies. The message about a patch shows the value instead. */
@@ -76,8 +79,10 @@ function refusedApply(expected: GroupVersionKind, patched: unknown, detail: stri
 }
 
 /** The 422 in the form that clients know: it names no object, and shows the value that could not be decoded. */
-function refusedPatch({ shown, faults }: PatchOrigin, fieldValidation: FieldValidation, detail: string): StatusError {
-  let reason = detail.replace(bodyPrefix, '');
+function refusedPatch(origin: PatchOrigin, fieldValidation: FieldValidation, detail: string): StatusError {
+  const { shown, faults, isStrategic } = origin;
+  const fault = detail.replace(bodyPrefix, '');
+  let reason = isStrategic ? restoreDetail(fault) : fault;
   if (fieldValidation === 'Strict' && faults.length > 0 && reason.startsWith(strictPrefix)) {
     const others = reason.slice(strictPrefix.length);
     reason = strictError(others === '' ? faults : [...faults, others]);

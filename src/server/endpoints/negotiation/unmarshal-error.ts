@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/machinery/own-value.js';
 import {
   type DecodeError,
   jsonFields,
@@ -35,6 +36,22 @@ export function unmarshalDetail(kind: KindType, { path, detail, message }: Decod
   // The metadata of custom kinds is decoded separately.
   const names = kind.custom !== undefined && place.names[0] === 'metadata' ? place.names.slice(1) : place.names;
   return `json: cannot unmarshal ${found} into Go struct field ${struct}.${names.join('.')} of type ${wanted}`;
+}
+
+const unfitWords = /^json: cannot unmarshal (\w+)(?: \S+)? into Go struct field \S+ of type (\S+)$/;
+/** What a decoder of patched fields calls the values that JSON has. */
+const restoredKinds: Readonly<Record<string, string>> = { array: 'slice', object: 'map', number: 'int64' };
+
+/**
+ * The fault of a patched field as `unmarshalDetail` has it, with the words that follow in the answer to a strategic
+ * merge patch: clients look for `cannot restore map from string`.
+ */
+export function restoreDetail(detail: string): string {
+  const [, found = '', wanted = ''] = unfitWords.exec(detail) ?? [];
+  const kind = ownValue(restoredKinds, found) ?? found;
+  if (wanted.startsWith('map[')) return `${detail}: cannot restore map from ${kind}`;
+  if (wanted.startsWith('[]')) return `${detail}: cannot restore slice from ${kind}`;
+  return wanted.includes('.') ? `${detail}: cannot restore struct from: ${kind}` : detail;
 }
 
 const foundWords = /found (?:(?:the (number|string))|an? (object|list)|(true|false|bool))(?: (\S+))?/;
