@@ -14,6 +14,7 @@ import type { RuntimeView } from './pods/runtime-view.js';
 import type { WorkerDependencies } from './pods/worker-dependencies.js';
 
 const relistMs = 1_000;
+const orphansMs = 10_000;
 
 export interface ManagerDependencies {
   readonly view: RuntimeView;
@@ -46,6 +47,8 @@ export class PodManager {
   private isComplete = false;
   private readonly removed: RemovedPods;
   private lookedAt: number;
+  /** When to look for remains of unwanted pods if the runtime does not change; that makes none of them. */
+  private orphansDueAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly dependencies: ManagerDependencies) {
     const { timers, shared } = dependencies;
@@ -210,10 +213,15 @@ export class PodManager {
     const { view, timers } = this.dependencies;
     while (!signal.aborted) {
       try {
-        for (const uid of await view.relist()) this.workers.get(uid)?.changed();
+        const changed = await view.relist();
+        for (const uid of changed) this.workers.get(uid)?.changed();
         this.lookedAt = timers.elapsed();
         this.dependencies.onRuntime(undefined);
-        if (this.isComplete) await this.endOrphans();
+        if (this.isComplete && (changed.length > 0 || this.lookedAt >= this.orphansDueAt)) {
+          this.orphansDueAt = this.lookedAt;
+          await this.endOrphans();
+          this.orphansDueAt += orphansMs;
+        }
       } catch (error) {
         this.dependencies.onRuntime(error);
       }

@@ -109,13 +109,14 @@ export const createContainerRequest = message({
 
 export const stopContainerRequest = message({ containerId: scalar(1, 'string'), timeout: scalar(2, 'integer') });
 
+export const stateFieldOfContainer = 6;
 /** What lists of containers say, without what nobody reads: all of them are listed every second. */
 export const container = message({
   id: scalar(1, 'string'),
   podSandboxId: scalar(2, 'string'),
   image: nested(4, imageSpec),
   imageRef: scalar(5, 'string'),
-  state: scalar(6, 'integer'),
+  state: scalar(stateFieldOfContainer, 'integer'),
   createdAt: scalar(7, 'integer'),
   labels: texts(8),
 });

@@ -1,5 +1,6 @@
 import { GrpcConnection, grpcCodes } from '../grpc/grpc-connection.js';
 import { GrpcError } from '../grpc/grpc-error.js';
+import { RememberedList } from '../grpc/remembered-list.js';
 import * as containers from './container-messages.js';
 import type { CgroupDriver, ContainerRuntime } from './container-runtime.js';
 import * as images from './image-messages.js';
@@ -25,6 +26,10 @@ function filterOf(podUid: string | undefined) {
 
 /** A runtime that speaks version 1 of the container runtime interface. */
 export class CriRuntime implements ContainerRuntime {
+  /** Lists of everything are asked for every second. */
+  private readonly allSandboxes = new RememberedList(1, sandboxes.stateFieldOfSandbox, sandboxes.sandbox);
+  private readonly allContainers = new RememberedList(1, containers.stateFieldOfContainer, containers.container);
+
   private constructor(
     private readonly runtime: GrpcConnection,
     private readonly images: GrpcConnection,
@@ -64,8 +69,9 @@ export class CriRuntime implements ContainerRuntime {
     });
   }
 
-  async listSandboxes(podUid?: string) {
+  async listSandboxes(podUid?: string): Promise<readonly sandboxes.Sandbox[]> {
     const { listSandboxesRequest, listSandboxesResponse } = sandboxes;
+    if (podUid === undefined) return this.runtime.call('ListPodSandbox', listSandboxesRequest, this.allSandboxes, {});
     const request = filterOf(podUid);
     return (await this.runtime.call('ListPodSandbox', listSandboxesRequest, listSandboxesResponse, request)).items;
   }
@@ -92,8 +98,9 @@ export class CriRuntime implements ContainerRuntime {
     await unlessGone(this.runtime.call('RemovePodSandbox', sandboxes.idMessage, sandboxes.empty, { id }));
   }
 
-  async listContainers(podUid?: string) {
+  async listContainers(podUid?: string): Promise<readonly containers.Container[]> {
     const { listContainersRequest, listContainersResponse } = containers;
+    if (podUid === undefined) return this.runtime.call('ListContainers', listContainersRequest, this.allContainers, {});
     const request = filterOf(podUid);
     return (await this.runtime.call('ListContainers', listContainersRequest, listContainersResponse, request))
       .containers;

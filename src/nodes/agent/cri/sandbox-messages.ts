@@ -117,8 +117,13 @@ export const idMessage = message({ id: scalar(1, 'string') });
 
 export const empty = message({});
 
+export const stateFieldOfSandbox = 3;
 /** What lists of sandboxes say, without what nobody reads: all of them are listed every second. */
-export const sandbox = message({ id: scalar(1, 'string'), state: scalar(3, 'integer'), labels: texts(5) });
+export const sandbox = message({
+  id: scalar(1, 'string'),
+  state: scalar(stateFieldOfSandbox, 'integer'),
+  labels: texts(5),
+});
 export type Sandbox = WireReader<typeof sandbox>;
 
 export const listSandboxesRequest = message({

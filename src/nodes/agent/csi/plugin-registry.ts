@@ -1,10 +1,11 @@
-import { promises as fs } from 'node:fs';
+import { type FSWatcher, promises as fs } from 'node:fs';
 import { join } from 'node:path';
 import { pauseAfter } from '../../../base/machinery/backoff.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import { GrpcConnection } from '../grpc/grpc-connection.js';
+import { watchPath } from '../watch-path.js';
 import { CsiDriverClient } from './csi-driver-client.js';
 import type { CsiDrivers } from './csi-drivers.js';
 import type { CsiNode } from './csi-node.js';
@@ -30,7 +31,11 @@ interface Registered {
   readonly nextAt: number;
 }
 
-const lookMs = 1000;
+/** The interval at which sockets are looked for where the kernel does not report them: those in subfolders. */
+const lookMs = 10_000;
+/** The same while a socket does not answer, or the kernel reports nothing. */
+const hurriedMs = 1000;
+const settleMs = 100;
 /** The interval at which the drivers' entries in the API are checked. */
 const checkMs = 60_000;
 const callMs = 10_000;
@@ -50,14 +55,21 @@ export class PluginRegistry {
   async run(signal: AbortSignal): Promise<void> {
     const { folder, timers, logger } = this.dependencies;
     while (!signal.aborted) {
+      const woken = new AbortController();
+      let watcher: FSWatcher | undefined;
       try {
         await fs.mkdir(folder, { recursive: true, mode: 0o750 });
+        watcher = watchPath(folder, () => woken.abort());
         await this.look();
         await this.check();
       } catch (error) {
         if (!signal.aborted) logger.debug('could not list the drivers of the node', { error: errorText(error) });
       }
-      await timers.wait(lookMs, signal);
+      const isHurried = watcher === undefined || [...this.sockets.values()].some(({ failures }) => failures > 0);
+      await timers.wait(isHurried ? hurriedMs : lookMs, AbortSignal.any([signal, woken.signal]));
+      watcher?.close();
+      // Whatever changes the folder all the time must not keep this process busy.
+      if (woken.signal.aborted) await timers.wait(settleMs, signal);
     }
   }
 

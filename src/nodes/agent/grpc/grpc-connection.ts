@@ -44,10 +44,10 @@ export class GrpcConnection {
   }
 
   /** @throws GrpcError */
-  call<ReqIn, ReqOut, ResOut, ResIn>(
+  call<ReqIn, ReqOut, ResOut>(
     method: string,
     request: WireMessage<ReqOut, ReqIn>,
-    response: WireMessage<ResOut, ResIn>,
+    response: { decode(bytes: Buffer): ResOut },
     value: ReqIn,
     { timeoutMs = this.timeoutMs, signal }: CallLimits = {},
   ): Promise<ResOut> {

@@ -1,3 +1,4 @@
+import { promises as fs } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { ContainerRuntime } from '../cri/container-runtime.js';
 import { isRunning, type RuntimeContainer } from '../pods/runtime-pod.js';
@@ -41,6 +42,9 @@ async function rotate(
   { id, logPath }: RuntimeContainer,
 ): Promise<void> {
   if (logPath === '') return;
+  // Most logs are small, which is seen at once. The way to a large one, or a missing one, is taken with care.
+  const found = await fs.lstat(logPath).catch(() => undefined);
+  if (found !== undefined && found.size < maxBytes) return;
   const path = relative(logFolder, logPath);
   // Pods may mount the folder of logs: reached through the open folder, no path leads outside.
   await using folder = await openInside(logFolder, dirname(path));

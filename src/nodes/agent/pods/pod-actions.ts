@@ -72,6 +72,11 @@ export interface PodActions {
   readonly isInitialized: boolean;
 }
 
+/** Whether there is nothing to do. */
+export function isIdle({ killAll, newSandbox, kills, starts, updates, resets }: PodActions): boolean {
+  return !killAll && !newSandbox && [kills, starts, updates, resets].every(({ length }) => length === 0);
+}
+
 const nothing = { kills: [], starts: [], updates: [], resets: [] } as const;
 
 /** Compares the declaration of a pod that should run with the state of the runtime. A pure function. */

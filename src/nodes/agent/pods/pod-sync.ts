@@ -8,7 +8,7 @@ import { hostNamesOf, hostsFile, wantsClusterDns } from '../containers/host-file
 import { sandboxConfigOf } from '../containers/sandbox-config.js';
 import type { ReadyVolume } from '../volumes/pod-volumes.js';
 import { ContainerStarts } from './container-starts.js';
-import { type PodActions, podActions } from './pod-actions.js';
+import { isIdle, type PodActions, podActions } from './pod-actions.js';
 import type { PodAllocation, ResizeState } from './pod-allocation.js';
 import type { PodEnd } from './pod-end.js';
 import { podUid } from './pod-form.js';
@@ -56,6 +56,8 @@ export class PodSync {
   private readonly resizer: PodResizer;
   private readonly volumes: VolumePreparation;
   private isRestartingAll = false;
+  /** Whether this process has seen to the folder and the cgroup of the pod. */
+  private isPrepared = false;
   private readonly messages = new Map<string, string | undefined>();
   private readonly killer: PodKiller;
   private readonly startTime: number;
@@ -81,32 +83,33 @@ export class PodSync {
     this.nextAt = undefined;
     const over = this.deadlineProblem(pod);
     if (over !== undefined) return over;
-    const read = () => view.read(podUid(pod), pod.metadata.namespace, pod.metadata.name);
-    let runtime = await read();
-    if (await this.starts.resumeHooks(pod, runtime, this.addressesOf(pod, runtime), signal)) runtime = await read();
-    this.probes.follow(pod, runtime);
-    const actions = podActions({
-      pod,
-      runtime,
-      healthOf: (run) => this.probes.healthOf(run),
-      hashOf: containerHash,
-      resizeOf: ({ role, container }) =>
-        role === 'ephemeral' ? 'none' : this.resizer.resizeOf(container as Container),
-    });
+    const of = [podUid(pod), pod.metadata.namespace, pod.metadata.name] as const;
+    // Mostly there is nothing to do, and the last lists are enough to see that. Whatever is done is planned by the present state.
+    let runtime = await view.latest(...of);
+    if (await this.starts.resumeHooks(pod, runtime, this.addressesOf(pod, runtime), signal))
+      runtime = await view.read(...of);
+    let actions = this.plan(pod, runtime);
+    if (!isIdle(actions)) {
+      runtime = await view.read(...of);
+      actions = this.plan(pod, runtime);
+    }
     this.isRestartingAll = actions.resets.length > 0;
     await publish(runtime);
     if (actions.killAll && !actions.newSandbox) return 'ended';
     const refused = await this.dependencies.prepareDevices(pod);
     if (refused !== undefined) return refused;
-    await this.dependencies.folders.make(podUid(pod));
-    await this.resizer.prepareCgroup(pod);
+    if (!this.isPrepared || !isIdle(actions) || this.allocation.state.inProgress !== undefined) {
+      await this.dependencies.folders.make(podUid(pod));
+      await this.resizer.prepareCgroup(pod);
+      this.isPrepared = true;
+    }
     const volumes = await this.volumes.prepare(pod, this.addressesOf(pod, runtime), signal);
     if (volumes === undefined) {
       this.wakeAt(timers.now() + pendingMs);
       return 'going-on';
     }
     const changed = await this.act(pod, runtime, reported, actions, volumes, signal);
-    if (changed) runtime = await read();
+    if (changed) runtime = await view.read(...of);
     this.probes.follow(pod, runtime);
     await publish(runtime);
     await this.removeOldRuns(runtime);
@@ -118,6 +121,18 @@ export class PodSync {
     // A started container soon needs its next step, and one that has ended meanwhile is noticed at once.
     if (changed && actions.starts.length > 0) this.wakeAt(timers.now() + 1000);
     return 'going-on';
+  }
+
+  private plan(pod: Pod, runtime: RuntimePod): PodActions {
+    this.probes.follow(pod, runtime);
+    return podActions({
+      pod,
+      runtime,
+      healthOf: (run) => this.probes.healthOf(run),
+      hashOf: containerHash,
+      resizeOf: ({ role, container }) =>
+        role === 'ephemeral' ? 'none' : this.resizer.resizeOf(container as Container),
+    });
   }
 
   private addressesOf(pod: Pod, runtime: RuntimePod): readonly string[] {
@@ -136,7 +151,7 @@ export class PodSync {
     return { reason: 'DeadlineExceeded', message };
   }
 
-  /** Carries out the planned actions. Returns whether there were any. */
+  /** Carries out the planned actions, if there are any. Returns whether the runtime may have changed. */
   private async act(
     pod: Pod,
     runtime: RuntimePod,
@@ -145,6 +160,7 @@ export class PodSync {
     volumes: ReadonlyMap<string, ReadyVolume>,
     signal: AbortSignal,
   ): Promise<boolean> {
+    if (isIdle(actions)) return false;
     const { view } = this.dependencies;
     const grace = Number(pod.spec.terminationGracePeriodSeconds ?? 30);
     let current = runtime;

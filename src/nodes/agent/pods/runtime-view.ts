@@ -21,6 +21,8 @@ interface Listed {
  */
 export class RuntimeView {
   private listed = new Map<string, Listed>();
+  /** What the last lists had, which mostly is what they had before: entries that are the same are the same objects. */
+  private entries: ReadonlySet<object> = new Set();
   private readonly details = new Map<string, { readonly print: string; readonly pod: RuntimePod }>();
 
   constructor(private readonly runtime: ContainerRuntime) {}
@@ -28,12 +30,15 @@ export class RuntimeView {
   /** Lists the runtime. Returns the uids of the pods that have changed. */
   async relist(): Promise<string[]> {
     const [sandboxes, containers] = await Promise.all([this.runtime.listSandboxes(), this.runtime.listContainers()]);
+    const all = [...sandboxes, ...containers];
+    if (all.length === this.entries.size && all.every((entry) => this.entries.has(entry))) return [];
+    this.entries = new Set(all);
     const before = this.listed;
     const found = byPod(sandboxes, containers);
     this.listed = found;
     for (const uid of this.details.keys()) if (!found.has(uid)) this.details.delete(uid);
-    const all = new Set([...before.keys(), ...found.keys()]);
-    return [...all].filter((uid) => before.get(uid)?.print !== found.get(uid)?.print);
+    const uids = new Set([...before.keys(), ...found.keys()]);
+    return [...uids].filter((uid) => before.get(uid)?.print !== found.get(uid)?.print);
   }
 
   /** The pods of the last lists. */

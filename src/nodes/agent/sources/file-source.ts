@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type FSWatcher, promises as fs, watch } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { promises as fs } from 'node:fs';
+import { join } from 'node:path';
 import type { Timers } from '../../../base/machinery/timers.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
+import { watchPath } from '../watch-path.js';
 import { ManifestError } from './manifest-error.js';
 import { readLargeManifest, type StaticPodContext } from './static-pod.js';
 
@@ -36,7 +37,7 @@ export class FileSource {
     const { timers, everyMs, path } = this.dependencies;
     while (!signal.aborted) {
       const woken = new AbortController();
-      const watcher = watching(path, () => woken.abort());
+      const watcher = watchPath(path, () => woken.abort());
       try {
         await this.look();
       } finally {
@@ -106,20 +107,5 @@ export class FileSource {
     if (this.reported.get(file) === problem) return;
     this.reported.set(file, problem);
     this.dependencies.logger.warn('a manifest of a static pod is not used', { file, problem });
-  }
-}
-
-/** The kernel's change notifications; undefined where there are none, such as for a missing folder. */
-function watching(path: string, changed: () => void): FSWatcher | undefined {
-  try {
-    return watch(path, changed).on('error', () => undefined);
-  } catch {
-    try {
-      return watch(dirname(path), (_type, name) => {
-        if (name === basename(path)) changed();
-      }).on('error', () => undefined);
-    } catch {
-      return undefined;
-    }
   }
 }
