@@ -80,7 +80,7 @@ describe('a feature gate that is off', () => {
     assert.ok(metadata.continue);
   });
 
-  it('ServerSideFieldValidation: unknown fields are dropped in silence', async () => {
+  it('ServerSideFieldValidation: unknown fields are dropped without a warning', async () => {
     const path = withQuery(await ownCollection(usual), { fieldValidation: 'Strict', dryRun: 'All' });
     const body = { metadata: { name: 'x' }, nonsense: 1 };
     isStatus(await usual.post(path, body), 400, 'BadRequest');

@@ -95,8 +95,8 @@ export class AdmissionWebhookOptions {
     type: 'list',
     unit: 'ranges',
     usage:
-      'Ranges of addresses that admission webhooks and extension servers must not be at, whatever their configuration says. ' +
-      'A list replaces the default; an empty one denies nothing.',
+      'Ranges of addresses that admission webhooks and extension servers must not have, whatever their ' +
+        'configuration contains. A list replaces the default; an empty one denies nothing.',
   })
   @Check('cidrs', cidrsProblem)
   readonly webhookDeniedCidrs: readonly string[] = defaultDeniedCidrs;

@@ -54,7 +54,8 @@ export class AgentApiOptions {
     name: 'config',
     type: 'string',
     unit: 'file',
-    usage: 'A KubeletConfiguration in v1beta1. Flags win over it; without it, less is secured by default.',
+    usage: 'File with a KubeletConfiguration (v1beta1). Flags override it. Without this file, the defaults are less ' +
+      'strict, for example for --authorization-mode.',
   })
   readonly config: string | undefined = undefined;
 
@@ -62,7 +63,7 @@ export class AgentApiOptions {
     name: 'kube-api-qps',
     type: 'int',
     unit: 'requests/s',
-    usage: 'Requests to the API each second. 0: no limit.',
+    usage: 'Maximum number of requests to the API per second. 0: no limit.',
   })
   @Min(0, { message: 'must be 0 or more' })
   readonly kubeApiQps: number = 5;

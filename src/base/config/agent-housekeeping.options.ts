@@ -139,7 +139,8 @@ export class AgentHousekeepingOptions {
     name: 'eviction-max-pod-grace-period',
     type: 'int',
     unit: 'seconds',
-    usage: 'Most time that pods have to end when a threshold of --eviction-soft is passed, if they have no less.',
+    usage: 'Maximum grace period of pods that are ended because a threshold of --eviction-soft was passed; a shorter ' +
+      'grace period of a pod applies.',
   })
   @Min(0, { message: 'must be 0 or more' })
   readonly evictionMaxPodGracePeriod: number = 0;
@@ -149,7 +150,8 @@ export class AgentHousekeepingOptions {
     type: 'list',
     unit: 'amounts',
     usage:
-      'How much more than a threshold must come back before no more pods are ended, such as nodefs.available=500Mi.',
+      'How much of a resource beyond its threshold must be free again before evictions stop, such as ' +
+        'nodefs.available=500Mi.',
   })
   @Check('amounts', amountsProblem('='))
   readonly evictionMinimumReclaim: readonly string[] = [];
@@ -158,8 +160,8 @@ export class AgentHousekeepingOptions {
     name: 'shutdown-grace-period',
     type: 'duration',
     usage:
-      'How long pods have to end when the machine shuts down: systemd waits for it; where there is no systemd, SIGTERM ' +
-      'means a shutdown. 0: the containers run on.',
+      'How long pods may take to end when the machine shuts down. systemd waits for that; without systemd, ' +
+        'SIGTERM counts as a shutdown. 0: the containers keep running.',
   })
   @Check('duration', notNegative)
   readonly shutdownGracePeriodMs: number = 0;
@@ -189,7 +191,7 @@ export class AgentHousekeepingOptions {
   @Flag({
     name: 'eviction-pressure-transition-period',
     type: 'duration',
-    usage: 'How long a node still reports that it is short of something after that has passed.',
+    usage: 'How long a node still reports pressure on a resource after the pressure has ended.',
   })
   @Check('duration', notNegative)
   readonly evictionPressureTransitionPeriodMs: number = 300_000;

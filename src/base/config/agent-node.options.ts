@@ -48,7 +48,7 @@ export class AgentNodeOptions {
   @Flag({
     name: 'register-node',
     type: 'bool',
-    usage: 'Whether to make the node in the API. Otherwise somebody else has to.',
+    usage: 'Whether the agent creates its node in the API. When false, somebody else must create it.',
   })
   readonly registerNode: boolean = true;
 
@@ -86,7 +86,7 @@ export class AgentNodeOptions {
   @Flag({
     name: 'node-status-update-frequency',
     type: 'duration',
-    usage: 'How often the agent looks at the state of the node. What has changed is reported at once.',
+    usage: 'How often the agent looks at the state of the node. Changes are reported at once.',
   })
   @Check('positive', positive)
   readonly nodeStatusUpdateFrequencyMs: number = 10_000;

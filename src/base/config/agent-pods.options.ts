@@ -75,7 +75,8 @@ export class AgentPodsOptions {
     name: 'root-dir',
     type: 'string',
     unit: 'folder',
-    usage: 'Where volumes and other files of pods are. The agent writes nothing of pods elsewhere but their logs.',
+    usage: 'Folder of volumes and other files of pods. The agent writes files of pods only here and, for logs, into ' +
+      '--pod-logs-dir.',
   })
   @Check('absolute', absoluteProblem)
   readonly rootDir: string = '/var/lib/kubelet';
@@ -109,7 +110,7 @@ export class AgentPodsOptions {
     name: 'cluster-dns',
     type: 'list',
     unit: 'addresses',
-    usage: 'Servers that pods ask for names. Without any, pods ask those of the machine.',
+    usage: 'Name servers that pods use. Default: those of the machine.',
   })
   @Check('addresses', addressesProblem)
   readonly clusterDns: readonly string[] = [];
@@ -179,7 +180,8 @@ export class AgentPodsOptions {
     type: 'string',
     unit: 'CPUs',
     usage:
-      'CPUs that no container gets for itself, such as 0-1. Replaces cpu of --kube-reserved and --system-reserved.',
+      'CPUs that are never assigned to one container alone, such as 0-1. Replaces cpu of --kube-reserved and ' +
+        '--system-reserved.',
   })
   @Check('cpus', (text: string) => (text === '' || cpuSetForm.test(text) ? undefined : 'must be CPUs such as 0-1,4'))
   readonly reservedCpus: string = '';

@@ -39,7 +39,7 @@ export class AgentServerOptions {
     name: 'healthz-bind-address',
     type: 'string',
     unit: 'address',
-    usage: 'Address where the agent says whether it is healthy, without credentials.',
+    usage: 'Address at which the agent serves its health, without credentials.',
   })
   @Check('address', addressProblem)
   readonly healthzBindAddress: string = '127.0.0.1';

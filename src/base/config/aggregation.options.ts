@@ -8,8 +8,9 @@ export class AggregationOptions {
     type: 'string',
     unit: 'file',
     usage:
-      'Client certificate in PEM that extension servers know this server by: from an authority of their request-header CA. ' +
-      'Read again when it changes. Without one most of them refuse every request.',
+      'Client certificate in PEM with which this server identifies itself to extension servers, signed by ' +
+        'their request-header CA. Read again when it changes. Without a certificate, most extension servers ' +
+        'refuse every request.',
   })
   @Check('pair', pairProblem('proxyClientKeyFile'))
   readonly proxyClientCertFile: string | undefined = undefined;

@@ -27,7 +27,7 @@ export class ApiOptions {
     name: 'min-request-timeout',
     type: 'int',
     unit: 'seconds',
-    usage: 'Least time a watch stays open; each one gets a random time between this and twice this.',
+    usage: 'Minimum time that a watch stays open; each watch gets a random time between this and twice this.',
   })
   @Min(1, positive)
   readonly minRequestTimeoutSeconds: number = 1800;
@@ -36,8 +36,9 @@ export class ApiOptions {
     name: 'enable-priority-and-fairness',
     type: 'bool',
     usage:
-      'Sort requests into levels and flows by FlowSchemas and PriorityLevelConfigurations; --max-requests-inflight and --max-mutating-requests-inflight ' +
-      'add up to the seats that are shared. Off: the limits count by themselves.',
+      'Sort requests into levels and flows by FlowSchemas and PriorityLevelConfigurations; ' +
+        '--max-requests-inflight and --max-mutating-requests-inflight add up to the seats that are shared. When ' +
+        'false, each of the two limits applies on its own.',
   })
   readonly priorityAndFairness: boolean = true;
 
@@ -45,7 +46,7 @@ export class ApiOptions {
     name: 'max-requests-inflight',
     type: 'int',
     unit: 'requests',
-    usage: 'Most reading requests at one time, watches not counted; more get 429. 0: no limit.',
+    usage: 'Maximum number of concurrent reading requests, not counting watches; more get 429. 0: no limit.',
   })
   @Min(0, notNegative)
   @Check<number>('someSeats', (value, all) =>
@@ -59,7 +60,7 @@ export class ApiOptions {
     name: 'max-mutating-requests-inflight',
     type: 'int',
     unit: 'requests',
-    usage: 'Most writing requests at one time; more get 429. 0: no limit.',
+    usage: 'Maximum number of concurrent writing requests; more get 429. 0: no limit.',
   })
   @Min(0, notNegative)
   readonly maxMutatingRequestsInflight: number = 200;
@@ -68,7 +69,7 @@ export class ApiOptions {
     name: 'max-unauthenticated-requests-inflight',
     type: 'int',
     unit: 'requests',
-    usage: 'Most anonymous requests at one time, health checks not counted; more get 429. 0: no limit.',
+    usage: 'Maximum number of concurrent anonymous requests, not counting health checks; more get 429. 0: no limit.',
   })
   @Min(0, notNegative)
   readonly maxUnauthenticatedRequestsInflight: number = 100;
@@ -78,9 +79,9 @@ export class ApiOptions {
     type: 'int',
     unit: 'bytes',
     usage:
-      'Most memory that open watches and other long-running requests may keep in each process; more get 429. One user, or ' +
-      'the service accounts of one namespace, may have half of what the others leave. 0: no limit. Default: a quarter of ' +
-      'the heap.',
+      'Maximum memory in each process that open watches and other long-running requests may keep; more get ' +
+        '429. One user, or all service accounts of one namespace, may use half of what the others leave. 0: no ' +
+        'limit. Default: a quarter of the heap.',
   })
   @IsOptional()
   @Min(0, notNegative)
@@ -89,7 +90,8 @@ export class ApiOptions {
   @Flag({
     name: 'unread-answer-timeout',
     type: 'duration',
-    usage: 'How long a client may leave an answer or a watch unread before it is cut; large ones get more time.',
+    usage: 'How long a client may leave a response or a watch unread before its connection is cut; large responses ' +
+      'get more time.',
   })
   @Check<number>('positive', (value) => (value > 0 ? undefined : positive.message))
   readonly unreadAnswerTimeoutMs: number = 30_000;
@@ -99,8 +101,8 @@ export class ApiOptions {
     type: 'int',
     unit: 'bytes',
     usage:
-      'Most bytes per second that the long-running requests of one connection (watches, logs, streams) are sent together. ' +
-      '0: no limit.',
+      'Maximum number of bytes per second that are sent to all long-running requests of one connection ' +
+        '(watches, logs, streams) together. 0: no limit.',
   })
   @Min(0, notNegative)
   readonly maxConnectionBytesPerSecond: number = 0;
@@ -131,7 +133,7 @@ export class ApiOptions {
     name: 'delete-collection-workers',
     type: 'int',
     unit: 'deletes',
-    usage: 'Most deletes at one time for one DELETE of a collection.',
+    usage: 'Maximum number of concurrent deletes for one DELETE of a collection.',
   })
   @Min(1, positive)
   readonly deleteCollectionWorkers: number = 1;
@@ -161,7 +163,8 @@ export class ApiOptions {
     type: 'list',
     unit: 'directives',
     usage:
-      'Directives for browsers in every answer: max-age=31536000,includeSubDomains,preload. Unset: no such header.',
+      'Directives for browsers in the header Strict-Transport-Security of every response: ' +
+        'max-age=31536000,includeSubDomains,preload. Unset: no such header.',
   })
   @Check('directives', directivesProblem)
   readonly strictTransportSecurityDirectives: readonly string[] = [];

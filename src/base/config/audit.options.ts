@@ -52,7 +52,7 @@ export class AuditOptions {
     name: 'audit-log-format',
     type: 'string',
     values: logFormats,
-    usage: 'json: an event a line. legacy: a line of text per event, without objects and annotations.',
+    usage: 'json: one event per line, as JSON. legacy: one event per line, as text without objects and annotations.',
   })
   @IsIn(logFormats, { message: `must be one of ${logFormats.join(', ')}` })
   readonly auditLogFormat: (typeof logFormats)[number] = 'json';

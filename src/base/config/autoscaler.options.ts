@@ -19,7 +19,8 @@ export class AutoscalerOptions {
     name: `${prefix}-downscale-stabilization`,
     type: 'duration',
     usage:
-      'How long all metrics have to ask for fewer pods before there are fewer, unless an autoscaler says another time.',
+      'How long all metrics must require fewer pods before pods are removed, unless the autoscaler itself sets ' +
+        'another time.',
   })
   @Check('notNegative', notNegative)
   readonly downscaleStabilizationMs: number = 300_000;
@@ -28,7 +29,8 @@ export class AutoscalerOptions {
     name: `${prefix}-tolerance`,
     type: 'number',
     usage:
-      'Deviation from the wanted value, as a part of it, that changes nothing, unless an autoscaler says another one.',
+      'Relative deviation from the target up to which the number of pods stays unchanged, unless the ' +
+        'autoscaler itself sets another one.',
   })
   @Check('notNegative', notNegative)
   readonly tolerance: number = 0.1;

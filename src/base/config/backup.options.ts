@@ -12,7 +12,8 @@ export class BackupSelectionOptions {
     type: 'list',
     unit: 'names',
     usage:
-      'Only these namespaces with all that is in them. Kinds without namespaces then have to be named by --include.',
+      'Only these namespaces and everything in them. Kinds without namespaces must then be named with ' +
+        '--include.',
   })
   @Check<readonly string[]>('namespaces', (given) =>
     given.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
@@ -25,7 +26,7 @@ export class BackupSelectionOptions {
     name: 'include',
     type: 'list',
     unit: 'kinds',
-    usage: 'Only these kinds, such as deployments.apps or ConfigMap; with * also all that are usual: *,events.',
+    usage: 'Only these kinds, such as deployments.apps or ConfigMap; * stands for the default kinds: *,events.',
   })
   @Check('kinds', names)
   readonly include: readonly string[] = [];

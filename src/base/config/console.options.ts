@@ -39,8 +39,8 @@ export class ConsoleOptions {
     type: 'string',
     unit: 'file',
     usage:
-      'Which servers, and how to verify them: the clusters of its contexts, the current one first. The credentials in ' +
-      'it are not used: everybody logs in with their own. Default: KUBECONFIG.',
+      'Kubeconfig whose contexts name the servers and how to verify them, the current one first. Its ' +
+        'credentials are not used: everybody logs in with their own. Default: KUBECONFIG.',
   })
   readonly kubeconfig: string | undefined = undefined;
 
@@ -78,7 +78,7 @@ export class ConsoleOptions {
   @Flag({
     name: 'session-lifetime',
     type: 'duration',
-    usage: 'How long a login holds. Sessions also end with the process.',
+    usage: 'How long a login is valid. Sessions also end when the process does.',
   })
   @Check<number>('duration', (value) => (value >= 60_000 ? undefined : 'must be 1m0s or more'))
   readonly sessionMs: number = 8 * 3_600_000;
@@ -136,7 +136,7 @@ export class ConsoleOptions {
   @Flag({
     name: 'read-only',
     type: 'bool',
-    usage: 'Let nobody change anything through this console, or open a terminal, whatever their rights.',
+    usage: 'Forbid every change and every terminal in this console, whatever rights a user has.',
   })
   readonly readOnly: boolean = false;
 
@@ -145,8 +145,8 @@ export class ConsoleOptions {
     type: 'string',
     unit: 'url',
     usage:
-      'PostgreSQL database of the server, as a role that may only read (plinth_reader), for questions in SQL and the timeline of ' +
-      'objects. Users need the verb get on the non-resource URL /sql. Unset: none.',
+      'PostgreSQL database of the server, as a role that may only read (plinth_reader), for SQL queries and ' +
+        'the timeline of objects. Users need the verb get on the non-resource URL /sql. Unset: none.',
     secret: true,
   })
   @Check<string>('url', (value) =>
@@ -156,13 +156,13 @@ export class ConsoleOptions {
   )
   readonly sqlUrl: string | undefined = undefined;
 
-  @Flag({ name: 'sql-timeout', type: 'duration', usage: 'How long a question in SQL may take.' })
+  @Flag({ name: 'sql-timeout', type: 'duration', usage: 'How long an SQL query may take.' })
   @Check<number>('duration', (value) =>
     value >= 100 && value <= 600_000 ? undefined : 'must be between 100ms and 10m0s',
   )
   readonly sqlTimeoutMs: number = 10_000;
 
-  @Flag({ name: 'sql-rows', type: 'int', unit: 'rows', usage: 'Most rows of an answer to a question in SQL.' })
+  @Flag({ name: 'sql-rows', type: 'int', unit: 'rows', usage: 'Maximum number of rows in the result of an SQL query.' })
   @Check<number>('rows', (value) => (value >= 1 && value <= 100_000 ? undefined : 'must be between 1 and 100000'))
   readonly sqlRows: number = 1000;
 }

@@ -133,7 +133,7 @@ export class ControlLoopOptions {
     name: 'scheduler-names',
     type: 'list',
     unit: 'names',
-    usage: 'The control loop scheduler places the pods that have one of these names in spec.schedulerName.',
+    usage: 'Names of the control loop scheduler: it places the pods whose spec.schedulerName is one of them.',
   })
   @Check<readonly string[]>('schedulerNames', (names) =>
     names.length > 0 && names.every((name) => name !== '') ? undefined : 'must name at least one scheduler',
@@ -145,7 +145,9 @@ export class ControlLoopOptions {
     type: 'int',
     unit: 'objects per second',
     usage:
-      'How many objects control loops create in one namespace. After a rest ten times as many are created at once. Other namespaces never wait for that. What waits for long has the event CreationDelayed.',
+      'How many objects control loops create per second in one namespace. After a pause, ten times as many are ' +
+        'created at once. Other namespaces never wait for that. Objects whose creation is delayed for long get ' +
+        'the event CreationDelayed.',
   })
   @Check<number>('creationRate', (rate) => (rate >= 1 ? undefined : 'must be at least 1'))
   readonly creationRate: number = 200;
@@ -155,7 +157,9 @@ export class ControlLoopOptions {
     type: 'int',
     unit: 'bytes per second',
     usage:
-      'How much text the objects have that control loops create in one namespace, as for --creation-rate; and, counted on its own, how much text the large objects have that they change there. What waits for long to be changed has the event ChangeDelayed.',
+      'Size of the objects that control loops create per second in one namespace, limited like ' +
+        '--creation-rate; and, counted separately, of the large objects that they change there. Objects whose ' +
+        'change is delayed for long get the event ChangeDelayed.',
   })
   @Check<number>('creationBytes', (bytes) => (bytes >= 1024 ? undefined : 'must be at least 1024'))
   readonly creationBytes: number = 1024 * 1024;
@@ -172,7 +176,8 @@ export class ControlLoopOptions {
     name: 'legacy-service-account-token-clean-up-period',
     type: 'duration',
     usage:
-      'How long a service account token in a secret that its account lists must have been unused until it becomes invalid, and after as long again is deleted.',
+      'How long a service account token in a secret must have been unused before it becomes invalid; after the ' +
+        'same time again it is deleted. Applies only to secrets that their account lists.',
   })
   @Check<number>('legacyTokenPeriodMs', (ms) => (ms > 0 ? undefined : 'must be positive'))
   readonly legacyTokenPeriodMs: number = 365 * 24 * 3_600_000;

@@ -22,7 +22,7 @@ export class DatabaseUrlOptions {
     name: 'database-url-file',
     type: 'string',
     unit: 'file',
-    usage: 'File that holds what --database-url would say. It is read for each connection, so it may be replaced.',
+    usage: 'File that contains the value of --database-url. It is read for each connection, so it may be replaced.',
   })
   @Check('databaseUrlFile', urlFileProblem)
   readonly databaseUrlFile: string | undefined = undefined;
@@ -31,7 +31,7 @@ export class DatabaseUrlOptions {
     name: 'database-password-file',
     type: 'string',
     unit: 'file',
-    usage: 'File that holds the password for the database. It is read for each connection, so it may be replaced.',
+    usage: 'File that contains the password for the database. It is read for each connection, so it may be replaced.',
   })
   @Check('databasePasswordFile', passwordProblem)
   readonly databasePasswordFile: string | undefined = undefined;

@@ -30,7 +30,7 @@ describe('flags without effect', () => {
     ]);
     assert.deepEqual(notes, [
       '--etcd-cafile, --etcd-keyfile have no effect: the store is PostgreSQL; see --database-url',
-      '--leader-elect has no effect: the processes of the loops agree in the database on the one that works',
+      '--leader-elect has no effect: the processes of the loops elect the one that works in the database',
     ]);
   });
 

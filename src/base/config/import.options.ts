@@ -48,7 +48,8 @@ export class ImportOptions {
     name: 'with-derived',
     type: 'bool',
     usage:
-      'Also take what control loops make by themselves, such as pods of deployments, and jobs and pods that have ended.',
+      'Also import objects that control loops create, such as pods of deployments, and jobs and pods that have ' +
+        'ended.',
   })
   readonly withDerived: boolean = false;
 
@@ -56,7 +57,8 @@ export class ImportOptions {
     name: 'with-volumes',
     type: 'bool',
     usage:
-      'Also take volumes that a provisioner made, and bind claims to them. Without it claims get new, empty volumes.',
+      'Also import volumes that a provisioner created, and bind claims to them. Without it claims get new, ' +
+        'empty volumes.',
   })
   readonly withVolumes: boolean = false;
 

@@ -57,8 +57,8 @@ export class NameServerOptions {
     unit: 'mode',
     values: podModes,
     usage:
-      'Names such as 10-244-1-7.default.pod.cluster.local. insecure: all that have this form; verified: those of pods that ' +
-      'there are, all of which are then followed; disabled: none.',
+      'Names such as 10-244-1-7.default.pod.cluster.local. insecure: all names of this form are answered; ' +
+        'verified: only those of existing pods, which the server then watches; disabled: none.',
   })
   @IsIn(podModes, { message: `must be one of ${podModes.join(', ')}` })
   readonly podNames: (typeof podModes)[number] = 'insecure';
@@ -85,7 +85,7 @@ export class NameServerOptions {
     name: 'resolv-conf',
     type: 'string',
     unit: 'path',
-    usage: 'Where the name servers of this machine are named.',
+    usage: 'File that lists the name servers of this machine.',
   })
   readonly resolvConf: string = '/etc/resolv.conf';
 

@@ -19,7 +19,8 @@ export class NodeAgentOptions {
     name: 'kubelet-client-certificate',
     type: 'string',
     unit: 'file',
-    usage: 'Client certificate in PEM that node agents know this server by. Read again when it changes.',
+    usage: 'Client certificate in PEM with which this server identifies itself to node agents. Read again when it ' +
+      'changes.',
   })
   @Check('pair', pairProblem('kubeletClientKey'))
   readonly kubeletClientCertificate: string | undefined = undefined;
@@ -38,8 +39,8 @@ export class NodeAgentOptions {
     type: 'string',
     unit: 'file',
     usage:
-      'Authorities in PEM that the certificates of node agents are checked against. Without them the connections are ' +
-      'encrypted, but whoever answers is believed.',
+      'Authorities in PEM that the certificates of node agents are checked against. Without authorities the ' +
+        'connections are encrypted, but the node agent that answers is not verified.',
   })
   readonly kubeletCertificateAuthority: string | undefined = undefined;
 
@@ -66,8 +67,8 @@ export class NodeAgentOptions {
     type: 'list',
     unit: 'ranges',
     usage:
-      'Ranges of addresses that node agents must not be at, whatever nodes say. A list replaces the default, which is that ' +
-      'of --admission-webhook-denied-cidrs.',
+      'Ranges of addresses that node agents must not have, whatever the status of their nodes contains. A list ' +
+        'replaces the default, which is that of --admission-webhook-denied-cidrs.',
   })
   @Check('cidrs', cidrsProblem)
   readonly kubeletDeniedCidrs: readonly string[] = defaultDeniedCidrs;

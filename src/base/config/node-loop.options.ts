@@ -11,7 +11,8 @@ export class NodeLoopOptions {
     name: 'node-monitor-grace-period',
     type: 'duration',
     usage:
-      'How long a node may be silent before it counts as gone. Must be several times what its lease is renewed in.',
+      'How long a node may be silent before it counts as gone. Must be several times the interval in which its ' +
+        'lease is renewed.',
   })
   @positive()
   readonly nodeMonitorGraceMs: number = 50_000;
@@ -28,7 +29,7 @@ export class NodeLoopOptions {
     name: 'node-eviction-rate',
     type: 'number',
     unit: 'nodes/s',
-    usage: 'How many nodes of a zone that are not ready lose their pods, per second.',
+    usage: 'How many nodes that are not ready lose their pods, per second and zone.',
   })
   @Min(0, notNegative)
   readonly nodeEvictionRate: number = 0.1;
@@ -37,7 +38,7 @@ export class NodeLoopOptions {
     name: 'secondary-node-eviction-rate',
     type: 'number',
     unit: 'nodes/s',
-    usage: 'How many nodes of a large zone that is disturbed lose their pods, per second; in a small one none do.',
+    usage: 'How many nodes of an unhealthy large zone lose their pods, per second; in an unhealthy small zone none do.',
   })
   @Min(0, notNegative)
   readonly secondaryNodeEvictionRate: number = 0.01;
@@ -46,7 +47,7 @@ export class NodeLoopOptions {
     name: 'unhealthy-zone-threshold',
     type: 'number',
     unit: 'share',
-    usage: 'Share of nodes that are not ready from which on a zone is disturbed.',
+    usage: 'Share of nodes that are not ready from which on a zone counts as unhealthy.',
   })
   @Min(0, notNegative)
   @Max(1, { message: 'must not be above 1' })

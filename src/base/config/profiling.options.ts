@@ -13,7 +13,7 @@ export class ProfilingOptions {
   @Flag({
     name: 'contention-profiling',
     type: 'bool',
-    usage: 'Only false: a process has one thread for requests, so there are no locks to profile.',
+    usage: 'Only false is possible: a process has one thread for requests, so there are no locks to profile.',
   })
   @Check<boolean>('contention', (value) =>
     value ? 'must be false: there are no locks to profile; see /debug/pprof/profile' : undefined,

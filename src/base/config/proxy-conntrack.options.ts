@@ -12,7 +12,8 @@ export class ProxyConntrackOptions {
     name: 'conntrack-max-per-core',
     type: 'int',
     unit: 'connections',
-    usage: 'Connections that the kernel can track, for each processor; a higher limit stays. 0: leave it as it is.',
+    usage: 'Connections that the kernel can track, for each processor; a higher limit of the kernel stays. 0: leave ' +
+      'it as it is.',
   })
   @Min(0, { message: 'must be 0 or more' })
   readonly conntrackMaxPerCore: number = 32_768;
@@ -21,7 +22,7 @@ export class ProxyConntrackOptions {
     name: 'conntrack-min',
     type: 'int',
     unit: 'connections',
-    usage: 'Lowest limit of tracked connections, however few processors there are.',
+    usage: 'Minimum number of connections that the kernel can track, however few processors there are.',
   })
   @Min(0, { message: 'must be 0 or more' })
   readonly conntrackMin: number = 131_072;
@@ -29,7 +30,7 @@ export class ProxyConntrackOptions {
   @Flag({
     name: 'conntrack-tcp-timeout-established',
     type: 'duration',
-    usage: 'How long a connection of TCP is tracked in which nothing happens. 0: leave it as it is.',
+    usage: 'How long an idle TCP connection is tracked. 0: leave it as it is.',
   })
   @Check('duration', notNegative)
   readonly tcpEstablishedMs: number = 86_400_000;
@@ -37,7 +38,7 @@ export class ProxyConntrackOptions {
   @Flag({
     name: 'conntrack-tcp-timeout-close-wait',
     type: 'duration',
-    usage: 'How long a connection of TCP is tracked that one side has ended. 0: leave it as it is.',
+    usage: 'How long a TCP connection is tracked after one side has closed it. 0: leave it as it is.',
   })
   @Check('duration', notNegative)
   readonly tcpCloseWaitMs: number = 3_600_000;
@@ -45,14 +46,14 @@ export class ProxyConntrackOptions {
   @Flag({
     name: 'conntrack-tcp-be-liberal',
     type: 'bool',
-    usage: 'Whether packets of TCP outside of the window are let through.',
+    usage: 'Whether TCP packets outside of the window pass.',
   })
   readonly tcpBeLiberal: boolean = false;
 
   @Flag({
     name: 'conntrack-udp-timeout',
     type: 'duration',
-    usage: 'How long a flow of UDP without an answer is tracked. 0: leave it as it is.',
+    usage: 'How long a UDP flow without an answer is tracked. 0: leave it as it is.',
   })
   @Check('duration', notNegative)
   readonly udpMs: number = 0;
@@ -60,7 +61,7 @@ export class ProxyConntrackOptions {
   @Flag({
     name: 'conntrack-udp-timeout-stream',
     type: 'duration',
-    usage: 'How long a flow of UDP with answers is tracked. 0: leave it as it is.',
+    usage: 'How long a UDP flow with answers is tracked. 0: leave it as it is.',
   })
   @Check('duration', notNegative)
   readonly udpStreamMs: number = 0;

@@ -6,8 +6,8 @@ export class PruneOptions {
     name: 'remove',
     type: 'bool',
     usage:
-      'Remove the databases whose data folder is gone. A data folder on a disk that is not mounted looks the same: look ' +
-      'at the list first.',
+      'Remove the databases whose data folder is gone. A data folder on a disk that is not mounted also seems ' +
+        'to be gone: check the list first.',
   })
   readonly remove: boolean = false;
 }

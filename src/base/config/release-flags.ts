@@ -22,7 +22,7 @@ export const releaseFlags = {
       `,
     },
     {
-      why: 'all metrics are there, and the values of their labels are bounded',
+      why: 'all metrics are served, and the number of values of their labels is bounded',
       flags: `
       string: allow-metric-labels-manifest show-hidden-metrics-for-version
       list: allow-metric-labels disabled-metrics
@@ -79,7 +79,7 @@ export const releaseFlags = {
   /** Flags for events, for servers whose controllers run in other processes. */
   events: [
     {
-      why: 'the control loops delete events: give it to plinth controllers',
+      why: 'the control loops delete events; set this flag for plinth controllers',
       flags: `
       int: lease-reuse-duration-seconds=60
       duration: event-ttl=1h0m0s
@@ -107,7 +107,8 @@ export const releaseFlags = {
       `,
     },
     {
-      why: 'after --shutdown-delay-duration the port is closed at once, and clients of watches go elsewhere',
+      why: 'after --shutdown-delay-duration the port is closed at once, and clients of watches connect to other ' +
+        'processes',
       flags: `
       bool: shutdown-send-retry-after
       duration: shutdown-watch-termination-grace-period
@@ -175,7 +176,7 @@ export const releaseFlags = {
       `,
     },
     {
-      why: 'ports of node agents stand in the status of their nodes',
+      why: 'the status of a node names the port of its agent',
       flags: `
       int: kubelet-port=10250 kubelet-read-only-port=10255
       `,
@@ -190,7 +191,7 @@ export const releaseFlags = {
   /** Flags for the controllers and the scheduler. */
   loops: [
     {
-      why: 'loops choose themselves how many objects they work on at one time',
+      why: 'loops choose how many objects they work on concurrently',
       flags: `
       int: concurrent-deployment-syncs=5 concurrent-disruption-syncs=1
         concurrent-device-taint-eviction-syncs=8 concurrent-resourceclaim-syncs=50
@@ -203,7 +204,7 @@ export const releaseFlags = {
       `,
     },
     {
-      why: 'loops hear of changes as they happen, and ask for nothing in rounds',
+      why: 'loops receive changes as they happen, and do not poll',
       flags: `
       bool: disable-attach-detach-reconcile-sync disable-force-detach-on-timeout
       duration: min-resync-period=12h0m0s namespace-sync-period=5m0s resource-quota-sync-period=5m0s
@@ -238,7 +239,7 @@ export const releaseFlags = {
       `,
     },
     {
-      why: 'the processes of the loops agree in the database on the one that works',
+      why: 'the processes of the loops elect the one that works in the database',
       flags: `
       string: leader-elect-resource-lock=leases leader-elect-resource-name=kube-controller-manager
         leader-elect-resource-namespace=kube-system leader-migration-config

@@ -7,7 +7,7 @@ export class ResetOptions {
     name: 'config-dir',
     type: 'string',
     unit: 'folder',
-    usage: 'Folder that plinth init or plinth join was given. Default: /etc/plinth for root, ~/.plinth for others.',
+    usage: 'Folder that was given to plinth init or plinth join. Default: /etc/plinth for root, ~/.plinth for others.',
   })
   readonly configDir: string | undefined = undefined;
 
@@ -15,7 +15,7 @@ export class ResetOptions {
     name: 'force',
     short: 'f',
     type: 'bool',
-    usage: 'Remove without a question. Needed where there is no terminal.',
+    usage: 'Remove without asking first. Needed where there is no terminal.',
   })
   readonly force: boolean = false;
 

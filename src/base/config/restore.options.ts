@@ -17,7 +17,7 @@ export class RestoreOptions {
     short: 'n',
     type: 'string',
     unit: 'name',
-    usage: 'The namespace of the objects. Without names of objects: the namespace with all that was in it.',
+    usage: 'The namespace of the objects. Without names of objects: the namespace and everything that was in it.',
   })
   readonly namespace: string | undefined = undefined;
 
@@ -39,7 +39,7 @@ export class RestoreOptions {
   @Flag({
     name: 'status',
     type: 'bool',
-    usage: 'Write the status that objects had, too; by default loops report anew.',
+    usage: 'Also write the status that objects had; by default, control loops report it anew.',
   })
   readonly status: boolean = false;
 

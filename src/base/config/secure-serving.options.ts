@@ -109,7 +109,7 @@ export class SecureServingOptions extends TlsOptions {
     name: 'http2-max-streams-per-connection',
     type: 'int',
     unit: 'streams',
-    usage: 'Most requests at one time on one HTTP/2 connection. 0: 250.',
+    usage: 'Maximum number of concurrent requests on one HTTP/2 connection. 0: 250.',
   })
   @Min(0, { message: 'must not be negative' })
   @Max(2_147_483_647, { message: 'must not be above 2147483647' })
@@ -119,7 +119,8 @@ export class SecureServingOptions extends TlsOptions {
     name: 'max-connections-per-address',
     type: 'int',
     unit: 'connections',
-    usage: 'Most connections of one client address to a process; a balancer in front counts as one. 0: no limit.',
+    usage: 'Maximum number of connections from one client address to a process; a balancer in front counts as one. 0: ' +
+      'no limit.',
   })
   @Min(0, { message: 'must not be negative' })
   readonly maxConnectionsPerAddress: number = 5000;
@@ -128,7 +129,8 @@ export class SecureServingOptions extends TlsOptions {
     name: 'max-requests-per-address',
     type: 'int',
     unit: 'requests',
-    usage: 'Most requests and watches at one time of one client address to a process; more get 429. 0: no limit.',
+    usage: 'Maximum number of concurrent requests and watches from one client address to a process; more get 429. 0: ' +
+      'no limit.',
   })
   @Min(0, { message: 'must not be negative' })
   readonly maxRequestsPerAddress: number = 50_000;

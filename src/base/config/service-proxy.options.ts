@@ -47,7 +47,7 @@ export class ServiceProxyOptions {
     name: 'config',
     type: 'string',
     unit: 'file',
-    usage: 'A KubeProxyConfiguration in v1alpha1. Flags win over it.',
+    usage: 'File with a KubeProxyConfiguration (v1alpha1). Flags override it.',
   })
   readonly config: string | undefined = undefined;
 
@@ -86,7 +86,8 @@ export class ServiceProxyOptions {
     type: 'string',
     unit: 'mode',
     values: localModes,
-    usage: 'How packets of pods are known: by --cluster-cidr, --pod-bridge-interface or --pod-interface-name-prefix.',
+    usage: 'How packets of pods are recognized: by --cluster-cidr, --pod-bridge-interface or ' +
+      '--pod-interface-name-prefix.',
   })
   @IsIn(localModes, { message: `must be one of ${localModes.join(', ')}` })
   readonly detectLocalMode: (typeof localModes)[number] = 'ClusterCIDR';
@@ -96,8 +97,8 @@ export class ServiceProxyOptions {
     type: 'list',
     unit: 'ranges',
     usage:
-      'Addresses of pods, at most one range of each family. Packets of others to a cluster address get the node as their ' +
-      'sender; without a range nothing is known of pods.',
+      'Addresses of pods, at most one range of each family. Packets of others to a cluster address get the ' +
+        'address of the node as their source; without a range, no packet counts as one of a pod.',
   })
   @Check('ranges', clusterProblem)
   readonly clusterCidr: readonly string[] = [];
@@ -137,7 +138,7 @@ export class ServiceProxyOptions {
   @Flag({
     name: 'masquerade-all',
     type: 'bool',
-    usage: 'Whether everything that goes to a cluster address gets the node as its sender.',
+    usage: 'Whether every packet to a cluster address gets the address of the node as its source.',
   })
   readonly masqueradeAll: boolean = false;
 
@@ -147,7 +148,8 @@ export class ServiceProxyOptions {
     unit: 'bit',
     aliases: ['iptables-masquerade-bit'],
     usage:
-      'Bit of the mark of packets that get the node as their sender: 0 to 31, but not 15, which marks what is dropped.',
+      'Bit of the mark on packets that get the address of the node as their source: 0 to 31, but not 15, which ' +
+        'marks packets to drop.',
   })
   @Min(0, { message: 'must be 0 or more' })
   @Max(31, { message: 'must not be above 31' })
@@ -159,8 +161,8 @@ export class ServiceProxyOptions {
     type: 'list',
     unit: 'ranges',
     usage:
-      'Node ports are on addresses of this machine in these ranges, or with `primary` on that of the node. Default: on all ' +
-      'but the loopback ones.',
+      'Ranges of addresses of this machine on which node ports are open; `primary`: the address of the node. ' +
+        'Default: on all but the loopback ones.',
   })
   @Check('ranges', nodePortProblem)
   readonly nodeportAddresses: readonly string[] = [];
@@ -177,7 +179,8 @@ export class ServiceProxyOptions {
     name: 'sync-period',
     type: 'duration',
     aliases: ['iptables-sync-period'],
-    usage: 'How often the proxy looks whether its rules are still there, and the longest pause before a new attempt.',
+    usage: 'How often the proxy checks that its rules still exist, and the longest pause before it retries a failed ' +
+      'write.',
   })
   @Check<number>('duration', (value) => (value >= 1000 ? undefined : 'must be 1s or more'))
   readonly syncPeriodMs: number = 30_000;

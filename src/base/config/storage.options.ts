@@ -34,9 +34,10 @@ export class StorageOptions extends DatabaseUrlOptions {
     type: 'string',
     unit: 'url',
     usage:
-      'Read replica (a standby) of the database of --database-url: watches, caches and lists from the database are read ' +
-      'there. What has to be newest waits for the replica. Of several hosts, the first standby that answers is used; ' +
-      'while none does, or it lags by more than a second, the primary is read. The flags of the password hold here too.',
+      'Read replica (a standby) of the database of --database-url: watches, caches and lists from the database ' +
+        'are read there. Reads that need the newest version wait until the replica has it. Of several hosts, the ' +
+        'first standby that answers is used; while none does, or it lags by more than a second, the primary is ' +
+        'read. The --database-password-* flags apply here too.',
     secret: true,
   })
   @Check('readDatabaseUrl', readDatabaseUrlProblem)
@@ -46,7 +47,8 @@ export class StorageOptions extends DatabaseUrlOptions {
     name: 'read-database-url-file',
     type: 'string',
     unit: 'file',
-    usage: 'File that holds what --read-database-url would say. It is read for each connection, so it may be replaced.',
+    usage: 'File that contains the value of --read-database-url. It is read for each connection, so it may be ' +
+      'replaced.',
   })
   @Check<string>('readDatabaseUrlFile', (_file, { readDatabaseUrl }) =>
     readDatabaseUrl === undefined ? undefined : 'excludes --read-database-url: both name the replica',
@@ -57,7 +59,7 @@ export class StorageOptions extends DatabaseUrlOptions {
     name: 'database-pool-size',
     type: 'int',
     unit: 'connections',
-    usage: 'Most connections for reading. One for writing and one for LISTEN come on top.',
+    usage: 'Maximum number of connections for reading. One for writing and one for LISTEN are opened in addition.',
   })
   @Min(1, { message: 'must be between 1 and 100' })
   @Max(100, { message: 'must be between 1 and 100' })
@@ -75,8 +77,9 @@ export class StorageOptions extends DatabaseUrlOptions {
     name: 'history-retention',
     type: 'duration',
     usage:
-      'How long the past is kept for SQL (cluster.as_of, cluster.history), exact reads of old versions and plinth ' +
-      'restore, for example 720h. 0: not beyond --watch-history. Give every process the same value.',
+      'How long earlier states are kept for SQL (cluster.as_of, cluster.history), exact reads of old versions ' +
+        'and plinth restore, for example 720h. 0: only as long as --watch-history. Give every process the same ' +
+        'value.',
   })
   @Min(0, { message: 'must not be negative' })
   readonly historyRetentionMs: number = 0;
@@ -86,8 +89,8 @@ export class StorageOptions extends DatabaseUrlOptions {
     type: 'int',
     unit: 'bytes',
     usage:
-      'Most disk for what --history-retention keeps, with its indexes: the oldest parts go earlier. 0: no limit. ' +
-      'Give every process the same value.',
+      'Maximum disk space, indexes included, for what --history-retention keeps: above it, the oldest parts ' +
+        'are dropped earlier. 0: no limit. Give every process the same value.',
   })
   @Min(0, { message: 'must not be negative' })
   readonly historyMaxBytes: number = 0;
@@ -97,7 +100,8 @@ export class StorageOptions extends DatabaseUrlOptions {
     type: 'list',
     unit: 'resource[.group],...',
     usage:
-      'Resources that --history-retention leaves out: written often, and of no use later. Default: leases.coordination.<vendor>.',
+      'Resources that --history-retention does not keep: those that are written often and that nobody needs ' +
+        'later. Default: leases.coordination.<vendor>.',
   })
   @Check('historyExclude', historyExcludeProblem)
   readonly historyExclude: readonly string[] | undefined = undefined;
@@ -113,7 +117,7 @@ export class StorageOptions extends DatabaseUrlOptions {
   @Flag({
     name: 'encryption-provider-config-automatic-reload',
     type: 'bool',
-    usage: 'Take in changes of --encryption-provider-config while the process runs.',
+    usage: 'Apply changes of the file of --encryption-provider-config while the process runs.',
   })
   readonly encryptionProviderConfigAutomaticReload: boolean = false;
 
@@ -174,7 +178,9 @@ export class StorageOptions extends DatabaseUrlOptions {
     type: 'int',
     unit: 'bytes',
     usage:
-      'Most memory for objects kept by --watch-cache in each process. Resources that do not fit, or not into the heap (NODE_OPTIONS=--max-old-space-size=…), are read from the database. Default: half of the heap, and with all workers at most a quarter of the memory.',
+      'Maximum memory in each process for the objects that --watch-cache keeps. Resources that do not fit, or ' +
+        'not into the heap (NODE_OPTIONS=--max-old-space-size=…), are read from the database. Default: half of ' +
+        'the heap, and with all workers at most a quarter of the memory.',
   })
   @IsOptional()
   @Min(leastCacheBytes, { message: `must be at least ${leastCacheBytes}` })
@@ -185,7 +191,9 @@ export class StorageOptions extends DatabaseUrlOptions {
     type: 'int',
     unit: 'bytes',
     usage:
-      'Most memory for changes that watches from --watch-cache have not got yet, in each process, each change counted once. Above it, the slowest watch of the user (or of the service accounts of the namespace) whose watches are furthest behind is ended. Default: an eighth of the heap.',
+      'Maximum memory in each process for changes that watches of --watch-cache have not sent yet; each change ' +
+        'counts once. Above it, the slowest watch of the user (or of the service accounts of the namespace) ' +
+        'whose watches are furthest behind is ended. Default: an eighth of the heap.',
   })
   @IsOptional()
   @Min(leastCacheBytes, { message: `must be at least ${leastCacheBytes}` })

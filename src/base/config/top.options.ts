@@ -11,7 +11,7 @@ export class TopOptions {
   })
   readonly kubeconfig: string | undefined = undefined;
 
-  @Flag({ name: 'interval', type: 'duration', usage: 'How often the page is shown anew; at least 200ms.' })
+  @Flag({ name: 'interval', type: 'duration', usage: 'How often the page is refreshed; at least 200ms.' })
   @Min(200, { message: 'must be at least 200ms' })
   readonly intervalMs: number = 2000;
 

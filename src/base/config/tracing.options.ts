@@ -7,7 +7,8 @@ export class TracingOptions {
     type: 'string',
     unit: 'file',
     usage:
-      'TracingConfiguration in YAML or JSON: where traces are sent over OTLP, and of how many requests and rounds of loops.',
+      'TracingConfiguration in YAML or JSON: where traces are sent over OTLP, and which share of requests and ' +
+        'of runs of loops is traced.',
   })
   readonly tracingConfigFile: string | undefined = undefined;
 }
