@@ -141,7 +141,7 @@ async function measure(peer: Peer, work: Work, http2: boolean, accept: string | 
   const use = (part: 'server' | 'store') => peer.roots[part].reduce((sum, pid) => sum + familyMicroseconds(pid), 0);
   try {
     await watchers.open({ url, token, http2, accept }, work.paths);
-    // What a watch begins with (the objects that are there) is not measured.
+    // The first events of a watch (the objects that exist already) are not measured.
     await delay(1_000);
     await watchers.report();
     const before = [use('server'), use('store')];

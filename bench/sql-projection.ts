@@ -93,7 +93,7 @@ async function write(storage: PostgresStorage, how: string, client: pg.Client, r
     }
   }
   await Promise.all(pending);
-  // What was written in this run is paid for in this run.
+  // The work that the writes of this run cause is counted in this run.
   await client.query(`select cluster.wait_for((select head from cluster.lag()), '5 minutes')`);
   const seconds = (performance.now() - began) / 1000;
   const at = (list: number[], share: number) =>

@@ -56,7 +56,7 @@ test('compiled code is kept in a private folder, for a few builds', { skip: isWi
   assert.equal(readdirSync(parent).length, 1);
   const [build] = readdirSync(parent);
   assert.ok(hadCode(home));
-  // What others left goes away with the next one, the oldest first.
+  // Files that others left are removed with the next one, the oldest first.
   rmSync(join(parent, build as string), { recursive: true });
   for (const age of [1, 2, 3, 4, 5]) {
     const other = join(parent, `${age}`);

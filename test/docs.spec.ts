@@ -66,7 +66,7 @@ function mapRows(): Row[] {
 
 /** Sections of the specification that a text cites: `specification 5.4`, `specification 4.3 and 4.4`. */
 function citedSections(text: string): string[] {
-  // A citation may go on in the next line of a comment.
+  // A citation may continue in the next line of a comment.
   const flat = text.replace(/\s*\n\s*(?:\*|\/\/|--)?\s*/g, ' ');
   const number = '\\d+(?:\\.\\d+)*';
   const citation = new RegExp(`\\bspecification,?(?: sections?)? (${number}(?:(?:,| and| or) ${number})*)`, 'gi');

@@ -35,8 +35,8 @@ function metadata(name: string, namespace: string, uid: string, more: object = {
 }
 
 /**
- * The example cluster that questions are asked about: pods of 3 KB in 20 namespaces on 500 nodes, fifty of each replica set,
- * and some thousands of other objects. The same for the same numbers.
+ * The example cluster for the queries: pods of 3 KB in 20 namespaces on 500 nodes, fifty of each replica set, and some
+ * thousands of other objects. The same for the same numbers.
  */
 export class ExampleCluster {
   readonly podCount: number;

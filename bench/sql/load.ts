@@ -73,7 +73,9 @@ function* pods(cluster: ExampleCluster): Generator<ExampleObject> {
   for (let i = 0; i < cluster.podCount; i++) yield cluster.pod(i);
 }
 
-/** Status of pods, a hundred of them deleted and made anew; the deployment `web` is scaled and gets another image. */
+/**
+ * Status of pods, a hundred of them deleted and created again; the deployment `web` is scaled and gets another image.
+ */
 async function change(storage: PostgresStorage, cluster: ExampleCluster, step: number, count: number): Promise<void> {
   await update(
     storage,

@@ -23,7 +23,7 @@ const more = [
   '85 3b7fffffffffffffff 1b7fffffffffffffff fa47c35000 fb3ff199999999999a f90001',
 ].map((hex) => Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 
-/** What came of a comparison with the decoder of Kubernetes. */
+/** The result of a comparison with the decoder of Kubernetes. */
 export interface Comparison {
   readonly inputs: number;
   /** Inputs that both accept. */

@@ -7,7 +7,7 @@ import { compareKeys, type Placed } from './history.js';
 import { infoOf, versionOf } from './object-digest.js';
 import type { Workbench } from './writers.js';
 
-/** What every process of a run with this check has to be started with. */
+/** The flags of every process of a run with this check. */
 export const pastFlags: readonly string[] = [
   '--sql-projection=tables',
   '--history-retention=24h',
@@ -31,7 +31,7 @@ interface ObjectRow {
 
 /**
  * Waits for rows end after this time; it is long, since a killed process has to be replaced, and a table may be filled
- * anew.
+ * again.
  */
 const waitFor = '90 seconds';
 

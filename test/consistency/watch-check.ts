@@ -14,7 +14,7 @@ export type Received =
       readonly server: number;
     }
   | { readonly kind: 'bookmark'; readonly version: number; readonly server: number }
-  /** The client began anew with a list at this version; earlier entries of the log are not expected any more. */
+  /** The client started over with a list at this version; earlier entries of the log are not expected any more. */
   | { readonly kind: 'relist'; readonly version: number; readonly server: number };
 
 /**

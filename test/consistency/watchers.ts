@@ -19,7 +19,7 @@ const openTimeoutMs = 30_000;
 
 /**
  * A client that behaves like controllers: it lists, watches from there, and continues from its last version when the
- * connection ends, wherever that is. It lists anew only when the answer is that this version is gone.
+ * connection ends, wherever that is. It lists again only when the answer is that this version is gone.
  */
 export class Watcher {
   /** Whether events arrive now. */

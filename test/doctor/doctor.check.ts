@@ -114,7 +114,7 @@ async function clientCertificate(subject: string, notAfter: Date): Promise<strin
 
 interface SetUp {
   readonly name: string;
-  /** What the doctor is asked to look at. */
+  /** What the doctor checks. */
   readonly needs: () => Promise<Partial<DatabaseNeeds>> | Partial<DatabaseNeeds>;
   readonly check: string;
   readonly finding: RegExp;

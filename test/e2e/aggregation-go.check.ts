@@ -116,7 +116,7 @@ it('a server of the Go library is available, discovered and asked, and checks th
   const resources = await cluster.second.client.get(`/apis/${groupVersion}`);
   assert.equal(resources.body.groupVersion, groupVersion);
 
-  // The adapter takes metrics by POST below /write-metrics, which is no API: ask for one that nobody wrote.
+  // The adapter takes metrics by POST below /write-metrics, which is not an API: request a metric that nobody wrote.
   const metric = `/apis/${groupVersion}/namespaces/default/services/web/requests`;
   const asAdmin = await client.get(metric);
   assert.equal(asAdmin.status, 404, asAdmin.text);

@@ -195,7 +195,7 @@ describe('bootstrap tokens', () => {
     }
     assert.equal(refused.body.message, 'too many wrong bootstrap tokens came from this address');
     assert.ok(Number(refused.headers['retry-after']) > 0);
-    // Other credentials go on at once, this one soon.
+    // Other credentials are accepted at once, this one soon.
     assert.equal((await admin.get('/api/v1/namespaces/default')).status, 200);
     await eventually(async () => (await whoIs(admin, good)).username === 'system:bootstrap:abc009', 'the good token');
   });

@@ -91,7 +91,7 @@ describe('the published cluster-info', () => {
     const authority = Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64').toString('latin1');
     assert.equal(authority, cluster.pki.authority);
 
-    // A new address is signed anew.
+    // A new address gets a new signature.
     await publish(first.url);
     await eventually(async () => {
       const read = await readClusterInfo();

@@ -167,7 +167,7 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
         assert.equal(await ask('anybody', names.apiserverClientSigner, 'CN=admin'), 201);
         assert.equal(await ask('node', kubelet, 'CN=system:node:n9,O=system:nodes'), 201);
         assert.equal((await client.put(`${requests}/anybody/approval`, {})).status, 403);
-        // What came before has been looked at when this one is granted.
+        // Earlier requests have been checked when this one is granted.
         await eventually(
           async () => (await admin.get(`${requests}/node`)).body.status?.certificate !== undefined,
           'the certificate of the node',

@@ -126,7 +126,7 @@ describe('mistakes', () => {
       `the body of the request was in an unknown format - accepted media types include: ${types}`,
     ],
     ['GET', `${configMaps}/x?export=true`, {}, undefined, 400, exported],
-    // Whoever asks for a dry run must not run anything.
+    // A client that requests a dry run must not run anything.
     ['POST', `${pod}/exec?command=ls&dryRun=All`, {}, undefined, 400, 'dryRun is not supported'],
     ['GET', `${pod}/exec?command=ls&dryRun=All`, {}, undefined, 400, 'dryRun is not supported'],
     ['POST', `${pod}/portforward?dryRun=All`, {}, undefined, 400, 'dryRun is not supported'],

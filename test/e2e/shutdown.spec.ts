@@ -97,7 +97,7 @@ describe('a stop', () => {
     assert.equal(ready.headers.connection, 'keep-alive');
     assert.equal((await two.send('GET', '/readyz')).status, 500);
     assert.equal((await two.send('GET', '/livez')).status, 200);
-    // New connections and writes work too, and watches go on.
+    // New connections and writes work too, and watches continue.
     const fresh = cluster.clientFor(server, { token: tokens.admin });
     const created = await fresh.post(configMaps, { metadata: { generateName: 'late-' } });
     assert.equal(created.status, 201);

@@ -59,7 +59,7 @@ describe('bookmarks', sideBySide, () => {
       assert.deepEqual(other, {});
     }
     const last = versionOf(events.at(-1) as WatchEvent);
-    // And a client can go on from it, at every process.
+    // And a client can resume from it, at every process.
     const next = cluster.servers.map(async ({ client }) =>
       readAll(await watch(client, idle, `resourceVersion=${last}&timeoutSeconds=1`)),
     );

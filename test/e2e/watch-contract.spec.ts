@@ -136,7 +136,7 @@ describe('the order of a watch', () => {
         }
       };
       const forks = [one, two, one, two].map((client) => writer(client, new Random(random.below(2 ** 31))));
-      // Watches that start at each arriving event, while the writers go on.
+      // Watches that start at each arriving event, while the writers continue.
       const later: { from: bigint; stream: WatchStream }[] = [];
       await Promise.all(forks);
       const reference = await readUpToMark(two, first, path);

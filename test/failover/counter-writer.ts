@@ -12,7 +12,7 @@ interface State {
 
 /**
  * One client that raises a counter in an object of its own by one, again and again, each time on the condition that the
- * object has the version that it knows. So each state of the object tells which of its writes took effect.
+ * object has the version that it knows. So each state of the object shows which of its writes took effect.
  */
 export class CounterWriter {
   readonly name: string;

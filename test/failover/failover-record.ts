@@ -31,7 +31,7 @@ export class FailoverRecord {
 
   /**
    * Reports a state that the writer's own writes do not lead to. With asynchronous standbys it may be one of the former
-   * primary, which goes on for a moment beside the new one.
+   * primary, which continues for a moment beside the new one.
    */
   unexpected(what: string): void {
     if (this.isAsynchronous) this.losses.push(what);

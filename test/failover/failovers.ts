@@ -6,7 +6,7 @@ import { type PatroniSet, signal } from './patroni-set.js';
 export const failoverKinds = ['database-killed', 'switchover', 'machine-killed', 'partitioned', 'frozen'] as const;
 export type FailoverKind = (typeof failoverKinds)[number];
 
-/** Gives the role of the primary to another member, in one way or another, while writers go on. */
+/** Gives the role of the primary to another member, in one way or another, while writers continue. */
 export class Failovers {
   constructor(
     private readonly set: PatroniSet,

@@ -135,7 +135,7 @@ export class PatroniSet {
     throw new Error(`the members did not heal: ${JSON.stringify(last)}\n${this.logs()}`);
   }
 
-  /** Copies the standbys anew, and starts the primary's Patroni again, while its PostgreSQL runs on. */
+  /** Copies the standbys again, and starts the primary's Patroni again, while its PostgreSQL runs on. */
   private async repair(): Promise<void> {
     const leader = await this.primary();
     this.options.log(`${leader.name} has standbys that do not follow it: they are made anew`);

@@ -6,8 +6,8 @@ import { residentBytes } from '../e2e/support/processes.js';
 import { TestCluster, type TestServer } from '../e2e/support/test-cluster.js';
 
 /*
- * A server whose objects are more than its heap can hold, whatever `--watch-cache-max-bytes` says: it goes on from the
- * database. `npm run check:heap`
+ * A server whose objects are more than its heap can hold, whatever `--watch-cache-max-bytes` says: it continues to
+ * serve from the database. `npm run check:heap`
  */
 const heapMebibytes = 192;
 const objects = 15_000;

@@ -59,7 +59,7 @@ interface Run {
   readonly name: string;
 }
 
-/** The containers and sandboxes that run now, by what the runtime says of them. */
+/** The containers and sandboxes that run now, according to the runtime. */
 async function runningContainers({ endpoint }: TestContainerd): Promise<Run[]> {
   const runtime = await CriRuntime.open(endpoint, endpoint, 60_000);
   try {

@@ -115,7 +115,7 @@ async function create({ collection, name, object, definition, creation }: Target
       return { ...(await send('POST', collection, encodeCbor(object), 'application/cbor')), beyond: 'clamp' };
     case 'protobuf': {
       const message = definition === undefined ? undefined : protobufOf(definition, object);
-      // What protobuf can't express is sent as it is.
+      // Bodies that protobuf can't express are sent unchanged.
       return message === undefined ? send('POST', collection, text, json) : send('POST', collection, message, protobuf);
     }
     case 'apply': {

@@ -60,7 +60,7 @@ export function targetOf(seed: number, n: number, kinds: readonly ResourceDefini
 
   function builtIn(definition: ResourceDefinition) {
     const object = structuredClone(validObject(definition, { name })) as Json;
-    // What an event is about is in its namespace.
+    // The object of an event is in the namespace of the event.
     if (isObject(object.involvedObject)) object.involvedObject.namespace = namespace;
     if (isObject(object.regarding)) object.regarding.namespace = namespace;
     // Some kinds have rules that hardly any changed object keeps.

@@ -8,9 +8,9 @@ import { readSurfaces, type Surfaces } from './read-surfaces.js';
 import { accountKey, Reference } from './reference.js';
 
 /*
- * Says what changes when a release comes: `npm run check:release -- FOLDER [--facts FILE]`. FOLDER has `kube-apiserver` and
- * `etcd` of the release. What its server shows is compared with this program, item by item; with `--facts`, also with what
- * the file says of an older release, and the file is written anew. Exit code 1 on differences to this program.
+ * Says what changes when a release comes: `npm run check:release -- FOLDER [--facts FILE]`. FOLDER has `kube-apiserver`
+ * and `etcd` of the release. What its server shows is compared with this program, item by item; with `--facts`, also
+ * with what the file says of an older release, and the file is rewritten. Exit code 1 on differences to this program.
  */
 
 const { values, positionals } = parseArgs({ options: { facts: { type: 'string' } }, allowPositionals: true });

@@ -39,7 +39,7 @@ const killMs = Number(flags.kill) * 1000;
 const freezeMs = Number(flags.freeze) * 1000;
 const cutMs = Number(flags.cut) * 1000;
 const isTroubled = killMs > 0 || freezeMs > 0;
-/** Longer than a lease, so that the other process leads when this one goes on. */
+/** Longer than a lease, so that the other process leads when this one continues. */
 const frozenMs = 18_000;
 const counts = { passed: 0, failed: 0, known: 0, left: 0 };
 

@@ -193,7 +193,7 @@ export class IdentityProvider {
     ];
   }
 
-  /** Everybody is who the test says, and has agreed to everything. */
+  /** Every user is the one that the test names, and has given all consents. */
   private loginSettings(provider: () => Provider): object {
     return {
       cookies: { keys: ['key of the cookies'] },

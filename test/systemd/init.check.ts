@@ -183,7 +183,7 @@ describe(`plinth init with systemd (PLINTH_SEED=${seed})`, { timeout: 4 * 3_600_
       console.log(
         `killed after ${atMs} ms, ${first.split('\n').length - 1} files of certificates; completed in ${tookMs} ms (${phase} files)`,
       );
-      // What was whole before the kill is used on.
+      // Files that were complete before the kill are used again.
       const now = await certificates();
       for (const name of ['ca.crt', 'ca.key', 'service-account.key']) {
         if (sumOf(first, name) !== undefined) assert.equal(sumOf(now, name), sumOf(first, name), name);

@@ -96,7 +96,7 @@ export class AdmissionWebhookOptions {
     unit: 'ranges',
     usage:
       'Ranges of addresses that admission webhooks and extension servers must not have, whatever their ' +
-        'configuration contains. A list replaces the default; an empty one denies nothing.',
+      'configuration contains. A list replaces the default; an empty one denies nothing.',
   })
   @Check('cidrs', cidrsProblem)
   readonly webhookDeniedCidrs: readonly string[] = defaultDeniedCidrs;

@@ -54,7 +54,8 @@ export class AgentApiOptions {
     name: 'config',
     type: 'string',
     unit: 'file',
-    usage: 'File with a KubeletConfiguration (v1beta1). Flags override it. Without this file, the defaults are less ' +
+    usage:
+      'File with a KubeletConfiguration (v1beta1). Flags override it. Without this file, the defaults are less ' +
       'strict, for example for --authorization-mode.',
   })
   readonly config: string | undefined = undefined;

@@ -139,7 +139,8 @@ export class AgentHousekeepingOptions {
     name: 'eviction-max-pod-grace-period',
     type: 'int',
     unit: 'seconds',
-    usage: 'Maximum grace period of pods that are ended because a threshold of --eviction-soft was passed; a shorter ' +
+    usage:
+      'Maximum grace period of pods that are ended because a threshold of --eviction-soft was passed; a shorter ' +
       'grace period of a pod applies.',
   })
   @Min(0, { message: 'must be 0 or more' })
@@ -151,7 +152,7 @@ export class AgentHousekeepingOptions {
     unit: 'amounts',
     usage:
       'How much of a resource beyond its threshold must be free again before evictions stop, such as ' +
-        'nodefs.available=500Mi.',
+      'nodefs.available=500Mi.',
   })
   @Check('amounts', amountsProblem('='))
   readonly evictionMinimumReclaim: readonly string[] = [];
@@ -161,7 +162,7 @@ export class AgentHousekeepingOptions {
     type: 'duration',
     usage:
       'How long pods may take to end when the machine shuts down. systemd waits for that; without systemd, ' +
-        'SIGTERM counts as a shutdown. 0: the containers keep running.',
+      'SIGTERM counts as a shutdown. 0: the containers keep running.',
   })
   @Check('duration', notNegative)
   readonly shutdownGracePeriodMs: number = 0;

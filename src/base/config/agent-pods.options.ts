@@ -75,7 +75,8 @@ export class AgentPodsOptions {
     name: 'root-dir',
     type: 'string',
     unit: 'folder',
-    usage: 'Folder of volumes and other files of pods. The agent writes files of pods only here and, for logs, into ' +
+    usage:
+      'Folder of volumes and other files of pods. The agent writes files of pods only here and, for logs, into ' +
       '--pod-logs-dir.',
   })
   @Check('absolute', absoluteProblem)
@@ -181,7 +182,7 @@ export class AgentPodsOptions {
     unit: 'CPUs',
     usage:
       'CPUs that are never assigned to one container alone, such as 0-1. Replaces cpu of --kube-reserved and ' +
-        '--system-reserved.',
+      '--system-reserved.',
   })
   @Check('cpus', (text: string) => (text === '' || cpuSetForm.test(text) ? undefined : 'must be CPUs such as 0-1,4'))
   readonly reservedCpus: string = '';

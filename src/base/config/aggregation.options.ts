@@ -9,8 +9,8 @@ export class AggregationOptions {
     unit: 'file',
     usage:
       'Client certificate in PEM with which this server identifies itself to extension servers, signed by ' +
-        'their request-header CA. Read again when it changes. Without a certificate, most extension servers ' +
-        'refuse every request.',
+      'their request-header CA. Read again when it changes. Without a certificate, most extension servers ' +
+      'refuse every request.',
   })
   @Check('pair', pairProblem('proxyClientKeyFile'))
   readonly proxyClientCertFile: string | undefined = undefined;

@@ -37,8 +37,8 @@ export class ApiOptions {
     type: 'bool',
     usage:
       'Sort requests into levels and flows by FlowSchemas and PriorityLevelConfigurations; ' +
-        '--max-requests-inflight and --max-mutating-requests-inflight add up to the seats that are shared. When ' +
-        'false, each of the two limits applies on its own.',
+      '--max-requests-inflight and --max-mutating-requests-inflight add up to the seats that are shared. When ' +
+      'false, each of the two limits applies on its own.',
   })
   readonly priorityAndFairness: boolean = true;
 
@@ -80,8 +80,8 @@ export class ApiOptions {
     unit: 'bytes',
     usage:
       'Maximum memory in each process that open watches and other long-running requests may keep; more get ' +
-        '429. One user, or all service accounts of one namespace, may use half of what the others leave. 0: no ' +
-        'limit. Default: a quarter of the heap.',
+      '429. One user, or all service accounts of one namespace, may use half of what the others leave. 0: no ' +
+      'limit. Default: a quarter of the heap.',
   })
   @IsOptional()
   @Min(0, notNegative)
@@ -90,7 +90,8 @@ export class ApiOptions {
   @Flag({
     name: 'unread-answer-timeout',
     type: 'duration',
-    usage: 'How long a client may leave a response or a watch unread before its connection is cut; large responses ' +
+    usage:
+      'How long a client may leave a response or a watch unread before its connection is cut; large responses ' +
       'get more time.',
   })
   @Check<number>('positive', (value) => (value > 0 ? undefined : positive.message))
@@ -102,7 +103,7 @@ export class ApiOptions {
     unit: 'bytes',
     usage:
       'Maximum number of bytes per second that are sent to all long-running requests of one connection ' +
-        '(watches, logs, streams) together. 0: no limit.',
+      '(watches, logs, streams) together. 0: no limit.',
   })
   @Min(0, notNegative)
   readonly maxConnectionBytesPerSecond: number = 0;
@@ -164,7 +165,7 @@ export class ApiOptions {
     unit: 'directives',
     usage:
       'Directives for browsers in the header Strict-Transport-Security of every response: ' +
-        'max-age=31536000,includeSubDomains,preload. Unset: no such header.',
+      'max-age=31536000,includeSubDomains,preload. Unset: no such header.',
   })
   @Check('directives', directivesProblem)
   readonly strictTransportSecurityDirectives: readonly string[] = [];

@@ -150,8 +150,8 @@ export class AuthenticationOptions {
     unit: 'file',
     usage:
       'Revocation lists of client certificates, in PEM (several) or DER (one), each signed by an authority of ' +
-        '--client-ca-file or --requestheader-client-ca-file, or by an authority that is in this file and signed ' +
-        'by one of those. Read again when it changes.',
+      '--client-ca-file or --requestheader-client-ca-file, or by an authority that is in this file and signed ' +
+      'by one of those. Read again when it changes.',
   })
   @Check<string>('revocations', (_file, all) =>
     all.clientCaFile === undefined && all.requestheaderClientCaFile === undefined
@@ -166,7 +166,7 @@ export class AuthenticationOptions {
     values: ['Refuse', 'Use'],
     usage:
       'How to treat client certificates whose revocation list is past its next update: Refuse refuses all of ' +
-        'them, Use continues with the list as it is.',
+      'them, Use continues with the list as it is.',
   })
   @IsIn(['Refuse', 'Use'], { message: 'must be Refuse or Use' })
   readonly clientCrlExpiredPolicy: 'Refuse' | 'Use' = 'Refuse';
@@ -362,7 +362,7 @@ export class AuthenticationOptions {
     unit: 'file',
     usage:
       'CA certificates in PEM: a proxy with a client certificate signed by one of them may name the user of a ' +
-        'request. Must differ from the CA of --client-ca-file. Read again when it changes.',
+      'request. Must differ from the CA of --client-ca-file. Read again when it changes.',
   })
   @Check('proxyAuthority', proxyAuthorityProblem)
   readonly requestheaderClientCaFile: string | undefined = undefined;

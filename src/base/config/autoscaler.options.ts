@@ -20,7 +20,7 @@ export class AutoscalerOptions {
     type: 'duration',
     usage:
       'How long all metrics must require fewer pods before pods are removed, unless the autoscaler itself sets ' +
-        'another time.',
+      'another time.',
   })
   @Check('notNegative', notNegative)
   readonly downscaleStabilizationMs: number = 300_000;
@@ -30,7 +30,7 @@ export class AutoscalerOptions {
     type: 'number',
     usage:
       'Relative deviation from the target up to which the number of pods stays unchanged, unless the ' +
-        'autoscaler itself sets another one.',
+      'autoscaler itself sets another one.',
   })
   @Check('notNegative', notNegative)
   readonly tolerance: number = 0.1;

@@ -12,8 +12,7 @@ export class BackupSelectionOptions {
     type: 'list',
     unit: 'names',
     usage:
-      'Only these namespaces and everything in them. Kinds without namespaces must then be named with ' +
-        '--include.',
+      'Only these namespaces and everything in them. Kinds without namespaces must then be named with ' + '--include.',
   })
   @Check<readonly string[]>('namespaces', (given) =>
     given.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))

@@ -47,7 +47,8 @@ export class ClusterOptions extends ServerNamesOptions {
     type: 'list',
     values: featureGateTexts,
     unit: 'Name=true|false,...',
-    usage: `Features to switch on or off; AllAlpha and AllBeta stand for all features of a stage. ` +
+    usage:
+      `Features to switch on or off; AllAlpha and AllBeta stand for all features of a stage. ` +
       `${describeFeatureGates()}`,
     warnings: (pairs) => featureGateWarnings(pairs as readonly string[]),
   })

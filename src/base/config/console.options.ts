@@ -40,7 +40,7 @@ export class ConsoleOptions {
     unit: 'file',
     usage:
       'Kubeconfig whose contexts name the servers and how to verify them, the current one first. Its ' +
-        'credentials are not used: everybody logs in with their own. Default: KUBECONFIG.',
+      'credentials are not used: everybody logs in with their own. Default: KUBECONFIG.',
   })
   readonly kubeconfig: string | undefined = undefined;
 
@@ -146,7 +146,7 @@ export class ConsoleOptions {
     unit: 'url',
     usage:
       'PostgreSQL database of the server, as a role that may only read (plinth_reader), for SQL queries and ' +
-        'the timeline of objects. Users need the verb get on the non-resource URL /sql. Unset: none.',
+      'the timeline of objects. Users need the verb get on the non-resource URL /sql. Unset: none.',
     secret: true,
   })
   @Check<string>('url', (value) =>

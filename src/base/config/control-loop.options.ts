@@ -146,8 +146,8 @@ export class ControlLoopOptions {
     unit: 'objects per second',
     usage:
       'How many objects control loops create per second in one namespace. After a pause, ten times as many are ' +
-        'created at once. Other namespaces never wait for that. Objects whose creation is delayed for long get ' +
-        'the event CreationDelayed.',
+      'created at once. Other namespaces never wait for that. Objects whose creation is delayed for long get ' +
+      'the event CreationDelayed.',
   })
   @Check<number>('creationRate', (rate) => (rate >= 1 ? undefined : 'must be at least 1'))
   readonly creationRate: number = 200;
@@ -158,8 +158,8 @@ export class ControlLoopOptions {
     unit: 'bytes per second',
     usage:
       'Size of the objects that control loops create per second in one namespace, limited like ' +
-        '--creation-rate; and, counted separately, of the large objects that they change there. Objects whose ' +
-        'change is delayed for long get the event ChangeDelayed.',
+      '--creation-rate; and, counted separately, of the large objects that they change there. Objects whose ' +
+      'change is delayed for long get the event ChangeDelayed.',
   })
   @Check<number>('creationBytes', (bytes) => (bytes >= 1024 ? undefined : 'must be at least 1024'))
   readonly creationBytes: number = 1024 * 1024;
@@ -177,7 +177,7 @@ export class ControlLoopOptions {
     type: 'duration',
     usage:
       'How long a service account token in a secret must have been unused before it becomes invalid; after the ' +
-        'same time again it is deleted. Applies only to secrets that their account lists.',
+      'same time again it is deleted. Applies only to secrets that their account lists.',
   })
   @Check<number>('legacyTokenPeriodMs', (ms) => (ms > 0 ? undefined : 'must be positive'))
   readonly legacyTokenPeriodMs: number = 365 * 24 * 3_600_000;

@@ -38,7 +38,8 @@ const featureDeclarations = {
   CBORServingAndStorage: { ...alpha, off: 'CBOR is neither read nor written; what is stored is always JSON' },
   ConstrainedImpersonation: {
     ...beta,
-    off: 'only the verb impersonate allows impersonation; impersonate:<mode> with impersonate-on:<mode>:<verb> has ' +
+    off:
+      'only the verb impersonate allows impersonation; impersonate:<mode> with impersonate-on:<mode>:<verb> has ' +
       'no effect',
   },
   ContainerStopSignals: { ...alpha, off: 'the signals that end containers (lifecycle.stopSignal) are dropped' },
@@ -76,7 +77,10 @@ const featureDeclarations = {
   RemainingItemCount: { ...beta, off: 'pages of lists do not report how many objects follow' },
   RetryGenerateName: { ...settled, off: 'another name is tried when a generated one is taken' },
   ServerSideApply: { ...settled, off: 'server-side apply' },
-  ServerSideFieldValidation: { ...beta, off: 'fieldValidation is ignored: unknown fields are dropped without a warning' },
+  ServerSideFieldValidation: {
+    ...beta,
+    off: 'fieldValidation is ignored: unknown fields are dropped without a warning',
+  },
   StreamingCollectionEncodingToJSON: { ...settled, off: 'lists in JSON are sent in pieces' },
   StreamingCollectionEncodingToProtobuf: { ...settled, off: 'lists in protobuf are sent in pieces' },
   StructuredAuthenticationConfiguration: { ...settled, off: '--authentication-config' },

@@ -49,7 +49,7 @@ export class ImportOptions {
     type: 'bool',
     usage:
       'Also import objects that control loops create, such as pods of deployments, and jobs and pods that have ' +
-        'ended.',
+      'ended.',
   })
   readonly withDerived: boolean = false;
 
@@ -58,7 +58,7 @@ export class ImportOptions {
     type: 'bool',
     usage:
       'Also import volumes that a provisioner created, and bind claims to them. Without it claims get new, ' +
-        'empty volumes.',
+      'empty volumes.',
   })
   readonly withVolumes: boolean = false;
 

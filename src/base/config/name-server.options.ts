@@ -58,7 +58,7 @@ export class NameServerOptions {
     values: podModes,
     usage:
       'Names such as 10-244-1-7.default.pod.cluster.local. insecure: all names of this form are answered; ' +
-        'verified: only those of existing pods, which the server then watches; disabled: none.',
+      'verified: only those of existing pods, which the server then watches; disabled: none.',
   })
   @IsIn(podModes, { message: `must be one of ${podModes.join(', ')}` })
   readonly podNames: (typeof podModes)[number] = 'insecure';

@@ -19,7 +19,8 @@ export class NodeAgentOptions {
     name: 'kubelet-client-certificate',
     type: 'string',
     unit: 'file',
-    usage: 'Client certificate in PEM with which this server identifies itself to node agents. Read again when it ' +
+    usage:
+      'Client certificate in PEM with which this server identifies itself to node agents. Read again when it ' +
       'changes.',
   })
   @Check('pair', pairProblem('kubeletClientKey'))
@@ -40,7 +41,7 @@ export class NodeAgentOptions {
     unit: 'file',
     usage:
       'Authorities in PEM that the certificates of node agents are checked against. Without authorities the ' +
-        'connections are encrypted, but the node agent that answers is not verified.',
+      'connections are encrypted, but the node agent that answers is not verified.',
   })
   readonly kubeletCertificateAuthority: string | undefined = undefined;
 
@@ -68,7 +69,7 @@ export class NodeAgentOptions {
     unit: 'ranges',
     usage:
       'Ranges of addresses that node agents must not have, whatever the status of their nodes contains. A list ' +
-        'replaces the default, which is that of --admission-webhook-denied-cidrs.',
+      'replaces the default, which is that of --admission-webhook-denied-cidrs.',
   })
   @Check('cidrs', cidrsProblem)
   readonly kubeletDeniedCidrs: readonly string[] = defaultDeniedCidrs;

@@ -12,7 +12,7 @@ export class NodeLoopOptions {
     type: 'duration',
     usage:
       'How long a node may be silent before it counts as gone. Must be several times the interval in which its ' +
-        'lease is renewed.',
+      'lease is renewed.',
   })
   @positive()
   readonly nodeMonitorGraceMs: number = 50_000;

@@ -12,7 +12,8 @@ export class ProxyConntrackOptions {
     name: 'conntrack-max-per-core',
     type: 'int',
     unit: 'connections',
-    usage: 'Connections that the kernel can track, for each processor; a higher limit of the kernel stays. 0: leave ' +
+    usage:
+      'Connections that the kernel can track, for each processor; a higher limit of the kernel stays. 0: leave ' +
       'it as it is.',
   })
   @Min(0, { message: 'must be 0 or more' })

@@ -7,7 +7,7 @@ export class PruneOptions {
     type: 'bool',
     usage:
       'Remove the databases whose data folder is gone. A data folder on a disk that is not mounted also seems ' +
-        'to be gone: check the list first.',
+      'to be gone: check the list first.',
   })
   readonly remove: boolean = false;
 }

@@ -107,7 +107,8 @@ export const releaseFlags = {
       `,
     },
     {
-      why: 'after --shutdown-delay-duration the port is closed at once, and clients of watches connect to other ' +
+      why:
+        'after --shutdown-delay-duration the port is closed at once, and clients of watches connect to other ' +
         'processes',
       flags: `
       bool: shutdown-send-retry-after

@@ -119,7 +119,8 @@ export class SecureServingOptions extends TlsOptions {
     name: 'max-connections-per-address',
     type: 'int',
     unit: 'connections',
-    usage: 'Maximum number of connections from one client address to a process; a balancer in front counts as one. 0: ' +
+    usage:
+      'Maximum number of connections from one client address to a process; a balancer in front counts as one. 0: ' +
       'no limit.',
   })
   @Min(0, { message: 'must not be negative' })
@@ -129,7 +130,8 @@ export class SecureServingOptions extends TlsOptions {
     name: 'max-requests-per-address',
     type: 'int',
     unit: 'requests',
-    usage: 'Maximum number of concurrent requests and watches from one client address to a process; more get 429. 0: ' +
+    usage:
+      'Maximum number of concurrent requests and watches from one client address to a process; more get 429. 0: ' +
       'no limit.',
   })
   @Min(0, { message: 'must not be negative' })

@@ -86,7 +86,8 @@ export class ServiceProxyOptions {
     type: 'string',
     unit: 'mode',
     values: localModes,
-    usage: 'How packets of pods are recognized: by --cluster-cidr, --pod-bridge-interface or ' +
+    usage:
+      'How packets of pods are recognized: by --cluster-cidr, --pod-bridge-interface or ' +
       '--pod-interface-name-prefix.',
   })
   @IsIn(localModes, { message: `must be one of ${localModes.join(', ')}` })
@@ -98,7 +99,7 @@ export class ServiceProxyOptions {
     unit: 'ranges',
     usage:
       'Addresses of pods, at most one range of each family. Packets of others to a cluster address get the ' +
-        'address of the node as their source; without a range, no packet counts as one of a pod.',
+      'address of the node as their source; without a range, no packet counts as one of a pod.',
   })
   @Check('ranges', clusterProblem)
   readonly clusterCidr: readonly string[] = [];
@@ -149,7 +150,7 @@ export class ServiceProxyOptions {
     aliases: ['iptables-masquerade-bit'],
     usage:
       'Bit of the mark on packets that get the address of the node as their source: 0 to 31, but not 15, which ' +
-        'marks packets to drop.',
+      'marks packets to drop.',
   })
   @Min(0, { message: 'must be 0 or more' })
   @Max(31, { message: 'must not be above 31' })
@@ -162,7 +163,7 @@ export class ServiceProxyOptions {
     unit: 'ranges',
     usage:
       'Ranges of addresses of this machine on which node ports are open; `primary`: the address of the node. ' +
-        'Default: on all but the loopback ones.',
+      'Default: on all but the loopback ones.',
   })
   @Check('ranges', nodePortProblem)
   readonly nodeportAddresses: readonly string[] = [];
@@ -179,7 +180,8 @@ export class ServiceProxyOptions {
     name: 'sync-period',
     type: 'duration',
     aliases: ['iptables-sync-period'],
-    usage: 'How often the proxy checks that its rules still exist, and the longest pause before it retries a failed ' +
+    usage:
+      'How often the proxy checks that its rules still exist, and the longest pause before it retries a failed ' +
       'write.',
   })
   @Check<number>('duration', (value) => (value >= 1000 ? undefined : 'must be 1s or more'))

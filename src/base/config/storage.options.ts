@@ -35,9 +35,9 @@ export class StorageOptions extends DatabaseUrlOptions {
     unit: 'url',
     usage:
       'Read replica (a standby) of the database of --database-url: watches, caches and lists from the database ' +
-        'are read there. Reads that need the newest version wait until the replica has it. Of several hosts, the ' +
-        'first standby that answers is used; while none does, or it lags by more than a second, the primary is ' +
-        'read. The --database-password-* flags apply here too.',
+      'are read there. Reads that need the newest version wait until the replica has it. Of several hosts, the ' +
+      'first standby that answers is used; while none does, or it lags by more than a second, the primary is ' +
+      'read. The --database-password-* flags apply here too.',
     secret: true,
   })
   @Check('readDatabaseUrl', readDatabaseUrlProblem)
@@ -47,7 +47,8 @@ export class StorageOptions extends DatabaseUrlOptions {
     name: 'read-database-url-file',
     type: 'string',
     unit: 'file',
-    usage: 'File that contains the value of --read-database-url. It is read for each connection, so it may be ' +
+    usage:
+      'File that contains the value of --read-database-url. It is read for each connection, so it may be ' +
       'replaced.',
   })
   @Check<string>('readDatabaseUrlFile', (_file, { readDatabaseUrl }) =>
@@ -78,8 +79,8 @@ export class StorageOptions extends DatabaseUrlOptions {
     type: 'duration',
     usage:
       'How long earlier states are kept for SQL (cluster.as_of, cluster.history), exact reads of old versions ' +
-        'and plinth restore, for example 720h. 0: only as long as --watch-history. Give every process the same ' +
-        'value.',
+      'and plinth restore, for example 720h. 0: only as long as --watch-history. Give every process the same ' +
+      'value.',
   })
   @Min(0, { message: 'must not be negative' })
   readonly historyRetentionMs: number = 0;
@@ -90,7 +91,7 @@ export class StorageOptions extends DatabaseUrlOptions {
     unit: 'bytes',
     usage:
       'Maximum disk space, indexes included, for what --history-retention keeps: above it, the oldest parts ' +
-        'are dropped earlier. 0: no limit. Give every process the same value.',
+      'are dropped earlier. 0: no limit. Give every process the same value.',
   })
   @Min(0, { message: 'must not be negative' })
   readonly historyMaxBytes: number = 0;
@@ -101,7 +102,7 @@ export class StorageOptions extends DatabaseUrlOptions {
     unit: 'resource[.group],...',
     usage:
       'Resources that --history-retention does not keep: those that are written often and that nobody needs ' +
-        'later. Default: leases.coordination.<vendor>.',
+      'later. Default: leases.coordination.<vendor>.',
   })
   @Check('historyExclude', historyExcludeProblem)
   readonly historyExclude: readonly string[] | undefined = undefined;
@@ -179,8 +180,8 @@ export class StorageOptions extends DatabaseUrlOptions {
     unit: 'bytes',
     usage:
       'Maximum memory in each process for the objects that --watch-cache keeps. Resources that do not fit, or ' +
-        'not into the heap (NODE_OPTIONS=--max-old-space-size=…), are read from the database. Default: half of ' +
-        'the heap, and with all workers at most a quarter of the memory.',
+      'not into the heap (NODE_OPTIONS=--max-old-space-size=…), are read from the database. Default: half of ' +
+      'the heap, and with all workers at most a quarter of the memory.',
   })
   @IsOptional()
   @Min(leastCacheBytes, { message: `must be at least ${leastCacheBytes}` })
@@ -192,8 +193,8 @@ export class StorageOptions extends DatabaseUrlOptions {
     unit: 'bytes',
     usage:
       'Maximum memory in each process for changes that watches of --watch-cache have not sent yet; each change ' +
-        'counts once. Above it, the slowest watch of the user (or of the service accounts of the namespace) ' +
-        'whose watches are furthest behind is ended. Default: an eighth of the heap.',
+      'counts once. Above it, the slowest watch of the user (or of the service accounts of the namespace) ' +
+      'whose watches are furthest behind is ended. Default: an eighth of the heap.',
   })
   @IsOptional()
   @Min(leastCacheBytes, { message: `must be at least ${leastCacheBytes}` })

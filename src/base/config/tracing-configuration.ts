@@ -64,7 +64,7 @@ function addressOf(endpoint: string): string | undefined {
   return isIP(rest.replace(/:\d+$/, '').replace(/[[\]]/g, '')) === 0 ? `https://${rest}` : undefined;
 }
 
-/** The tracing library would go on without a file that it can't read. */
+/** The tracing library would continue without a file that it can't read. */
 function* unreadableFiles(): Generator<string> {
   for (const name of tlsFiles) {
     const path = environment[name]?.trim() ?? '';

@@ -8,7 +8,7 @@ export class TracingOptions {
     unit: 'file',
     usage:
       'TracingConfiguration in YAML or JSON: where traces are sent over OTLP, and which share of requests and ' +
-        'of runs of loops is traced.',
+      'of runs of loops is traced.',
   })
   readonly tracingConfigFile: string | undefined = undefined;
 }

@@ -63,9 +63,9 @@ const accepted = new Set<string>();
 /**
  * Connects a client. TLS is not left to the driver, which reads `sslmode` differently from libpq, treats a server
  * without TLS as a failure, and would connect twice for `prefer`. A password from a command that the server refuses is
- * obtained anew. If the server has accepted the account before, a refused password that comes from a source is tried
- * again for up to ten seconds, with what the source has by then. Rejects with the error of the system, of the handshake,
- * of the server or of the source of the password.
+ * requested from the command again. If the server has accepted the account before, a refused password that comes from a
+ * source is tried again for up to ten seconds, with what the source has by then. Rejects with the error of the system,
+ * of the handshake, of the server or of the source of the password.
  */
 export async function connectDatabase(options: ConnectOptions): Promise<DatabaseConnection> {
   const deadline = performance.now() + Math.min(rotationMs, options.timeoutMs);

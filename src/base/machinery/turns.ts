@@ -14,12 +14,12 @@ const firstMs = 1;
 const roundsOfStep = 256;
 
 /**
- * The turns of all work in steps of this thread: it goes on one piece after the other, mostly one in each round, and for
- * half of the time where other work makes rounds long.
+ * The turns of all work in steps of this thread: it continues one piece after the other, mostly one in each round, and
+ * for half of the time where other work makes rounds long.
  */
 const turns = new PiecesInTurn(() => performance.now(), true);
 
-/** Resolves when long work of this thread may go on, for about {@link turnMs}. */
+/** Resolves when long work of this thread may continue, for about {@link turnMs}. */
 export function nextTurn(): Promise<void> {
   return turns.turn();
 }

@@ -27,7 +27,7 @@ describe('lag of the event loop', () => {
     };
     // Each sample would be at least this with the time between two.
     while ((await least()) >= 0.1);
-    // What is between a scrape and the next sample belongs to neither scrape.
+    // The time between a scrape and the next sample belongs to neither scrape.
     await delay(250);
     block(600);
     await delay(150);

@@ -2,8 +2,8 @@ import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
 /**
- * How often the lag is sampled, in milliseconds. Each sample wakes an idle process. What holds the loop for longer than this
- * is always seen by a sample.
+ * How often the lag is sampled, in milliseconds. Each sample wakes an idle process. A sample always sees work that
+ * holds the loop for longer than this.
  */
 const sampleMs = 100;
 const prefix = 'nodejs_eventloop_lag';

@@ -37,7 +37,7 @@ export class PartyPace {
     private readonly utilization: () => number = () => this.measuredUtilization(),
   ) {}
 
-  /** Records the start of a piece of work; call the result when the thread goes on to something else. */
+  /** Records the start of a piece of work; call the result when the thread turns to something else. */
   begin(party: string): () => void {
     const startedAt = this.now();
     const use = this.useOf(party, startedAt);

@@ -140,7 +140,8 @@ export class PodManager {
     const { status, metadata } = worker.declaration;
     if (metadata.deletionTimestamp || worker.isEnding) return;
     const pod = worker.declaration;
-    // Whole processors come first, as with upstream's agent: who asks for them learns that they are missing.
+    // Whole processors come first, as with upstream's agent: a user who asks for some learns from the message that they
+    // are missing.
     const problem = this.dependencies.allocateCpus(pod) ?? (status?.startTime ? undefined : this.problemOf(pod));
     if (problem === undefined) return;
     this.dependencies.shared.events.record(

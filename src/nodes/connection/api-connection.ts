@@ -100,7 +100,7 @@ export class ApiConnection {
     return new ApiUser(this, {});
   }
 
-  /** Uses other client certificates from now on. Requests that are under way go on. */
+  /** Uses other client certificates from now on. Current requests continue. */
   renewTls(tls: ClientTls): void {
     this.connections.renewTls(tls);
   }
@@ -215,7 +215,7 @@ interface Sending {
 interface Begun {
   readonly stream: ClientHttp2Stream;
   readonly status: number;
-  /** Empty: the server says nothing of it. */
+  /** Empty: the server does not report it. */
   readonly contentType: string;
 }
 

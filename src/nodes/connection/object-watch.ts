@@ -27,7 +27,7 @@ export interface ObjectWatchDependencies<T extends ApiObject> {
   readonly known: () => Iterable<string>;
 }
 
-/** What the object of an ERROR event says. */
+/** The status in an ERROR event. */
 interface Failure {
   readonly code?: number;
   readonly message?: string;
@@ -109,7 +109,7 @@ async function follow<T extends ApiObject>(
     }
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    // The connection ended; the watch goes on from here.
+    // The connection ended; the watch continues from here.
   }
   return version;
 }

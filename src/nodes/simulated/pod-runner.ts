@@ -31,7 +31,10 @@ export interface PodRunnerDependencies {
 
 const firstPauseMs = 200;
 const longestPauseMs = 30_000;
-/** What others overwrite again and again is repeated at these intervals at most, or two who disagree would never stop writing. */
+/**
+ * A write that others overwrite again and again is repeated at these intervals at most: otherwise two writers that
+ * disagree would never stop.
+ */
 const repeatMs = 10_000;
 /** A fixed reason for aborts: without one, every abort would create an error with a stack trace. */
 const wakeReason = 'woken';
@@ -80,7 +83,7 @@ export class PodRunner {
     this.changed(plan);
   }
 
-  /** Keeps containers from beginning until the volumes are available; those that run already go on. */
+  /** Keeps containers from beginning until the volumes are available; those that already run continue. */
   private hold(pod: Pod): void {
     const attached = this.dependencies.attached(pod);
     if (attached === undefined) return;

@@ -28,7 +28,7 @@ export interface Reservation {
 
 /**
  * The special rules of a kind. The store calls the functions in the order of this interface. Every one is optional, and
- * pure unless it says otherwise. A function may change its arguments only where it says "may change".
+ * pure unless its comment says otherwise. A function may change its arguments only where it says "may change".
  */
 export interface Strategy<T extends ApiObject = ApiObject> {
   /** Returns the faults of a name; default: those of an RFC 1123 subdomain. `prefix` is set for `generateName`. */

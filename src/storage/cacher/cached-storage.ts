@@ -170,7 +170,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     const isFilled = (await cacher.ready(wantsAll ? fillWaitMs : waitMs)) !== undefined;
     const cache = isFilled ? await this.cacheFor(cacher, query) : undefined;
     const page = cache === undefined ? undefined : await inTurns(cache.lists(query));
-    // The version of the newest list is asked for again by its next page.
+    // The next page of the newest list requests its version again.
     const isNewest = query.at === undefined && query.notOlderThan === undefined;
     if (page?.more === true && isNewest) cacher.versions.noteListable(page.resourceVersion, elapsed);
     this.options.observer.read(query.resource, page !== undefined);

@@ -283,7 +283,7 @@ describe('watches of CachedStorage', () => {
         taken.filter((_, i) => i !== 3),
         Array(49).fill(0),
       );
-      // Who waits for a version learns when it is reached, with or without changes.
+      // A caller that waits for a version is notified when it is reached, with or without changes.
       watches[7]?.hasten?.(newest);
       assert.equal(taken[7], 0, 'it is known to be there already');
       await write(20);

@@ -251,7 +251,7 @@ describe('the change feed', () => {
   });
 
   describe('across processes', () => {
-    /** What started each read that found changes of others, in order. */
+    /** The trigger of each read that found changes of others, in order. */
     const findings = () => {
       const sources: WakeSource[] = [];
       const logRead = (changes: number, source: WakeSource) => {

@@ -4,8 +4,8 @@ const announcement = /^listening ([0-9a-f]{16})$/;
 
 /**
  * Tracks whether other processes listen for versions. A process whose listener is connected announces this again and
- * again on the channel of versions, so a process that hears no other for a while is alone. Then its writes need no
- * notifications, which would wake its own listener, in the database and here.
+ * again on the channel of versions, so a process that receives no announcement of another one for a while is alone.
+ * Then its writes need no notifications, which would wake its own listener, in the database and here.
  *
  * When in doubt, there are others. A process whose listener is overlooked finds changes by polling.
  */

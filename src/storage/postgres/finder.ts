@@ -20,7 +20,7 @@ const LEAST_BLOCKS = 1_000;
 const MOST_SEARCHES = 10;
 /** The most keys that one search may find, and the most changes since. Sorting this many keys takes 30 ms. */
 const MOST_KEYS = 20_000;
-/** How long to wait before a search that did not pay is tried again, in milliseconds. */
+/** How long to wait before a search that was slower than a plain read is tried again, in milliseconds. */
 const VAIN_MS = 60_000;
 const MOST_VAIN = 1_000;
 const FIRST_PAGE = 100;

@@ -68,7 +68,7 @@ export async function guaranteedUpdate(
       if (!certain && !(await wasRight())) continue;
       if (current === undefined) throw new StorageError('KeyNotFound', 'no object lives under the key', { key });
       if (decision.kind === 'delete' || current.isOutdated !== true) return { outcome: 'unchanged', object: current };
-      // The text is the same, but must be encrypted anew.
+      // The text is the same, but must be encrypted again.
       decision = { kind: 'write', json: current.json, uid: current.uid };
     }
 

@@ -42,7 +42,10 @@ interface ReplicaOptions {
 export class ReadReplica {
   private readonly options: ReplicaOptions;
   private readonly lag: ReplicaLag;
-  /** Newest version of a notification. Anybody may send one, so it is no version that this process has seen. */
+  /**
+   * Newest version of a notification. Anybody may send one, so its version does not count as one that this process has
+   * seen.
+   */
   private notified = 0n;
   /** The newest version that a replica had in the last answer. */
   private head = 0n;
@@ -189,7 +192,7 @@ export class ReadReplica {
       const leave = (): void => end(undefined);
       this.leaving.add(leave);
       this.send(query).then(end, (error: unknown) => {
-        // What fails after it was left says nothing about the replica of today.
+        // A failure after the replica was abandoned says nothing about its present state.
         if (this.leaving.has(leave)) this.avoid(errorText(error));
       });
     });

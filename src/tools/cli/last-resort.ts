@@ -16,9 +16,9 @@ export interface LastResortOptions {
 
 /**
  * Handles a fault that no boundary caught: an exception in a callback, a rejection that nobody awaits. The process
- * can't know which work is half done, so it must not go on for long. But dropping every request under way would let one
- * fault fail them all. So the fault is logged, readiness fails, and the process stops as it does on a signal, with an
- * exit code other than 0. States: watching, then faulty from the first fault on; later faults are only logged.
+ * can't know which work is half done, so it must not continue for long. But dropping every request under way would let
+ * one fault fail them all. So the fault is logged, readiness fails, and the process stops as it does on a signal, with
+ * an exit code other than 0. States: watching, then faulty from the first fault on; later faults are only logged.
  */
 export class LastResort {
   private logger = new Logger();

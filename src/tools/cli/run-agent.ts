@@ -209,7 +209,7 @@ async function agentOptions(
   };
 }
 
-/** What is set aside of each resource for all that is not a pod. */
+/** How much of each resource is reserved for everything but pods. */
 function reservedOf({ agentPods: pods }: NodeCommandOptions): Record<string, string> {
   const sums: Record<string, number> = {};
   for (const pair of [...pods.kubeReserved, ...pods.systemReserved]) {

@@ -36,7 +36,7 @@ export interface RunningProxy {
   readonly nodeName: string;
   /** Resolves when the services of the API can be reached for the first time. */
   readonly ready: Promise<void>;
-  /** The rules stay: connections go on without a proxy. */
+  /** The rules stay: connections continue without a proxy. */
   stop(): Promise<void>;
 }
 

@@ -20,8 +20,8 @@ const fault = known.find((one) => one === name);
 if (fault === undefined) throw new Error(`${faultVariable} is none of ${known.join(', ')}`);
 process.emitWarning(`this server answers wrongly on purpose: ${fault}`);
 
-// What the notification of one write has missed comes with the next one. With workers, the leases of all processes would be
-// written so often that a lost notification could not be noticed.
+// Changes that the notification of one write has missed come with the next one. With workers, the leases of all
+// processes would be written so often that a lost notification could not be noticed.
 const writesNothing = { renew: async () => undefined };
 Object.assign(IdentityLease.prototype, writesNothing);
 Object.assign(ServingLeases.prototype, writesNothing);

@@ -30,7 +30,7 @@ export const faultNames = [
 /**
  * Errors in the messages between a worker and the hub in its parent:
  *
- * - `lost-batch`: a worker does not hear of a batch of the machine, and nobody polls
+ * - `lost-batch`: a worker does not receive a batch of the machine, and nobody polls
  * - `thin-batch`: a batch comes without one of its changes
  * - `double-batch`: the changes of a batch come twice
  * - `forgotten-follow`: the hub forgets that a worker follows a resource, and the worker does not notice the omission

@@ -8,7 +8,7 @@ export interface HostileCase {
   run(scene: HostileScene): Promise<string | undefined>;
 }
 
-/** What is sent to the objects of an accepted definition. */
+/** The requests for the objects of an accepted definition. */
 export interface InstanceStep {
   readonly method?: string;
   /** After the path of the objects; default: none. */

@@ -12,7 +12,7 @@ if (!isMainThread && (workerData as { continueKey?: unknown } | null)?.continueK
   const { parse } = JSON;
   JSON.parse = (text: string, ...rest: []) => {
     if (text.includes(throwsInThread)) {
-      // Before the request can go on.
+      // Before the request can continue.
       process.nextTick(() => {
         throw new Error('thrown on purpose');
       });

@@ -5,7 +5,7 @@ import { eventually } from './test-cluster.js';
 
 const pods = '/api/v1/namespaces/default/pods';
 
-/** Cases about node agents whose pods change their resources, or start anew as a whole. */
+/** Cases about node agents whose pods change their resources, or restart as a whole. */
 export function resizeCases(scene: () => AgentScene): void {
   it('gives running containers other resources, and starts those again that want it', async () => {
     const { admin, nodeName, create, untilPod, shell, kubectl, restartAgent } = scene();

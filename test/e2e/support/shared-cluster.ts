@@ -63,11 +63,11 @@ const kept = new Map<keyof typeof kinds, Promise<KeptCluster>>();
 
 /**
  * A running cluster that the files of this process use one after the other. Afterwards all objects of most kinds of
- * clusters are as they were. In a cluster with control loops or of another vendor, each file uses namespaces of its own,
- * and names of its own for whatever has no namespace, and removes objects that change the servers for everybody, such as
- * policies and webhooks. What the servers remember besides objects, such as counts of requests, stays. `stop` gives the
- * cluster back, with as many servers as it had; others, and those with flags of the file, end. A cluster with fewer
- * servers is not used again. A file that runs alone gets a cluster of its own.
+ * clusters are as they were. In a cluster with control loops or of another vendor, each file uses namespaces of its
+ * own, and names of its own for whatever has no namespace, and removes objects that change the servers for everybody,
+ * such as policies and webhooks. The state of the servers besides objects, such as counts of requests, stays. `stop`
+ * gives the cluster back, with as many servers as it had; others, and those with flags of the file, end. A cluster with
+ * fewer servers is not used again. A file that runs alone gets a cluster of its own.
  */
 export async function sharedCluster(kind: keyof typeof kinds): Promise<TestCluster> {
   if (process.env.PLINTH_TEST_GROUP !== '1') return TestCluster.start(kinds[kind]());

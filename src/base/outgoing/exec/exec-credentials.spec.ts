@@ -42,10 +42,7 @@ interface Run {
   readonly input?: string;
 }
 
-/**
- * The plugin of a kubeconfig, in a folder of its own, whose user has this `exec`, with the script and these prepared
- * outputs.
- */
+/** The plugin of a kubeconfig whose user has this `exec`, in a folder with its script and these prepared outputs. */
 function pluginOf(answers: readonly unknown[], exec: object = {}, cluster: object = {}, deps: PluginDependencies = {}) {
   const folder = join(directory, `case-${count++}`);
   mkdirSync(folder);

@@ -26,7 +26,7 @@ export async function slowStart(count: number, call: (index: number) => Promise<
   return { done: begun };
 }
 
-/** Calls `call` for every item, some at once, and goes on after failures. */
+/** Calls `call` for every item, some at once, and continues after failures. */
 export async function allOf<T>(items: readonly T[], call: (item: T) => Promise<void>): Promise<SlowStart> {
   const errors: unknown[] = [];
   let next = 0;

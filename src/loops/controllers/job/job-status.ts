@@ -22,7 +22,7 @@ export interface JobReport {
 }
 
 export interface RunResult {
-  /** How the job ends; undefined: it goes on. */
+  /** How the job ends; undefined: it continues. */
   readonly outcome: JobOutcome | undefined;
   /** Pods that are left to run, and that are being deleted, after this run. */
   readonly active: number;

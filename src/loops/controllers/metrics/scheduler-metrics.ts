@@ -1,9 +1,9 @@
 import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What came of an attempt to place a pod. */
+/** The result of an attempt to place a pod. */
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
-/** What a running scheduler shows of itself at each scrape. */
+/** The state of a running scheduler at each scrape. */
 export interface SchedulerCensus {
   /** Pods that wait, by their place in the queue. */
   readonly queues: Readonly<Record<'active' | 'backoff' | 'unschedulable' | 'gated', number>>;

@@ -33,8 +33,8 @@ export class NamespaceContent {
    * Requests the deletion of everything in the namespace and reports what is left. Pods go first: network policies and
    * quotas, which restrict them, stay until the last pod has gone.
    *
-   * @param isCurrent whether the intended namespace still exists and is terminating. It is asked after each read of the
-   *   content, so nothing in a later namespace of the same name is deleted.
+   * @param isCurrent whether the intended namespace still exists and is terminating. It is called after each read of
+   * the content, so nothing in a later namespace of the same name is deleted.
    * @param only storage names of the resources to check; all if unset.
    * @throws NamespaceGone when `isCurrent` returns false.
    */

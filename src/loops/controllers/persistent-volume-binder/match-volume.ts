@@ -95,8 +95,8 @@ function isBetter(volume: StoredVolume, best: StoredVolume): boolean {
 const reservationMs = 2000;
 
 /**
- * How much longer a new volume is kept from a claim that has waited for any volume, in milliseconds: whoever makes a
- * volume for a claim that names it makes that claim right after it.
+ * How much longer a new volume is kept from a claim that has waited for any volume, in milliseconds: a user who makes a
+ * volume for a claim that names it makes that claim right afterwards.
  */
 export function reservedMs(volume: StoredVolume, claim: StoredClaim, now: number): number {
   const made = Date.parse(volume.metadata.creationTimestamp ?? '');

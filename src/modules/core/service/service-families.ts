@@ -29,8 +29,8 @@ export function chooseFamilies(object: Service, old: Service | undefined, famili
 }
 
 /**
- * Whether a change leaves a service alone that prefers two families: it gets no second one because the cluster has two by
- * now, and loses none.
+ * Whether a service that prefers two families keeps its families in a change: it does not get a second one only because
+ * the cluster now has two, and it loses none.
  */
 export function keepsPreference({ spec }: Service, { spec: old }: Service): boolean {
   const prefers =

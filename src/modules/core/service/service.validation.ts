@@ -45,7 +45,7 @@ export function validateService(
   families: readonly IpFamilyName[],
   knownRanges: readonly string[] = [],
 ): FieldError[] {
-  // Addresses are looked at before everything else: their errors come alone.
+  // Addresses are validated first: if they have errors, only those are reported.
   const addressErrors = needsClusterIp(object) ? validateAddresses(object, undefined, families) : [];
   if (addressErrors.length > 0) return addressErrors;
   const errors: FieldError[] = [];

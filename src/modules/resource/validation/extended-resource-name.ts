@@ -14,7 +14,7 @@ export function validateExtendedResourceName(name: string, path: FieldPath): Fie
   if (!name.includes('/')) messages.push("a name must be a domain-prefixed path, such as 'example.com/my-prop'");
   else if (name.includes('kubernetes.io/')) messages.push('must not have "kubernetes.io/" domain');
   if (name.startsWith('requests.')) messages.push('must not have "requests." prefix');
-  // That an empty name has no domain says that it is empty.
+  // An empty name is reported as a name without a domain.
   messages.push(...(name === '' ? isQualifiedName(name).slice(1) : isQualifiedName(name)));
   return messages.map((message) => invalid(path, name, message));
 }

@@ -78,7 +78,7 @@ export async function containerConfigOf(input: ContainerInput): Promise<Containe
     command: (container.command ?? []).map((text) => expand(text, lookUp)),
     args: (container.args ?? []).map((text) => expand(text, lookUp)),
     workingDir: container.workingDir ?? '',
-    // What the pod itself says comes last, and so counts.
+    // The settings of the pod itself come last and so take precedence.
     envs: [...allocations.flatMap(({ envs }) => Object.entries(envs ?? {})), ...environment].map(([key, value]) => ({
       key,
       value: Buffer.from(value),

@@ -9,7 +9,7 @@ interface Handler {
  * Refuses a pod that wants a user namespace of its own: without one, root in its containers would be root of the machine.
  *
  * @param name of the handler of the runtime that runs the pod; empty: the default one
- * @param handlers what the runtime says of its handlers
+ * @param handlers the handlers as the runtime describes them
  * @throws Error always for such a pod: neither runtimes without user namespaces nor this agent can give it one
  */
 export function refuseUserNamespace({ spec }: Pod, name: string, handlers: readonly Handler[]): void {

@@ -110,7 +110,10 @@ export const createContainerRequest = message({
 export const stopContainerRequest = message({ containerId: scalar(1, 'string'), timeout: scalar(2, 'integer') });
 
 export const stateFieldOfContainer = 6;
-/** What lists of containers say, without what nobody reads: all of them are listed every second. */
+/**
+ * The fields of a list of containers that the agent reads; the others are skipped, since all containers are listed
+ * every second.
+ */
 export const container = message({
   id: scalar(1, 'string'),
   podSandboxId: scalar(2, 'string'),

@@ -118,7 +118,10 @@ export const idMessage = message({ id: scalar(1, 'string') });
 export const empty = message({});
 
 export const stateFieldOfSandbox = 3;
-/** What lists of sandboxes say, without what nobody reads: all of them are listed every second. */
+/**
+ * The fields of a list of sandboxes that the agent reads; the others are skipped, since all sandboxes are listed every
+ * second.
+ */
 export const sandbox = message({
   id: scalar(1, 'string'),
   state: scalar(stateFieldOfSandbox, 'integer'),

@@ -65,7 +65,7 @@ export class VolumesInUse {
     return csiUniqueName(source, this.dependencies.labelPrefix);
   }
 
-  /** The Node object from the API, which may have been created anew. */
+  /** The Node object from the API, which may have been deleted and created again. */
   seen({ status }: Node): void {
     this.reported = [...(status?.volumesInUse ?? [])].sort().join();
     if (this.reported !== this.names.join()) void this.refresh();

@@ -25,7 +25,7 @@ export interface DeviceRegistrationDependencies {
   readonly logger: Logger;
 }
 
-/** The socket at which plugins expect the agent. They register again when it is created anew. */
+/** The socket at which plugins expect the agent. They register again when it is recreated. */
 const socketName = 'kubelet.sock';
 /** How long a plugin may be away until the node no longer has its devices. */
 const graceMs = 300_000;
@@ -42,7 +42,7 @@ export class DeviceRegistration {
   async start(): Promise<void> {
     const { folder } = this.dependencies;
     await fs.mkdir(folder, { recursive: true, mode: 0o750 });
-    // Plugins create their sockets anew as well when they notice that the agent has restarted.
+    // Plugins also recreate their sockets when they notice that the agent has restarted.
     for (const entry of await fs.readdir(folder, { withFileTypes: true }))
       if (entry.isSocket()) await fs.rm(join(folder, entry.name), { force: true });
     const grpc = (await import('@grpc/grpc-js')).default;

@@ -72,7 +72,7 @@ export class GrpcConnection {
     });
   }
 
-  /** Hands over the messages of an answer that goes on, until it ends or the signal is aborted. @throws GrpcError */
+  /** Hands over the messages of a streamed response, until it ends or the signal is aborted. @throws GrpcError */
   follow<ReqIn, ReqOut, ResOut, ResIn>(
     method: string,
     request: WireMessage<ReqOut, ReqIn>,

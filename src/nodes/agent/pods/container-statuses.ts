@@ -44,7 +44,7 @@ export interface StatusInput {
   readonly before: readonly ContainerStatus[];
   /** No container of the pod runs, and none will run again. */
   readonly isOver: boolean;
-  /** All containers were removed because the whole pod starts anew. */
+  /** All containers were removed because the whole pod restarts. */
   readonly isRestartingAll: boolean;
   /** The resources that the container has; undefined: those in its declaration. */
   readonly actualOf: (container: string) => Resources | undefined;

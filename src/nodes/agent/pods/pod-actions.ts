@@ -66,7 +66,7 @@ export interface PodActions {
   readonly starts: readonly ContainerStart[];
   /** Runs that get other resources without a restart. */
   readonly updates: readonly ContainerUpdate[];
-  /** Runs to remove, in this order, so that the whole pod starts anew in its sandbox. No other action is taken then. */
+  /** Runs to remove, in this order, so that the whole pod restarts in its sandbox. No other action is taken then. */
   readonly resets: readonly RuntimeContainer[];
   /** Whether all init containers have completed, as far as the runtime knows. */
   readonly isInitialized: boolean;
@@ -127,7 +127,8 @@ function withoutSandbox({ pod, runtime }: ActionInput, all: readonly DeclaredCon
 }
 
 /**
- * All runs of a pod that starts anew because of how one of its containers ended. Runs that caused it are removed last.
+ * All runs of a pod that restarts as a whole because of how one of its containers ended. Runs that caused it are
+ * removed last.
  */
 function resetsOf(all: readonly DeclaredContainer[], runtime: RuntimePod): RuntimeContainer[] {
   const isSource = (declared: DeclaredContainer) => {

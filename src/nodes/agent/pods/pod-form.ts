@@ -22,7 +22,7 @@ export interface DeclaredContainer {
   readonly container: Container | EphemeralContainer;
 }
 
-/** The reason in the statuses of containers that ended because their whole pod starts anew. */
+/** The reason in the statuses of containers that ended because their whole pod restarts. */
 export const restartingAllReason = 'RestartingAllContainers';
 
 export function roleOfInit(container: Container): 'init' | 'sidecar' {
@@ -38,7 +38,7 @@ export function declaredContainers({ spec }: Pod): DeclaredContainer[] {
   ];
 }
 
-/** Whether the whole pod starts anew after a container ended like this. */
+/** Whether the whole pod restarts after a container ended like this. */
 export function restartsAll(declared: DeclaredContainer, exitCode: number): boolean {
   return declared.role !== 'ephemeral' && restartRuleAction(declared.container, exitCode) === restartAllAction;
 }

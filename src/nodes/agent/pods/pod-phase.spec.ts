@@ -35,7 +35,7 @@ describe('the phase of a pod', () => {
       assert.equal(of(spec, [], [status('a', ended(2))]), 'Failed', action);
     }
     const init = { initContainers: [{ name: 'i', image: 'i' }] };
-    // A container that was removed because the whole pod starts anew does not count as failed.
+    // A container that was removed because the whole pod restarts does not count as failed.
     const removed = { terminated: { exitCode: 137, reason: 'RestartingAllContainers' } };
     const waiting = (name: string) => status(name, { waiting: {} }, removed);
     assert.equal(of({ ...init, restartPolicy: 'Never' }, [waiting('i')], [waiting('a')]), 'Running');

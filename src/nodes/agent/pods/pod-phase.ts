@@ -50,6 +50,6 @@ function isWaitingForFirst(state: ContainerStatus['state'], lastState: Container
 
 function exitOf({ state, lastState }: ContainerStatus): number | undefined {
   const ended = state.terminated ?? (state.waiting ? lastState.terminated : undefined);
-  // A container that ended only because the whole pod starts anew has no exit code of its own.
+  // A container that ended only because the whole pod restarts has no exit code of its own.
   return ended?.reason === restartingAllReason ? undefined : ended?.exitCode;
 }

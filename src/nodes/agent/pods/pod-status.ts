@@ -143,7 +143,7 @@ function conditionsOf(
   return verdicts.map(([type, verdict]) => conditionOf(type, verdict, pod, before, now));
 }
 
-/** A pod that may start anew as a whole shows whether it does. */
+/** A pod that may restart as a whole reports whether it does. */
 function restartVerdicts(pod: Pod, phase: PodPhase, isRestartingAll: boolean): [string, Verdict][] {
   if (!mayRestartAll(pod)) return [];
   const type = 'AllContainersRestarting';

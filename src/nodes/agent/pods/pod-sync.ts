@@ -114,7 +114,7 @@ export class PodSync {
     await publish(runtime);
     await this.removeOldRuns(runtime);
     if (!(await this.resizer.finish(pod, runtime))) this.wakeAt(timers.now() + resizeMs);
-    // All containers are removed; the pod starts anew at once.
+    // All containers are removed; the pod restarts at once.
     if (this.isRestartingAll) this.wakeAt(timers.now());
     const { activeDeadlineSeconds } = pod.spec;
     if (activeDeadlineSeconds) this.wakeAt(this.startTime + Number(activeDeadlineSeconds) * 1000);
@@ -196,7 +196,7 @@ export class PodSync {
     return true;
   }
 
-  /** Ends and removes runs, without waiting for them to end, so that the whole pod starts anew. Its sandbox stays. */
+  /** Ends and removes runs, without waiting for them to end, so that the whole pod restarts. Its sandbox stays. */
   private async reset(
     pod: Pod,
     runtime: RuntimePod,

@@ -31,7 +31,7 @@ export class RemovedPods {
     this.removedAt.set(uid, this.timers.elapsed());
   }
 
-  /** The uids of removed pods of which something is there again. Checks only from time to time. */
+  /** The uids of removed pods of which something exists again. Checks only from time to time. */
   async comeBack(): Promise<readonly string[]> {
     const now = this.timers.elapsed();
     if (now < this.dueAt) return [];
@@ -43,7 +43,7 @@ export class RemovedPods {
       for (const uid of await this.cgroups.podUids(this.podsCgroup)) found.add(uid);
     }
     for (const [uid, at] of this.removedAt) {
-      // What is there is removed first, however long that takes.
+      // Existing remains are removed first, however long that takes.
       if (now - at <= rememberedMs || found.has(uid)) continue;
       await this.folders.forgetRemoved(uid);
       this.removedAt.delete(uid);

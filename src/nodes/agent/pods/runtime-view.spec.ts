@@ -11,7 +11,7 @@ const labels = {
   [runtimeLabels.podNamespace]: 'default',
 };
 
-/** The state in which the view has a container of which the runtime says this. */
+/** The state in the view of a container that the runtime reports like this. */
 async function seenState(status: Partial<ContainerStatus>): Promise<number | undefined> {
   const { exited } = containerStates;
   const known = { id: 'c1', state: exited, createdAt: 1, startedAt: 0, finishedAt: 2, labels, ...status };

@@ -47,7 +47,7 @@ export class StatusWriter {
     },
   ) {}
 
-  /** The object to write to, which a static pod gets late, and again when its mirror is made anew. */
+  /** The object to write to, which a static pod gets late, and again when its mirror is recreated. */
   aim(target: StatusTarget | undefined): void {
     if (target?.uid !== this.target?.uid) {
       this.written = '';

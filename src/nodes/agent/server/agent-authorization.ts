@@ -50,8 +50,8 @@ export function agentSubresourcesOf(path: string): string[] {
 }
 
 /**
- * The right that a request needs. Whoever opens a stream can change what runs in a container, so that is a `create` whatever
- * its method: WebSockets begin with a GET.
+ * The right that a request needs. A client that opens a stream can change what runs in a container, so that is a
+ * `create` whatever its method: WebSockets begin with a GET.
  */
 export function agentVerbOf(method: string, opensStream: boolean): string {
   return opensStream ? 'create' : (verbs[method] ?? 'get');

@@ -6,8 +6,8 @@ import { CallerRefusal } from './caller-refusal.js';
 const limits = { calls: 8, waiting: 64 };
 
 /**
- * Reviews by the API of what strangers send to the port of the agent. They are limited: whoever sends many wrong tokens must
- * neither keep the lease of the node from being renewed nor fill the memory.
+ * Reviews by the API of what strangers send to the port of the agent. They are limited: a client that sends many wrong
+ * tokens must neither prevent the renewal of the node's lease nor fill the memory.
  */
 export class Reviews {
   private readonly seats = new CallSeats(limits);

@@ -28,7 +28,7 @@ export interface ForwarderDependencies {
 
 const attemptMs = 2_000;
 const attempts = 3;
-/** How long a server is asked last after it failed. */
+/** How long a server that failed is queried after all others. */
 const avoidMs = 5_000;
 const cacheEntries = 10_000;
 const cacheBytesEach = 4_096;
@@ -137,7 +137,7 @@ export class Forwarder {
     return answer;
   }
 
-  /** The servers in random order, those that failed lately last. A single server is asked twice. */
+  /** The servers in random order, those that failed lately last. A single server is queried twice. */
   private inTurn(): readonly UpstreamServer[] {
     const { options, timers, random } = this.dependencies;
     const now = timers.elapsed();

@@ -18,7 +18,7 @@ export interface ZoneSettings {
   readonly ownService: string;
 }
 
-/** What is asked. */
+/** The question of the query. */
 export interface Question {
   /** In lower case. */
   readonly labels: readonly string[];

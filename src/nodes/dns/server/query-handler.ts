@@ -61,8 +61,8 @@ export class QueryHandler {
   }
 
   /**
-   * The answer to a message; undefined if it deserves none. At once for names of the cluster and kept answers, later for names that
-   * other servers are asked for. Never throws.
+   * The answer to a message; undefined if it deserves none. At once for names of the cluster and kept answers, later
+   * for names that are queried from other servers. Never throws.
    */
   handle(message: Buffer, source: QuerySource): Buffer | undefined | Promise<Buffer | undefined> {
     const { metrics, timers } = this.dependencies;

@@ -28,7 +28,7 @@ export function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** The rules of a chain. @param policies all that choose the pods and say something of the direction, in any order */
+/** The rules of a chain. @param policies all that select the pods and have rules for the direction, in any order */
 export function policyChain(policies: readonly PolicyView[], direction: Direction, family: Family): PolicyChain {
   const writer = new ChainWriter(direction, family);
   const sorted = [...policies].sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -17,8 +17,8 @@ export interface WantedPolicies {
 const directions = ['ingress', 'egress'] as const satisfies readonly Direction[];
 
 /**
- * Policies, and the pods and namespaces of the cluster as far as they matter for the pods of one node. A changed pod costs one look
- * at each set; policies, namespaces and pods of this node have the chains made anew.
+ * Policies, and the pods and namespaces of the cluster as far as they matter for the pods of one node. A changed pod
+ * costs one look at each set; policies, namespaces and pods of this node cause the chains to be rebuilt.
  */
 export class PolicyState {
   private readonly pods = new Map<string, PodView>();

@@ -102,7 +102,7 @@ export class PolicyTable {
       `add set ${table} same { type ${address} . ${address} ; }`,
       `add map ${table} ingress { type ${address} : verdict ; }`,
       `add map ${table} egress { type ${address} : verdict ; }`,
-      // What the node itself sends and gets passes other hooks.
+      // Packets that the node itself sends and receives pass other hooks.
       `add chain ${table} forward { type filter hook forward priority 10 ; }`,
       rule('ct state established,related accept'),
       // Between pods of one bridge these pass here, too; without them no address is found.

@@ -31,7 +31,7 @@ export interface PolicyView {
   /** Namespace and name, with a slash between. */
   readonly name: string;
   readonly subjects: PodChoice;
-  /** Undefined: the policy says nothing of connections in that direction. */
+  /** Undefined: the policy has no rules for connections in that direction. */
   readonly ingress: readonly NetworkPolicyRule[] | undefined;
   readonly egress: readonly NetworkPolicyRule[] | undefined;
 }

@@ -7,7 +7,7 @@ import { serviceRules } from '../rules/service-rules.js';
 import { servicePortsOf } from '../rules/service-view.js';
 import { usableTargets } from '../rules/usable-targets.js';
 
-/** A service with one port, `http` of TCP from 80 to 8080, and what a test says. */
+/** A service with one port, `http` (TCP, 80 to 8080), and the fields that a test sets. */
 export function sampleService(spec: object = {}, ingress: readonly object[] = []): Service {
   return {
     metadata: { namespace: 'web', name: 'shop', uid: 'u-shop' },
@@ -41,7 +41,9 @@ export function sampleSlice(endpoints: readonly object[], more: object = {}): En
   } as unknown as EndpointSlice;
 }
 
-/** What a service has in the table of the node `here`, which is in the zone `east` and has the address 192.0.2.1. */
+/**
+ * The entries of a service in the table of the node `here`, which is in the zone `east` and has the address 192.0.2.1.
+ */
 export function rulesOf(service: Service, slices: readonly EndpointSlice[], family: Family = 'IPv4'): ServiceRules {
   const views = slices.flatMap((slice) => {
     const view = sliceView(slice);

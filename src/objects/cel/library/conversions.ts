@@ -64,7 +64,7 @@ function decodeUtf8(value: Uint8Array): string {
   }
 }
 
-/** Reads a literal when the expression is compiled, so that its author hears of a wrong one. */
+/** Reads a literal when the expression is compiled, so that its author gets an error for an invalid one. */
 function literal(name: string, read: (text: string) => Value): Overload['specialize'] {
   return ([text]) => {
     if (typeof text !== 'string') return undefined;

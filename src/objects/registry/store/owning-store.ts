@@ -43,7 +43,7 @@ export class OwningStore extends Store {
     const transform = async (live: ApiObject | undefined) => {
       const made = await options.transform(live);
       if (made === live) return made;
-      // What was made may share its metadata with the live object.
+      // The object that was made may share its metadata with the live object.
       const next = { ...made, metadata: { ...made.metadata } };
       this.record(live, next, options.subresource);
       return next;

@@ -169,7 +169,8 @@ async function transformMissing(
     const detail = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
     throw conflictError(dependencies.groupResource, name, detail);
   }
-  // The version of a removed object has no meaning for the new one, but what is no version is a mistake of the client.
+  // The version of a removed object has no meaning for the new one, but a text that is not a version is a mistake of
+  // the client.
   parseResourceVersion(object.metadata.resourceVersion, '');
   delete object.metadata.resourceVersion;
   await dependencies.definition.strategy.prepareRules?.();

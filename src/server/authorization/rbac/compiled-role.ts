@@ -81,7 +81,7 @@ export class CompiledRole {
     return role;
   }
 
-  /** The rules as they were written. Those of a role whose rules are packed are read anew. */
+  /** The rules as they were written. Those of a role whose rules are packed are read again. */
   get rules(): readonly PolicyRule[] {
     return this.listed instanceof PackedPart ? (this.listed.value as readonly PolicyRule[]) : this.listed;
   }

@@ -62,8 +62,8 @@ export class PolicyInformer {
   }
 
   /**
-   * Reads the roles and bindings of a namespace that found no room before, as long as there is room now. What has
-   * changed meanwhile is left to the change log.
+   * Reads the roles and bindings of a namespace that found no room before, as long as there is room now. Changes that
+   * happen meanwhile come from the change log.
    */
   async readLeftOut(namespace: string, signal: AbortSignal): Promise<void> {
     const { memory } = this.index;

@@ -33,8 +33,8 @@ export class EventPiece {
 }
 
 /**
- * Events that wait to be written, copied into {@link AnswerBlocks}. Whoever writes a piece gives its block back once it
- * was sent.
+ * Events that wait to be written, copied into {@link AnswerBlocks}. The code that writes a piece returns its block once
+ * the piece was sent.
  */
 export class PendingEvents {
   private readonly whole: EventPiece[] = [];

@@ -16,7 +16,7 @@ export interface RunForm {
   readonly encode: (run: Run, forms: KeptForms | undefined, sink: ByteSink) => Validity | undefined;
 }
 
-/** What a request says about the objects of its list, its user and the time. */
+/** The objects of the list, the user and the time of a request. */
 export interface Packing extends Pick<ResourceRequest, 'resource'> {
   readonly context: Pick<ResourceRequest['context'], 'user'>;
   readonly services: Pick<ResourceRequest['services'], 'clock'>;
@@ -24,9 +24,9 @@ export interface Packing extends Pick<ResourceRequest, 'resource'> {
 
 /** How many runs are found before other requests have their turn. */
 const foundAtOnce = 32;
-/** What is true for less time, in milliseconds, is not kept. */
+/** Runs that are valid for less than this time, in milliseconds, are not kept. */
 const leastValidity = 5_000;
-/** What is not kept is compressed together, about so many bytes at once. */
+/** Runs that are not kept are compressed together, about this many bytes at once. */
 const joinedBytes = 128 * 1024;
 
 /** Compresses the runs of pages, or finds them compressed, in turns with other requests. */

@@ -66,7 +66,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const { services, context, resource, store, reply } = request;
   const isWebSocket = wantsWebSocket(reply.raw);
   const accepted = negotiateWatch(request);
-  // A watch has no pages, but a limit that is no number is a mistake all the same.
+  // A watch has no pages, but a limit that is not a number is still a mistake.
   checkNumbers(context, services);
   const options = parseWatchOptions(services, context);
   const startedAt = performance.now();

@@ -26,8 +26,8 @@ const deflate = promisify(deflateRaw);
 const blockOptions = { ...gzipOptions, chunkSize: 16 * 1024, finishFlush: constants.Z_SYNC_FLUSH } as const;
 
 /**
- * To compress a usual run takes a tenth of a millisecond. To have another thread do it costs the process twice as much in
- * addition. What can't be compressed takes 10 ms at this length.
+ * To compress a usual run takes a tenth of a millisecond. To have another thread do it costs the process twice as much
+ * in addition. Data that can't be compressed takes 10 ms at this length.
  */
 const mostBytesInLoop = 256 * 1024;
 

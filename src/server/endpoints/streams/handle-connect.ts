@@ -18,7 +18,7 @@ export async function handleConnect(request: ResourceRequest, subresource: Conne
   const { services, context, http, reply } = request;
   const isProxy = subresource.target === 'proxy';
   if (!isProxy && http.method !== 'GET' && http.method !== 'POST') throw methodNotAllowedError();
-  // Whoever asks for a dry run must not run anything.
+  // A client that requests a dry run must not run anything.
   if (context.query.getAll('dryRun').some((value) => value !== '')) throw badRequestError('dryRun is not supported');
   const upgrade = upgradeOf(reply.raw);
   if (upgrade !== undefined) checkOrigin(upgrade);

@@ -15,8 +15,8 @@ const sharedKinds: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Runs `decode`. A 400 for a body of another kind says whether its version has such a kind at all: who has misspelt a
- * kind reads that it does not exist, and who has sent it to the wrong path that it does not fit.
+ * Runs `decode`. A 400 for a body of another kind says whether its version has such a kind at all: a client that
+ * misspelt a kind reads that it does not exist, and a client that sent it to the wrong path reads that it does not fit.
  */
 export function withUnknownKind<T>(registry: ResourceRegistry, expected: GroupVersionKind, decode: () => T): T {
   try {

@@ -207,7 +207,7 @@ export class WritePipeline {
       const body = await this.admit(object, live);
       next = toServed(resource, subresource.write(this.request.context, cloneJson(parent), body));
       if (hasManagedFields) setManagedFields(next, managedFields);
-      // What is written through a body of another kind has no owner (specification 5.9.9).
+      // Fields that are written through a body of another kind have no owner (specification 5.9.9).
       else if (subresource.type === 'view') await trackFields(this.request, this.options, live?.requested, next);
     } else {
       // Before admission: a client does not own what plugins and webhooks add to its object.

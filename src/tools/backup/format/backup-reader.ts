@@ -237,7 +237,7 @@ class SectionReading {
   }
 }
 
-/** Splits the data of blocks into lines, which may go on in the next block. */
+/** Splits the data of blocks into lines, which may continue in the next block. */
 class Lines {
   private rest: Buffer[] = [];
   private restSize = 0;

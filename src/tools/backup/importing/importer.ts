@@ -17,7 +17,7 @@ import { isDefinitions, objectKeyOf, type Present, type PresentObjects, type Tar
 
 export interface ImportSettings extends TakingOptions, KindNames {
   readonly namespaces: readonly string[];
-  /** What to do with objects that the cluster has already. */
+  /** What to do with objects that already exist in the cluster. */
   readonly existing: 'skip' | 'update' | 'fail';
   readonly withStatus: boolean;
   /** Whether only to plan, with every new object tried by the server. */
@@ -76,7 +76,7 @@ function chooseSections({ sections }: Contents, options: ImportSettings, reader:
   return { sections: kinds, notTaken: notTaken.filter(({ why }) => why === 'excluded') };
 }
 
-/** How many times the cluster is asked whether it serves new kinds. */
+/** How often to check whether the cluster serves new kinds. */
 const mostLooks = 20;
 
 class Run {

@@ -20,8 +20,8 @@ export interface RestoreDependencies {
 }
 
 /**
- * Carries out a plan. A failure is reported, and the other steps go on. Each write names the version of the object that
- * it replaces: nothing that changed since the plan was made is overwritten.
+ * Carries out a plan. A failure is reported, and the other steps continue. Each write names the version of the object
+ * that it replaces: nothing that changed since the plan was made is overwritten.
  */
 export async function* restore(dependencies: RestoreDependencies): AsyncGenerator<StepResult> {
   /** Namespaces that a dry run only pretends to make. */

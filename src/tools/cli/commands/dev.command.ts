@@ -255,7 +255,7 @@ async function publishInfo(
 ): Promise<void> {
   const { publishClusterInfo } = await import('../cluster-info.js');
   await publishClusterInfo(options, info, logger, {
-    // What somebody has published for the nodes of other machines stays.
+    // A document that somebody published for the nodes of other machines stays.
     replaces: (document) => publishedServers(document).every(isLoopback),
     grantsNodeAgents: true,
     grantsProxies,

@@ -78,7 +78,7 @@ async function issuerOf(files: OwnFiles, authority: string): Promise<KeyPair | u
 
 const serverUsage = '1.3.6.1.5.5.7.3.1';
 
-/** What a certificate says, as a request for another one. */
+/** The content of a certificate, as a request for a new one. */
 function requestOf(certificate: X509Certificate): CertificateRequest {
   const fields = certificate.subject.split('\n').map((line) => {
     const equals = line.indexOf('=');

@@ -149,7 +149,7 @@ export function evictRequest(podPath: string, pod: unknown): ActionRequest {
 
 const mostOfName = 52;
 
-/** The job that `kubectl create job --from` would make of a CronJob. */
+/** The job that `kubectl create job --from` would create from a CronJob. */
 export function jobOf(cronJob: unknown, suffix: string): { readonly name: string; readonly body: object } {
   const template = dig(cronJob, 'spec', 'jobTemplate');
   const own = textAt(cronJob, 'metadata', 'name');

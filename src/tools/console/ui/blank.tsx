@@ -8,7 +8,7 @@ interface BlankProps {
   readonly children?: ComponentChildren;
 }
 
-/** Stands where there is nothing to show, and says what to do. */
+/** A placeholder for an empty list, with a hint what to do. */
 export function Blank({ icon = 'search', title, children }: BlankProps) {
   return (
     <div class="blank">
@@ -19,7 +19,7 @@ export function Blank({ icon = 'search', title, children }: BlankProps) {
   );
 }
 
-/** Stands where lines of text will be. */
+/** A placeholder for lines of text that are being loaded. */
 export function Skeleton({ lines = 6 }: { readonly lines?: number }) {
   return (
     <div class="skeleton" role="status" aria-label="Loading">

@@ -16,7 +16,7 @@ interface BoundaryState {
 }
 
 /**
- * Keeps a fault of what it holds from the rest of the page: in its place stands a message, with ways to go on. The
+ * Keeps a fault of what it holds from the rest of the page: in its place stands a message, with ways to continue. The
  * browser's console has the fault itself.
  */
 export class Boundary extends Component<BoundaryProps, BoundaryState> {

@@ -216,7 +216,7 @@ interface ChangeItemProps {
   readonly showsNamespace: boolean;
 }
 
-/** How many fields are shown before the others are asked for. */
+/** How many fields are shown before the user asks for the others. */
 const fewFields = 4;
 
 function ChangeItem({ change, withStatus, showsNamespace }: ChangeItemProps) {

@@ -25,7 +25,7 @@ const [width, height] = [600, 120];
 /** The shortest span that is drawn, so that the first points don't jump, in milliseconds. */
 const shortestMs = 120_000;
 
-/** Lines over time. What they show stands beside them as text, and under the pointer for each moment. */
+/** Lines over time. Their values are shown beside them as text, and under the pointer for each moment. */
 export function Chart({ title, lines, text, gapMs, isBinary = false }: ChartProps) {
   const pointed = useSignal<number | undefined>(undefined);
   const measured = lines.filter(({ look }) => look !== 'limit');

@@ -39,7 +39,7 @@ export function chosenColumns(columns: readonly Column[], { hidden, isWide }: Li
 const first: readonly string[] = ['Status', 'Ready', 'Type', 'Reason', 'Message', 'Age', 'Restarts'];
 
 /**
- * The columns for which there is room: the last ones go first, what says how things stand goes last.
+ * The columns for which there is room: the last ones are dropped first, the status last.
  *
  * @param widths of the columns in pixels
  */

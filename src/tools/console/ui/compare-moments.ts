@@ -17,7 +17,7 @@ export interface Compared {
   readonly from: { readonly time: number; readonly version: string };
   /** The version of the second moment; empty: now. */
   readonly to: string;
-  /** Whether kinds that change all the time and say little are compared, too. */
+  /** Whether kinds that change all the time and have little content are compared, too. */
   readonly withBookkeeping: boolean;
 }
 

@@ -42,7 +42,7 @@ const pauseMs = 1000;
  * Adds a debugging container to a pod and waits until it runs.
  *
  * @param path of the pod
- * @param says what it waits for, each time that this changes
+ * @param says is called with what it waits for, each time that this changes
  * @returns its name
  * @throws ApiFault when the server refuses it, Error when it ends at once
  */

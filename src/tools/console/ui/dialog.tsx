@@ -22,7 +22,7 @@ export function Dialog({ title, close, children }: DialogProps) {
   }, []);
   const leave = (event: Event) => {
     event.preventDefault();
-    // The dialog is gone before the page hears of the key, which is not for the page.
+    // The dialog has closed before the page receives the key, which is not meant for the page.
     event.stopPropagation();
     close();
   };

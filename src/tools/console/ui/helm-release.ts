@@ -29,7 +29,7 @@ export interface HelmRelease {
 
 export const helmSecretType = 'helm.sh/release.v1';
 
-/** More than this, unpacked, is no release: the page would stand still. A Secret has at most 1 MiB. */
+/** Anything larger than this, unpacked, is not a release: the page would freeze. A Secret has at most 1 MiB. */
 export const mostUnpacked = 32 * 1024 * 1024;
 
 /** No chart nests its values nearly as deeply. */
@@ -73,7 +73,7 @@ export function newestOf(revisions: readonly HelmRevision[]): readonly HelmRevis
  * Reads the release that a Secret holds. Nothing of it is executed.
  *
  * @param data the value `release` of the Secret, as the API sends it
- * @throws Error for anything that is no release
+ * @throws Error for anything other than a release
  */
 export async function readRelease(data: string): Promise<HelmRelease> {
   // Helm packs, encodes, and the API encodes once more.

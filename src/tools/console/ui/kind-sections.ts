@@ -13,7 +13,7 @@ import {
 import { dig, entriesAt, listAt, textAt } from './dig.js';
 import { cronJobSections, jobSections, podSections, workloadSections } from './workload-sections.js';
 
-/** What people want to know of an object first, by its kind. */
+/** What users want to know first about an object, by its kind. */
 export function sectionsOf(resource: string, object: unknown): readonly Section[] {
   const namespace = textAt(object, 'metadata', 'namespace');
   const make = Object.hasOwn(makers, resource) ? makers[resource] : undefined;

@@ -20,7 +20,7 @@ export function LogsTab({ route, object }: { readonly route: ObjectRoute; readon
   const pods = useSignal<readonly unknown[] | undefined>(isPod ? [object] : undefined);
   const problem = useSignal('');
   const selector = isPod ? '' : selectorText(route.resource, object);
-  // A pod's containers don't change, but its status tells of new runs.
+  // A pod's containers don't change, but its status reports new runs.
   const runs = isPod ? textAt(object, 'metadata', 'resourceVersion') : '';
   useEffect(() => {
     if (isPod) pods.value = [object];

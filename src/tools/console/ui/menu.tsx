@@ -5,7 +5,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 interface MenuProps {
   /** What the button shows. */
   readonly label: ComponentChildren;
-  /** The name of the button, where what it shows is no text. */
+  /** The name of the button, if its content is not text. */
   readonly name?: string;
   readonly title?: string;
   readonly kind?: 'plain' | 'main' | 'usual';

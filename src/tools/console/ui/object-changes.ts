@@ -12,7 +12,7 @@ export interface ObjectChange {
   readonly before: ApiObject | undefined;
   readonly after: ApiObject | undefined;
   readonly changes: readonly Change[];
-  /** The field managers that wrote between the two moments; empty where nobody can tell: of deleted objects. */
+  /** The field managers that wrote between the two moments; empty if unknown, as for deleted objects. */
   readonly writers: readonly string[];
   /** When it was last written, in RFC 3339; empty where that is not known. */
   readonly time: string;
@@ -78,7 +78,7 @@ function writersSince(
     typeof entry.time === 'string' ? Date.parse(entry.time) >= since : !known.has(nameOfEntry(entry)),
   );
   const byTime = entries.toSorted((a, b) => (String(a.time) < String(b.time) ? 1 : -1));
-  // Who wrote more than the status comes first.
+  // Managers that wrote more than the status come first.
   const ordered = byTime.toSorted((a, b) => Number(a.subresource === 'status') - Number(b.subresource === 'status'));
   const writers = new Set(ordered.map(({ manager }) => (typeof manager === 'string' ? manager : '')).filter(Boolean));
   return { writers: [...writers], time: byTime[0]?.time ?? '' };

@@ -158,7 +158,7 @@ interface ConflictProps {
   readonly restart: () => void;
 }
 
-/** Shows that somebody else changed or deleted the object, and offers how to go on. */
+/** Shows that somebody else changed or deleted the object, and offers ways to continue. */
 function Conflict({ version, liveVersion, isDeleted, before, after, keep, restart }: ConflictProps) {
   return (
     <section class="conflict" role="alert">

@@ -1,7 +1,7 @@
 import type { Api } from './api.js';
 import { anyItem, type Step } from './yaml-path.js';
 
-/** What a schema of the server's OpenAPI says of a value. */
+/** The description of a value in the server's OpenAPI. */
 export interface Schema {
   readonly type?: string;
   readonly format?: string;

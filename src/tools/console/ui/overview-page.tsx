@@ -180,7 +180,7 @@ function Bar({ parts }: { readonly parts: readonly (readonly [Tone, number])[] }
   );
 }
 
-/** What is said where no pod has a problem. */
+/** The text that is shown if no pod has a problem. */
 function fineText({ columns, all }: LiveTable): string {
   if (all.length === 0) return 'There are no pods yet';
   const { busy, warn } = countPods(columns, all).byTone;

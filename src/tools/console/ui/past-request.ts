@@ -1,4 +1,4 @@
-/** What becomes of a request while the page shows the past. */
+/** How a request is treated while the page shows the past. */
 export type PastRequest =
   /** It is about the present, or does not depend on the time. */
   | { readonly kind: 'pass' }

@@ -8,7 +8,7 @@ import { api } from './session.js';
 
 const podKind = { group: '', version: 'v1', resource: 'pods' };
 
-/** Why pods do not run, in the words of whoever reported it: by the key of the problem. */
+/** Why pods do not run, in the words of the component that reported it, by the key of the problem. */
 export function usePodReasons(problems: readonly PodProblem[]): Readonly<Record<string, string>> {
   const reasons = useSignal<Readonly<Record<string, string>>>({});
   const wanted = problems.map(keyOfProblem).join('\n');
@@ -21,7 +21,7 @@ export function usePodReasons(problems: readonly PodProblem[]): Readonly<Record<
           reasons.value = { ...reasons.value, [keyOfProblem(problem)]: podState(pod).why };
         },
         () => {
-          // It is gone, or may not be read: the word of the table has to do.
+          // It is gone, or may not be read: only the status of the table is known.
         },
       );
     }

@@ -5,7 +5,7 @@ import { type Tone, toneOfWord } from './status.js';
 export interface State {
   readonly tone: Tone;
   readonly word: string;
-  /** A sentence of whoever reported it; empty where there is none. */
+  /** The message of the component that reported it; empty if there is none. */
   readonly why: string;
 }
 

@@ -13,7 +13,7 @@ export function providerAnswer(): string | undefined {
   return location.pathname === callbackPath ? location.search : undefined;
 }
 
-/** Goes to the provider. What the page shows now is shown again after the login. */
+/** Goes to the provider. The present page is shown again after the login. */
 export function leaveFor(url: string, key: string): void {
   const flow: Flow = { key, fragment: location.hash };
   sessionStorage.setItem(flowName, JSON.stringify(flow));

@@ -22,7 +22,7 @@ export interface SearchState {
   readonly bySqlMs?: number;
 }
 
-/** Kinds that say nothing by their names, or exist a thousandfold. */
+/** Kinds whose names are meaningless, or that have thousands of objects. */
 const skipped: ReadonlySet<string> = new Set(['events', 'componentstatuses', 'leases']);
 /** Objects of one kind that are looked through, in pages. */
 const mostOfKind = 5000;

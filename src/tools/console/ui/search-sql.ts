@@ -2,7 +2,7 @@ import { type Kind, kindOf } from './kinds.js';
 import type { FoundObject } from './search-all.js';
 import type { SqlTables } from './sql-completion.js';
 
-/** Views of kinds that say nothing by their names, or exist a thousandfold. */
+/** Views of kinds whose names are meaningless, or that have thousands of objects. */
 const skipped = /^(?:events|leases|componentstatuses)(?:_|$)/;
 /** Columns that the view of a kind has, and others in the schema do not. */
 const ofKind = ['namespace', 'name', 'uid', 'object'];
@@ -39,7 +39,7 @@ export function searchQuestion(
 /** The objects in an answer to {@link searchQuestion}; those of kinds that the page does not know are left out. */
 export function foundIn(rows: readonly (readonly (string | null)[])[], kinds: readonly Kind[]): FoundObject[] {
   return rows.flatMap(([view, namespace, name, apiVersion, kindName]) => {
-    // An encrypted object shows nothing but its name: its view tells the kind.
+    // An encrypted object shows nothing but its name: its view determines the kind.
     const kind =
       (kindName && kindOf(kinds, apiVersion ?? '', kindName)) ||
       kinds.find((each) => viewsOf(each).includes(view ?? ''));

@@ -160,7 +160,7 @@ export async function logout(): Promise<void> {
 
 let isLeaving = false;
 
-/** Forgets all that the page knows, by loading it anew. */
+/** Forgets everything that the page knows, by reloading it. */
 function leave(): void {
   isLeaving = true;
   key = undefined;

@@ -10,7 +10,7 @@ const warn = /^(?:Warning|NotReady|Unknown|Lost|.*,SchedulingDisabled|Degraded|C
 const bad =
   /^(?:Error|Failed|Evicted|OOMKilled|CrashLoopBackOff|ImagePullBackOff|ErrImagePull|InvalidImageName|NodeLost|Denied|Rejected|FailureTarget|DeadlineExceeded|.*Error|.*BackOff|Init:.*|Create.*Error|NotFound|UnexpectedAdmissionError|ExitCode:\d+|Signal:\d+)$/i;
 
-/** How a word of a status column is to be read; undefined for one that says nothing about it. */
+/** Whether a word of a status column is good or bad; undefined for a word that is neither. */
 export function toneOfWord(word: string): Tone | undefined {
   if (good.test(word)) return 'good';
   if (idle.test(word)) return 'idle';

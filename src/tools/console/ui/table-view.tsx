@@ -123,7 +123,7 @@ function fitColumns(
       : 0;
   const wanted = columns.map((column, place) => {
     const own = columnWidth(column, inSight) + (place === 0 ? besideName : 0);
-    // A long name must not push out what says how things stand.
+    // A long name must not push the status out of the table.
     return place === 0 && !scrolls ? Math.min(own, Math.max(150, space * 0.55)) : own;
   });
   const shown = scrolls ? columns : fittingColumns(columns, wanted, space);

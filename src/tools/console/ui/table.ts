@@ -33,7 +33,7 @@ interface TableBody {
     | null;
   /** The objects, from servers that can't return this kind as a table. */
   readonly items?: readonly { readonly metadata: Metadata }[];
-  /** Present only in a watch event whose object is no table. */
+  /** Present only in a watch event whose object is not a table. */
   readonly object?: never;
 }
 

@@ -44,7 +44,7 @@ export function leavePast(): void {
   history.replaceState(null, '', withTime(location.hash, undefined));
 }
 
-// Also serves addresses with a time in them: whoever opens one sees what they mean.
+// Also serves addresses with a time in them: a user who opens one sees what it means.
 effect(() => {
   const time = sought.value;
   if (time === undefined || !session.value) return;

@@ -71,7 +71,7 @@ export function TimelineTab({ route, version }: { readonly route: ObjectRoute; r
   );
 }
 
-/** How many entries of a fold are shown before the others are asked for. */
+/** How many entries of a fold are shown before the user asks for the others. */
 const shownAtOnce = 3;
 
 function FoldView({ fold: { manager, user, entries } }: { readonly fold: Fold }) {

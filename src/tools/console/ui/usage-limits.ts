@@ -10,7 +10,7 @@ export interface UsageLimits {
   readonly memory: number;
 }
 
-/** What a node has for pods, or what the containers of a pod may use, or else asked for. */
+/** The capacity of a node for pods; for a pod, the limits of its containers, or else their requests. */
 export function limitsOf(resource: string, object: unknown): UsageLimits | undefined {
   if (resource === 'nodes') return allocatableOf([object]);
   const containers = listAt(object, 'spec', 'containers');

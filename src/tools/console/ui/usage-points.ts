@@ -13,7 +13,9 @@ export interface UsagePoint {
 export const usageStepMs = 15_000;
 const keptMs = 3_600_000;
 
-/** The usage of a node or, as the sum of its containers, of a pod; undefined for what is no metrics object. */
+/**
+ * The usage of a node or, as the sum of its containers, of a pod; undefined for anything other than a metrics object.
+ */
 export function usageOf(metrics: unknown, now: number): UsagePoint | undefined {
   const containers = listAt(metrics, 'containers');
   const all = containers.length > 0 ? containers : [metrics];

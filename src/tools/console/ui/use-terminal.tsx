@@ -36,7 +36,7 @@ export interface Terminal {
   readonly host: RefObject<HTMLDivElement | null>;
   readonly screen: 'loading' | 'missing' | 'shown';
   readonly isOpen: boolean;
-  /** Connects anew; problems are shown on the screen. */
+  /** Connects again; problems are shown on the screen. */
   start(target: TerminalTarget): void;
   stop(): void;
   endInput(): void;

@@ -4,7 +4,7 @@ import { listAt, textAt } from './dig.js';
 export const askedVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'] as const;
 export type AskedVerb = (typeof askedVerbs)[number];
 
-/** What is asked about. */
+/** The subject of the question. */
 export interface AskedObject {
   readonly group: string;
   readonly resource: string;
@@ -13,7 +13,7 @@ export interface AskedObject {
   readonly name: string;
 }
 
-/** The rules of a cluster, as its objects say. */
+/** The rules of a cluster, from its objects. */
 export interface RbacObjects {
   readonly clusterRoles: readonly unknown[];
   readonly clusterRoleBindings: readonly unknown[];

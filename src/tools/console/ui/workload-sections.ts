@@ -24,7 +24,7 @@ export function podSections(pod: unknown, namespace: string): readonly Section[]
   ];
 }
 
-/** The replicas of a workload, and what its template says of containers and volumes. */
+/** The replicas of a workload, and the containers and volumes of its template. */
 export function workloadSections(object: unknown, namespace: string): readonly Section[] {
   const spec = dig(object, 'spec');
   const template = dig(spec, 'template', 'spec');

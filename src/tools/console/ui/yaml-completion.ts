@@ -18,7 +18,7 @@ export interface Offers {
   readonly offers: readonly Offer[];
 }
 
-/** What the schema says of the field under a cursor. */
+/** The description in the schema of the field under a cursor. */
 export interface FieldHelp {
   readonly field: string;
   readonly type: string;
@@ -112,7 +112,9 @@ function fieldOffer(
   };
 }
 
-/** What the schema says of the field of a line; undefined where it says nothing, or the column is not on its name. */
+/**
+ * The description in the schema of the field of a line; undefined if there is none, or the column is not on its name.
+ */
 export async function helpAt(
   lines: readonly string[],
   line: number,

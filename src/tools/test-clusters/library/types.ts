@@ -102,7 +102,7 @@ export type Identity =
 export interface ResetOptions {
   /**
    * Also ends all watches (410 Gone) and makes all older versions unreadable, as after a loss of history: shows whether
-   * a client recovers. Otherwise watches go on and see each object change back.
+   * a client recovers. Otherwise watches continue and see each object change back.
    */
   readonly endWatches?: boolean;
 }

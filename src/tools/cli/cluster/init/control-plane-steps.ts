@@ -38,7 +38,7 @@ export async function checkMachine(manner: Manner, options: ControlPlaneOptions,
     throw new StartupError('units of systemd need root: run this as root, or with --foreground');
   }
   const { units } = await made.things();
-  // Servers of a run before may go on.
+  // Servers of an earlier run may still be running.
   const mayRun = manner === 'static-pods' || (manner === 'systemd' && units.length > 0);
   if (!mayRun) await checkPortFree(options.bindAddress, options.apiserverBindPort, '--apiserver-bind-port');
 }

@@ -31,9 +31,10 @@ export interface JoinControlPlaneDependencies extends JoinDependencies {
 }
 
 /**
- * Adds the servers of a control plane on this machine: finds and verifies the cluster, gets its authorities, makes certificates of
- * its own, checks that the database is that of the cluster, and starts the servers. A run that was stopped anywhere, or that is
- * repeated, goes on. In the foreground it returns when the servers have ended.
+ * Adds the servers of a control plane on this machine: finds and verifies the cluster, gets its authorities, makes
+ * certificates of its own, checks that the database is that of the cluster, and starts the servers. A run that was
+ * stopped anywhere, or that is repeated, continues where it stopped. In the foreground it returns when the servers have
+ * ended.
  *
  * @throws StartupError for what can't work, or can't be trusted
  */
@@ -63,7 +64,7 @@ class ControlPlanePhases {
   private found: FoundCluster | undefined;
   private settings: InitSettings | undefined;
   private database: InitDatabase | undefined;
-  /** What the API has shown, to be found in the database. */
+  /** What the API has returned and the database must contain. */
   private readonly shown: ShownObject[] = [];
 
   constructor(

@@ -17,7 +17,7 @@ export interface JoinRequest {
   readonly bootstrapToken: TokenText | undefined;
 }
 
-/** What the user wants of a further control plane. */
+/** The settings of a further control plane that the user gave. */
 export interface ControlPlaneRequest {
   readonly options: Readonly<JoinControlPlaneOptions>;
   readonly storage: Readonly<StorageOptions>;

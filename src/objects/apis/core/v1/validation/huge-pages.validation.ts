@@ -21,7 +21,7 @@ export function validateHugePages(spec: PodSpec, path: FieldPath): FieldError[] 
   return errors;
 }
 
-/** The options for an update of a template: one that asks for parts of huge pages may go on doing so. */
+/** The options for an update of a template: one that requests parts of huge pages may continue to do so. */
 export function updateOptions(options: PodValidationOptions, old: PodSpec | undefined): PodValidationOptions {
   const asksForWhole = old === undefined || validateHugePages(old, FieldPath.of('spec')).length === 0;
   return asksForWhole ? options : { ...options, allowsPartPages: true };
