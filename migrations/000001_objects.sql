@@ -104,8 +104,8 @@ create table plinth.epoch (
 );
 insert into plinth.epoch (epoch, highest_version) values (1, 1);
 
--- Every time the history of the database was found to continue elsewhere. seen: newest version that who found out had
--- seen; continued_after: newest version of the database then; continued_at: the version from which versions continue.
+-- Every time the history of the database was found to go on elsewhere. seen: newest version that who found out had
+-- seen; continued_after: newest version of the database then; continued_at: from where versions go on.
 create table plinth.epoch_changes (
   id bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
@@ -119,7 +119,7 @@ create table plinth.epoch_changes (
   continued_at bigint not null
 );
 
--- At that time every version up to this one was committed: gives the age of objects for longer than the log does.
+-- At that time every version up to this one was committed: tells the age of objects longer than the log does.
 create table plinth.version_times (
   at timestamptz primary key,
   version bigint not null

@@ -12,7 +12,7 @@ create table plinth.sql_views (
 );
 
 -- digest: of the whole set of views, so that a start finds out with one read that nothing is to be done. reader: the
--- role the rights were given to; a recreated role has none.
+-- role the rights were given to; a role made anew has none.
 create table plinth.sql_views_state (
   singleton boolean primary key default true check (singleton),
   digest text not null,

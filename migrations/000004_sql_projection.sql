@@ -4,7 +4,7 @@
 create table plinth.projected_tables (
   resource text primary key,
   table_name text not null unique,
-  -- Of the columns: a table with others is recreated.
+  -- Of the columns: a table with others is made anew.
   digest text not null,
   -- Columns besides namespace, name, uid, resource_version and object, and how each is made of the object.
   columns text[] not null,

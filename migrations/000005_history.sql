@@ -34,7 +34,7 @@ create table plinth.history_partitions (
   last_at timestamptz not null
 );
 
--- One row while the past is kept. States are known from the version floor on. Changes before the version upto are in
+-- One row while the past is kept. States can be told from the version floor on. Changes before the version upto are in
 -- plinth.history, the others in plinth.changes. pending: partitions of the log that were there at the last round, and
 -- have to be copied. confirmed_at: when a process that has the option was last there.
 create table plinth.history_state (
@@ -46,7 +46,7 @@ create table plinth.history_state (
   pending bigint[] not null
 );
 
--- Resources that are left out of the history. included_from: they no longer are, and their states are known from this
+-- Resources that are left out of the history. included_from: they no longer are, and their states can be told from this
 -- version on.
 create table plinth.history_exclusions (
   resource text collate "C" primary key,

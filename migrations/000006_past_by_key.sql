@@ -1,4 +1,4 @@
--- Functions of the past that ask for more than they did: by name and labels. They are recreated with these arguments.
+-- Functions of the past that ask for more than they did: by name and labels. They are made anew with these arguments.
 
 drop function if exists cluster.as_of(text, bigint, text);
 drop function if exists cluster.as_of(text, timestamptz, text);

@@ -151,7 +151,7 @@ function cached(
   const most = Math.floor(liveBytes(limits.heap));
   if (maxBytes > most) {
     const hint = 'NODE_OPTIONS=--max-old-space-size makes the heap larger';
-    logger.warn('--watch-cache-max-bytes is more than fits the heap', { bytes: maxBytes, most, hint });
+    logger.warn('--watch-cache-max-bytes is more than the heap can hold', { bytes: maxBytes, most, hint });
   }
   const sizes = watchCacheSizes(options.defaultWatchCacheSize, options.watchCacheSizes);
   const cache: CachedStorage = new CachedStorage(database, {

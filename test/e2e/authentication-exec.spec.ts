@@ -209,6 +209,6 @@ describe('a command of this program, with an exec plugin', () => {
     assert.equal(code, 0, text);
     const without = await runProgram(...args);
     assert.notEqual(without.code, 0);
-    assert.match(without.stderr, /it asks questions \(interactiveMode Always\), and there is no terminal/);
+    assert.match(without.stderr, /it reads input \(interactiveMode Always\), and there is no terminal/);
   });
 });

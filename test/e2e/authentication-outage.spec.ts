@@ -56,7 +56,7 @@ describe('authentication while the database is away', () => {
       assert.equal(status, 503, body?.message);
       assert.equal(body.kind, 'Status');
       assert.equal(body.reason, 'ServiceUnavailable');
-      assert.equal(body.message, 'the bearer token can not be checked right now');
+      assert.equal(body.message, 'the bearer token cannot be checked right now');
       assert.equal(headers['retry-after'], '1');
     }
     assert.equal((await ask(tokens.admin)).status, 200);
@@ -70,7 +70,7 @@ describe('authentication while the database is away', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(account)));
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([503]));
     // One line for each of the two methods that failed.
-    assert.equal(server.log.match(/bearer tokens can not be checked/g)?.length, 2);
+    assert.equal(server.log.match(/bearer tokens cannot be checked/g)?.length, 2);
     assert.ok(!server.log.includes(account.split('.')[2] as string));
     assert.ok(!server.log.includes('0123456789abcdef'));
   });

@@ -227,7 +227,7 @@ describe('a server that knows proxies', () => {
     const frozen = { immutable: true, data: null };
     assert.equal((await server.client.patch(mapPath, 'merge', frozen)).status, 200);
     const started = await cluster.addServer();
-    const reported = /the authorities of clients can not be published for extension servers/;
+    const reported = /the authorities of clients cannot be published for extension servers/;
     await eventually(() => reported.test(started.log), 'a word in the log');
   });
 

@@ -143,7 +143,7 @@ describe('the token webhook', () => {
       webhook.answer = () => ({ body });
       assert.equal(await whoIs(`token-odd-${i}`), 401, JSON.stringify(body));
     }
-    assert.match(server.log, /the token webhook can not be asked/);
+    assert.match(server.log, /the token webhook cannot be called/);
   });
 
   it('fails alone: its tokens are refused, others go on, and the next call may succeed', async () => {

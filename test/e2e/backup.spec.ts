@@ -171,7 +171,7 @@ describe('plinth backup', () => {
     try {
       const { begun, objects } = await run(1);
       assert.equal(begun, 2);
-      assert.match(warnings[0] ?? '', /^version \d+ expired before the end; beginning anew$/);
+      assert.match(warnings[0] ?? '', /^version \d+ expired before the end; starting over$/);
       const names = parsed(objects).map(({ kind, metadata }) => `${kind} ${metadata.namespace} ${metadata.name}`);
       assert.equal(new Set(names).size, names.length, 'nothing is there twice');
       assert.ok(names.includes('Secret two password'));
@@ -267,7 +267,7 @@ describe('plinth backup', () => {
     assert.equal(failed.code, 1);
     assert.equal(await readFile(path, 'utf8'), 'of before');
     const refused = await runProgram('backup', 'verify', path);
-    assert.match(refused.stderr, /is no backup: it does not begin as one/);
+    assert.match(refused.stderr, /is not a backup: it does not begin as one/);
     assert.deepEqual(
       (await readdir(cluster.directory)).filter((name) => name.endsWith('.part')),
       [],

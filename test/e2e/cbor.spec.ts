@@ -87,7 +87,7 @@ describe('objects in CBOR', () => {
       ['d9d9f7a1446b696e6449436f6e6669674d617000', /extraneous data/],
       ['a1446b696e64', /unexpected EOF/],
       ['a1446b696e6443506f64', /converting \(v1\.Pod\) to \(core\.ConfigMap\): unknown conversion/],
-      ['a10102', /no string/],
+      ['a10102', /not a string/],
       ['f97e00', /NaN/],
       ['80', /cbor: the body is an array, not an object/],
       ['a1646461746101', /cannot be handled as a ConfigMap/],

@@ -286,7 +286,7 @@ describe('a fail-over', () => {
       return `${verdict}: ${text} -> ${remedy}`;
     };
     assert.match(await verdict(replica.href), /^ok: it had what the primary wrote/);
-    assert.match(await verdict(cluster.databaseUrl), /^error: the read replica is no standby -> name a standby/);
+    assert.match(await verdict(cluster.databaseUrl), /^error: the read replica is not a standby -> name a standby/);
     const empty = replica.href.replace(/plinth_test_\w+/, 'nowhere');
     assert.match(await verdict(empty), /^error: database "nowhere" does not exist -> create .* in --read-database-url/);
 

@@ -297,7 +297,7 @@ describe('what cannot be', () => {
       [exec(['ls'], 'container=x', 'two'), 400, 'container x is not valid for pod two'],
       [exec(['ls'], '', 'homeless'), 400, 'pod homeless does not have a host assigned'],
       [`${podsPath}/homeless/portforward`, 400, 'pod homeless does not have a host assigned'],
-      [`${podsPath}/pod/portforward?ports=x`, 400, 'the query has the port "x", which is no number from 1 to 65535'],
+      [`${podsPath}/pod/portforward?ports=x`, 400, 'the query has the port "x", which is not a number from 1 to 65535'],
     ];
     for (const [path, code, text] of cases) {
       const { status, message } = await refusalOf(scene.open(path, [v4]));

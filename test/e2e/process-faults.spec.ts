@@ -110,7 +110,7 @@ describe('a fault that nothing catches', () => {
       const now = childrenOf(parent);
       return now.length === 2 && !now.includes(victim as number);
     }, 'another worker in its place');
-    await eventually(() => /worker ended, it is started again.*exit code 1/.test(shared.log), 'a word in the log');
+    await eventually(() => /a worker ended and is restarted.*exit code 1/.test(shared.log), 'a word in the log');
     assert.equal((await shared.client.get('/readyz')).status, 200);
   });
 });

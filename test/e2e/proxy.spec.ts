@@ -265,7 +265,7 @@ describe('a proxy path leads nowhere', () => {
         /^error trying to reach service: dial tcp 127\.0\.0\.1:1: connect: connection refused$/,
       ],
       [`${podsPath}/pod:nowhere/proxy/`, 400, /no port named "nowhere"/],
-      [`${podsPath}/pod:99999/proxy/`, 400, /99999 is no port/],
+      [`${podsPath}/pod:99999/proxy/`, 400, /99999 is not a port/],
       [`${podsPath}/ftp:pod:1/proxy/`, 400, /^invalid pod request "ftp:pod:1"$/],
       [`${services}/a:b:c:d/proxy/`, 400, /^invalid service request/],
       [`${services}/web:81/proxy/`, 503, /^no service port 81 found for service "web"$/],

@@ -201,7 +201,7 @@ describe('an agent that', () => {
     await scene.makeNode('self', Number(new URL(scene.first.url).port));
     await scene.makePod('at-self', ['main'], { nodeName: 'self' });
     const { status, body } = await server.client.get('/api/v1/nodes/self/proxy/api/v1/secrets');
-    assert.deepEqual([status, /meant for the agent of a node/.test(body.message)], [403, true], body.message);
+    assert.deepEqual([status, /meant for a node agent/.test(body.message)], [403, true], body.message);
     const log = await server.client.get(`${podsPath}/at-self/log`);
     assert.match(log.body.message, /the node agent answered 403: .*meant for the agent of a node/);
     await server.stop();

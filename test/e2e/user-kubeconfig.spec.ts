@@ -117,7 +117,7 @@ contexts:
     for (const [flags, expected] of [
       [['--name=work', '--merge', '-o', file], /the cluster work is another one \(https:\/\/work\.test\)/],
       [['--merge', '-o', join(folder, 'locked')], /locked\.lock exists/],
-      [['--merge', '-o', join(folder, 'mine')], /is no kubeconfig/],
+      [['--merge', '-o', join(folder, 'mine')], /is not a kubeconfig/],
     ] as const) {
       if (flags.at(-1)?.endsWith('locked')) await writeFile(join(folder, 'locked.lock'), '');
       const { code, stderr } = await make('--user=carol', ...flags);

@@ -165,7 +165,7 @@ describe('workers', () => {
       return restarts.reduce((sum, value) => sum + value, 0) === 1;
     }, 'the restart to be counted');
     await allUp(server);
-    assert.match(server.log, /worker ended, it is started again worker=\d reason=SIGKILL/);
+    assert.match(server.log, /a worker ended and is restarted worker=\d reason=SIGKILL/);
     assert.match(server.log, /serving worker=\d/);
     assert.equal(childrenOf(pidOf(server)).length, count);
   });
@@ -256,7 +256,7 @@ describe('workers', () => {
       for (const client of clients) client.close();
       await Promise.all(ends);
     }
-    const reported = /worker does not answer, it is killed worker=\d silentMs=30000/;
+    const reported = /a worker does not answer and is killed worker=\d silentMs=30000/;
     await eventually(() => reported.test(server.log), 'a word in the log');
     await allUp(server);
   });
@@ -288,7 +288,7 @@ describe('workers', () => {
       await eventually(() => !isRunning(worker as number), 'the worker to end');
       await allUp(server);
     }
-    assert.match(server.log, /worker ended, it is started again worker=\d reason="exit code 0" waitMs=0/);
+    assert.match(server.log, /a worker ended and is restarted worker=\d reason="exit code 0" waitMs=0/);
     await eventually(() => openFiles(pid) <= files, `not more than ${files} open files`);
   });
 });

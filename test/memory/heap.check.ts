@@ -67,7 +67,7 @@ describe('a server with more objects than its heap has room for', () => {
       assert.ok(performance.now() < patience, 'the cache is given up');
       await delay(100);
     }
-    assert.match(server.log, /--watch-cache-max-bytes is more than fits the heap/);
+    assert.match(server.log, /--watch-cache-max-bytes is more than the heap can hold/);
     let count = 0;
     let token = '';
     do {

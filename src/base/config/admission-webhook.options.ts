@@ -35,7 +35,7 @@ function resolverProblem(value: string): string | undefined {
 
 export function cidrsProblem(values: readonly string[]): string | undefined {
   const wrong = values.filter((value) => parseCidr(value) === undefined);
-  return wrong.length === 0 ? undefined : `has ${wrong.join(', ')}, which is no range such as 10.0.0.0/8`;
+  return wrong.length === 0 ? undefined : `has ${wrong.join(', ')}, which is not a range such as 10.0.0.0/8`;
 }
 
 function addressesProblem(values: readonly string[]): string | undefined {

@@ -4,7 +4,7 @@ export function originsProblem(patterns: readonly string[]): string | undefined 
     try {
       new RegExp(pattern);
     } catch {
-      return `${JSON.stringify(pattern)} is no regular expression`;
+      return `${JSON.stringify(pattern)} is not a regular expression`;
     }
     // A pattern without anchors would also match longer names, which anyone can register.
     const isAnchored = /^(\^|\/\/)/.test(pattern) && /[$:]\)*$/.test(pattern);

@@ -18,7 +18,7 @@ export class TopOptions {
   @Flag({
     name: 'once',
     type: 'bool',
-    usage: 'Show one page, over one interval, and end; the same happens when the output is no terminal.',
+    usage: 'Show one page, over one interval, and end; the same happens when the output is not a terminal.',
   })
   readonly once: boolean = false;
 }

@@ -3,7 +3,7 @@ import { errorCode, errorText } from './startup-error.js';
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file: a part of the path is no folder',
+  ENOTDIR: 'there is no such file: a part of the path is not a folder',
   EACCES: 'there is no permission: change its rights, or name another',
   EPERM: 'there is no permission: change its rights, or name another',
   EROFS: 'the file system can only be read: name a place on another',

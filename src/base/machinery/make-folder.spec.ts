@@ -57,9 +57,9 @@ describe('making a folder', () => {
   it('says what is in the way, and what helps', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
-    assert.equal(refusal(file), `${file} is a file and no folder: name another folder, or remove it`);
+    assert.equal(refusal(file), `${file} is a file, not a folder: name another folder, or remove it`);
     const below = join(file, 'x', 'y');
-    assert.equal(refusal(below), `the folder ${below} can't be made: ${join(file, 'x')} is no folder; name another`);
+    assert.equal(refusal(below), `the folder ${below} can't be made: ${join(file, 'x')} is not a folder; name another`);
     const dangling = join(folder, 'dangling');
     symlinkSync('nowhere', dangling);
     const expected = `${dangling} is a link to nowhere, which is not there: name another folder, or remove it`;

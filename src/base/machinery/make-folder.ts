@@ -49,7 +49,7 @@ function stay(path: string): false {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory() === true) return false;
   const advice = 'name another folder, or remove it';
-  if (found !== undefined) throw new StartupError(`${path} is a file and no folder: ${advice}`);
+  if (found !== undefined) throw new StartupError(`${path} is a file, not a folder: ${advice}`);
   throw new StartupError(`${path} is a link to ${readlinkSync(path)}, which is not there: ${advice}`);
 }
 
@@ -66,7 +66,7 @@ function reasonOf(parent: string, error: unknown): string {
     case 'EPERM':
       return `you may not write in ${parent}; change its rights, or name another`;
     case 'ENOTDIR':
-      return `${parent} is no folder; name another`;
+      return `${parent} is not a folder; name another`;
     default:
       return fileProblem(error);
   }

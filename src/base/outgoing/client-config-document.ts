@@ -40,7 +40,7 @@ function rootOf(content: string, uniqueKeys: boolean, problem: Problem): ClientC
     // The parser's message would quote the file, which may hold secrets.
     throw problem('is neither YAML nor JSON');
   }
-  if (!isEntry(root)) throw problem('is no client configuration');
+  if (!isEntry(root)) throw problem('is not a client configuration');
   const { kind = 'Config', apiVersion = 'v1' } = root;
   if (kind !== 'Config' || apiVersion !== 'v1') throw problem('must be of kind Config in apiVersion v1');
   return root;

@@ -258,7 +258,7 @@ describe('a client configuration', () => {
     const cases: readonly (readonly [string, RegExp])[] = [
       [config({ server }), /^none$/],
       ['a: [hidden', /neither YAML nor JSON$/],
-      ['hidden', /is no client configuration/],
+      ['hidden', /is not a client configuration/],
       ['kind: Pod', /must be of kind Config/],
       ['kind: Config', /current-context must be set/],
       ['current-context: x', /contexts has no entry "x"/],

@@ -106,12 +106,15 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
     sharedParts.reportOverflow((problem) => {
       const budget = { bytes: Math.round(sharedParts.usage.budget) };
       if (problem === undefined)
-        logger.warn('large objects take more memory than informers may: the rest is in a file', budget);
+        logger.warn('large objects take more memory than informers may use: the rest is stored in a file', budget);
       else
-        logger.warn('there is no file for large objects beyond what informers may take: they stay in memory', {
-          ...budget,
-          error: problem,
-        });
+        logger.warn(
+          'the file for large objects that exceed the memory of informers could not be opened: they stay in memory',
+          {
+            ...budget,
+            error: problem,
+          },
+        );
     });
     this.running = startControllers({
       storage: stores.storage,
@@ -144,7 +147,7 @@ export class ControllersModule implements OnApplicationBootstrap, OnModuleDestro
       creationObserver: new CreationMetrics(this.metrics.registry),
     });
     LoopMetrics.election(this.metrics.registry, controllersLease, () => this.running?.isLeading === true);
-    logger.info('control loops wait for their turn', { identity: this.running.identity });
+    logger.info('control loops stand by until this process leads', { identity: this.running.identity });
   }
 
   /** Runs before the dependencies of the controllers stop. */

@@ -387,7 +387,7 @@ export class NodeAgent {
   private async endAll(groups: readonly ShutdownGroup[]): Promise<void> {
     const { shutdowns, timers } = this;
     const { logger } = this.dependencies;
-    const failed = (error: unknown) => logger.warn('the time of the shutdown could not be kept', { error });
+    const failed = (error: unknown) => logger.warn('the time of the shutdown could not be stored', { error });
     await shutdowns.began(timers.now()).catch(failed);
     await endPods(this.manager, groups, timers);
     await shutdowns.ended(timers.now()).catch(failed);

@@ -49,7 +49,7 @@ export class DnsPublication {
     const { api, logger } = this.dependencies;
     const signal = AbortSignal.timeout(2_000);
     await api.send('DELETE', `${this.slicesPath}/${this.sliceName}`, { signal }).catch((error: unknown) => {
-      logger.warn('this name server could not be taken from its service', { error: errorText(error) });
+      logger.warn('this name server could not be removed from its service', { error: errorText(error) });
     });
   }
 

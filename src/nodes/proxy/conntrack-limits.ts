@@ -54,6 +54,6 @@ async function set(
   try {
     if (isNeeded(Number(await readFile(file, 'utf8')))) await writeFile(file, `${value}`);
   } catch (error) {
-    logger.warn('a limit for tracked connections can not be set', { file, value, error: errorText(error) });
+    logger.warn('a limit for tracked connections cannot be set', { file, value, error: errorText(error) });
   }
 }

@@ -85,7 +85,9 @@ export class Conntrack {
     if (code !== 0) {
       if (code === undefined) {
         this.hasWarned = true;
-        this.logger.warn('the program conntrack is missing: UDP flows to removed endpoints go on until they are idle');
+        this.logger.warn(
+          'the program conntrack is missing: UDP flows to removed endpoints continue until they are idle',
+        );
       } else this.logger.warn('tracked flows could not be listed', { error: errors.trim() });
       return 0;
     }

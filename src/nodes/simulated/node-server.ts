@@ -176,7 +176,7 @@ export class NodeServer {
     } catch (error) {
       if (response.headersSent) response.destroy();
       else if (error instanceof Refusal) response.writeHead(error.status, plainText).end(`${error.message}\n`);
-      else response.writeHead(400, plainText).end('the request can not be read\n');
+      else response.writeHead(400, plainText).end('the request cannot be read\n');
     }
   }
 

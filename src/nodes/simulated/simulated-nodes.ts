@@ -68,7 +68,7 @@ export async function startSimulatedNodes(options: SimulatedNodesSettings): Prom
   const connection = new ApiConnection(options.access);
   const stop = new AbortController();
   const range = parseCidr(options.podCidr);
-  if (range === undefined) throw new Error(`${options.podCidr} is no range of addresses`);
+  if (range === undefined) throw new Error(`${options.podCidr} is not a range of addresses`);
   const size = partSize(range, count, Number(options.capacity.pods ?? 0));
   const addresses = nodeAddresses(options.address, count);
   const nodes: SimulatedNode[] = [];

@@ -96,7 +96,7 @@ function keyOf({ namespace, service, port, insecureSkipTLSVerify, caBundle }: Re
  */
 function documentIn(value: unknown, path: string): string {
   const { paths } = (value ?? {}) as { paths?: Record<string, { serverRelativeURL?: unknown } | undefined> };
-  if (typeof paths !== 'object' || paths === null) throw new Error('the answer is no index of documents');
+  if (typeof paths !== 'object' || paths === null) throw new Error('the response is not an index of documents');
   const found = Object.hasOwn(paths, path.slice(1)) ? paths[path.slice(1)]?.serverRelativeURL : undefined;
   const own = `/openapi/v3${path}`;
   if (typeof found !== 'string') return '';

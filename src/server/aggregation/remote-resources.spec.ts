@@ -33,7 +33,7 @@ describe('a list of resources', () => {
   });
 
   it('is refused when it is no list, or endless', () => {
-    for (const value of [undefined, {}, 'x', 7]) assert.throws(() => read(value), /no list of resources/);
+    for (const value of [undefined, {}, 'x', 7]) assert.throws(() => read(value), /not a list of resources/);
     const many = Array.from({ length: 80_000 }, (_, i) => ({ name: `r${i}`, kind: 'R' }));
     assert.throws(() => read(many), /more than 5000 resources/);
   });

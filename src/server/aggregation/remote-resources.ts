@@ -26,7 +26,7 @@ type Entry = Readonly<Record<string, unknown>>;
  */
 export function readResourceList(value: unknown, group: string, version: string): RemoteResource[] {
   const { resources } = (value ?? {}) as { resources?: unknown };
-  if (!Array.isArray(resources)) throw new Error('the answer is no list of resources');
+  if (!Array.isArray(resources)) throw new Error('the response is not a list of resources');
   const entries = resources.filter(
     (entry: unknown): entry is Entry => isText((entry as Entry | null)?.name) && isText((entry as Entry).kind),
   );

@@ -64,7 +64,7 @@ describe('the document of an extension server', () => {
 
   for (const value of [null, [], {}, { paths: [] }, { paths: {}, definitions: 1 }, 'x']) {
     it(`is refused as ${JSON.stringify(value)}`, () =>
-      assert.throws(() => atOnce(swaggerOf(value, 'g', 'v1')), /no OpenAPI/));
+      assert.throws(() => atOnce(swaggerOf(value, 'g', 'v1')), /not an OpenAPI/));
   }
 });
 

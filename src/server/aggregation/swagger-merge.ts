@@ -28,7 +28,7 @@ const kindsField = 'x-kubernetes-group-version-kind';
 export function* swaggerOf(value: unknown, group: string, version: string): Steps<SwaggerParts> {
   const { paths, definitions = {}, parameters = {} } = (value ?? {}) as Record<string, unknown>;
   if (!isJson(paths) || !isJson(definitions) || !isJson(parameters)) {
-    throw new Error('the answer is no OpenAPI document');
+    throw new Error('the response is not an OpenAPI document');
   }
   const base = `/apis/${group}/${version}`;
   const isOwn = (path: string) => path === base || path.startsWith(`${base}/`);

@@ -18,7 +18,7 @@ export class TokenUnion implements TokenAuthenticator {
     private readonly methods: readonly TokenAuthenticator[],
     logger: OutageLogger,
   ) {
-    const texts = { failed: 'bearer tokens can not be checked', recovered: 'bearer tokens can be checked again' };
+    const texts = { failed: 'bearer tokens cannot be checked', recovered: 'bearer tokens can be checked again' };
     this.outages = methods.map(() => new OutageLog(logger, texts));
   }
 
@@ -42,7 +42,7 @@ export class TokenUnion implements TokenAuthenticator {
     }
     signal.throwIfAborted();
     if (failure !== undefined)
-      throw serviceUnavailableError('the bearer token can not be checked right now', 1, failure);
+      throw serviceUnavailableError('the bearer token cannot be checked right now', 1, failure);
     return reasons.length === 0 ? unknownToken : rejectedToken(reasons.join(', '));
   }
 }

@@ -76,7 +76,7 @@ export class ResourceRequest {
   /** The admission of this write request. */
   get admission(): RequestAdmission {
     const { admission } = this.services;
-    if (admission === undefined) throw new Error('admission is not there yet');
+    if (admission === undefined) throw new Error('admission has not started yet');
     return admission;
   }
 

@@ -100,15 +100,15 @@ export async function guaranteedUpdate(
 /** The error for a refused create under a key that has no object. */
 export function withoutPlace(key: StorageKey, { definedBy }: StorageCreateOptions): StorageError {
   if (definedBy !== undefined) {
-    const message = 'the definition of the kind or the namespace is not there or is being deleted';
+    const message = 'the definition of the kind or the namespace does not exist or is being deleted';
     return new StorageError('NoDefinition', message, { key });
   }
-  return new StorageError('NoNamespace', 'the namespace is not there or is being deleted', { key });
+  return new StorageError('NoNamespace', 'the namespace does not exist or is being deleted', { key });
 }
 
 function checkUid(key: StorageKey, uid: string, current: StoredObject | undefined): void {
   if (current === undefined || uid === current.uid) return;
-  throw new StorageError('Invalid', 'an update can not change the uid of an object', { key });
+  throw new StorageError('Invalid', 'an update cannot change the uid of an object', { key });
 }
 
 /** @throws InvariantError when a write did not replace its object by a newer one */

@@ -49,7 +49,7 @@ export function keyRange(scope: ListScope, after: ListPosition | undefined): Key
   const namespace = scope.namespace === undefined ? undefined : searchable(scope.namespace);
   const name = scope.name === undefined ? undefined : searchable(scope.name);
   if (after !== undefined && !(isStorable(after.namespace) && isStorable(after.name))) {
-    throw new StorageError('Invalid', 'the position to go on from is not a key');
+    throw new StorageError('Invalid', 'the position to continue from is not a key');
   }
   const onlyName = name ?? null;
   const toNamespace = namespace === undefined ? LAST : namespace + NEXT;

@@ -57,7 +57,7 @@ export class LocalDatabase implements Database {
         }),
       (sessions) => {
         const error = new Error(
-          `${sessions} held the lock of the writers for a client that stands still, and were ended`,
+          `${sessions} held the lock of the writers for a client that does not react, and were ended`,
         );
         options.observer.backgroundError('sessions of the database', error);
       },

@@ -217,7 +217,7 @@ describe('storage with a read replica', () => {
     assert.deepEqual(stranger.seen.states, ['avoided: the read replica is of another database']);
     const same = await reading(databaseUrl, 30_000);
     assert.ok((await same.storage.list(scope)).items.some((item) => item.resourceVersion === version));
-    assert.deepEqual(same.seen.states, ['avoided: the read replica is no standby']);
+    assert.deepEqual(same.seen.states, ['avoided: the read replica is not a standby']);
   });
 
   it('repeats a read that replay has cancelled', async () => {

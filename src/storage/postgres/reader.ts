@@ -119,7 +119,7 @@ export class Reader {
       // The page is as large as it may be.
       if (query.pageBytes !== undefined) break;
     }
-    if (last === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
+    if (last === undefined) throw new StorageError('Unavailable', 'the database did not answer');
     const { resourceVersion, more } = last;
     const { countRemaining = false } = query;
     const remaining = countRemaining === false ? undefined : await this.remaining(query, items, resourceVersion, more);
@@ -189,7 +189,7 @@ export class Reader {
     const values = [searchable(resource), ageMs, after?.namespace ?? '', after?.name ?? '', scan];
     const rows = await this.pool.run((session) => session.run(AGED_OBJECTS, values, LIST_TIMEOUT_MS));
     const end = rows.pop();
-    if (end === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
+    if (end === undefined) throw new StorageError('Unavailable', 'the database did not answer');
     const keyOf = (row: Row) => ({ resource, namespace: text(row, 1), name: text(row, 2) });
     const items = await this.objects(rows, keyOf, 3);
     return { items, next: end[0] === 't' ? undefined : { namespace: text(end, 1), name: text(end, 2) } };
@@ -204,7 +204,7 @@ export class Reader {
   async versionAt(moment: string): Promise<MomentVersion> {
     try {
       const [row] = await this.pool.run((session) => session.run(VERSION_AT, [moment], POINT_READ_TIMEOUT_MS));
-      if (row === undefined) throw new StorageError('Unavailable', 'the database gave no answer');
+      if (row === undefined) throw new StorageError('Unavailable', 'the database did not answer');
       return { version: BigInt(text(row, 0)), oldest: BigInt(text(row, 1)), newest: BigInt(text(row, 2)) };
     } catch (error) {
       const { cause } = error as { cause?: unknown };

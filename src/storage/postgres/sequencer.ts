@@ -131,7 +131,7 @@ export class Sequencer implements Writer {
     }
     const keys = new Set(writes.map(({ key }) => keyString(key)));
     if (writes.length > mostTiedWrites || keys.size < writes.length) {
-      return Promise.reject(new StorageError('Invalid', 'these writes can not go together'));
+      return Promise.reject(new StorageError('Invalid', 'these writes cannot be made together'));
     }
     const answers = this.queue.addTied(writes);
     this.wake?.();

@@ -159,7 +159,7 @@ export class Session {
   private async readStandby(isStandby: boolean, timeoutMs: number): Promise<void> {
     const problem = isStandby
       ? 'the read replica is reached through a pooler, which does not keep the settings of a session'
-      : 'the read replica is no standby';
+      : 'the read replica is not a standby';
     if (!isStandby || this.isPooled) {
       await this.close();
       throw new StorageError('Unavailable', problem);

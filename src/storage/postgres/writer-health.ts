@@ -68,7 +68,7 @@ export class WriterHealth {
     if (this.sendingSince !== undefined) {
       if (now - this.sendingSince < STUCK_MS) {
         if (this.doubt === undefined) return;
-        throw unavailable(this.doubt, 'no write has got through');
+        throw unavailable(this.doubt, 'no write has succeeded since the last failure');
       }
       throw new StorageError('Unavailable', `a write has been under way for ${Math.round(now - this.sendingSince)} ms`);
     }
@@ -86,7 +86,7 @@ export class WriterHealth {
       this.doubt = undefined;
     } catch (error) {
       this.doubt = error;
-      throw unavailable(error, 'no write gets through');
+      throw unavailable(error, 'writes fail');
     }
   }
 }

@@ -37,7 +37,8 @@ interface Release {
 }
 
 function releaseOf(text: string): Release {
-  const [, major, minor] = /^(\d+)\.(\d+)(?:\.|$)/.exec(text) ?? assert.fail(`${JSON.stringify(text)} is no release`);
+  const [, major, minor] =
+    /^(\d+)\.(\d+)(?:\.|$)/.exec(text) ?? assert.fail(`${JSON.stringify(text)} is not a release`);
   return { major: Number(major), minor: Number(minor) };
 }
 
@@ -101,7 +102,7 @@ describe('the policy for deprecated flags', () => {
     assert.match(policyProblem({ since: '0.1', until: '0.2' }, 'serve') ?? '', /less than 2 releases/);
     assert.match(policyProblem({ since: '0.1', until: '1.3' }, 'serve') ?? '', /within the major/);
     assert.match(policyProblem({ since: '99.0', until: '99.9' }, 'serve') ?? '', /yet to come/);
-    assert.throws(() => policyProblem({ since: 'soon', until: '0.3' }, 'serve'), /"soon" is no release/);
+    assert.throws(() => policyProblem({ since: 'soon', until: '0.3' }, 'serve'), /"soon" is not a release/);
   });
 
   it('is kept by every flag of every command', () => {

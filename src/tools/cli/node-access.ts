@@ -42,7 +42,9 @@ export async function accessOfNode(request: NodeAccessRequest): Promise<ApiAcces
   const { cert } = access.tls;
   const hasExpired = cert !== undefined && certificateInfo(cert).to <= systemTimers.now();
   if (!hasExpired || bootstrapKubeconfig === undefined) return access;
-  request.logger.warn('the certificate of the node has expired: it gets another one like a new node', { kubeconfig });
+  request.logger.warn('the certificate of the node has expired: the node requests another one like a new node', {
+    kubeconfig,
+  });
   await bootstrap(request, kubeconfig, bootstrapKubeconfig);
   return accessOfFile(kubeconfig);
 }

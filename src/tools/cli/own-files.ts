@@ -73,7 +73,7 @@ export class OwnFiles {
     const path = this.path(name);
     const found = await lstat(path).catch(() => undefined);
     if (found !== undefined) {
-      if (!found.isFile()) return 'it is no file any more';
+      if (!found.isFile()) return 'it is not a file any more';
       if ((await realpath(dirname(path))) !== dirname(path)) return 'its folder is a link';
       if (!(await this.mayWrite(name))) return 'somebody changed it';
       await rm(path);

@@ -50,11 +50,11 @@ describe('paths of the command line', { skip: process.platform !== 'linux' }, ()
     const noProc = "the folder /proc/x can't be made: /proc takes none; name another";
     await eachRefused([
       [['assets', '/proc/x'], noProc],
-      [['assets', file], `${file} is a file and no folder: name another folder, or remove it`],
+      [['assets', file], `${file} is a file, not a folder: name another folder, or remove it`],
       [['pki', '--server', 'https://127.0.0.1:6443', '--cert-dir', '/proc/x'], noProc],
       [
         ['pki', '--server', 'https://127.0.0.1:6443', '--cert-dir', join(file, 'x')],
-        /file is no folder; name another$/m,
+        /file is not a folder; name another$/m,
       ],
       [['etcd', '--data-dir', dangling, '--listen-client-urls', 'http://127.0.0.1:0'], /is a link to nowhere/],
       [['dev', '--secure-port', '16443', '--data-dir', '/proc/x/y'], noProc],
@@ -63,9 +63,9 @@ describe('paths of the command line', { skip: process.platform !== 'linux' }, ()
 
   it('are refused as files to read', async () => {
     await eachRefused([
-      [['backup', 'verify', pipe], `${pipe} is no file`],
+      [['backup', 'verify', pipe], `${pipe} is not a file`],
       [['backup', 'show', dangling], `${dangling} can't be read: there is no such file`],
-      [['import', pipe, ...server], `${pipe} is no file`],
+      [['import', pipe, ...server], `${pipe} is not a file`],
       [
         ['import', '--from-kubeconfig', '/dev/zero', ...server],
         '--from-kubeconfig /dev/zero: it is a device: name a file',

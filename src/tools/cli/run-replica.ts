@@ -48,7 +48,7 @@ export async function runReplica(
   const stopping = new AbortController();
   const loops = [new SqlViewsController(parts), ...(mode.hasTables ? [new SqlProjectionController(parts)] : [])];
   const ended = Promise.all(loops.map((loop) => loop.run(stopping.signal)));
-  logger.info('the replica can be read');
+  logger.info('the replica is ready to be read');
   return {
     ended,
     stop: async () => {

@@ -172,7 +172,7 @@ class ConsoleServer {
     app.setErrorHandler(async (error, _request, reply) => {
       if (error instanceof OidcUnreachable) return refuse(reply, 502, error.message);
       const status = (error as { statusCode?: number }).statusCode ?? 500;
-      if (status >= 500) this.settings.logger.error('a request of the console failed', { error });
+      if (status >= 500) this.settings.logger.error('a request to the console failed', { error });
       await refuse(reply, status, status >= 500 ? 'the console failed; its log says why' : (error as Error).message);
     });
     app.register((scope, _options, done) => {

@@ -172,7 +172,7 @@ export class OidcClient {
     const url = new URL(address);
     if (url.protocol !== 'https:') throw new Error(`${url.origin} is not asked: it is not an https address`);
     const body = options.body instanceof URLSearchParams ? options.body.toString() : (options.body ?? undefined);
-    if (body !== undefined && typeof body !== 'string') throw new Error('the body is no form');
+    if (body !== undefined && typeof body !== 'string') throw new Error('the body is not a form');
     const { status, headers, text } = await httpsRequest({
       url,
       method: options.method === 'POST' ? 'POST' : 'GET',

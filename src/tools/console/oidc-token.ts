@@ -56,7 +56,7 @@ export class OidcToken {
     const { refreshToken } = this.tokens;
     if (refreshToken === undefined) return;
     this.client.revoke(refreshToken).catch((error: Error) => {
-      this.logger.warn('could not take back a refresh token', { reason: error.message });
+      this.logger.warn('could not revoke a refresh token', { reason: error.message });
     });
   }
 

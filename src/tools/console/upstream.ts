@@ -160,7 +160,7 @@ export class Upstream {
     let size = 0;
     for await (const chunk of answer as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > mostAnswerBytes) throw new UpstreamError('the API server gave too long an answer');
+      if (size > mostAnswerBytes) throw new UpstreamError('the API server sent a response that is too long');
       chunks.push(chunk);
     }
     let body: unknown;

@@ -16,7 +16,7 @@ export function loginCases(own: () => ConsoleInBrowser): void {
     const tab = await ConsoleTab.open(own().browser, own().running.url);
     await tab.page.fill('#login', '<img src=x onerror=alert(1)>');
     await tab.page.click('button[type=submit]');
-    await tab.shows('no client configuration', '[role=alert]');
+    await tab.shows('not a client configuration', '[role=alert]');
     await tab.page.fill('#login', 'wrong-token');
     await tab.page.click('button[type=submit]');
     await tab.shows('not accept', '[role=alert]');

@@ -149,7 +149,7 @@ export const ruleCases: readonly HostileCase[] = [
     steps: [{ body: () => instance('a', `{"s":"${'a'.repeat(1_000)}"}`), expect: [422] }],
   }),
   definitionCase({
-    name: 'rule: message expression that is no string',
+    name: 'rule: message expression that is not a string',
     expect: [422],
     schema: () => spec(list, `,"x-kubernetes-validations":[{"rule":"true","messageExpression":"1"}]`),
   }),

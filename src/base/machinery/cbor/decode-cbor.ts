@@ -208,7 +208,7 @@ class CborReader {
     const { at: start, times } = this;
     const key = this.item(depth);
     if (typeof key !== 'string' || this.times !== times)
-      throw new CborError(`the key of a map at index ${start} is no string`);
+      throw new CborError(`the key of a map at index ${start} is not a string`);
     if (Object.hasOwn(members, key))
       throw new CborError(`found duplicate map key ${JSON.stringify(key.slice(0, shownKey))}`);
     const value = this.item(depth);

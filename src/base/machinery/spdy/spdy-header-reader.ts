@@ -25,7 +25,7 @@ export class SpdyHeaderReader {
     this.size = 0;
     const { inflate } = this;
     await new Promise<void>((resolve, reject) => {
-      const fail = () => reject(new SpdyError('the headers can not be read'));
+      const fail = () => reject(new SpdyError('the headers cannot be read'));
       inflate.once('error', fail);
       inflate.write(block);
       inflate.flush(constants.Z_SYNC_FLUSH, () => {

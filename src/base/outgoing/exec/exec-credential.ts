@@ -49,12 +49,12 @@ function statusOf(text: string, { apiVersion }: ExecPlugin, problem: Fault): Cli
   try {
     printed = readYaml(text);
   } catch {
-    throw problem('what it prints is no JSON');
+    throw problem('its output is not JSON');
   }
-  if (!isEntry(printed) || printed.kind !== 'ExecCredential') throw problem('what it prints is no ExecCredential');
+  if (!isEntry(printed) || printed.kind !== 'ExecCredential') throw problem('its output is not an ExecCredential');
   if (printed.apiVersion !== apiVersion) {
     const given = typeof printed.apiVersion === 'string' ? JSON.stringify(printed.apiVersion) : 'none';
-    throw problem(`it prints an ExecCredential of version ${given}, and the kubeconfig names ${apiVersion}`);
+    throw problem(`its output is an ExecCredential of version ${given}, and the kubeconfig names ${apiVersion}`);
   }
   if (!isEntry(printed.status)) throw problem('its ExecCredential has no status');
   return printed.status;

@@ -182,7 +182,7 @@ describe('a program for credentials', () => {
     assert.equal(await interactive('Always', true), true);
     assert.equal(await interactive(undefined, true, v1beta1), true);
     const none = pluginOf([], { interactiveMode: 'Always' }, {}, { isTerminal: () => false });
-    await assert.rejects(none.present(), /it asks questions \(interactiveMode Always\), and there is no terminal/);
+    await assert.rejects(none.present(), /it reads input \(interactiveMode Always\), and there is no terminal/);
     assert.equal(none.runs().length, 0);
   });
 
@@ -200,9 +200,9 @@ describe('a program for credentials', () => {
   it('is named with what is wrong with it, and nothing that it printed', async () => {
     const hidden = 'hidden-hidden';
     const cases: readonly (readonly [unknown, RegExp])[] = [
-      ['', /what it prints is no ExecCredential$/],
-      [`{"token": "${hidden}"`, /what it prints is no JSON$/],
-      [{ kind: 'Pod', apiVersion: v1, status: { token: hidden } }, /is no ExecCredential$/],
+      ['', /its output is not an ExecCredential$/],
+      [`{"token": "${hidden}"`, /its output is not JSON$/],
+      [{ kind: 'Pod', apiVersion: v1, status: { token: hidden } }, /is not an ExecCredential$/],
       [credential({ token: hidden }, v1beta1), /of version ".*v1beta1", and the kubeconfig names .*\/v1$/],
       [{ kind: 'ExecCredential', status: { token: hidden } }, /of version none, and the kubeconfig/],
       [credential(undefined), /its ExecCredential has no status$/],
@@ -231,7 +231,7 @@ describe('a program for credentials', () => {
     await assert.rejects(shell('exit 3'), /\/bin\/sh: it failed with exit code 3$/);
     await assert.rejects(shell('kill -9 $$'), /it was ended by SIGKILL$/);
     await assert.rejects(shell('sleep 600', 50), /it did not end within 0\.05 s$/);
-    await assert.rejects(shell('exec cat /dev/zero'), /it prints more than 1048576 bytes$/);
+    await assert.rejects(shell('exec cat /dev/zero'), /its output has more than 1048576 bytes$/);
     const absent = pluginOf([''], { command: 'no-such-program', installHint: ' install it by hand\n' });
     await assert.rejects(absent.present(), /no-such-program: there is no such program\n\ninstall it by hand$/);
   });

@@ -102,7 +102,7 @@ export class ExecCredentials {
     if (interactiveMode === 'Never') return false;
     const isTerminal = (this.dependencies.isTerminal ?? (() => isatty(0)))();
     if (interactiveMode === 'Always' && !isTerminal) {
-      throw new ExecPluginError(this.plugin, 'it asks questions (interactiveMode Always), and there is no terminal');
+      throw new ExecPluginError(this.plugin, 'it reads input (interactiveMode Always), and there is no terminal');
     }
     return isTerminal;
   }

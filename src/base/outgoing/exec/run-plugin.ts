@@ -35,7 +35,7 @@ export async function runPlugin(plugin: ExecPlugin, run: PluginRun): Promise<str
   try {
     return await new Promise<string>((resolve, reject) => {
       timer = setTimeout(() => reject(problem(`it did not end within ${run.limitMs / 1000} s`)), run.limitMs);
-      const output = outputOf(child, () => reject(problem(`it prints more than ${mostOutputBytes} bytes`)));
+      const output = outputOf(child, () => reject(problem(`its output has more than ${mostOutputBytes} bytes`)));
       child.once('error', (error) => reject(problem(startFault(error, plugin), error)));
       child.once('close', (code, signal) => {
         if (code === 0) resolve(output());
@@ -65,7 +65,7 @@ function outputOf({ stdout }: ChildProcess, onTooMuch: () => void): () => string
 
 function startFault(error: Error, { installHint }: ExecPlugin): string {
   const code = errorCode(error);
-  if (code === 'EACCES') return 'it may not be run: it is no program, or not one of this user';
+  if (code === 'EACCES') return 'it may not be run: it is not a program, or belongs to another user';
   if (code !== 'ENOENT') return errorText(error);
   return installHint === '' ? 'there is no such program' : `there is no such program\n\n${installHint.trim()}`;
 }

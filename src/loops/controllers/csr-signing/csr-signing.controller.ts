@@ -60,7 +60,7 @@ export class CsrSigningController extends CertificateRequestLoop {
     const name = request.metadata.name ?? '';
     const outcome = this.sign(request);
     if ('problem' in outcome) {
-      logger.warn('a certificate request is not signed', { request: name, signer, reason: outcome.problem });
+      logger.warn('a certificate request cannot be signed', { request: name, signer, reason: outcome.problem });
       return 'done';
     }
     const certificate = Buffer.from(outcome.certificate, 'latin1').toString('base64');

@@ -79,7 +79,7 @@ export class EventTtlController implements ControlLoop {
       position = page.next;
       if (position !== undefined) await timers.wait(pagePauseMs, signal);
     } while (position !== undefined && deleted < this.mostPerRound && !signal.aborted);
-    if (deleted > 0) logger.debug('deleted events that were too old', { deleted });
+    if (deleted > 0) logger.debug('old events were deleted', { deleted });
     return position;
   }
 

@@ -208,7 +208,12 @@ export abstract class ReconcileLoop implements ControlLoop {
       },
       onFault: (key, error, suppressed) => {
         const others = suppressed === 0 ? {} : { suppressed };
-        logger.warn('a control loop could not finish yet', { loop: this.name, key, error, ...others });
+        logger.warn('a control loop could not finish its work on a key yet', {
+          loop: this.name,
+          key,
+          error,
+          ...others,
+        });
       },
       workers: this.workers,
       partyOf: (key) => this.partyOf(key),

@@ -130,7 +130,7 @@ export class NamespaceController extends ReconcileLoop {
       if (wasPartial) return 0;
       await this.finalize(seen, work);
       this.terminating.delete(name);
-      logger.info('deleted the content of a namespace', { namespace: name });
+      logger.info('the content of a namespace was deleted', { namespace: name });
       return 'done';
     } catch (error) {
       const isGone = error instanceof NamespaceGone || (error instanceof StatusError && error.reason === 'NotFound');

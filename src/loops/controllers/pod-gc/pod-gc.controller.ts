@@ -155,7 +155,7 @@ export class PodGcController extends ReconcileLoop {
       });
     }
     if (await pods.delete(work, pod, { gracePeriodSeconds: 0 })) {
-      this.dependencies.logger.info('removed a pod whose node does not end it', {
+      this.dependencies.logger.info('a pod whose node does not remove it was deleted', {
         pod: keyOf(pod),
         node: pod.spec.nodeName ?? '',
       });

@@ -55,7 +55,7 @@ export class SqlProjectionController implements ControlLoop {
           const tookMs = timers.elapsed() - began;
           if (outcome === 'lost') {
             isShapeKnown = false;
-            logger.warn('the log does not go on from the rows behind the SQL views: they are filled again');
+            logger.warn('the log does not continue from the rows behind the SQL views: they are filled again');
             await this.sync();
             await tables.forget();
             continue;
@@ -64,7 +64,7 @@ export class SqlProjectionController implements ControlLoop {
           await timers.wait(outcome === 'busy' ? retryMs : rest, signal);
         } catch (error) {
           isShapeKnown = false;
-          logger.warn('the rows behind the SQL views are not kept up', { error: errorText(error) });
+          logger.warn('the rows behind the SQL views could not be updated', { error: errorText(error) });
           await timers.wait(retryMs, signal);
         }
       }

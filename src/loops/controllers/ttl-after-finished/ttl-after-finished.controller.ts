@@ -31,7 +31,7 @@ export class TtlAfterFinishedController extends ReconcileLoop {
     const options = { propagationPolicy: 'Foreground', garbageCollector: true, resourceVersion } as const;
     if (await this.client('batch', 'jobs').delete(work, known, options)) {
       this.dependencies.loopMetrics?.jobDeletion.observe(overdue(known, this.dependencies.timers.now()) / 1000);
-      this.dependencies.logger.info('removed a finished job whose time to live had passed', { job: keyOf(known) });
+      this.dependencies.logger.info('a finished job whose time to live had passed was deleted', { job: keyOf(known) });
     }
     return 'done';
   }

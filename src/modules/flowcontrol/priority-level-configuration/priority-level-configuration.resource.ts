@@ -42,7 +42,7 @@ const columns: readonly TableColumn<PriorityLevelConfiguration>[] = [
   {
     name: 'QueueLengthLimit',
     type: 'string',
-    description: 'Most requests that wait in one queue.',
+    description: 'Maximum number of requests that wait in one queue.',
     cell: (object) => queuingOf(object)?.queueLengthLimit ?? none,
   },
   ageColumn,

@@ -11,7 +11,7 @@ export function parseCpuSet(text: string): CpuSet {
     if (part === '' && text.trim() === '') break;
     const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? [];
     if (first === undefined || Number(last) < Number(first) || Number(last) >= mostCpus)
-      throw new Error(`"${text}" is no set of processors such as 0-3,8`);
+      throw new Error(`"${text}" is not a set of processors such as 0-3,8`);
     for (let cpu = Number(first); cpu <= Number(last); cpu++) found.add(cpu);
   }
   return [...found].sort((a, b) => a - b);

@@ -43,7 +43,8 @@ describe('sets of processors', () => {
   it('are read and written as the kernel does', () => {
     for (const text of ['', '0', '0-3', '0-1,4,6-7']) assert.equal(formatCpuSet(parseCpuSet(text)), text);
     assert.deepEqual(parseCpuSet('3,1-2,2'), [1, 2, 3]);
-    for (const text of ['a', '1-', '3-1', '1,,2', '0-99999999', '-1']) assert.throws(() => parseCpuSet(text), /no set/);
+    for (const text of ['a', '1-', '3-1', '1,,2', '0-99999999', '-1'])
+      assert.throws(() => parseCpuSet(text), /not a set/);
   });
 });
 

@@ -141,7 +141,7 @@ describe('registration of drivers', () => {
     );
     assert.match(pluginProblem({ ...info, supportedVersions: ['2.0.0'] }, '/s') ?? '', /None of the versions/);
     assert.match(pluginProblem({ ...info, supportedVersions: [] }, '/s') ?? '', /None of the versions/);
-    assert.match(pluginProblem({ ...info, name: '../up' }, '/s') ?? '', /is no name of a driver/);
+    assert.match(pluginProblem({ ...info, name: '../up' }, '/s') ?? '', /is not a name of a driver/);
   });
 
   it('describes them in the form of a CSINode', () => {

@@ -126,7 +126,7 @@ export class PluginRegistry {
       throw error;
     }
     drivers.add(client);
-    logger.info('a driver for volumes is registered', { driver: info.name });
+    logger.info('a volume driver was registered', { driver: info.name });
   }
 
   private async forget(path: string, name: string | undefined): Promise<void> {
@@ -136,7 +136,7 @@ export class PluginRegistry {
     if (name === undefined || isElsewhere) return;
     drivers.remove(name);
     await csiNode.remove(name);
-    logger.info('a driver for volumes is gone', { driver: name });
+    logger.info('a volume driver was removed', { driver: name });
   }
 
   /**
@@ -166,7 +166,7 @@ export class PluginRegistry {
 export function pluginProblem({ type, name, supportedVersions }: PluginInfo, path: string): string | undefined {
   if (type !== csiType) return `no handler registered for plugin type: ${type} at socket ${path}`;
   if (!/^[A-Za-z0-9]([-A-Za-z0-9.]{0,61}[A-Za-z0-9])?$/.test(name))
-    return `${JSON.stringify(name)} is no name of a driver`;
+    return `${JSON.stringify(name)} is not a name of a driver`;
   const isUsable = supportedVersions.some((version) => /^v?1(\.\d+){0,2}$/.test(version));
   return isUsable
     ? undefined

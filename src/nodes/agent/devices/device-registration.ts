@@ -79,12 +79,12 @@ export class DeviceRegistration {
     this.present.set(resourceName, following);
     const { signal } = following;
     void (async () => {
-      logger.info('a device plugin is registered', { resource: resourceName });
+      logger.info('a device plugin was registered', { resource: resourceName });
       try {
         await this.watch(request, signal);
       } catch (error) {
         if (!signal.aborted)
-          logger.warn('a device plugin has ended', { resource: resourceName, error: errorText(error) });
+          logger.warn('a device plugin stopped', { resource: resourceName, error: errorText(error) });
       }
       await timers.wait(graceMs, signal);
       if (!signal.aborted) devices.forget(resourceName);
@@ -117,7 +117,7 @@ export function registrationProblem({ version, resourceName, endpoint }: Registe
     folderName(endpoint);
     return undefined;
   } catch {
-    return `the endpoint "${endpoint}" is no name of a socket in the folder of the plugins`;
+    return `the endpoint "${endpoint}" is not a name of a socket in the folder of the plugins`;
   }
 }
 

@@ -199,7 +199,7 @@ export class Housekeeper {
 
   private end(pod: Pod, message: string, graceSeconds: number): void {
     const { manager, logger, events } = this.dependencies;
-    logger.warn('a pod is evicted', { pod: podKey(pod), message });
+    logger.warn('a pod was evicted', { pod: podKey(pod), message });
     const { namespace = '', name = '', uid = '' } = pod.metadata;
     events.record({ kind: 'Pod', namespace, name, uid }, 'Warning', 'Evicted', message);
     manager.worker(uid)?.fail({ reason: 'Evicted', message, isDisruption: true }, graceSeconds);

@@ -113,6 +113,6 @@ function secureContext({ certificate, privateKey, clientAuthority }: ServerCerti
 
 function refusalOf(error: unknown): { status: number; message: string } {
   if (error instanceof CallerRefusal) return error;
-  if (error instanceof URIError) return { status: 400, message: 'the path can not be read' };
+  if (error instanceof URIError) return { status: 400, message: 'the path cannot be read' };
   return { status: 500, message: error instanceof Error ? error.message : 'internal error' };
 }

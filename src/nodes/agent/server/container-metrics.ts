@@ -37,7 +37,7 @@ export async function containerMetrics(runtime: ContainerRuntime, machine: Machi
   metric('container_memory_usage_bytes', 'gauge', 'Memory with all caches.', [
     ...each(({ memory }) => [memory?.usageBytes?.value, memory?.timestamp]),
   ]);
-  metric('container_memory_rss', 'gauge', 'Memory that is no cache.', [
+  metric('container_memory_rss', 'gauge', 'Memory that is not cache.', [
     ...each(({ memory }) => [memory?.rssBytes?.value, memory?.timestamp]),
   ]);
   metric('container_fs_usage_bytes', 'gauge', 'What the container wrote to its own file system.', [

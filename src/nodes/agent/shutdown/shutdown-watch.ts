@@ -44,7 +44,7 @@ export class ShutdownWatch {
       this.release();
       if (signal.aborted) return;
       if (problem !== this.lastProblem) {
-        logger.warn('pods are not ended before the machine shuts down, but when this process is stopped', {
+        logger.warn('pods end when this process is stopped, not before the machine shuts down', {
           error: problem,
         });
       }
@@ -76,7 +76,7 @@ export class ShutdownWatch {
     const { logger, onShutdown, onCancel } = this.dependencies;
     this.isGoingDown = begins;
     if (begins) {
-      logger.info('the machine shuts down: its pods end');
+      logger.info('the machine is shutting down: its pods are ended');
       await onShutdown();
       this.release();
       return;
@@ -87,7 +87,7 @@ export class ShutdownWatch {
   }
 
   private failed(error: unknown): void {
-    this.dependencies.logger.warn('the shutdown of the machine can not be delayed', { error: errorText(error) });
+    this.dependencies.logger.warn('the shutdown of the machine cannot be delayed', { error: errorText(error) });
   }
 
   private release(): void {

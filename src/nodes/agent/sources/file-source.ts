@@ -106,6 +106,6 @@ export class FileSource {
   private report(file: string, problem: string): void {
     if (this.reported.get(file) === problem) return;
     this.reported.set(file, problem);
-    this.dependencies.logger.warn('a manifest of a static pod is not used', { file, problem });
+    this.dependencies.logger.warn('a manifest of a static pod could not be used', { file, problem });
   }
 }

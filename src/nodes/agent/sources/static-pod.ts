@@ -73,7 +73,7 @@ function completed(pod: Pod, { nodeName, source, origin, names, seen }: StaticPo
     throw new ManifestError('needs a name for the pod');
   const namespace = metadata.namespace || 'default';
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace))
-    throw new ManifestError('has a namespace that is no name');
+    throw new ManifestError('has a namespace that is not a valid name');
   applyPodSpecDefaults(spec);
   applyPodOnlyDefaults(spec);
   if (!metadata.uid) {
@@ -81,7 +81,7 @@ function completed(pod: Pod, { nodeName, source, origin, names, seen }: StaticPo
     metadata.uid = createHash('sha256').update(content).digest('hex').slice(0, 32);
   }
   const uid = metadata.uid;
-  if (!/^[-\w]{1,64}$/.test(uid) || !isFolderName(uid)) throw new ManifestError('has a uid that is none');
+  if (!/^[-\w]{1,64}$/.test(uid) || !isFolderName(uid)) throw new ManifestError('has a uid that is not valid');
   const errors = validatePodSpec(spec, FieldPath.of('spec'), { names });
   if (errors[0] !== undefined) throw new ManifestError(`${errors[0].field}: ${errors[0].message}`);
   const reference = apiReference(spec);

@@ -30,7 +30,7 @@ export async function followUrl(dependencies: UrlSourceDependencies, signal: Abo
       if (signal.aborted) return;
       const problem = errorText(error);
       if (problem !== reported)
-        logger.warn('the manifests of a URL are not used', { url: withoutSecrets(url), problem });
+        logger.warn('the manifests of a URL could not be used', { url: withoutSecrets(url), problem });
       reported = problem;
     }
     await timers.wait(everyMs, signal);

@@ -37,7 +37,7 @@ describe('the mounts of a container', () => {
     assert.deepEqual(containerDevices({ container: of('disk'), volumes }), [
       { containerPath: '/dev/x', hostPath: '/d', permissions: 'mrw' },
     ]);
-    assert.throws(() => containerDevices({ container: of('folder'), volumes }), /volume folder is no device/);
+    assert.throws(() => containerDevices({ container: of('folder'), volumes }), /volume folder is not a device/);
     const container = { name: 'main', volumeMounts: [{ name: 'none', mountPath: '/n' }] } as Container;
     const input = { pod, folders, volumes, container, images: new Map(), environment: new Map() };
     await assert.rejects(containerMounts(input), /volume none is not ready/);

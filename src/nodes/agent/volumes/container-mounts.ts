@@ -48,7 +48,7 @@ export async function containerMounts(input: MountInput): Promise<Mount[]> {
 export function containerDevices({ container, volumes }: Pick<MountInput, 'container' | 'volumes'>): Device[] {
   return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
     const volume = volumes.get(name);
-    if (volume?.isDevice !== true) throw new ContainerConfigError(`volume ${name} is no device`);
+    if (volume?.isDevice !== true) throw new ContainerConfigError(`volume ${name} is not a device`);
     return { containerPath: devicePath, hostPath: volume.path, permissions: volume.isReadOnly ? 'r' : 'mrw' };
   });
 }

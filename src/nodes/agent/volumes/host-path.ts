@@ -36,7 +36,7 @@ export async function prepareHostPath(path: string, type: string): Promise<void>
       if (found?.isBlockDevice() !== true) throw wrong('is not a block device');
       return;
     default:
-      throw new VolumeProblem(`${type} is no type of host path; ${dirname(path)} was not touched`);
+      throw new VolumeProblem(`${type} is not a type of host path; ${dirname(path)} was not touched`);
   }
 }
 

@@ -59,7 +59,7 @@ export async function openInside(folder: string, path: string, create?: { readon
 /** Opens a file below a folder for reading, as {@link openInside} does. @throws PathEscape */
 export async function openFileInside(folder: string, path: string): Promise<fs.FileHandle> {
   await using place = await openInside(folder, path);
-  if (!(await fs.stat(place.path)).isFile()) throw new PathEscape(`${path} is no file`);
+  if (!(await fs.stat(place.path)).isFile()) throw new PathEscape(`${path} is not a file`);
   // Awaited here, since the folder must stay open until the file is open.
   return await fs.open(place.path, O_RDONLY);
 }
@@ -91,7 +91,7 @@ async function openPart(
   try {
     const kind = await handle.stat();
     if (kind.isSymbolicLink()) throw new PathEscape(`${name} has become a link`);
-    if (!kind.isDirectory() && !isLast) throw new PathEscape(`${name} is no folder`);
+    if (!kind.isDirectory() && !isLast) throw new PathEscape(`${name} is not a folder`);
     return handle;
   } catch (error) {
     await handle.close();

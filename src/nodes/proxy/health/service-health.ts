@@ -49,7 +49,7 @@ export class ServiceHealth {
     } catch (error) {
       // The next change of the service tries again.
       if (this.services.get(service) === listening) this.services.delete(service);
-      this.dependencies.logger.warn('the health check of a service has no port', {
+      this.dependencies.logger.warn('could not listen on the port for the health check of a service', {
         service,
         port: check.port,
         error: errorText(error),

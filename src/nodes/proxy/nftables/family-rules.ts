@@ -80,7 +80,7 @@ export class FamilyRules {
     } catch (error) {
       // The next write of the whole table finds them again.
       onCleanupFailure();
-      logger.debug('chains without use could not be removed', { error });
+      logger.debug('unused chains could not be removed', { error });
     }
   }
 

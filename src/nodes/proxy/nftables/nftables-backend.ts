@@ -81,7 +81,9 @@ export class NftablesBackend implements ProxyBackend {
       await own.rules.removeStale();
       if (this.renewSettings(own)) isNeeded = true;
       if (await own.table.exists().catch(() => true)) continue;
-      this.dependencies.logger.warn('the table of the proxy was removed: it is written again', { family: own.family });
+      this.dependencies.logger.warn('the table of the proxy was removed by another program: it is written again', {
+        family: own.family,
+      });
       own.rules.distrust();
       isNeeded = true;
     }
@@ -113,7 +115,7 @@ export class NftablesBackend implements ProxyBackend {
       for (const trigger of triggers) metrics.programmingSeconds.observe(labels, (timers.now() - trigger) / 1000);
     } catch (error) {
       metrics.syncFailures.inc(labels);
-      logger.error('the rules could not be written: all are written again soon', { family, error });
+      logger.error('the rules could not be written: all rules will be written again soon', { family, error });
       return false;
     }
     metrics.lastSync.set(labels, timers.now() / 1000);

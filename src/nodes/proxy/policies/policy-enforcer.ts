@@ -98,7 +98,10 @@ export class PolicyEnforcer {
       return true;
     } catch (error) {
       metrics.policyFailures.inc({ ip_family: family });
-      logger.error('the network policies could not be written: all are written again soon', { family, error });
+      logger.error('the network policies could not be written: all of them will be written again soon', {
+        family,
+        error,
+      });
       return false;
     }
   }
@@ -109,7 +112,10 @@ export class PolicyEnforcer {
     let isNeeded = false;
     for (const [family, kernel] of this.dependencies.tables) {
       if (await kernel.exists().catch(() => true)) continue;
-      this.dependencies.logger.warn('the table of network policies was removed: it is written again', { family });
+      this.dependencies.logger.warn(
+        'the table of network policies was removed by another program: it is written again',
+        { family },
+      );
       this.tables.get(family)?.distrust();
       isNeeded = true;
     }

@@ -82,7 +82,7 @@ export class PolicyTable {
       await kernel.run(sorted.map(([name, { kind }]) => `delete ${kind} ${this.table} ${name}\n`).join(''));
     } catch (error) {
       // The next whole table is without them.
-      logger.debug('chains of policies without use could not be removed', { error });
+      logger.debug('unused chains of policies could not be removed', { error });
     }
   }
 

@@ -59,7 +59,7 @@ export const accessDescriptions: FieldDescriptions = {
     requirements: 'Demands on labels, all of which hold.',
   },
   'authorization.NonResourceAttributes': {
-    '': 'An action on a path that is no resource.',
+    '': 'An action on a path that is not a resource.',
     path: 'Path of the URL.',
     verb: 'Method in lower case, such as get.',
   },

@@ -136,7 +136,7 @@ export const metaDescriptions: FieldDescriptions = {
   'apidiscovery.APISubresourceDiscovery': {
     '': 'A further path of the objects of a resource.',
     subresource: 'Name of the path, such as status.',
-    responseKind: 'Kind of the answers; none if they are no objects.',
+    responseKind: 'Kind of the responses; none if they are not objects.',
     acceptedTypes: 'Kinds that may be sent.',
   },
   'apidiscovery.APIVersionDiscovery': {

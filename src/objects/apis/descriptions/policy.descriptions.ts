@@ -1,6 +1,6 @@
 import type { FieldDescriptions } from '../../../base/machinery/schema/index.js';
 
-const nonResourceRule = { '': 'Paths that are no resources.' };
+const nonResourceRule = { '': 'Paths that are not resources.' };
 const ranges = 'Ids that are allowed; with MustRunAs the very first is the default.';
 const ids = (of: string, rules: string) => ({ '': `Which ${of} pods may have.`, rule: rules, ranges });
 const runAs = 'MustRunAs (in the ranges), MayRunAs (if given, in the ranges) or RunAsAny.';
@@ -108,7 +108,7 @@ export const policyDescriptions: FieldDescriptions = {
     '': 'Queues of a level.',
     queues: 'Number of queues; 64 if not given.',
     handSize: 'Queues that a flow may use; 8 if not given.',
-    queueLengthLimit: 'Most requests in one queue; 50 if not given.',
+    queueLengthLimit: 'Maximum number of requests in one queue; 50 if not given.',
   },
   'flowcontrol.ResourcePolicyRule': {
     '': 'Actions on resources.',

@@ -73,7 +73,7 @@ export function toJson(value: Value, budget: Budget): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   if (value instanceof Timestamp) return value.toString();
   if (value instanceof Span) return value.toUnits();
-  if (value instanceof OptionalValue) throw new CelError('an optional value can not be part of an object');
+  if (value instanceof OptionalValue) throw new CelError('an optional value cannot be part of an object');
   if (value instanceof MessageValue) {
     return Object.fromEntries([...value.fields].map(([name, field]) => [name, toJson(field, budget)]));
   }
@@ -81,7 +81,7 @@ export function toJson(value: Value, budget: Budget): unknown {
   if (isMap(value)) {
     return Object.fromEntries(mapKeys(value).map((key) => [jsonKey(key), toJson(mapGet(value, key) as Value, budget)]));
   }
-  throw new CelError('a value of this type can not be part of an object');
+  throw new CelError('a value of this type cannot be part of an object');
 }
 
 function jsonKey(key: Value): string {

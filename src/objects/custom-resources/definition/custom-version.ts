@@ -284,7 +284,7 @@ class CustomVersion implements StoredResource {
     signal: AbortSignal,
   ): Promise<readonly ApiObject[]> {
     const target = this.all.find((version) => version.apiVersion === apiVersion);
-    if (target === undefined) throw internalError(`${apiVersion} is no version of ${this.source.name}`);
+    if (target === undefined) throw internalError(`${apiVersion} is not a version of ${this.source.name}`);
     const converted = await converter(objects, apiVersion, signal);
     return converted.map((object, i) => {
       if (object === objects[i]) return object;

@@ -111,7 +111,7 @@ export class Store {
       const { items } = await storage.list({ resource: definedBy.resource, name: definedBy.name, at: version });
       if (items[0]?.uid !== definedBy.uid) {
         const resourceVersion = this.definedSince ?? (await storage.head());
-        throw new StorageError('Expired', 'the kind is younger than the version', { resourceVersion });
+        throw new StorageError('Expired', 'the kind was defined after the version', { resourceVersion });
       }
     } catch (error) {
       throw toStatusError(error, this.groupResource, '', version, 'watch');

@@ -123,7 +123,11 @@ async function writtenTogether(
   );
   if (answer.kind === 'written') return { kind: 'written', json, uid, resourceVersion: answer.resourceVersion };
   if (current === undefined && answer.current === undefined) {
-    throw new StorageError('NoNamespace', 'the place of the object is not there or is being deleted', { key });
+    throw new StorageError(
+      'NoNamespace',
+      'the namespace or the definition of the object does not exist or is being deleted',
+      { key },
+    );
   }
   return { kind: 'again', current: answer.current };
 }

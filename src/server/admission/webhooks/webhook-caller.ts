@@ -115,7 +115,10 @@ export class WebhookCaller {
     const key = `failed-open.${hook.kind}.webhook.${this.dependencies.group}/round_${round}_index_${index}`;
     attributes.context.auditAnnotations.set(key, hook.name);
     const fields = { hook: hook.name, configuration: hook.configuration, problem: error.fault.message };
-    this.dependencies.logger.warn('an admission webhook did not answer, and the request continues without it', fields);
+    this.dependencies.logger.warn(
+      'an admission webhook did not answer, and the request continues without its review',
+      fields,
+    );
   }
 }
 

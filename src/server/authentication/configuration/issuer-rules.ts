@@ -24,7 +24,7 @@ export function certificatesProblem(pem: string, path: FieldPath): FieldError | 
     for (const block of blocks) new X509Certificate(block);
     return undefined;
   } catch {
-    return invalid(path, '<omitted>', 'has a certificate that can not be read');
+    return invalid(path, '<omitted>', 'has a certificate that cannot be read');
   }
 }
 

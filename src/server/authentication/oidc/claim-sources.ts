@@ -36,7 +36,7 @@ export class ClaimSources {
       return found[name];
     } catch (error) {
       throw new ClaimSourceError(
-        `claim ${JSON.stringify(name)} can not be read from its source: ${(error as Error).message}`,
+        `claim ${JSON.stringify(name)} cannot be read from its source: ${(error as Error).message}`,
       );
     }
   }

@@ -100,7 +100,8 @@ export class OidcProvider {
     const { body } = await this.dependencies.get(url, signal);
     const found = parseObject(body);
     if (found?.issuer !== this.issuer) throw new Error('the configuration of the provider names another issuer');
-    if (typeof found.jwks_uri !== 'string') throw new Error('the provider does not say where its keys are');
+    if (typeof found.jwks_uri !== 'string')
+      throw new Error('the configuration of the provider does not name the address of its keys');
     this.keySetUrl = found.jwks_uri;
     await this.readKeys(signal);
   }
@@ -148,7 +149,7 @@ export class OidcProvider {
       .catch((error: Error) => {
         const fields = { issuer: this.issuer, problem: error.message };
         this.dependencies.logger.warn(
-          'the keys of the provider can not be read again; the known keys stay in use',
+          'the keys of the provider cannot be read again; the known keys stay in use',
           fields,
         );
         throw error;

@@ -29,7 +29,7 @@ export async function publishClientAuthorities(
     await publish(names, stores, own);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    logger.warn('the authorities of clients can not be published for extension servers', { problem: error.message });
+    logger.warn('the authorities of clients cannot be published for extension servers', { problem: error.message });
   }
 }
 

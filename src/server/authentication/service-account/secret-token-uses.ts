@@ -50,7 +50,7 @@ export class SecretTokenUses {
         },
       });
     } catch (error) {
-      logger.warn('the use of a token in a secret can not be recorded', { namespace, name, error });
+      logger.warn('the use of a token in a secret cannot be recorded', { namespace, name, error });
     }
   }
 }

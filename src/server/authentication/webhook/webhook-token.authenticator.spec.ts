@@ -70,7 +70,7 @@ describe('WebhookTokenAuthenticator', () => {
     const { asked, log, revoked, kindOf } = fixture();
     assert.equal(await kindOf('fail'), 'rejected');
     assert.equal(await kindOf('fail'), 'rejected');
-    assert.deepEqual(log.splice(0), [{ text: 'the token webhook can not be asked', problem: 'away' }]);
+    assert.deepEqual(log.splice(0), [{ text: 'the token webhook cannot be called', problem: 'away' }]);
     revoked.add('fail');
     assert.equal(await kindOf('fail'), 'user');
     assert.deepEqual(log, [{ text: 'the token webhook answers again', failures: 2 }]);

@@ -55,7 +55,7 @@ export class WebhookTokenAuthenticator implements TokenAuthenticator {
     this.accepted = new AnswerCache(settings);
     this.refused = new AnswerCache(settings);
     this.outage = new OutageLog(dependencies.logger, {
-      failed: 'the token webhook can not be asked',
+      failed: 'the token webhook cannot be called',
       recovered: 'the token webhook answers again',
     });
   }

@@ -93,8 +93,8 @@ export class CertificateWatch {
       if (!isDue || now - (this.loggedAt.get(key) ?? Number.NEGATIVE_INFINITY) < dayMs) continue;
       this.loggedAt.set(key, now);
       const fields = { use, name, end: new Date(endsAt).toISOString() };
-      if (hasEnded) this.dependencies.logger.error('a certificate or revocation list has ended', fields);
-      else this.dependencies.logger.warn('a certificate or revocation list ends soon', fields);
+      if (hasEnded) this.dependencies.logger.error('a certificate or revocation list has expired', fields);
+      else this.dependencies.logger.warn('a certificate or revocation list expires soon', fields);
     }
   }
 }

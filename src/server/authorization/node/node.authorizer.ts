@@ -228,7 +228,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
   /** Refuses the request while changes may have been missed: a pod may have moved away or been deleted. */
   private refuseWhenLost(): void {
     if (this.dependencies.state.lostForMs <= this.dependencies.maxLostMs) return;
-    throw serviceUnavailableError('what nodes may read is unknown, because the change log can not be followed');
+    throw serviceUnavailableError('what nodes may read is unknown, because the change log cannot be followed');
   }
 }
 

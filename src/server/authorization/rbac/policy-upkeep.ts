@@ -53,7 +53,7 @@ export class PolicyUpkeep {
     try {
       for (const namespace of namespaces) if (!signal.aborted) await this.informer?.readLeftOut(namespace, signal);
     } catch (error) {
-      this.logger.warn('roles and bindings that found no room could not be read', { error });
+      this.logger.warn('roles and bindings beyond the memory limit could not be read', { error });
       for (const namespace of namespaces) this.withRoom.add(namespace);
     }
     this.running = this.withRoom.size > 0 && !signal.aborted ? this.run() : undefined;

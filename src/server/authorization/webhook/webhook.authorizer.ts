@@ -61,7 +61,7 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     this.apiVersion = `${groupName('authorization', dependencies.names)}/${settings.version}`;
     this.cache = new DecisionCache(settings.maxCachedAnswers);
     this.outage = new OutageLog(dependencies.logger, {
-      failed: 'the authorization webhook can not be asked',
+      failed: 'the authorization webhook cannot be called',
       recovered: 'the authorization webhook answers again',
     });
   }

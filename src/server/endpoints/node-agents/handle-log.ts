@@ -70,7 +70,7 @@ async function passLog(
   const path = `/${names}${query === '' ? '' : `?${query}`}`;
   const answer = await agents.client.get(target, path, options.skipVerify, signal).catch((error: unknown) => {
     if (context.signal.aborted) throw timeoutError('the client has left');
-    if (signal.aborted) throw serviceUnavailableError('the request may not go on');
+    if (signal.aborted) throw serviceUnavailableError('the request may not continue');
     if (!(error instanceof NodeAgentFault)) throw error;
     throw new StatusError('', `Get "https://${hostAndPort(target)}${path}": ${error.message}`);
   });

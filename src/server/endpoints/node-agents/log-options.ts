@@ -39,7 +39,7 @@ export function parseLogOptions(query: URLSearchParams, pod: string): LogOptions
     try {
       parseTime(sinceTime);
     } catch (error) {
-      throw badRequestError(`sinceTime ${JSON.stringify(sinceTime)} is no time such as 2006-01-02T15:04:05Z`, error);
+      throw badRequestError(`sinceTime ${JSON.stringify(sinceTime)} is not a time such as 2006-01-02T15:04:05Z`, error);
     }
     forAgent.set('sinceTime', sinceTime);
   }

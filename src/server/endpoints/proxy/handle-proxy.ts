@@ -119,7 +119,7 @@ async function ask(
   if (sent === undefined) throw serviceUnavailableError('this process does not reach pods');
   return sent.catch((error: unknown) => {
     if (context.signal.aborted) throw timeoutError('the client has left');
-    if (signal.aborted) throw serviceUnavailableError('the request may not go on');
+    if (signal.aborted) throw serviceUnavailableError('the request may not continue');
     if (!(error instanceof ProxyFault) && !(error instanceof NodeAgentFault)) throw error;
     throw remoteUnavailableError(`error trying to reach service: ${error.message}`);
   });

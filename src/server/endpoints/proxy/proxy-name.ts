@@ -23,6 +23,6 @@ export function parseProxyName(kind: string, text: string): ProxyName {
 export function portNumber(text: string): number | undefined {
   if (!/^\d+$/.test(text)) return undefined;
   const port = Number(text);
-  if (port < 1 || port > 65535) throw badRequestError(`${text} is no port`);
+  if (port < 1 || port > 65535) throw badRequestError(`${text} is not a port`);
   return port;
 }

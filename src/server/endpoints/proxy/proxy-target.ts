@@ -73,7 +73,7 @@ function nodeTarget(
   if (agents === undefined) throw serviceUnavailableError('this process does not reach nodes');
   const agent = agents.addressOf(node);
   const number = port === '' ? agent.port : portNumber(port);
-  if (number === undefined) throw badRequestError(`${JSON.stringify(port)} is no port`);
+  if (number === undefined) throw badRequestError(`${JSON.stringify(port)} is not a port`);
   if (number === agent.port) return { target: agent, isEncrypted: true, isAgent: true };
   return { target: { host: agent.host, port: number } };
 }

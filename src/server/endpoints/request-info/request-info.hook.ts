@@ -134,7 +134,7 @@ class RequestHook implements RequestsUnderWay {
     if (headerBytes(request) > maxHeaderBytes) throw headersTooLargeError();
     if (!isLong) context.timeLimitMs = timeLimitMs(context, requestTimeoutMs);
     if (isForNodeAgent(request.headers.via)) {
-      throw new StatusError('Forbidden', 'the request was meant for the agent of a node, which is not here');
+      throw new StatusError('Forbidden', 'the request was meant for a node agent, but reached this server');
     }
     leaveAddress = clients?.enter(request) ?? ignore;
     if (unread?.isFull(reply.raw) === true) throw tooManyRequestsError(1);

@@ -69,7 +69,7 @@ function limited(name: string, values: readonly string[], most: number): readonl
 function portOf(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65535) {
     throw badRequestError(
-      `the query has the port ${JSON.stringify(text.slice(0, 64))}, which is no number from 1 to 65535`,
+      `the query has the port ${JSON.stringify(text.slice(0, 64))}, which is not a number from 1 to 65535`,
     );
   }
   return Number(text);

@@ -42,7 +42,7 @@ export class KmsProvider implements Provider {
   readonly label: string;
   private own: OwnSecret | undefined;
   private wellAt = Number.NEGATIVE_INFINITY;
-  private fault: unknown = new Error('the service has not been asked yet');
+  private fault: unknown = new Error('the service has not been called yet');
   private client: Promise<KmsClient> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private readonly secrets = new Map<string, Buffer>();
@@ -86,7 +86,7 @@ export class KmsProvider implements Provider {
   open(sealed: Buffer, context: Buffer): Buffer {
     const { id, text } = split(sealed);
     const secret = this.secrets.get(id);
-    if (secret === undefined) throw new Error(`the key management service ${this.options.name} gave no key for it`);
+    if (secret === undefined) throw new Error(`the key management service ${this.options.name} returned no key for it`);
     return openGcm(secret, text, context);
   }
 
@@ -139,7 +139,7 @@ export class KmsProvider implements Provider {
       const { version, healthz, keyId } = await client.status();
       if (version !== 'v2' && version !== 'v2beta1')
         throw new Error(`speaks version ${JSON.stringify(version)}, not v2`);
-      if (healthz !== 'ok') throw new Error(`says of itself: ${healthz.slice(0, 200)}`);
+      if (healthz !== 'ok') throw new Error(`reports its health as: ${healthz.slice(0, 200)}`);
       if (keyId === '' || Buffer.byteLength(keyId) > mostKeyIdBytes) throw new Error('names no usable key');
       if (this.own?.keyId !== keyId) await this.renew(client);
       this.wellAt = this.now();

@@ -189,7 +189,7 @@ function listMetadata(list: unknown, path: string): ListMetadata {
   const { resourceVersion = '', continue: token = '' } = fieldsOf(fieldsOf(list).metadata);
   const [, query = ''] = path.split('?');
   if (typeof token !== 'string' || (token !== '' && token === new URLSearchParams(query).get('continue'))) {
-    throw new StartupError('the server gave a list that does not come to its end');
+    throw new StartupError('the server sent a list that does not end');
   }
   return { resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '', continue: token };
 }
@@ -204,7 +204,7 @@ async function answerOf(response: IncomingMessage): Promise<object> {
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > mostBytes) throw new StartupError('the server gave an answer that is too long');
+    if (size > mostBytes) throw new StartupError('the server sent a response that is too long');
     chunks.push(chunk);
   }
   let body: unknown;

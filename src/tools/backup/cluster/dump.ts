@@ -64,7 +64,7 @@ export async function dump(dependencies: DumpDependencies): Promise<readonly Not
           { cause: error },
         );
       }
-      dependencies.warn(`${error.message}; beginning anew`);
+      dependencies.warn(`${error.message}; starting over`);
     }
   }
 }

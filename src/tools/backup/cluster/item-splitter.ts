@@ -70,7 +70,7 @@ export class ItemSplitter {
 
   private toShell(part: Buffer): void {
     this.shell += part.toString('latin1');
-    if (this.shell.length > mostShellBytes) throw new Error('the answer is no list');
+    if (this.shell.length > mostShellBytes) throw new Error('the response is not a list');
   }
 
   private keep(part: Buffer): void {

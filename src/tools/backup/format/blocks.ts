@@ -105,12 +105,12 @@ export class BlockReader {
     const start = Buffer.alloc(headBytes);
     const { bytesRead } = await this.file.read(start, 0, headBytes, offset);
     if (offset === 0 && !start.subarray(0, 3).equals(head.subarray(0, 3))) {
-      throw new BackupFileError('is no backup: it does not begin as one');
+      throw new BackupFileError('is not a backup: it does not begin as one');
     }
     if (bytesRead < headBytes) throw new BackupFileError('is cut off: it ends within a block');
     if (!start.subarray(0, head.length).equals(head)) {
       throw new BackupFileError(
-        offset === 0 ? 'is no backup: it does not begin as one' : `is damaged: no block begins at byte ${offset}`,
+        offset === 0 ? 'is not a backup: it does not begin as one' : `is damaged: no block begins at byte ${offset}`,
       );
     }
     const length = start.readUInt32LE(head.length);

@@ -30,9 +30,9 @@ export function readControlLine(line: Buffer): readonly unknown[] {
 
 /** The header in the first line. */
 export function readHeader(line: Buffer): BackupHeader {
-  if (!isControlLine(line)) throw new BackupFileError('is no backup: it does not begin as one');
+  if (!isControlLine(line)) throw new BackupFileError('is not a backup: it does not begin as one');
   const [purpose, version, fields] = readControlLine(line);
-  if (purpose !== 'plinth-backup') throw new BackupFileError('is no backup: it does not begin as one');
+  if (purpose !== 'plinth-backup') throw new BackupFileError('is not a backup: it does not begin as one');
   if (version !== formatVersion) {
     throw new BackupFileError(
       `has format ${JSON.stringify(version)}; this version of Plinth reads format ${formatVersion}`,
@@ -85,7 +85,7 @@ export function readEnd(line: Buffer): BackupEnd {
 export function readObject(line: Buffer, section: BackupSection): ApiObject {
   if (line.length > mostObjectBytes) throw damaged('an object is longer than any object can be');
   const value = parse(line);
-  if (!isFields(value) || !isFields(value.metadata)) throw damaged('a line is no object of the API');
+  if (!isFields(value) || !isFields(value.metadata)) throw damaged('a line is not an object of the API');
   const { apiVersion, kind, metadata } = value;
   const { name, namespace } = metadata;
   const wrong = (what: string) => damaged(`${what} in an object of ${section.resource}: ${shown(name)}`);

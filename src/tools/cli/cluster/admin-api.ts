@@ -27,7 +27,7 @@ export async function withAdminApi<T>(
   try {
     const api = connection.own();
     const { names } = await findNames(api, signal);
-    if (names === undefined) throw new StartupError(`${access.server} is no server of a cluster, or not ready yet`);
+    if (names === undefined) throw new StartupError(`${access.server} is not a server of a cluster, or not ready yet`);
     return await work({ api, names, signal });
   } catch (error) {
     if (error instanceof StartupError) throw error;

@@ -90,7 +90,7 @@ describe('what was made on a machine', () => {
     await symlink(outside, inside('data'));
     assert.deepEqual((await removeAll()).toSorted(), [
       `${inside('data')}: its folder is a link`,
-      `${inside('link')}: it is no file any more`,
+      `${inside('link')}: it is not a file any more`,
       `${join(folder, 'kept')}: its folder is a link`,
     ]);
     assert.ok(existsSync(join(outside, 'kept')));

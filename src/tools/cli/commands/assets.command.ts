@@ -22,7 +22,7 @@ export const assetsCommand: Command = {
     const [folder, ...more] = operands;
     if (folder === undefined || folder === '') throw new OptionsError(['needs a folder: plinth assets DIR']);
     if (more.length > 0) throw new OptionsError([`unexpected argument ${JSON.stringify(more[0])}`]);
-    if (process.platform === 'win32') throw new StartupError('the programs need a shell, which Windows has not');
+    if (process.platform === 'win32') throw new StartupError('the programs need a shell, which Windows does not have');
     // Without this check, a test suite would report missing programs much later and in less detail.
     await findBinaries();
     const directory = resolve(folder);

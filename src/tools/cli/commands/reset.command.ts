@@ -35,7 +35,7 @@ export const resetCommand: Command = {
     if (!reset.force && !(await agreed(list.length, context))) throw new StartupError('nothing was removed');
     const { resetMachine } = await import('../cluster/reset-machine.js');
     const left = await resetMachine(made, logger);
-    for (const line of left) logger.warn(`left as it is: ${line}`);
+    for (const line of left) logger.warn(`unchanged: ${line}`);
     context.print(left.length === 0 ? 'All of it is removed' : 'The rest is removed');
     if (left.length > 0) context.endWith(1);
   },

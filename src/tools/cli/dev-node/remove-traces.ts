@@ -76,7 +76,8 @@ export async function removeTraces({ folder, bridge, cgroup }: Traces, logger: L
 async function each<T>(all: readonly T[], logger: Logger, work: (one: T) => Promise<unknown>): Promise<void> {
   const outcomes = await Promise.allSettled(all.map(work));
   for (const outcome of outcomes) {
-    if (outcome.status === 'rejected') logger.warn('a container stays', { error: errorText(outcome.reason) });
+    if (outcome.status === 'rejected')
+      logger.warn('a container could not be removed', { error: errorText(outcome.reason) });
   }
 }
 

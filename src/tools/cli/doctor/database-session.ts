@@ -41,7 +41,7 @@ export async function sessionFindings(session: Session): Promise<Finding[]> {
   tooShort('statement_timeout', statementMs, leastStatementMs, 'long lists and upkeep are cut off');
   tooShort('lock_timeout', lockMs, leastStatementMs, 'upkeep gives up behind writes');
   tooShort('idle_session_timeout', idleMs, leastIdleMs, 'the connection for notifications ends again and again');
-  return findings.length > 0 ? findings : [ok('session settings', 'nothing is set that the server can not work with')];
+  return findings.length > 0 ? findings : [ok('session settings', 'no setting prevents the server from working')];
 }
 
 /** Checks the limits of the role and of the database, which count less than all connections of the server. */

@@ -29,7 +29,7 @@ export function mergeKubeconfig(text: string, file: string, config: UserKubeconf
   // The message of the parser would quote the file, which holds secrets.
   if (document.errors.length > 0) throw new StartupError(`${file}: is neither YAML nor JSON`);
   if (document.contents === null) document.contents = document.createNode({});
-  if (!isMap(document.contents)) throw new StartupError(`${file}: is no kubeconfig`);
+  if (!isMap(document.contents)) throw new StartupError(`${file}: is not a kubeconfig`);
   const { kind = 'Config', apiVersion = 'v1' } = plain(document, file);
   if (kind !== 'Config' || apiVersion !== 'v1')
     throw new StartupError(`${file}: must be of kind Config in apiVersion v1`);

@@ -67,7 +67,7 @@ export async function requestCertificate(
     const certificate = await signed(client, own, wish.timeoutMs, signal, pause);
     const key = privateKeyPem(privateKey);
     if (!new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))) {
-      throw new StartupError('the server gave a certificate for another key');
+      throw new StartupError('the server returned a certificate for another key');
     }
     return { certificate, privateKey: key };
   } catch (error) {

@@ -25,5 +25,5 @@ it('a worker that hangs while it starts is killed', { timeout: 60_000 }, async (
   });
   const start = WorkerPool.start(options, 2, logger, quickTimers, AbortSignal.timeout(30_000));
   await assert.rejects(start, /the worker ended before it served: SIGKILL/);
-  assert.match(log, /worker does not answer, it is killed worker=1 silentMs=120000/);
+  assert.match(log, /a worker does not answer and is killed worker=1 silentMs=120000/);
 });

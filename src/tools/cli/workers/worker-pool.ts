@@ -128,7 +128,7 @@ export class WorkerPool implements Running {
       if (patience.signal.aborted) return;
       for (const { index, worker } of this.slots) {
         if (worker === undefined) continue;
-        this.logger.error('worker does not stop, it is killed', { worker: index });
+        this.logger.error('a worker does not stop and is killed', { worker: index });
         worker.process.kill('SIGKILL');
       }
     });
@@ -176,7 +176,7 @@ export class WorkerPool implements Running {
       if (this.stopping.signal.aborted) return;
       // A worker that ended because it got a signal itself did nothing wrong.
       const wait = ended.code === 0 ? 0 : slot.backoff.next(this.timers.elapsed() - slot.startedAt);
-      this.logger.warn('worker ended, it is started again', { worker: slot.index, reason, waitMs: wait });
+      this.logger.warn('a worker ended and is restarted', { worker: slot.index, reason, waitMs: wait });
       await this.timers.wait(wait, this.stopping.signal);
       if (!this.stopping.signal.aborted) this.metrics.restarted(slot.index);
     }
@@ -232,7 +232,7 @@ export class WorkerPool implements Running {
             return;
         }
       });
-      worker.once('error', (error) => this.logger.warn('worker process fault', { worker: slot.index, error }));
+      worker.once('error', (error) => this.logger.warn('fault in a worker process', { worker: slot.index, error }));
       worker.once('exit', (code: number | null, signal: string | null) => {
         end.abort();
         slot.worker = undefined;
@@ -249,7 +249,10 @@ export class WorkerPool implements Running {
   /** Kills a worker that hangs. */
   private async watchOver(slot: Slot, worker: Worker, pulse: WorkerPulse, ended: AbortSignal): Promise<void> {
     if (!(await pulse.isLost(ended))) return;
-    this.logger.error('worker does not answer, it is killed', { worker: slot.index, silentMs: pulse.longestSilenceMs });
+    this.logger.error('a worker does not answer and is killed', {
+      worker: slot.index,
+      silentMs: pulse.longestSilenceMs,
+    });
     worker.process.kill('SIGKILL');
   }
 

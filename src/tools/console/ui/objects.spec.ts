@@ -70,8 +70,8 @@ describe('an object on the page', () => {
   it('says what is wrong with an edited text', () => {
     assert.equal(yamlProblem('a: 1'), undefined);
     assert.match(yamlProblem('a: [') ?? '', /./);
-    assert.equal(yamlProblem('- a'), 'this is no object');
-    assert.equal(yamlProblem(''), 'this is no object');
+    assert.equal(yamlProblem('- a'), 'this is not an object');
+    assert.equal(yamlProblem(''), 'this is not an object');
     assert.match(yamlProblem('a: &x [1]\nb: *x') ?? '', /alias/i);
   });
 

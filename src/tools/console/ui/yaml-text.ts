@@ -53,7 +53,7 @@ export function yamlProblem(text: string): string | undefined {
   try {
     const value: unknown = parse(text, { maxAliasCount: 0, intAsBigInt: true, logLevel: 'error' });
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? undefined : 'this is no object';
+    return isObject ? undefined : 'this is not an object';
   } catch (error) {
     return (error as Error).message;
   }

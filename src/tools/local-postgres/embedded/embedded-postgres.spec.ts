@@ -169,7 +169,7 @@ describe('embedded Postgres', { skip: process.platform === 'win32' }, () => {
     const pid = await pidOf();
     assert.ok(pid !== undefined);
     process.kill(pid, 'SIGKILL');
-    await until(async () => lines.some((line) => line.includes('runs again')));
+    await until(async () => lines.some((line) => line.includes('is running again')));
     assert.notEqual(await pidOf(), pid);
     assert.deepEqual(await query(postgres, 'select n from kept'), [[8]]);
   });

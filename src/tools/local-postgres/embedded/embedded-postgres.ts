@@ -175,7 +175,7 @@ export class EmbeddedPostgres {
         try {
           await endLeftPostmaster(this.settings.home.dataDirectory, this.settings.logger);
           await this.launch();
-          this.settings.logger.info('the embedded Postgres runs again');
+          this.settings.logger.info('the embedded Postgres is running again');
         } catch (error) {
           this.settings.logger.error('the embedded Postgres did not start', { error: errorText(error), pauseMs });
         }

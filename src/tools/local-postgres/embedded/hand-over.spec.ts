@@ -66,7 +66,7 @@ describe('folders for the user that runs Postgres', () => {
     writeFileSync(join(root, 'file'), '');
     await assert.rejects(
       handOverFolder(join(root, 'file'), user, 0o700),
-      /is a link or a file|is a file and no folder/,
+      /is a link or a file|is a file, not a folder/,
     );
   });
 

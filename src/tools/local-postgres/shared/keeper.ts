@@ -84,7 +84,7 @@ async function startPostgres(place: KeeperPlace, logger: Logger): Promise<Embedd
   try {
     return await EmbeddedPostgres.start(options);
   } catch (error) {
-    logger.warn('the shared Postgres starts with new data', { error: errorText(error) });
+    logger.warn('the shared Postgres did not start: starting it with new data', { error: errorText(error) });
     await removeData(place);
     return await EmbeddedPostgres.start(options);
   }
@@ -172,10 +172,12 @@ async function serveUsers(postgres: EmbeddedPostgres, options: KeeperOptions): P
   };
 
   const server = createServer((socket) => {
-    serve(socket).catch((error: unknown) => logger.warn('a user was cut off', { error: errorText(error) }));
+    serve(socket).catch((error: unknown) =>
+      logger.warn('a client of the shared Postgres was disconnected', { error: errorText(error) }),
+    );
   });
   await listen(server, place.socket);
-  logger.info('the shared Postgres runs');
+  logger.info('the shared Postgres started');
   if (!signal.aborted) await Promise.race([once(signal, 'abort'), once(over.signal, 'abort')]);
   clearTimeout(patience);
   // No new users from here on: the next one starts another keeper, which waits until this one has ended.
@@ -186,7 +188,7 @@ async function serveUsers(postgres: EmbeddedPostgres, options: KeeperOptions): P
   clearTimeout(sweeper);
   sweep();
   await Promise.all(drops);
-  logger.info('the shared Postgres ends');
+  logger.info('the shared Postgres stops');
 }
 
 async function listen(server: Server, path: string): Promise<void> {

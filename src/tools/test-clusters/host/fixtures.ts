@@ -103,7 +103,7 @@ function outdented(text: string): string {
 function parse(text: string, source: string): Fixture[] {
   return parseAllDocuments(text, { logLevel: 'error' }).flatMap((document) => {
     const [fault] = document.errors ?? [];
-    if (fault !== undefined) throw new StartupError(`${source} is no YAML: ${fault.message}`);
+    if (fault !== undefined) throw new StartupError(`${source} is not YAML: ${fault.message}`);
     const value: unknown = document.toJS({ maxAliasCount: 100 });
     return value === null || value === undefined ? [] : flat(value, source);
   });

@@ -45,7 +45,7 @@ export async function openCluster(options: ClusterOptions): Promise<TestCluster>
   const flags = flagsOf(options);
   const fixtures = fixtureInputs([options.fixtures ?? []].flat());
   const nodes = options.nodes ?? 0;
-  if (!Number.isInteger(nodes) || nodes < 0) throw new Error(`nodes: ${nodes} is no number of nodes`);
+  if (!Number.isInteger(nodes) || nodes < 0) throw new Error(`nodes: ${nodes} is not a number of nodes`);
   const host = new HostProcess();
   const settings: StartSettings = {
     folder: host.folder,

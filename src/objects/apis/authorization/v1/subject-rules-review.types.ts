@@ -28,7 +28,7 @@ export type NonResourceRule = Infer<typeof nonResourceRule>;
 
 export const subjectRulesReviewStatus = struct('authorization.v1.SubjectRulesReviewStatus', {
   resourceRules: required(1, list(resourceRule), { doc: 'Rules for resources.' }),
-  nonResourceRules: required(2, list(nonResourceRule), { doc: 'Rules for paths that are no resources.' }),
+  nonResourceRules: required(2, list(nonResourceRule), { doc: 'Rules for paths that are not resources.' }),
   incomplete: required(3, bool),
   evaluationError: optional(4, string),
 });

@@ -18,7 +18,7 @@ export const configMap = kind(
     metadata: always(1, objectMeta),
     immutable: pointer(4, bool, { doc: 'Forbids any change of the contents from now on.' }),
     data: optional(2, map(string), { doc: 'Text values by name.' }),
-    binaryData: optional(3, map(bytes), { doc: 'Values by name that are no text, in base64.' }),
+    binaryData: optional(3, map(bytes), { doc: 'Values by name that are not text, in base64.' }),
   },
   { doc: 'Settings as names and values, for pods and other readers.' },
 );

@@ -88,7 +88,7 @@ export const evictionResponder = struct(
     name: required(1, string, { doc: 'Name of the program, with a domain.' }),
     priority: required(2, int32, { nullable: true, doc: 'Place in the order: higher numbers come first.' }),
   },
-  { mapType: 'atomic', doc: 'A program that is asked before a pod is evicted.' },
+  { mapType: 'atomic', doc: 'A program that is asked before a pod was evicted.' },
 );
 export type EvictionResponder = Infer<typeof evictionResponder>;
 

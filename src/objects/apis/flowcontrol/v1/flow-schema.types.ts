@@ -75,7 +75,7 @@ export type NonResourcePolicyRule = Infer<typeof nonResourcePolicyRule>;
 export const policyRulesWithSubjects = struct('flowcontrol.v1.PolicyRulesWithSubjects', {
   subjects: required(1, list(subject)),
   resourceRules: optional(2, list(resourcePolicyRule), { doc: 'Rules for resources.' }),
-  nonResourceRules: optional(3, list(nonResourcePolicyRule), { doc: 'Rules for paths that are no resources.' }),
+  nonResourceRules: optional(3, list(nonResourcePolicyRule), { doc: 'Rules for paths that are not resources.' }),
 });
 export type PolicyRulesWithSubjects = Infer<typeof policyRulesWithSubjects>;
 

@@ -93,7 +93,7 @@ export class PodSecurityPolicy implements AdmissionPlugin {
   }
 
   private async judge(attributes: AdmissionAttributes, pod: Pod, mayChange: boolean): Promise<Verdict> {
-    if (this.policies.lostForMs > maxLostMs) throw serviceUnavailableError('pod security policies can not be followed');
+    if (this.policies.lostForMs > maxLostMs) throw serviceUnavailableError('pod security policies cannot be followed');
     const policies = [...this.policies.all()].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
     if (policies.length === 0) {
       throw refused(attributes, 'PodSecurityPolicy: no providers available to validate pod request');

@@ -45,7 +45,7 @@ describe('PodTolerationRestriction', () => {
       'a broken annotation',
       {},
       { annotations: { [`${prefix}defaultTolerations`]: '{' } },
-      `annotation ${prefix}defaultTolerations of the namespace is no list of tolerations`,
+      `annotation ${prefix}defaultTolerations of the namespace is not a list of tolerations`,
     ],
   ];
   for (const [what, spec, world, expected] of cases) {

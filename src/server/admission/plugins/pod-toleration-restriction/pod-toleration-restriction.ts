@@ -84,7 +84,7 @@ export class PodTolerationRestriction implements AdmissionPlugin {
     if (text === undefined) return undefined;
     const tolerations = parseTolerations(text);
     if (tolerations !== undefined) return tolerations;
-    throw refused(attributes, `annotation ${this.prefix}${name} of the namespace is no list of tolerations`);
+    throw refused(attributes, `annotation ${this.prefix}${name} of the namespace is not a list of tolerations`);
   }
 }
 

@@ -84,7 +84,7 @@ export async function askCluster<T>({ access }: FoundCluster, work: (api: ApiUse
 export async function namesOf(found: FoundCluster, api: ApiUser, signal: AbortSignal): Promise<VendorNames> {
   const possible = await possibleNames(api, signal);
   const names = possible.find((each) => each.publicNamespace === found.publicNamespace) ?? possible.at(-1);
-  if (names === undefined) throw new StartupError('the server is no server of a cluster');
+  if (names === undefined) throw new StartupError('the server is not a server of a cluster');
   return names;
 }
 

@@ -28,7 +28,7 @@ export async function readClusterInfo(
   authority: string | undefined,
   signal: AbortSignal,
 ): Promise<ClusterInfoMap> {
-  let refusal = new Error('the server does not publish it');
+  let refusal = new Error('the server does not publish the ConfigMap cluster-info');
   for (const namespace of namespaces) {
     const path = `/api/v1/namespaces/${namespace}/configmaps/${clusterInfoName}`;
     const { status, text } = await httpsGet(endpoint, path, authority, mostBytes, signal);

@@ -16,7 +16,7 @@ export function verifySignature(signature: string, text: string, token: TokenTex
   const fault = (problem: string) =>
     new StartupError(`the information of the cluster can't be trusted: its signature ${problem}`);
   const [head = '', payload, mac = '', ...more] = signature.split('.');
-  if (payload !== '' || mac === '' || more.length > 0) throw fault('is no detached JWS');
+  if (payload !== '' || mac === '' || more.length > 0) throw fault('is not a detached JWS');
   const header = readHeader(head);
   if (header === undefined) throw fault('has a header that cannot be read');
   if (header.alg !== 'HS256') throw fault('is not made with HS256');
