@@ -1,7 +1,7 @@
 import { sqlState } from '../../base/database/sql-state.js';
 import { schemaProblem } from './migrate.js';
 import { MigrationError } from './migration-error.js';
-import { silentObserver } from './postgres-storage-options.js';
+import { openCommandSession } from './open-command-session.js';
 import { Session } from './session.js';
 import { text } from './statements.js';
 
@@ -43,13 +43,7 @@ export interface FenceResult {
 export async function fence(databaseUrl: string, { bump, force }: FenceRequest): Promise<FenceResult> {
   let session: Session | undefined;
   try {
-    session = await Session.open({
-      url: databaseUrl,
-      applicationName: OWN_NAME,
-      connectTimeoutMs: 10_000,
-      role: 'writer',
-      observer: silentObserver,
-    });
+    session = await openCommandSession(databaseUrl, OWN_NAME);
     const problem = await schemaProblem(session);
     if (problem !== undefined) throw problem;
     const [others] = await session.execute(

@@ -1,7 +1,7 @@
 import { sqlState } from '../../base/database/sql-state.js';
 import { StartupError } from '../../base/machinery/startup-error.js';
 import type { HistoryQuery } from './history-queries.js';
-import { silentObserver } from './postgres-storage-options.js';
+import { openCommandSession } from './open-command-session.js';
 import { type Row, Session, type StatementValue } from './session.js';
 
 const timeoutMs = 600_000;
@@ -14,13 +14,7 @@ const timeoutMs = 600_000;
 export async function queryHistory(databaseUrl: string, query: HistoryQuery): Promise<readonly Row[]> {
   let session: Session | undefined;
   try {
-    session = await Session.open({
-      url: databaseUrl,
-      applicationName: 'plinth sql',
-      connectTimeoutMs: 10_000,
-      role: 'reader',
-      observer: silentObserver,
-    });
+    session = await openCommandSession(databaseUrl, 'plinth sql', 'reader');
     const values = query.values as readonly StatementValue[];
     return await session.run({ name: 'history-query', text: query.text }, values, timeoutMs);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { sqlState } from '../../base/database/sql-state.js';
 import { quoteName, quoteText } from '../../base/database/sql-text.js';
 import { MigrationError } from './migration-error.js';
-import { silentObserver } from './postgres-storage-options.js';
+import { openCommandSession } from './open-command-session.js';
 import { readerFunctions, readerRole } from './reader-rights.js';
 import { calledFirst, isLaterRelease, loadSchemaTexts, type SchemaText, type SchemaTexts } from './schema-texts.js';
 import { Session } from './session.js';
@@ -34,7 +34,7 @@ const MADE_MEANWHILE = ['23505', '42P06', '42P07', '42710', 'XX000'];
  */
 export async function migrate(databaseUrl: string, directory?: string): Promise<MigrationResult> {
   const texts = loadSchemaTexts(directory);
-  const session = await open(databaseUrl);
+  const session = await openCommandSession(databaseUrl, 'plinth migrate');
   try {
     await checkServer(session);
     await begin(session, texts.locks);
@@ -224,20 +224,6 @@ async function apply(session: Session, state: SchemaState, texts: SchemaTexts): 
 
 function execute(session: Session, sql: string): ReturnType<Session['execute']> {
   return session.execute('migrate', sql, STATEMENT_TIMEOUT_MS);
-}
-
-async function open(url: string): Promise<Session> {
-  try {
-    return await Session.open({
-      url,
-      applicationName: 'plinth migrate',
-      connectTimeoutMs: 10_000,
-      role: 'writer',
-      observer: silentObserver,
-    });
-  } catch (error) {
-    throw new MigrationError(`the database can't be reached: ${(error as Error).message}`, { cause: error });
-  }
 }
 
 async function checkServer(session: Session): Promise<void> {

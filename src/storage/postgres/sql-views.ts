@@ -4,7 +4,7 @@ import { sqlState } from '../../base/database/sql-state.js';
 import { quoteName, quoteText } from '../../base/database/sql-text.js';
 import { LOCK_MIGRATIONS } from './migrate.js';
 import { MigrationError } from './migration-error.js';
-import { silentObserver } from './postgres-storage-options.js';
+import { openCommandSession } from './open-command-session.js';
 import { readerFunctions, readerRole } from './reader-rights.js';
 import { Session } from './session.js';
 import { dropTables } from './sql-row-tables.js';
@@ -49,13 +49,7 @@ export async function syncSqlViews(
 ): Promise<SqlViewsResult> {
   let session: Session | undefined;
   try {
-    session = await Session.open({
-      url: databaseUrl,
-      applicationName: 'plinth views',
-      connectTimeoutMs: 10_000,
-      role: 'writer',
-      observer: silentObserver,
-    });
+    session = await openCommandSession(databaseUrl, 'plinth views');
     const tables = await readTables(session);
     const views = chosenViews(forms, tables, mode);
     const digest = digestOf(views);

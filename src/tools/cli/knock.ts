@@ -1,3 +1,4 @@
+import { connectionRemedy } from '../../base/database/connection-remedy.js';
 import { errorText, StartupError } from '../../base/machinery/startup-error.js';
 import type { Logger } from '../../base/observability/logger.js';
 
@@ -26,8 +27,9 @@ export async function knock(databaseUrl: string, logger: Pick<Logger, 'warn'>): 
     await session.close();
   } catch (error) {
     const reason = errorText(error);
-    if (isHopeless(error)) throw new StartupError(`the database can't be used: ${reason}`, { cause: error });
-    const { connectionRemedy } = await import('./doctor/database-remedies.js');
-    logger.warn('the database is not ready', { reason, remedy: connectionRemedy(error) });
+    const remedy = connectionRemedy(error);
+    if (isHopeless(error))
+      throw new StartupError(`the database can't be used: ${reason} (${remedy})`, { cause: error });
+    logger.warn('the database is not ready', { reason, remedy });
   }
 }

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { connectionRemedy } from '../../../base/database/connection-remedy.js';
 import { protectionProblem } from '../../../base/database/protection.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import { schemaProblem } from '../../../storage/postgres/migrate.js';
 import { silentObserver } from '../../../storage/postgres/postgres-storage-options.js';
 import { Session } from '../../../storage/postgres/session.js';
 import type { DatabaseNeeds } from './database-needs.js';
-import { connectionRemedy, tlsRemedy } from './database-remedies.js';
+import { tlsRemedy } from './database-remedies.js';
 import { historyFindings, limitFindings, poolModeFindings, sessionFindings } from './database-session.js';
 import { bytesText, error, type Finding, ok, skipped, warning } from './finding.js';
 import { replicaFindings } from './read-replica.js';

@@ -1,10 +1,11 @@
+import { connectionRemedy } from '../../../base/database/connection-remedy.js';
 import { protectionProblem } from '../../../base/database/protection.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import { silentObserver } from '../../../storage/postgres/postgres-storage-options.js';
 import { Session } from '../../../storage/postgres/session.js';
 import { REPLICA_HISTORY } from '../../../storage/postgres/statements.js';
 import type { DatabaseNeeds } from './database-needs.js';
-import { connectionRemedy, tlsRemedy } from './database-remedies.js';
+import { tlsRemedy } from './database-remedies.js';
 import { error, type Finding, ok, warning } from './finding.js';
 
 const check = 'read replica';
