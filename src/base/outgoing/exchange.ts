@@ -8,6 +8,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
 import { ExchangeFault } from './exchange-fault.js';
+import { isReset } from './is-reset.js';
 import { Unsent } from './unsent.js';
 
 /** One request to another server whose response is passed on. */
@@ -46,13 +47,27 @@ export type ExchangeAnswer =
 const maxHeadBytes = 64 * 1024;
 /** The most informational responses that are accepted; servers send a few at most. */
 const maxInformational = 32;
+/** An agent keeps fewer unused connections, and all of them may be closed by the time that a busy process uses one. */
+const mostStale = 32;
 
 /**
- * Sends a request and resolves with the beginning of the response, whatever its status. Redirects are not followed.
+ * Sends a request and resolves with the beginning of the response, whatever its status. Redirects are not followed. A
+ * read on a kept-alive connection that the other side closed just then is sent again, on another connection.
  *
  * @throws Unsent when the request surely had no effect; otherwise {@link ExchangeFault} or what the connection threw
  */
-export function exchange(call: Exchange): Promise<ExchangeAnswer> {
+export async function exchange(call: Exchange): Promise<ExchangeAnswer> {
+  for (let stale = 0; ; stale++) {
+    try {
+      return await attempt(call);
+    } catch (error) {
+      const mayRepeat = error instanceof Unsent && error.isStale && stale < mostStale;
+      if (!mayRepeat || call.signal?.aborted === true) throw error;
+    }
+  }
+}
+
+function attempt(call: Exchange): Promise<ExchangeAnswer> {
   const { agent, method, headers, body, connectLimitMs, headLimitMs } = call;
   const isEncrypted = agent instanceof HttpsAgent;
   return new Promise((resolve, reject) => {
@@ -76,7 +91,7 @@ export function exchange(call: Exchange): Promise<ExchangeAnswer> {
       // The other side may have closed a kept-alive connection just when it was used. A request without a body can be
       // repeated, and reads have no effects.
       const isStale = sent.reusedSocket && isReset(error) && body === undefined && isRead(method);
-      reject(isBegun && !isStale ? error : new Unsent(error));
+      reject(isBegun && !isStale ? error : new Unsent(error, isStale));
     };
     const limited = (ms: number, text: string) => setTimeout(() => fail(new ExchangeFault(text)), ms);
     limit = limited(connectLimitMs, 'dial tcp: i/o timeout');
@@ -127,10 +142,6 @@ function framed(headers: OutgoingHttpHeaders, body: Readable | undefined): Outgo
 
 function switchesAsAsked({ headers }: IncomingMessage, asked: OutgoingHttpHeaders): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() === String(asked.upgrade).toLowerCase();
-}
-
-function isReset(error: NodeJS.ErrnoException): boolean {
-  return error.code === 'ECONNRESET' || error.code === 'EPIPE';
 }
 
 function isRead(method: string): boolean {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, type RequestOptions, request } from 'node:https';
 import { AnswerSizeError } from './answer-size-error.js';
+import { isReset } from './is-reset.js';
 
 /** One HTTPS request whose whole response is read. Redirects are not followed, and no proxy is used. */
 export interface HttpsRequest {
@@ -27,17 +28,20 @@ export interface HttpsAnswer {
   readonly text: string;
 }
 
+/** An agent keeps fewer unused connections, and all of them may be closed by the time that a busy process uses one. */
+const mostAttempts = 32;
+
 /**
  * Sends a request and reads the response. A request on a kept-alive connection that the server closed just then is sent
- * once more, on another connection.
+ * again, on another connection.
  *
  * @throws AnswerSizeError; the error of the connection, or of the abort
  */
 export function httpsRequest(asked: HttpsRequest): Promise<HttpsAnswer> {
-  return attempt(asked, true);
+  return attempt(asked, mostAttempts);
 }
 
-function attempt(asked: HttpsRequest, mayRepeat: boolean): Promise<HttpsAnswer> {
+function attempt(asked: HttpsRequest, attempts: number): Promise<HttpsAnswer> {
   const { url, method = 'GET', agent, tls, body, signal, maxAnswerBytes } = asked;
   const headers = { ...asked.headers, ...(body === undefined ? {} : { 'content-length': body.length }) };
   return new Promise((resolve, reject) => {
@@ -67,8 +71,8 @@ function attempt(asked: HttpsRequest, mayRepeat: boolean): Promise<HttpsAnswer> 
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
       // The server closed the kept-alive connection just when it was used, which does not mean that it is down.
-      const isStale = mayRepeat && !isAnswered && sent.reusedSocket && error.code === 'ECONNRESET';
-      if (isStale && !signal.aborted) attempt(asked, false).then(resolve, reject);
+      const isStale = !isAnswered && sent.reusedSocket && isReset(error);
+      if (isStale && attempts > 1 && !signal.aborted) attempt(asked, attempts - 1).then(resolve, reject);
       else reject(error);
     });
     sent.end(body);

@@ -66,20 +66,15 @@ export class NodeAgentClient {
   async ask(target: Target, { skipVerify = false, ...call }: NodeAgentCall): Promise<ExchangeAnswer> {
     const { timeoutMs } = this.settings;
     const headers = { ...call.headers, via: [...[call.headers.via ?? []].flat(), `1.1 ${pseudonym}`].join(', ') };
-    for (let attempt = 1; ; attempt++) {
-      await this.refresh();
-      const agent = (skipVerify ? this.unverified : this.agent) as GuardedAgent;
-      try {
-        return await exchange({ ...call, headers, ...target, agent, connectLimitMs: timeoutMs });
-      } catch (error) {
-        call.signal.throwIfAborted();
-        const reason = error instanceof Unsent ? error.reason : (error as Error);
-        // A kept-alive connection that the agent closed at that moment.
-        const isStale = error instanceof Unsent && (reason as NodeJS.ErrnoException).code === 'ECONNRESET';
-        if (isStale && attempt === 1 && call.body === undefined) continue;
-        const isLate = reason instanceof ExchangeFault && reason.message.startsWith('timeout awaiting');
-        throw new NodeAgentFault(isLate ? `no answer within ${call.headLimitMs} ms` : connectionReason(reason), reason);
-      }
+    await this.refresh();
+    const agent = (skipVerify ? this.unverified : this.agent) as GuardedAgent;
+    try {
+      return await exchange({ ...call, headers, ...target, agent, connectLimitMs: timeoutMs });
+    } catch (error) {
+      call.signal.throwIfAborted();
+      const reason = error instanceof Unsent ? error.reason : (error as Error);
+      const isLate = reason instanceof ExchangeFault && reason.message.startsWith('timeout awaiting');
+      throw new NodeAgentFault(isLate ? `no answer within ${call.headLimitMs} ms` : connectionReason(reason), reason);
     }
   }
 

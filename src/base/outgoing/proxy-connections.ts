@@ -32,17 +32,12 @@ export class ProxyConnections {
     call: Omit<Exchange, 'agent' | 'connectLimitMs' | 'host' | 'port'>,
   ): Promise<ExchangeAnswer> {
     const agent = isEncrypted ? this.encrypted : this.plain;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await exchange({ ...call, ...target, agent, connectLimitMs });
-      } catch (error) {
-        call.signal.throwIfAborted();
-        const reason = error instanceof Unsent ? error.reason : (error as Error);
-        // A kept-alive connection that the other side closed at that moment.
-        const isStale = error instanceof Unsent && (reason as NodeJS.ErrnoException).code === 'ECONNRESET';
-        if (isStale && attempt === 1 && call.body === undefined) continue;
-        throw new ProxyFault(connectionReason(reason), { cause: reason });
-      }
+    try {
+      return await exchange({ ...call, ...target, agent, connectLimitMs });
+    } catch (error) {
+      call.signal.throwIfAborted();
+      const reason = error instanceof Unsent ? error.reason : (error as Error);
+      throw new ProxyFault(connectionReason(reason), { cause: reason });
     }
   }
 

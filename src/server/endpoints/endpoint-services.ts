@@ -11,6 +11,7 @@ import type { RequestAdmission } from '../admission/request-admission.js';
 import type { Aggregation } from '../aggregation/aggregation.js';
 import { type OrderedGroup, orderGroups } from '../aggregation/group-order.js';
 import { LocalPriorities } from '../aggregation/local-priorities.js';
+import type { BytesInHand } from '../flow-control/bytes-in-hand.js';
 import type { NodeAgents } from '../node-agents/node-agents.js';
 import type { LargeRequests } from './large-requests.interface.js';
 import type { MetaKinds } from './meta-kinds.interface.js';
@@ -60,6 +61,8 @@ export interface EndpointDependencies {
   readonly nodeAgents?: NodeAgents | undefined;
   /** The servers in pods and on nodes. */
   readonly proxies?: ProxyConnections | undefined;
+  /** Limits the large bodies under way; unset in the thread for large requests, whose process has done that. */
+  readonly inHand?: BytesInHand | undefined;
 }
 
 /** The dependencies of every handler; one instance per process. */
@@ -83,6 +86,7 @@ export class EndpointServices {
   readonly aggregation: Aggregation | undefined;
   readonly nodeAgents: NodeAgents | undefined;
   readonly proxies: ProxyConnections | undefined;
+  readonly inHand: BytesInHand | undefined;
   readonly streamSeats = new StreamSeats();
 
   constructor(
@@ -97,6 +101,7 @@ export class EndpointServices {
     this.aggregation = dependencies.aggregation;
     this.nodeAgents = dependencies.nodeAgents;
     this.proxies = dependencies.proxies;
+    this.inHand = dependencies.inHand;
     this.registry = stores.registry;
     this.storage = stores.storage;
     this.clock = stores.clock;

@@ -26,6 +26,7 @@ import { AuthenticationModule } from '../authentication/authentication.module.js
 import { AUTHENTICATION, type Authentication } from '../authentication/build-authentication.js';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
+import { BytesInHand } from '../flow-control/bytes-in-hand.js';
 import { FlowControlModule } from '../flow-control/flow-control.module.js';
 import { NodeAgents } from '../node-agents/node-agents.js';
 import { NodeAgentsModule } from '../node-agents/node-agents.module.js';
@@ -136,18 +137,20 @@ const ENDPOINT_DEPENDENCIES = Symbol('EndpointDependencies');
     },
     {
       provide: ENDPOINT_DEPENDENCIES,
-      inject: [AdmissionChain, AUTHORIZER, Aggregation, NodeAgents, ProxyPathOptions],
+      inject: [AdmissionChain, AUTHORIZER, Aggregation, NodeAgents, ProxyPathOptions, BytesInHand],
       useFactory: (
         chain: AdmissionChain,
         authorizer: Authorizer,
         aggregation: Aggregation,
         nodeAgents: NodeAgents,
         { proxyDeniedCidrs }: ProxyPathOptions,
+        inHand: BytesInHand,
       ): EndpointDependencies => ({
         admission: new RequestAdmission(chain, authorizer),
         aggregation,
         nodeAgents,
         proxies: new ProxyConnections(new DeniedAddresses(proxyDeniedCidrs)),
+        inHand,
       }),
     },
     {

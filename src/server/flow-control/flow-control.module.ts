@@ -12,6 +12,8 @@ import { ResourceStores } from '../../objects/registry/store/resource-stores.js'
 import { StartPatience } from '../../storage/start-patience.js';
 import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { StorageModule } from '../../storage/storage.module.js';
+import { BytesInHand, type BytesLimits } from './bytes-in-hand.js';
+import { registerBytesMetrics } from './bytes-metrics.js';
 import { FlowConfiguration } from './flow-configuration.js';
 import { FLOW_CONTROL, FlowControl } from './flow-control.js';
 import { registerFlowMetrics } from './flow-metrics.js';
@@ -19,12 +21,24 @@ import { LastingMemory } from './lasting-memory.js';
 import { registerLastingMetrics } from './lasting-metrics.js';
 import type { FindUsage } from './work-estimator.js';
 
+const mebibyte = 2 ** 20;
 /** The fraction of the heap that long-running requests may occupy, unless a flag sets another limit. */
 const partOfHeap = 1 / 4;
+/**
+ * A tenant has one body of the largest size in hand, or a few of a megabyte: with more, its own requests would hardly be
+ * faster, because the database takes one such write at a time.
+ */
+const bytesLimits: BytesLimits = {
+  tenantBytes: 3 * mebibyte,
+  slowTenantBytes: 16 * mebibyte,
+  totalBytes: 128 * mebibyte,
+  waitingOfTenant: 200,
+  slowMs: 2_000,
+};
 
 /**
  * API priority and fairness (specification 8); with `--enable-priority-and-fairness=false`, or without the feature gate
- * of that name, it is off. The memory of long-running requests is limited in any case.
+ * of that name, it is off. The memory of long-running requests and of large bodies is limited in any case.
  */
 @Module({
   imports: [StorageModule, RegistryModule],
@@ -55,13 +69,22 @@ const partOfHeap = 1 / 4;
       },
     },
     {
+      provide: BytesInHand,
+      inject: [Metrics],
+      useFactory: (metrics: Metrics): BytesInHand => {
+        const inHand = new BytesInHand(bytesLimits, systemTimers);
+        registerBytesMetrics(metrics.registry, inHand);
+        return inHand;
+      },
+    },
+    {
       provide: FlowConfiguration,
       inject: [FLOW_CONTROL, ResourceStores, VENDOR_NAMES, Logger],
       useFactory: (control: FlowControl | undefined, stores: ResourceStores, names: VendorNames, logger: Logger) =>
         control && new FlowConfiguration({ stores, names, control, logger }),
     },
   ],
-  exports: [FLOW_CONTROL, LastingMemory],
+  exports: [FLOW_CONTROL, LastingMemory, BytesInHand],
 })
 export class FlowControlModule implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();

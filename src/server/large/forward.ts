@@ -70,8 +70,15 @@ export async function forward(
   const all = { ...reply.getHeaders(), ...Object.fromEntries(given), ...known };
   reply.hijack();
   reply.raw.writeHead(answer.status, all as OutgoingHttpHeaders);
-  if (answer.body.length <= sliceBytes) reply.raw.end(answer.body);
-  else await writePieces(reply.raw, slices(answer.body), false, context);
+  if (answer.body.length <= sliceBytes) {
+    reply.raw.end(answer.body);
+    return;
+  }
+  // The work is done. A seat that is lost to others while the client reads might not come back in time, and the response,
+  // perhaps to a write that was made, would be cut.
+  context.seat?.leave();
+  context.inHand?.leave();
+  await writePieces(reply.raw, slices(answer.body), false, { unread: context.unread });
 }
 
 function notePhases({ phaseEnds }: HttpRequestContext, begunAt: number, phases: LargeRequestAnswer['phases']): void {

@@ -66,17 +66,12 @@ export class Upstream {
     const host = hostname.replace(/^\[|\]$/g, '');
     const headers = { ...call.headers, host: this.url.host } as Record<string, string>;
     const target = { host, port: port === '' ? 443 : Number(port), path: base + call.path, headers };
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await exchange({ ...call, ...target, connectLimitMs, mayUpgrade });
-      } catch (error) {
-        call.signal.throwIfAborted();
-        const reason = error instanceof Unsent ? error.reason : (error as Error);
-        // The server closed a kept connection just when it was used.
-        const isStale = error instanceof Unsent && (reason as NodeJS.ErrnoException).code === 'ECONNRESET';
-        if (isStale && attempt === 1 && call.body === undefined) continue;
-        throw new UpstreamError(`the API server can't be reached: ${connectionReason(reason)}`, { cause: error });
-      }
+    try {
+      return await exchange({ ...call, ...target, connectLimitMs, mayUpgrade });
+    } catch (error) {
+      call.signal.throwIfAborted();
+      const reason = error instanceof Unsent ? error.reason : (error as Error);
+      throw new UpstreamError(`the API server can't be reached: ${connectionReason(reason)}`, { cause: error });
     }
   }
 

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
-import { largeLimits, throwIfLargeBody, throwIfLong } from '../../../base/machinery/large-work.js';
+import { largeBytes, largeLimits, throwIfLargeBody, throwIfLong } from '../../../base/machinery/large-work.js';
 import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import { badRequestError, requestTooLargeError, tooManyRequestsError } from '../../../base/machinery/status-error.js';
+import { tenantOf } from '../../../base/machinery/tenant-of.js';
+import type { BytesInHand } from '../../flow-control/bytes-in-hand.js';
 import type { Seat } from '../../flow-control/seat.js';
+import type { HttpRequestContext } from '../request-info/http-request-context.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { isJson, prepareBody } from './body-text.js';
 
@@ -17,7 +20,10 @@ const empty = Buffer.alloc(0);
  * @throws LargeWork for a body that another thread should read.
  */
 export async function readBody({ services, context, http }: ResourceRequest): Promise<Buffer> {
-  const body = await readBytes(http.raw, services.options.maxBodyBytes, context.seat);
+  const { inHand, options } = services;
+  const room = inHand === undefined ? undefined : (bytes: number) => roomFor(context, bytes, inHand);
+  const body = await readBytes(http.raw, options.maxBodyBytes, context.seat, room);
+  context.inHand?.arrived();
   // Another request may have taken the seat meanwhile.
   const seated = context.seat?.resume();
   if (seated !== undefined) await seated;
@@ -31,26 +37,82 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   return prepareBody(body, context.contentType);
 }
 
+/** A request waits in line for a large body for this part of its time limit, and no longer than the other time. */
+const waitingPart = 1 / 4;
+const longestWaitMs = 15_000;
+
+/**
+ * Waits until a large body may be read; undefined if it may be read now. Meanwhile others may take the seat.
+ *
+ * @throws a 429 when too many of the tenant wait
+ */
+function roomFor(context: HttpRequestContext, bytes: number, inHand: BytesInHand): Promise<void> | undefined {
+  const { user, timeLimitMs } = context;
+  const share = inHand.enter({
+    tenant: tenantOf(user?.name ?? ''),
+    bytes,
+    waitMs: Math.min(timeLimitMs * waitingPart, longestWaitMs),
+    isExempt: user?.groups.includes('system:masters') ?? false,
+  });
+  context.inHand = share;
+  if (share.granted !== undefined) context.seat?.waitForReader();
+  return share.granted;
+}
+
+/** What must happen before a large body of this many bytes is read, or the rest of it; undefined for nothing. */
+type MakeRoom = (bytes: number) => Promise<void> | undefined;
+
 /** Reads the whole body of a request, up to a limit (413). */
-export function readBytes(
+export async function readBytes(
   request: IncomingMessage | Http2ServerRequest,
   limitBytes: number,
   seat: Seat | undefined,
+  room?: MakeRoom,
 ): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? '0');
-  if (announced > limitBytes) return Promise.reject(requestTooLargeError(limitBytes));
+  if (announced > limitBytes) throw requestTooLargeError(limitBytes);
+  const waiting = announced > largeBytes ? room?.(announced) : undefined;
+  if (waiting !== undefined) {
+    await waiting;
+    // No event would end the wait for the body of a client that has left meanwhile.
+    if (request.destroyed) throw badRequestError('the body of the request ended too early');
+  }
+  return collect(request, limitBytes, seat, announced > largeBytes ? undefined : room);
+}
+
+/** @param room called for a body that turns out to be large, because its client did not announce its length */
+function collect(
+  request: IncomingMessage | Http2ServerRequest,
+  limitBytes: number,
+  seat: Seat | undefined,
+  room: MakeRoom | undefined,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    let makeRoom = room;
     const onData = (chunk: Buffer) => {
       length += chunk.length;
       if (length > limitBytes) {
-        finish();
-        request.pause();
-        reject(requestTooLargeError(limitBytes));
+        fail(requestTooLargeError(limitBytes));
         return;
       }
       chunks.push(chunk);
+      if (length <= largeBytes || makeRoom === undefined) return;
+      try {
+        const waiting = makeRoom(limitBytes);
+        makeRoom = undefined;
+        if (waiting === undefined) return;
+        request.pause();
+        waiting.then(() => request.resume(), fail);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const fail = (error: unknown) => {
+      finish();
+      request.pause();
+      reject(error);
     };
     const onEnd = () => {
       finish();
@@ -62,11 +124,7 @@ export function readBytes(
       finish();
       reject(badRequestError('the body of the request ended too early', cause));
     };
-    const giveUp = () => {
-      finish();
-      request.pause();
-      reject(tooManyRequestsError(1));
-    };
+    const giveUp = () => fail(tooManyRequestsError(1));
     const finish = () => {
       seat?.stopWaiting();
       request.off('data', onData);

@@ -4,6 +4,7 @@ import type { TraceSpan } from '../../../base/observability/trace-scope.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
 import type { KnownApiService } from '../../aggregation/known-api-service.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
+import type { BytesShare } from '../../flow-control/bytes-in-hand.js';
 import type { LastingShare } from '../../flow-control/lasting-memory.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { UnreadAnswers } from '../unread-answers.js';
@@ -50,6 +51,8 @@ export class HttpRequestContext implements RequestContext {
   body: Buffer | undefined;
   /** The request's seat, or its place in a queue for one; unset until the user is known. */
   seat: Seat | undefined;
+  /** The share of the request in the large bodies under way; unset until it turns out to have one. */
+  inHand: BytesShare | undefined;
   /** The memory that a long-running request holds; unset until the user is known. */
   lasting: LastingShare | undefined;
   /** Tracks responses that clients have not read yet. */
@@ -111,6 +114,7 @@ export class HttpRequestContext implements RequestContext {
     this.isCostly = false;
     this.body = undefined;
     this.seat = undefined;
+    this.inHand = undefined;
     this.lasting = undefined;
     this.unread = undefined;
     this.resourceRequest = undefined;

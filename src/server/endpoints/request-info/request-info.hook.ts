@@ -169,6 +169,7 @@ class RequestHook implements RequestsUnderWay {
     if (!reply.raw.writableEnded) context.abort();
     if (context.timer !== undefined) clearTimeout(context.timer);
     context.seat?.leave();
+    context.inHand?.leave();
     context.lasting?.leave();
     context.audit?.closed();
     const endedAt = context.answeredAt ?? performance.now();
@@ -252,6 +253,7 @@ function noticedEnd(this: NoticedResponse, ...args: unknown[]): Raw {
   const notice = this[endNotice];
   const { context, unread, end } = notice;
   context.seat?.leave();
+  context.inHand?.leave();
   const bytes = bytesOf(args[0]);
   context.answerBytes += bytes;
   unread?.add(this, bytes);
