@@ -81,6 +81,8 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
         logger.warn('the database was promoted, restored or copied; versions continue after a gap', fields);
       } else if (action === 'joined') logger.warn('the database continues in another history', fields);
     },
+    reconnecting: (role: string, error: unknown) =>
+      logger.debug('connecting to the database again', { role, reason: reasonOf(error) }),
     backgroundError: (where: string, error: unknown) => {
       // The stack of a system error shows only code of the runtime.
       const isOfSystem = error instanceof Error && 'syscall' in error;

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { freeBuffer } from '../../base/machinery/free-buffer.js';
 import { LargeWork } from '../../base/machinery/large-work.js';
 import { addWarning } from '../../base/machinery/request-context.js';
 import { methodNotAllowedError } from '../../base/machinery/status-error.js';
@@ -41,6 +42,8 @@ export async function handleResource(
     throw error;
   } finally {
     context.audit?.left();
+    freeBuffer(context.body);
+    context.body = undefined;
   }
   if (context.isTimedOut) services.metrics.endedAfterTimeout('ok');
 }

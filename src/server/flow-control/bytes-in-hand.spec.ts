@@ -3,15 +3,25 @@ import { beforeEach, describe, it } from 'node:test';
 import { StatusError } from '../../base/machinery/status-error.js';
 import { BytesInHand, type BytesShare } from './bytes-in-hand.js';
 
-const limits = { tenantBytes: 300, slowTenantBytes: 500, totalBytes: 1000, waitingOfTenant: 3, slowMs: 2_000 };
+const limits = {
+  tenantBytes: 300,
+  slowTenantBytes: 500,
+  totalBytes: 1000,
+  waitingOfTenant: 3,
+  slowMs: 2_000,
+  restFactor: 2,
+  longestRestMs: 5_000,
+};
 
 describe('the large bodies in hand', () => {
   let inHand: BytesInHand;
   let timers: { at: number; call: () => void }[];
   let now: number;
+  let hasOthers: boolean;
 
   beforeEach(() => {
     now = 0;
+    hasOthers = false;
     timers = [];
     const after = (ms: number, call: () => void) => {
       const timer = { at: now + ms, call };
@@ -20,7 +30,7 @@ describe('the large bodies in hand', () => {
         timers = timers.filter((one) => one !== timer);
       };
     };
-    inHand = new BytesInHand(limits, { elapsed: () => now, after });
+    inHand = new BytesInHand(limits, { elapsed: () => now, after }, () => hasOthers);
   });
 
   function pass(ms: number): void {
@@ -125,5 +135,27 @@ describe('the large bodies in hand', () => {
     assert.deepEqual(order, ['second', 'third'], 'two slow ones fill the memory of the tenant, and one may always begin');
     second.leave();
     assert.equal(inHand.bytes, 500);
+  });
+
+  it('of a tenant come with a rest in between while others have requests, by the duration of the work', async () => {
+    const order: string[] = [];
+    hasOthers = true;
+    const first = enter('a', 300);
+    pass(500);
+    first.arrived();
+    watched(order, 'second', enter('a', 300));
+    pass(100);
+    first.leave();
+    pass(199);
+    await settled();
+    assert.deepEqual(order, []);
+    pass(1);
+    await settled();
+    assert.deepEqual(order, ['second']);
+    const admin = enter('admin', 300, true);
+    admin.arrived();
+    pass(100);
+    admin.leave();
+    assert.equal(inHand.bytes, 300);
   });
 });

@@ -13,6 +13,12 @@ export interface BytesLimits {
   readonly waitingOfTenant: number;
   /** A client that has not sent its body after this time sends slowly, in milliseconds. */
   readonly slowMs: number;
+  /**
+   * While others have requests, the bytes of a request stay in hand for this many times as long as the work on it took,
+   * and no longer than the other time.
+   */
+  readonly restFactor: number;
+  readonly longestRestMs: number;
 }
 
 /** A request whose body is large. */
@@ -42,7 +48,8 @@ interface Line {
  * over. Each step with a megabyte takes milliseconds: of a hundred such requests at one time, each turn of the event
  * loop would have several, and the memory that they need together would keep the garbage collector busy. So the
  * requests of a tenant (a user, or the service accounts of a namespace) wait for each other, unread, and tenants take
- * turns.
+ * turns. Beside others a tenant rests after each request: the busier the machine is, the longer the work takes, and so
+ * the rest, which leaves processors and database to others.
  */
 export class BytesInHand {
   /** The tenants that have requests, in the order of their turns. */
@@ -50,9 +57,11 @@ export class BytesInHand {
   private total = 0;
   private refused = 0;
 
+  /** @param hasOthers whether requests of several users are under way */
   constructor(
     private readonly limits: BytesLimits,
     private readonly timers: QueueTimers,
+    private readonly hasOthers: () => boolean = () => false,
   ) {}
 
   /** The bytes that all requests have in hand. */
@@ -82,8 +91,20 @@ export class BytesInHand {
     return share;
   }
 
-  /** Called by the share alone. */
-  leave(share: Share): void {
+  /** Called by the share alone, with the duration of the work. */
+  leave(share: Share, workMs: number): void {
+    const { restFactor, longestRestMs } = this.limits;
+    const restMs = Math.min(workMs * restFactor, longestRestMs);
+    if (share.body.isExempt || restMs < 1 || !this.hasOthers()) this.giveBack(share);
+    else this.timers.after(restMs, () => this.giveBack(share));
+  }
+
+  /** The time of the timers. */
+  elapsed(): number {
+    return this.timers.elapsed();
+  }
+
+  private giveBack(share: Share): void {
     const { tenant } = share.body;
     const line = this.lines.get(tenant);
     if (line === undefined) return;
@@ -194,6 +215,7 @@ class Share implements BytesShare {
   isSlow = false;
   giveUp: (() => void) | undefined;
   private cancelTimer: (() => void) | undefined;
+  private arrivedAt: number | undefined;
   private state: 'waiting' | 'inHand' | 'over' = 'waiting';
 
   constructor(
@@ -209,13 +231,14 @@ class Share implements BytesShare {
   arrived(): void {
     this.cancelTimer?.();
     this.cancelTimer = undefined;
+    this.arrivedAt = this.all.elapsed();
   }
 
   leave(): void {
-    const { state } = this;
+    const { state, arrivedAt } = this;
     this.state = 'over';
-    this.arrived();
-    if (state === 'inHand') this.all.leave(this);
+    this.cancelTimer?.();
+    if (state === 'inHand') this.all.leave(this, arrivedAt === undefined ? 0 : this.all.elapsed() - arrivedAt);
     else if (state === 'waiting') this.giveUp?.();
   }
 }

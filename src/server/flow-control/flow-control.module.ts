@@ -34,6 +34,8 @@ const bytesLimits: BytesLimits = {
   totalBytes: 128 * mebibyte,
   waitingOfTenant: 200,
   slowMs: 2_000,
+  restFactor: 2,
+  longestRestMs: 5_000,
 };
 
 /**
@@ -70,9 +72,9 @@ const bytesLimits: BytesLimits = {
     },
     {
       provide: BytesInHand,
-      inject: [Metrics],
-      useFactory: (metrics: Metrics): BytesInHand => {
-        const inHand = new BytesInHand(bytesLimits, systemTimers);
+      inject: [FLOW_CONTROL, Metrics],
+      useFactory: (control: FlowControl | undefined, metrics: Metrics): BytesInHand => {
+        const inHand = new BytesInHand(bytesLimits, systemTimers, () => control?.hasSeveralFlows ?? false);
         registerBytesMetrics(metrics.registry, inHand);
         return inHand;
       },

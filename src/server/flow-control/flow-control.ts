@@ -189,6 +189,11 @@ export class FlowControl implements FlowInfo {
     }
   }
 
+  /** Whether requests of several users came lately, besides exempt ones. */
+  get hasSeveralFlows(): boolean {
+    return this.severalFlows.at(this.timers.elapsed());
+  }
+
   get inQueue(): Readonly<Record<RequestKind, number>> {
     return this.waiting;
   }

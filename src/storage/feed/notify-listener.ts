@@ -37,6 +37,8 @@ export interface ListenerHooks {
   /** Called with the version of a notification, and with undefined after every connect. */
   readonly onVersion: (newest: bigint | undefined) => void;
   readonly onError: (error: unknown) => void;
+  /** Called when the listener connects again after this error. Default: `onError`. */
+  readonly onRetry?: (error: unknown) => void;
   /** Returns the name of the channel on which versions are announced. */
   readonly channel: (connection: ListenConnection, timeoutMs: number) => Promise<string>;
   /** Sends a notification from another connection. */
@@ -92,7 +94,7 @@ export class NotifyListener {
         backoff.reset();
         await this.watchOver(session, channel);
       } catch (error) {
-        if (!signal.aborted) this.hooks.onError(error);
+        if (!signal.aborted) (this.hooks.onRetry ?? this.hooks.onError)(error);
       } finally {
         this.others.disconnected();
         await session?.close();

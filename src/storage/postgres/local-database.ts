@@ -4,6 +4,7 @@ import { StorageError } from '../storage-error.js';
 import type { Database, DatabaseEvents } from './database.js';
 import { EpochKeeper } from './epoch-keeper.js';
 import { schemaProblem } from './migrate.js';
+import { failureKind } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
 import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
@@ -84,6 +85,10 @@ export class LocalDatabase implements Database {
       {
         onVersion: (newest) => events.hint(newest, 'notify'),
         onError: (error) => options.observer.backgroundError('listener', error),
+        onRetry: (error) => {
+          if (failureKind(error) === 'lost') options.observer.reconnecting('listener', error);
+          else options.observer.backgroundError('listener', error);
+        },
         notify: (channel, payload) =>
           this.pool.run(async (session) => {
             await session.execute('notify-probe', notification(channel, payload), NOTIFY_TIMEOUT_MS);

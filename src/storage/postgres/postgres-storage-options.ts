@@ -69,6 +69,8 @@ export interface StorageObserver {
   retention(compactRevision: bigint, droppedPartitions: number, size: LogSize): void;
   /** The history of the database was checked. */
   epoch(change: EpochChange): void;
+  /** A connection that was lost, which `connectionLost` has reported, is about to be made anew. */
+  reconnecting(role: string, error: unknown): void;
   /** Something failed that has no caller to report the error to. */
   backgroundError(where: string, error: unknown): void;
 }
@@ -88,6 +90,7 @@ export const silentObserver: StorageObserver = {
   slowConsumer: () => {},
   retention: () => {},
   epoch: () => {},
+  reconnecting: () => {},
   backgroundError: () => {},
 };
 

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { Backoff } from '../../base/machinery/backoff.js';
+import { freeBuffer } from '../../base/machinery/free-buffer.js';
 import type { InvariantError } from '../../base/machinery/invariant-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
 import { mostTiedWrites, type TiedWriteAnswer, type Write, type WriteAnswer } from '../storage.interface.js';
@@ -240,6 +241,7 @@ export class Sequencer implements Writer {
       ended();
       return this.failed(session, batch, id, before, error);
     }
+    for (const column of columns) freeBuffer(column);
     this.health.passed();
     this.passedAt = performance.now();
     this.backoff.reset();

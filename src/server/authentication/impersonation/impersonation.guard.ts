@@ -4,10 +4,12 @@ import { FEATURE_GATES, type FeatureGates } from '../../../base/config/feature-g
 import { AUTHORIZER, type Authorizer, attributesOf } from '../../../base/machinery/authorizer.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import { unauthorizedError } from '../../../base/machinery/status-error.js';
+import { systemTimers } from '../../../base/machinery/timers.js';
 import { VENDOR_NAMES, type VendorNames } from '../../../base/machinery/vendor.js';
 import { type RequestHead, removeFields } from '../header-fields.js';
 import { ImpersonationDecider } from './impersonation-decider.js';
 import { isImpersonationField, readImpersonation } from './impersonation-request.js';
+import { RefusalPace } from './refusal-pace.js';
 
 /**
  * Second guard: a request with `Impersonate-*` fields continues as the user they name. Its sender must be allowed to
@@ -18,6 +20,7 @@ import { isImpersonationField, readImpersonation } from './impersonation-request
 @Injectable()
 export class ImpersonationGuard implements CanActivate {
   private readonly decider: ImpersonationDecider;
+  private readonly refusals = new RefusalPace(systemTimers);
 
   constructor(
     @Inject(AUTHORIZER) authorizer: Authorizer,
@@ -35,6 +38,16 @@ export class ImpersonationGuard implements CanActivate {
   }
 
   private async impersonate(context: RequestContext, head: RequestHead): Promise<boolean> {
+    const fields = head.rawHeaders.length / 2;
+    try {
+      return await this.become(context, head);
+    } catch (error) {
+      await this.refusals.turn(context.user?.name ?? '', fields, context.signal);
+      throw error;
+    }
+  }
+
+  private async become(context: RequestContext, head: RequestHead): Promise<boolean> {
     const wanted = readImpersonation(head);
     removeFields(head, isImpersonationField);
     if (wanted === undefined) return true;

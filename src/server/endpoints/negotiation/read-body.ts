@@ -28,6 +28,7 @@ export async function readBody({ services, context, http }: ResourceRequest): Pr
   const seated = context.seat?.resume();
   if (seated !== undefined) await seated;
   context.body = body;
+  context.bodyBytes = body.length;
   context.mark('body');
   const turn = turnFor(context, body.length);
   if (turn !== undefined) await turn;

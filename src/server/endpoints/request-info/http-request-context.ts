@@ -47,8 +47,10 @@ export class HttpRequestContext implements RequestContext {
   timeLimitMs: number;
   canMove: boolean;
   isCostly: boolean;
-  /** The body as sent, once it has been read. */
+  /** The body as sent, from when it has been read until the handler is done. */
   body: Buffer | undefined;
+  /** The length of the body in bytes, 0 until it has been read. */
+  bodyBytes: number;
   /** The request's seat, or its place in a queue for one; unset until the user is known. */
   seat: Seat | undefined;
   /** The share of the request in the large bodies under way; unset until it turns out to have one. */
@@ -113,6 +115,7 @@ export class HttpRequestContext implements RequestContext {
     this.canMove = false;
     this.isCostly = false;
     this.body = undefined;
+    this.bodyBytes = 0;
     this.seat = undefined;
     this.inHand = undefined;
     this.lasting = undefined;

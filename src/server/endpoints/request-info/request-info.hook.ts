@@ -186,7 +186,7 @@ class RequestHook implements RequestsUnderWay {
       seconds,
       waitedSeconds: context.waitedMs / 1000,
       answerBytes: context.answerBytes,
-      bodyBytes: context.body?.length ?? 0,
+      bodyBytes: context.bodyBytes,
       isTerminated: context.isTerminated,
       isAborted: context.isAborted,
     });

@@ -1,0 +1,12 @@
+/** Smaller buffers are left to the garbage collector. */
+const leastBytes = 64 * 1024;
+
+/**
+ * Frees the memory of a large buffer that has it to itself and is no longer used; it is empty afterwards. Otherwise the
+ * memory stays until a collection of the whole heap, and each 64 MiB of such memory cause one.
+ */
+export function freeBuffer(bytes: Uint8Array<ArrayBufferLike> | null | undefined): void {
+  if (bytes == null || bytes.length < leastBytes) return;
+  const { buffer } = bytes;
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length) buffer.transfer(0);
+}
