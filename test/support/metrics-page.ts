@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { FeatureGates } from '../../src/base/config/feature-gates.js';
 import { featureMetrics } from '../../src/base/config/feature-metrics.js';
+import { systemTimers } from '../../src/base/machinery/timers.js';
 import { encryptionReloads } from '../../src/base/observability/encryption-reloads.js';
 import { kmsCalls } from '../../src/base/observability/kms-calls.js';
 import { Logger } from '../../src/base/observability/logger.js';
@@ -26,6 +27,8 @@ import { AuthorizerMetrics } from '../../src/server/authorization/configuration/
 import { PolicyMemory } from '../../src/server/authorization/rbac/policy-memory.js';
 import { policyMetrics } from '../../src/server/authorization/rbac/policy-metrics.js';
 import { versionInfo } from '../../src/server/endpoints/discovery/version-info.js';
+import { BytesInHand, bytesLimits } from '../../src/server/flow-control/bytes-in-hand.js';
+import { registerBytesMetrics } from '../../src/server/flow-control/bytes-metrics.js';
 import { registerFlowMetrics } from '../../src/server/flow-control/flow-metrics.js';
 import { LastingMemory } from '../../src/server/flow-control/lasting-memory.js';
 import { registerLastingMetrics } from '../../src/server/flow-control/lasting-metrics.js';
@@ -79,6 +82,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
     () => 0,
     () => 0,
   );
+  registerBytesMetrics(registry, new BytesInHand(bytesLimits, systemTimers));
   registerLastingMetrics(registry, new LastingMemory(0));
   const workers = new WorkerMetrics(() => false) as unknown as { readonly registry: Registry };
   metrics.outgoing.stop();

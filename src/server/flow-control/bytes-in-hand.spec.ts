@@ -132,7 +132,11 @@ describe('the large bodies in hand', () => {
     assert.deepEqual(order, ['second']);
     pass(2_000);
     await settled();
-    assert.deepEqual(order, ['second', 'third'], 'two slow ones fill the memory of the tenant, and one may always begin');
+    assert.deepEqual(
+      order,
+      ['second', 'third'],
+      'two slow ones fill the memory of the tenant, and one may always begin',
+    );
     second.leave();
     assert.equal(inHand.bytes, 500);
   });

@@ -21,6 +21,21 @@ export interface BytesLimits {
   readonly longestRestMs: number;
 }
 
+const mebibyte = 2 ** 20;
+/**
+ * A tenant has one body of the largest size in hand, or a few of a megabyte: with more, its own requests would hardly be
+ * faster, because the database takes one such write at a time.
+ */
+export const bytesLimits: BytesLimits = {
+  tenantBytes: 3 * mebibyte,
+  slowTenantBytes: 16 * mebibyte,
+  totalBytes: 128 * mebibyte,
+  waitingOfTenant: 200,
+  slowMs: 2_000,
+  restFactor: 2,
+  longestRestMs: 5_000,
+};
+
 /** A request whose body is large. */
 export interface LargeBody {
   readonly tenant: string;

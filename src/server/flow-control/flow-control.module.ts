@@ -12,7 +12,7 @@ import { ResourceStores } from '../../objects/registry/store/resource-stores.js'
 import { StartPatience } from '../../storage/start-patience.js';
 import { STORAGE, type Storage } from '../../storage/storage.interface.js';
 import { StorageModule } from '../../storage/storage.module.js';
-import { BytesInHand, type BytesLimits } from './bytes-in-hand.js';
+import { BytesInHand, bytesLimits } from './bytes-in-hand.js';
 import { registerBytesMetrics } from './bytes-metrics.js';
 import { FlowConfiguration } from './flow-configuration.js';
 import { FLOW_CONTROL, FlowControl } from './flow-control.js';
@@ -21,22 +21,8 @@ import { LastingMemory } from './lasting-memory.js';
 import { registerLastingMetrics } from './lasting-metrics.js';
 import type { FindUsage } from './work-estimator.js';
 
-const mebibyte = 2 ** 20;
 /** The fraction of the heap that long-running requests may occupy, unless a flag sets another limit. */
 const partOfHeap = 1 / 4;
-/**
- * A tenant has one body of the largest size in hand, or a few of a megabyte: with more, its own requests would hardly be
- * faster, because the database takes one such write at a time.
- */
-const bytesLimits: BytesLimits = {
-  tenantBytes: 3 * mebibyte,
-  slowTenantBytes: 16 * mebibyte,
-  totalBytes: 128 * mebibyte,
-  waitingOfTenant: 200,
-  slowMs: 2_000,
-  restFactor: 2,
-  longestRestMs: 5_000,
-};
 
 /**
  * API priority and fairness (specification 8); with `--enable-priority-and-fairness=false`, or without the feature gate

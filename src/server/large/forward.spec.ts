@@ -3,8 +3,8 @@ import { Writable } from 'node:stream';
 import { it } from 'node:test';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { tooManyRequestsError } from '../../base/machinery/status-error.js';
-import type { Seat } from '../flow-control/seat.js';
 import type { HttpRequestContext } from '../endpoints/request-info/http-request-context.js';
+import type { Seat } from '../flow-control/seat.js';
 import { forward } from './forward.js';
 
 it('a long answer is sent to its end on a busy server, although its client reads slowly', async () => {
