@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
 import { parseJson } from '../../src/base/machinery/json/exact-numbers.js';
-import { decode } from '../../src/base/machinery/schema/index.js';
+import { decode, type KindType } from '../../src/base/machinery/schema/index.js';
 import { mutateBytes, mutateJsonText, mutateValue, mutateYamlText } from '../support/mutations.js';
 import { Random, seedVariable } from '../support/random.js';
 import type { ApiClient, ApiResponse } from './support/api-client.js';
 import { type MemoryReport, memoryOf, memoryReporting } from './support/memory-report.js';
-import { encodeObject, protobuf } from './support/protobuf-client.js';
+import { decodeObject, encodeObject, protobuf } from './support/protobuf-client.js';
 import { type SampleKind, sampleKinds } from './support/sample-objects.js';
 import { TestCluster } from './support/test-cluster.js';
 
@@ -127,7 +127,7 @@ async function assertAlive(): Promise<void> {
 function* mutatedBodies(
   random: Random,
   prefix: string,
-  mutate: (value: object, sample: SampleKind) => Buffer,
+  mutate: (value: Record<string, unknown>, sample: SampleKind) => Buffer,
   count = bodiesPerFormat,
 ) {
   for (let i = 0; i < count; i++) {
@@ -158,6 +158,12 @@ function yamlBody(random: Random, value: object): Buffer {
   }
 }
 
+/** The protobuf body of an object with the names that the envelope gives it. */
+function protobufOf(type: KindType, { kind, apiVersion, ...rest }: Record<string, unknown>): Buffer {
+  const { value } = decode(type, rest);
+  return encodeObject(type, { ...(value as object), kind, apiVersion } as object);
+}
+
 describe('bad bodies', () => {
   it('in JSON are refused and change nothing', async () => {
     const random = new Random(seed);
@@ -183,10 +189,12 @@ describe('bad bodies', () => {
     const random = new Random(seed + 2);
     const outcome = await sendAll(
       mutatedBodies(random, 'p', (value, { type }) => {
-        const { value: object } = decode(type, value);
-        const whole = encodeObject(type, object as object);
+        const whole = protobufOf(type, value);
         if (random.chance(0.8)) return mutateBytes(random, whole);
-        return encodeObject(random.pick(samples).type, object as object);
+        // The message of one kind in the envelope of another.
+        const other = random.pick(samples);
+        const { kind, apiVersion, metadata } = decodeObject(type, whole);
+        return protobufOf(other.type, { ...other.make(metadata.name), kind, apiVersion });
       }),
       protobuf,
     );

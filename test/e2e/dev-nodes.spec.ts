@@ -179,6 +179,24 @@ describe('dev with simulated nodes', () => {
     }
   });
 
+  it('fails commands that it cannot run', async () => {
+    const [pod] = (await admin.get(pods)).body.items;
+    const path = `${admin.url.replace('https', 'wss')}${pods}/${pod.metadata.name}/exec?command=sh&stdout=1&stderr=1`;
+    const credentials = { ca: file('ca.crt'), cert: file('admin.crt'), key: file('admin.key') };
+    const socket = new WebSocket(path, ['v5.channel.k8s.io'], credentials);
+    const messages: string[] = [];
+    socket.on('message', (data: Buffer) => messages.push(data.toString()));
+    await once(socket, 'close');
+    const channel = (number: number) =>
+      messages
+        .filter((text) => text.charCodeAt(0) === number)
+        .join('')
+        .slice(1);
+    assert.match(channel(2), /^This is the simulated container \S+; it cannot run sh\.\n$/);
+    const { reason, details } = JSON.parse(channel(3));
+    assert.deepEqual([reason, details.causes], ['NonZeroExitCode', [{ reason: 'ExitCode', message: '127' }]]);
+  });
+
   it('lets nodes do what nodes may, and no more', async () => {
     const as = { 'impersonate-user': 'system:node:sim-0', 'impersonate-group': 'system:nodes' };
     const other = await admin.patch('/api/v1/nodes/sim-1/status', 'merge', { status: {} }, { headers: as });

@@ -3,18 +3,20 @@ import type { PortConnection } from './port-streams.js';
 
 /** Longer requests to a pretended port are cut off. */
 const maxRequestBytes = 64 * 1024;
+/** The exit code of shells for a command that they do not find. */
+const notFound = 127;
 
 /**
- * Pretends to run a command: `echo`, `cat`, `true`, `false` and `hostname` do what their names promise, and every other
- * command reports that it does nothing.
+ * Pretends to run a command: `echo`, `cat`, `true`, `false` and `hostname` do what their names promise. Every other
+ * command fails as one that does not exist, so that no script takes it for done.
  */
 export async function pretendCommand(
   streams: CommandStreams,
   container: string,
   [program = '', ...args]: readonly string[],
 ): Promise<void> {
-  const { stdin, stdout, gone, finish } = streams;
-  for (const stream of [stdin, stdout, streams.stderr]) stream?.on('error', () => undefined);
+  const { stdin, stdout, stderr, gone, finish } = streams;
+  for (const stream of [stdin, stdout, stderr]) stream?.on('error', () => undefined);
   let code = 0;
   switch (program) {
     case 'cat':
@@ -32,7 +34,8 @@ export async function pretendCommand(
       code = 1;
       break;
     default:
-      stdout?.write(`This is the simulated container ${container}; it cannot run ${program}.\n`);
+      (stderr ?? stdout)?.write(`This is the simulated container ${container}; it cannot run ${program}.\n`);
+      code = notFound;
   }
   if (!gone.aborted) await finish(code);
 }
