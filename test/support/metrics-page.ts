@@ -30,8 +30,8 @@ import { versionInfo } from '../../src/server/endpoints/discovery/version-info.j
 import { BytesInHand, bytesLimits } from '../../src/server/flow-control/bytes-in-hand.js';
 import { registerBytesMetrics } from '../../src/server/flow-control/bytes-metrics.js';
 import { registerFlowMetrics } from '../../src/server/flow-control/flow-metrics.js';
-import { LastingMemory } from '../../src/server/flow-control/lasting-memory.js';
-import { registerLastingMetrics } from '../../src/server/flow-control/lasting-metrics.js';
+import { LongRunningMemory } from '../../src/server/flow-control/long-running-memory.js';
+import { registerLongRunningMetrics } from '../../src/server/flow-control/long-running-metrics.js';
 import { WorkerMetrics } from '../../src/tools/cli/workers/worker-metrics.js';
 
 /** A metric as it is registered. */
@@ -83,7 +83,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
     () => 0,
   );
   registerBytesMetrics(registry, new BytesInHand(bytesLimits, systemTimers));
-  registerLastingMetrics(registry, new LastingMemory(0));
+  registerLongRunningMetrics(registry, new LongRunningMemory(0));
   const workers = new WorkerMetrics(() => false) as unknown as { readonly registry: Registry };
   metrics.outgoing.stop();
   const of = (from: Registry) => from.getMetricsAsArray() as unknown as Registered[];

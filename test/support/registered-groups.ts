@@ -28,13 +28,13 @@ export async function registeredGroups(storage?: Storage): Promise<ResourceStore
     { provide: ResourceRegistry, useValue: stores.registry },
     { provide: ResourceStores, useValue: stores },
   ];
-  const surroundings = {
+  const sharedModule = {
     module: TestGroupsModule,
     global: true,
     providers,
     exports: providers.map(({ provide }) => provide),
   };
-  const imports = [surroundings, ClosedAuthenticationModule, ClosedAuthorizationModule];
+  const imports = [sharedModule, ClosedAuthenticationModule, ClosedAuthorizationModule];
   const context = await openApplicationContext(
     { module: TestGroupsModule, imports: apiGroupModules({ names: testNames, imports }) },
     new Logger('error'),

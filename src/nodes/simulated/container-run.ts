@@ -15,7 +15,7 @@ export interface ContainerPlan {
 }
 
 /** The pauses before a container is started again, or its image is fetched again. */
-export interface BackOff {
+export interface SimulatedBackOff {
   readonly firstMs: number;
   readonly longestMs: number;
 }
@@ -79,7 +79,7 @@ export class ContainerRun {
   constructor(
     public plan: ContainerPlan,
     private readonly owner: RunOwner,
-    private readonly backOff: BackOff,
+    private readonly backOff: SimulatedBackOff,
     private readonly recordEvent: (happening: ContainerEvent) => void,
   ) {}
 

@@ -1,13 +1,13 @@
 import type { ContainerStatus } from '../../objects/apis/core/v1/container-status.types.js';
 import type { PodStatus } from '../../objects/apis/core/v1/pod.types.js';
-import { type BackOff, type ContainerEvent, type ContainerPlan, ContainerRun } from './container-run.js';
+import { type ContainerEvent, type ContainerPlan, ContainerRun, type SimulatedBackOff } from './container-run.js';
 import { type Conditions, describePod } from './pod-conditions.js';
 import type { PodPlan } from './pod-plan.js';
 import { type CapacityCheck, PodResizing } from './pod-resizing.js';
 import type { PodState, SimulatedPodEnd } from './pod-state.js';
 
 export interface MachineDependencies {
-  readonly backOff: BackOff;
+  readonly backOff: SimulatedBackOff;
   /** Addresses of the node and of the pod. */
   readonly hostIP: string;
   readonly podIP: string;

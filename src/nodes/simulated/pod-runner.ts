@@ -5,7 +5,7 @@ import type { Logger } from '../../base/observability/logger.js';
 import type { Pod, PodStatus } from '../../objects/apis/core/v1/pod.types.js';
 import type { ApiUser } from '../connection/api-connection.js';
 import { ApiError } from '../connection/api-error.js';
-import type { BackOff, ContainerEvent } from './container-run.js';
+import type { ContainerEvent, SimulatedBackOff } from './container-run.js';
 import type { PodAddresses } from './pod-addresses.js';
 import { PodMachine } from './pod-machine.js';
 import { type PodPlan, planOf } from './pod-plan.js';
@@ -15,7 +15,7 @@ export interface PodRunnerDependencies {
   readonly api: ApiUser;
   readonly timers: Timers;
   readonly logger: Logger;
-  readonly backOff: BackOff;
+  readonly backOff: SimulatedBackOff;
   readonly hostIP: string;
   readonly addresses: PodAddresses;
   /** Receives the events of a pod. */

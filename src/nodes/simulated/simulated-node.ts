@@ -10,7 +10,7 @@ import type { ApiUser } from '../connection/api-connection.js';
 import { ApiError } from '../connection/api-error.js';
 import { renewNodeLease } from '../connection/node-lease.js';
 import { watchPods } from '../connection/pod-watch.js';
-import type { BackOff } from './container-run.js';
+import type { SimulatedBackOff } from './container-run.js';
 import {
   attachAnnotation,
   conditionTimes,
@@ -32,7 +32,7 @@ export interface SimulatedNodeDependencies {
   readonly timers: Timers;
   readonly random: () => number;
   readonly logger: Logger;
-  readonly backOff: BackOff;
+  readonly backOff: SimulatedBackOff;
   readonly leaseMs: number;
   readonly addresses: PodAddresses;
   /** Writes the events of pods; undefined: there are none. */

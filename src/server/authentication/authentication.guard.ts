@@ -30,9 +30,9 @@ export class AuthenticationGuard implements CanActivate {
     // switchToHttp() would create three functions at each call.
     const request = host.getArgByIndex<FastifyRequest & { plinthContext: RequestContext }>(0);
     const context = request.plinthContext;
-    const asked = new Credentials(request);
+    const credentials = new Credentials(request);
     const begin = performance.now();
-    const result = await this.ask(asked, begin);
+    const result = await this.authenticate(credentials, begin);
     if (result.kind === 'user') {
       this.metrics.attempt('success', secondsSince(begin));
       this.metrics.userRequest(result.user.name);
@@ -69,9 +69,9 @@ export class AuthenticationGuard implements CanActivate {
     return isEnabled && (paths.length === 0 || paths.includes(path));
   }
 
-  private async ask(asked: AuthenticationRequest, begin: number): Promise<AuthenticationResult> {
+  private async authenticate(credentials: AuthenticationRequest, begin: number): Promise<AuthenticationResult> {
     try {
-      return await this.authenticator.authenticate(asked);
+      return await this.authenticator.authenticate(credentials);
     } catch (error) {
       this.metrics.attempt('error', secondsSince(begin));
       throw error;

@@ -29,27 +29,27 @@ export class AuthorizationGuard implements CanActivate {
     if (plinthContext.user === undefined) throw unauthorizedError();
     const attributes = attributesOf(plinthContext.user, plinthContext.requestInfo);
     const begin = performance.now();
-    let asked: Promise<AuthorizationDecision> | AuthorizationDecision;
+    let pending: Promise<AuthorizationDecision> | AuthorizationDecision;
     try {
-      asked = this.authorizer.authorize(attributes);
+      pending = this.authorizer.authorize(attributes);
     } catch (error) {
       this.metrics.decided('error', begin);
       throw error;
     }
-    if (asked instanceof Promise) return this.later(plinthContext, attributes, asked, begin);
-    this.metrics.decided(asked.decision, begin);
-    return allowed(plinthContext, attributes, asked);
+    if (pending instanceof Promise) return this.later(plinthContext, attributes, pending, begin);
+    this.metrics.decided(pending.decision, begin);
+    return allowed(plinthContext, attributes, pending);
   }
 
   private async later(
     context: RequestContext,
     attributes: AuthorizerAttributes,
-    asked: Promise<AuthorizationDecision>,
+    pending: Promise<AuthorizationDecision>,
     begin: number,
   ): Promise<boolean> {
     let decision: AuthorizationDecision;
     try {
-      decision = await asked;
+      decision = await pending;
     } catch (error) {
       this.metrics.decided('error', begin);
       throw error;

@@ -26,7 +26,7 @@ import { EndpointServices } from './endpoint-services.js';
 import { keepAllFields, leaveBodies, speakHttp1Only } from './listener.js';
 import { PacedHandshakes } from './paced-handshakes.js';
 import { RefusedHeads } from './refused-heads.js';
-import { mayLast, mayUpgrade } from './remote/remote-requests.js';
+import { mayBeLongRunning, mayUpgrade } from './remote/remote-requests.js';
 import { type RequestsUnderWay, registerRequestHooks } from './request-info/request-info.hook.js';
 import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
@@ -103,7 +103,8 @@ export class HttpListener
           strictTransport: api.strictTransportSecurityDirectives,
         }),
         isLongRunning: (context, response) =>
-          context.requestInfo.path.startsWith(profilePrefix) || mayLast(this.services.aggregation, context, response),
+          context.requestInfo.path.startsWith(profilePrefix) ||
+          mayBeLongRunning(this.services.aggregation, context, response),
       },
       this.metrics,
       this.filter,

@@ -17,8 +17,8 @@ import { registerBytesMetrics } from './bytes-metrics.js';
 import { FlowConfiguration } from './flow-configuration.js';
 import { FLOW_CONTROL, FlowControl } from './flow-control.js';
 import { registerFlowMetrics } from './flow-metrics.js';
-import { LastingMemory } from './lasting-memory.js';
-import { registerLastingMetrics } from './lasting-metrics.js';
+import { LongRunningMemory } from './long-running-memory.js';
+import { registerLongRunningMetrics } from './long-running-metrics.js';
 import type { FindUsage } from './work-estimator.js';
 
 /** The fraction of the heap that long-running requests may occupy, unless a flag sets another limit. */
@@ -48,11 +48,11 @@ const partOfHeap = 1 / 4;
       },
     },
     {
-      provide: LastingMemory,
+      provide: LongRunningMemory,
       inject: [ApiOptions, Metrics],
-      useFactory: ({ maxLongRunningRequestBytes: limit }: ApiOptions, metrics: Metrics): LastingMemory => {
-        const memory = new LastingMemory(limit ?? Math.floor(memoryLimits().heap * partOfHeap));
-        registerLastingMetrics(metrics.registry, memory);
+      useFactory: ({ maxLongRunningRequestBytes: limit }: ApiOptions, metrics: Metrics): LongRunningMemory => {
+        const memory = new LongRunningMemory(limit ?? Math.floor(memoryLimits().heap * partOfHeap));
+        registerLongRunningMetrics(metrics.registry, memory);
         return memory;
       },
     },
@@ -72,7 +72,7 @@ const partOfHeap = 1 / 4;
         control && new FlowConfiguration({ stores, names, control, logger }),
     },
   ],
-  exports: [FLOW_CONTROL, LastingMemory, BytesInHand],
+  exports: [FLOW_CONTROL, LongRunningMemory, BytesInHand],
 })
 export class FlowControlModule implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly stopping = new AbortController();

@@ -3,7 +3,7 @@ import { errorText } from '../../base/machinery/startup-error.js';
 import type { Timers } from '../../base/machinery/timers.js';
 import { inTurns } from '../../base/machinery/turns.js';
 import type { NodeAgents } from './node-agents.js';
-import { readBody } from './read-body.js';
+import { readAnswer } from './read-answer.js';
 import type { ReadNode } from './read-node.js';
 import { type Counters, type Reading, readResourceMetrics } from './read-resource-metrics.js';
 
@@ -118,7 +118,7 @@ export class NodeSampler implements NodeUsage {
       answer.destroy();
       throw new Error(`the node agent answered ${answer.statusCode}`);
     }
-    const text = await readBody(answer, mostBytes);
+    const text = await readAnswer(answer, mostBytes);
     return inTurns(readResourceMetrics(text, timers.now()));
   }
 

@@ -102,7 +102,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
   }
 
   async create(key: StorageKey, uid: string, json: string, options?: StorageCreateOptions): Promise<StoredObject> {
-    return this.noted(await this.inner.create(key, uid, json, options));
+    return this.remembered(await this.inner.create(key, uid, json, options));
   }
 
   async guaranteedUpdate(
@@ -117,7 +117,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     const inner = cachedCopy === undefined ? options : { ...options, cachedCopy };
     const result = await this.inner.guaranteedUpdate(key, inner, tryUpdate);
     if (result.outcome === 'deleted') this.recent.forget(key);
-    else this.noted(result.object);
+    else this.remembered(result.object);
     return result;
   }
 
@@ -127,7 +127,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
       const { op, key, uid, json } = writes[i] as Write;
       if (answer.kind !== 'written') continue;
       if (op === 'delete') this.recent.forget(key);
-      else this.noted({ key, uid, json, resourceVersion: answer.resourceVersion });
+      else this.remembered({ key, uid, json, resourceVersion: answer.resourceVersion });
     }
     return answers;
   }
@@ -136,7 +136,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     const cacher = this.cachers.get(key.resource);
     if (notOlderThan === undefined || cacher?.cache === undefined) {
       const found = await this.inner.get(key, notOlderThan);
-      return found === undefined ? undefined : this.noted(found);
+      return found === undefined ? undefined : this.remembered(found);
     }
     cacher.touch();
     await this.waitFor(cacher, notOlderThan);
@@ -198,7 +198,7 @@ export class CachedStorage implements Storage, SharedAmongCaches {
 
   watch(scope: WatchScope, from: bigint): Promise<ChangeSubscription> {
     if (this.stopped) return Promise.reject(new StorageError('Closed', 'storage is shutting down'));
-    if (!this.keeps(scope.resource)) return this.inner.watch(scope, from);
+    if (!this.isCached(scope.resource)) return this.inner.watch(scope, from);
     return this.cacher(scope.resource).watch(scope, from);
   }
 
@@ -226,20 +226,20 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     return cache !== undefined && resourceVersion > cache.oldest;
   };
 
-  private keeps(resource: string): boolean {
+  private isCached(resource: string): boolean {
     return this.options.leastChanges(resource) > 0;
   }
 
   /** Whether lists of this kind may be served from memory. */
   private mayAnswer({ resource, at, notOlderThan }: ListQuery): boolean {
-    if (!this.keeps(resource)) return false;
+    if (!this.isCached(resource)) return false;
     if (at !== undefined) return this.options.pastLists;
     return notOlderThan !== undefined || this.options.consistentLists;
   }
 
   /** Stores an object for the update that may follow, unless the cache of its resource has it. */
-  private noted(object: StoredObject): StoredObject {
-    if (this.cachers.get(object.key.resource)?.cache === undefined) this.recent.note(object);
+  private remembered(object: StoredObject): StoredObject {
+    if (this.cachers.get(object.key.resource)?.cache === undefined) this.recent.remember(object);
     return object;
   }
 

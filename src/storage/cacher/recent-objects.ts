@@ -62,7 +62,7 @@ export class RecentObjects {
   }
 
   /** Caches an object unless a newer state of it is known. */
-  note(object: StoredObject): void {
+  remember(object: StoredObject): void {
     const { key } = object;
     const slot = slotOf(key);
     const known = this.slots[slot];

@@ -90,7 +90,7 @@ export async function guaranteedUpdate(
       const object = { key, uid, resourceVersion: answer.resourceVersion, json: decision.json };
       return { outcome: op === 'delete' ? 'deleted' : 'written', object };
     }
-    if (op === 'create' && answer.current === undefined) throw withoutPlace(key, options);
+    if (op === 'create' && answer.current === undefined) throw missingNamespaceOrDefinition(key, options);
     current = answer.current;
     certain = true;
   }
@@ -98,7 +98,7 @@ export async function guaranteedUpdate(
 }
 
 /** The error for a refused create under a key that has no object. */
-export function withoutPlace(key: StorageKey, { definedBy }: StorageCreateOptions): StorageError {
+export function missingNamespaceOrDefinition(key: StorageKey, { definedBy }: StorageCreateOptions): StorageError {
   if (definedBy !== undefined) {
     const message = 'the definition of the kind or the namespace does not exist or is being deleted';
     return new StorageError('NoDefinition', message, { key });

@@ -24,7 +24,7 @@ import type { StorageKey } from '../storage-key.js';
 import type { Database, DatabaseEvents } from './database.js';
 import type { Epoch } from './epoch-keeper.js';
 import { Finder } from './finder.js';
-import { guaranteedUpdate, withoutPlace } from './guaranteed-update.js';
+import { guaranteedUpdate, missingNamespaceOrDefinition } from './guaranteed-update.js';
 import { LocalDatabase } from './local-database.js';
 import { PostgresChangeLog } from './postgres-change-log.js';
 import { type PostgresStorageOptions, type ResolvedOptions, resolveOptions } from './postgres-storage-options.js';
@@ -123,7 +123,7 @@ export class PostgresStorage implements Storage {
       definedBy: options.definedBy,
     });
     if (answer.kind === 'written') return { key, uid, resourceVersion: answer.resourceVersion, json };
-    if (answer.current === undefined) throw withoutPlace(key, options);
+    if (answer.current === undefined) throw missingNamespaceOrDefinition(key, options);
     throw new StorageError('KeyExists', 'an object lives under the key already', {
       key,
       resourceVersion: answer.current.resourceVersion,

@@ -214,7 +214,7 @@ export class Sequencer implements Writer {
   private async send(session: Session, batch: QueuedWrite[]): Promise<WrittenBatch | undefined> {
     const began = performance.now();
     const id = newBatchId();
-    // Read before sending: during the batch the log may raise #known beyond the versions of the batch.
+    // Read before sending: during the batch the log may raise `known` beyond the versions of the batch.
     const before = this.known;
     let columns: ReturnType<typeof batchColumns>;
     try {

@@ -30,7 +30,7 @@ import { accessOfNode } from './node-access.js';
 import { issueCertificate } from './pki/issue-certificate.js';
 import { nodeServerRequest } from './pki/node-pki.js';
 import { readTaint } from './read-taint.js';
-import { renewCertificates } from './renew-certificates.js';
+import { renewNodeCertificates } from './renew-node-certificates.js';
 import { servingPurpose } from './serving-purpose.js';
 
 export interface AgentToRun {
@@ -90,7 +90,7 @@ export async function startAgent({
   await agent.start(known).catch((error: unknown) => {
     throw new StartupError(`the servers of the agent can't listen: ${errorText(error)}`);
   });
-  await renewCertificates({ options, nodeName, names, logger, agent, api, access, connection }, signal);
+  await renewNodeCertificates({ options, nodeName, names, logger, agent, api, access, connection }, signal);
   const groups = shutdownGroups(options);
   const totalMs = groups.reduce((sum, { graceMs }) => sum + graceMs, 0);
   const stopping = new AbortController();

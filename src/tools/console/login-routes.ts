@@ -11,7 +11,7 @@ import { OidcRoutes } from './oidc-routes.js';
 import { OidcToken } from './oidc-token.js';
 import { refuse } from './refuse.js';
 import { RefusedLogin } from './refused-login.js';
-import { keyOf, type SessionCookies } from './session-cookies.js';
+import { type SessionCookies, sessionKeyOf } from './session-cookies.js';
 import type { SessionUser } from './session-user.js';
 import type { ConsoleSession, Sessions } from './sessions.js';
 import { tooMany } from './too-many.js';
@@ -59,7 +59,7 @@ export class LoginRoutes {
       return reply.header('cache-control', 'no-store').send(await this.own.shown(session));
     });
     app.post('/console/logout', async (request, reply) => {
-      const session = cookies.find(request.headers, keyOf(request));
+      const session = cookies.find(request.headers, sessionKeyOf(request));
       if (session !== undefined) this.own.sessions.close(session);
       cookies.set(reply, session?.upstream ?? (clusters[0] as Upstream), '', 0);
       return reply.send({});
@@ -70,7 +70,7 @@ export class LoginRoutes {
 
   /** The session of a request, with credentials that still count. @throws OidcUnreachable */
   async sessionOf(request: FastifyRequest): Promise<ConsoleSession | undefined> {
-    return this.renewed(this.own.cookies.find(request.headers, keyOf(request)));
+    return this.renewed(this.own.cookies.find(request.headers, sessionKeyOf(request)));
   }
 
   /** The session with credentials that still count; undefined when the provider ends it. @throws OidcUnreachable */
@@ -91,7 +91,7 @@ export class LoginRoutes {
     const [cluster] = clusters as readonly [Upstream];
     return {
       cookieOf: (request: FastifyRequest) => cookies.flowOf(request),
-      keyOf,
+      sessionKeyOf,
       setCookie: (reply: FastifyReply, value: string, seconds: number) => cookies.setFlow(reply, value, seconds),
       begin: ({ ip }: FastifyRequest) => this.logins.begin(ip),
       enter: (request: FastifyRequest, reply: FastifyReply, tokens: OidcTokens) => {
@@ -132,7 +132,7 @@ export class LoginRoutes {
     const { sessions, cookies, logger } = this.own;
     try {
       const { user, agent } = await cluster.login(credentials, AbortSignal.timeout(loginMs));
-      const before = cookies.find(request.headers, keyOf(request));
+      const before = cookies.find(request.headers, sessionKeyOf(request));
       if (before?.upstream === cluster) sessions.close(before);
       const keys = this.open(cluster, user, agent, credentials, token);
       logger.info('logged in to the console', { user: user.name });

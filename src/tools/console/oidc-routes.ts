@@ -13,7 +13,7 @@ export const oidcCallbackPath = '/console/oidc/callback';
 /** What the routes need of the console. */
 export interface OidcHost {
   readonly cookieOf: (request: FastifyRequest) => string | undefined;
-  readonly keyOf: (request: FastifyRequest) => string | undefined;
+  readonly sessionKeyOf: (request: FastifyRequest) => string | undefined;
   readonly setCookie: (reply: FastifyReply, value: string, seconds: number) => void;
   /** Logs in with the credentials, and answers. */
   readonly enter: (request: FastifyRequest, reply: FastifyReply, tokens: OidcTokens) => Promise<FastifyReply>;
@@ -61,7 +61,7 @@ export class OidcRoutes {
   }
 
   private keysOf(request: FastifyRequest): Partial<FlowKeys> {
-    const [cookie, key] = [this.host.cookieOf(request), this.host.keyOf(request)];
+    const [cookie, key] = [this.host.cookieOf(request), this.host.sessionKeyOf(request)];
     return { ...(cookie === undefined ? {} : { cookie }), ...(key === undefined ? {} : { key }) };
   }
 

@@ -63,7 +63,7 @@ export class SessionCookies {
 }
 
 /** The second secret that a request carries. */
-export function keyOf({ headers }: FastifyRequest): string | undefined {
+export function sessionKeyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers[keyHeader];
   return typeof key === 'string' ? key : undefined;
 }

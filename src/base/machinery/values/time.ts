@@ -1,4 +1,5 @@
 import { BoundedMemo } from '../bounded-memo.js';
+import { formatTime } from '../clock.js';
 import { ValueFormatError } from './value-format-error.js';
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
@@ -51,11 +52,6 @@ function invalid(text: string): ValueFormatError {
 /** Milliseconds since 1970 of RFC 3339 text with any offset. @throws {ValueFormatError} for other text. */
 export function parseTime(text: string): number {
   return parseInstant(text).milliseconds;
-}
-
-/** RFC 3339 in UTC, cut to whole seconds: the form of a `Time` field. */
-export function formatTime(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }
 
 /** RFC 3339 in UTC with six decimals: the form of a `MicroTime` field. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { formatTime } from '../clock.js';
 import { canonicalBase64 } from './base64.js';
 import { canonicalDuration, durationMilliseconds, parseDuration } from './duration.js';
 import { parsePercentage } from './int-or-string.js';
-import { canonicalMicroTime, canonicalTime, formatMicroTime, formatTime, parseTime } from './time.js';
+import { canonicalMicroTime, canonicalTime, formatMicroTime, parseTime } from './time.js';
 import { ValueFormatError } from './value-format-error.js';
 
 test('durations', () => {

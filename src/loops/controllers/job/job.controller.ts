@@ -12,7 +12,7 @@ import { errorMessage, isConflict, isNamespaceTerminating } from '../frame/refus
 import { allOf, slowStart } from '../frame/slow-start.js';
 import type { CompletionMode, JobAction, PodCreationReason } from '../metrics/job-metrics.js';
 import type { WorkOutcome } from '../work-queue.js';
-import { BackOff } from './back-off.js';
+import { JobBackOff } from './job-back-off.js';
 import { type JobNames, jobNames } from './job-names.js';
 import { completionsReached, deadlineInMs, endOf, isComplete, isFinished, type JobOutcome } from './job-outcome.js';
 import { isDeleting, isIndexed, isTracked, type JobPod, type StoredJob } from './job-pod.js';
@@ -51,7 +51,7 @@ export class JobController extends ReconcileLoop {
     spec.manualSelector === true ? [metadata.namespace ?? ''] : [],
   );
   private readonly jobsByUid = this.jobs.index('uid', ({ metadata }) => [metadata.uid ?? '']);
-  private readonly backOffs = new Map<string, BackOff>();
+  private readonly backOffs = new Map<string, JobBackOff>();
 
   protected sources(): readonly Source[] {
     return [source(this.jobs, ownKey), source(this.pods, (pod, old) => this.keysOfPod(pod, old))];
@@ -159,7 +159,7 @@ export class JobController extends ReconcileLoop {
   private pauseMs(key: string, state: JobState, now: number): number {
     const { job, pods, names } = state;
     if (limitsEachIndex(job)) return 0;
-    const backOff = this.backOffs.get(key) ?? new BackOff();
+    const backOff = this.backOffs.get(key) ?? new JobBackOff();
     this.backOffs.set(key, backOff);
     backOff.observe(
       job,

@@ -1,6 +1,6 @@
 import { isPodActive } from '../frame/pod-state.js';
-import { remainingPauseMs } from './back-off.js';
 import { IndexSet } from './index-set.js';
+import { remainingPauseMs } from './job-back-off.js';
 import type { JobNames } from './job-names.js';
 import {
   completionIndex,

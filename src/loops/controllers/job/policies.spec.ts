@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PodFailurePolicy, SuccessPolicy } from '../../../objects/apis/batch/v1/job.types.js';
-import { remainingPauseMs } from './back-off.js';
 import { IndexSet } from './index-set.js';
+import { remainingPauseMs } from './job-back-off.js';
 import type { JobPod } from './job-pod.js';
 import { judgeFailure } from './pod-failure-policy.js';
 import { fulfilledRule } from './success-policy.js';

@@ -1,7 +1,7 @@
 import { Counter, exponentialBuckets, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** The result of an attempt to place a pod. */
-export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
+export type SchedulingResult = 'scheduled' | 'unschedulable' | 'error';
 
 /** The state of a running scheduler at each scrape. */
 export interface SchedulerCensus {
@@ -84,7 +84,7 @@ export class SchedulerMetrics {
     };
   }
 
-  attempted(result: AttemptResult, profile: string, seconds: number): void {
+  attempted(result: SchedulingResult, profile: string, seconds: number): void {
     this.attempts.inc({ result, profile });
     this.attemptTimes.observe({ result, profile }, seconds);
   }

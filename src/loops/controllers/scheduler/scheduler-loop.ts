@@ -13,7 +13,7 @@ import { type QueuedPod, SchedulingQueue } from '../../scheduler/scheduling-queu
 import type { ControlLoop } from '../control-loop.js';
 import { componentUser, ReconcileContext, schedulerAccount } from '../frame/reconcile-context.js';
 import type { ReconcileDependencies } from '../frame/reconcile-loop.js';
-import type { AttemptResult, SchedulerCensus } from '../metrics/scheduler-metrics.js';
+import type { SchedulerCensus, SchedulingResult } from '../metrics/scheduler-metrics.js';
 import { ClaimWaits } from './claim-waits.js';
 import { ClusterFeed } from './cluster-feed.js';
 import { DeviceBinder } from './device-binder.js';
@@ -168,7 +168,7 @@ class Term {
   }
 
   /** Counts an attempt, which began at `began` (as `performance.now()` shows). */
-  count(result: AttemptResult, { info, attempts, triableSince }: QueuedPod, began: number): void {
+  count(result: SchedulingResult, { info, attempts, triableSince }: QueuedPod, began: number): void {
     const { loopMetrics, timers } = this.dependencies;
     if (loopMetrics === undefined) return;
     const { scheduler } = loopMetrics;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../base/machinery/clock.js';
-import { formatTime } from '../../../base/machinery/values/time.js';
+import { formatTime } from '../../../base/machinery/clock.js';
 import type { VendorNames } from '../../../base/machinery/vendor.js';
 import { type PersistentVolume, persistentVolume } from '../../../objects/apis/core/v1/persistent-volume.types.js';
 import { nodeTermWarnings, volumeKindWarnings } from '../../../objects/apis/core/v1/pod-warnings.js';

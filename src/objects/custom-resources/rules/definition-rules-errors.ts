@@ -12,7 +12,7 @@ import { CompileWork } from '../../cel/index.js';
 import type { StructuralSchema } from '../structural/index.js';
 import { type CompiledRules, type CompiledValidationRule, compileRulesInSteps } from './compile-rules.js';
 import { evaluateRulesAt } from './evaluate-rules.js';
-import { costFactor, expressionCostLimit, RuleCosts, schemaCostLimit } from './rule-costs.js';
+import { costFactor, RuleCosts, ruleCostLimit, schemaCostLimit } from './rule-costs.js';
 import { followSchemaPath } from './schema-path.js';
 
 const reasons: readonly string[] = [
@@ -155,8 +155,8 @@ function judgeRule(
   if (program === undefined) errors.push(invalid(ruleAt, shownRule(source), fault ?? ''));
   else {
     const cost = costs.add(ruleAt, program.cost.max, count, leastSize);
-    if (cost > expressionCostLimit) {
-      errors.push(forbidden(ruleAt, tooExpensive('estimated rule cost', cost / expressionCostLimit)));
+    if (cost > ruleCostLimit) {
+      errors.push(forbidden(ruleAt, tooExpensive('estimated rule cost', cost / ruleCostLimit)));
     }
     if (isTransition && uncorrelated !== undefined) {
       const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`;
@@ -171,8 +171,8 @@ function judgeRule(
   else if (message !== undefined) {
     // The newest release counts one message for each object.
     const cost = costs.add(messageAt, message.cost.max, 1, 0);
-    if (cost > expressionCostLimit) {
-      errors.push(forbidden(messageAt, tooExpensive('estimated messageExpression cost', cost / expressionCostLimit)));
+    if (cost > ruleCostLimit) {
+      errors.push(forbidden(messageAt, tooExpensive('estimated messageExpression cost', cost / ruleCostLimit)));
     }
   }
 }

@@ -2,7 +2,7 @@ import type { FieldPath } from '../../../base/machinery/field-error.js';
 import { mostOccurrences } from './serialized-sizes.js';
 
 /** The highest cost of one expression, over all values of an object that it applies to, as in the newest release. */
-export const expressionCostLimit = 10_000_000;
+export const ruleCostLimit = 10_000_000;
 /** The highest cost of all expressions of a version together. */
 export const schemaCostLimit = 100_000_000;
 

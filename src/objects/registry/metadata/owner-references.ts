@@ -7,7 +7,7 @@ import { addWarning, type RequestContext } from '../../../base/machinery/request
  *
  * @param since the earlier event that the warning names; empty: none
  */
-export function keepOwnersOnce(context: RequestContext, object: ApiObject, since = ''): void {
+export function removeDuplicateOwners(context: RequestContext, object: ApiObject, since = ''): void {
   const references = object.metadata.ownerReferences;
   if (!Array.isArray(references) || references.length < 2) return;
   const kept = new Map<string, OwnerReference>();

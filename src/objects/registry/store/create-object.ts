@@ -14,7 +14,7 @@ import { StorageError } from '../../../storage/storage-error.js';
 import { beforeCreate } from '../metadata/before-create.js';
 import type { Reservation } from '../strategy.js';
 import { namesVersion, parseStored, type VersionedText } from './object-codec.js';
-import { isWithoutPlace, type StoreDependencies } from './store-dependencies.js';
+import { lacksNamespaceOrDefinition, type StoreDependencies } from './store-dependencies.js';
 import type { CreateOptions } from './store-options.js';
 import { isOutcomeUnknown, toStatusError } from './to-status-error.js';
 
@@ -94,13 +94,13 @@ async function writeNew(
   if (writer !== undefined) {
     const answer = await writer(dependencies.newWrite(key, object, json));
     if (answer.kind === 'written') return { json, resourceVersion: answer.resourceVersion };
-    if (answer.current === undefined) throw await dependencies.withoutPlace(key, name);
+    if (answer.current === undefined) throw await dependencies.missingNamespaceOrDefinition(key, name);
     throw await existsError(dependencies, context, answer.current, object);
   }
   try {
     return await dependencies.storage.create(key, object.metadata.uid as string, json, dependencies.creating);
   } catch (error) {
-    if (isWithoutPlace(error)) throw await dependencies.withoutPlace(key, name);
+    if (lacksNamespaceOrDefinition(error)) throw await dependencies.missingNamespaceOrDefinition(key, name);
     if (error instanceof StorageError && error.code === 'KeyExists') {
       const live = await dependencies.read(key, name);
       throw live === undefined

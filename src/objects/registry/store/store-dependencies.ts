@@ -67,7 +67,7 @@ export class StoreDependencies {
   }
 
   /** The error for a create whose namespace, or the definition of its kind, was missing or being deleted. */
-  async withoutPlace({ namespace }: StorageKey, name: string): Promise<Error> {
+  async missingNamespaceOrDefinition({ namespace }: StorageKey, name: string): Promise<Error> {
     const { inLiveNamespace, definedBy } = this.creating;
     if (inLiveNamespace) {
       const found = await this.read({ resource: namespaces, namespace: '', name: namespace }, namespace);
@@ -105,6 +105,6 @@ export class StoreDependencies {
 }
 
 /** Whether a new object could not be placed: no namespace, or no definition of its kind. */
-export function isWithoutPlace(error: unknown): boolean {
+export function lacksNamespaceOrDefinition(error: unknown): boolean {
   return error instanceof StorageError && (error.code === 'NoNamespace' || error.code === 'NoDefinition');
 }

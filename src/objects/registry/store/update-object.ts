@@ -28,7 +28,7 @@ import {
   type VersionedText,
 } from './object-codec.js';
 import { preconditionError, uidMismatch } from './precondition-error.js';
-import { isWithoutPlace, type StoreDependencies } from './store-dependencies.js';
+import { lacksNamespaceOrDefinition, type StoreDependencies } from './store-dependencies.js';
 import type { StoreUpdateOptions, UpdateOutcome } from './store-options.js';
 import { isOutcomeUnknown, toStatusError } from './to-status-error.js';
 
@@ -94,7 +94,8 @@ export async function updateObject(
     if (result.outcome === 'deleted') await dependencies.definition.strategy.afterDelete?.(writtenObject as ApiObject);
   } catch (error) {
     if (!isWritten && !isOutcomeUnknown(error)) await reservation?.rollback();
-    if (isWithoutPlace(error)) throw await dependencies.withoutPlace(dependencies.keyOf(namespace, name), name);
+    if (lacksNamespaceOrDefinition(error))
+      throw await dependencies.missingNamespaceOrDefinition(dependencies.keyOf(namespace, name), name);
     if (!(error instanceof DryRunDone)) throw toStatusError(error, dependencies.groupResource, name);
     text = dryResult as VersionedText;
   }

@@ -71,7 +71,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const options = parseWatchOptions(services, context);
   const startedAt = performance.now();
   const endsAt = startedAt + options.timeoutMs;
-  context.lasting?.add(fieldSelectorBytes(context.query.get('fieldSelector') ?? ''));
+  context.memoryShare?.add(fieldSelectorBytes(context.query.get('fieldSelector') ?? ''));
   const turn = selectorTurn(context);
   if (turn !== undefined) await turn;
   const parsed = parseSelection(resource, context.query);
@@ -79,7 +79,7 @@ export async function handleWatch(request: ResourceRequest): Promise<void> {
   const name = request.name !== '' ? request.name : selection.name;
   const namespace = request.namespace === '' ? undefined : request.namespace;
   const include = accepted.as === 'Table' ? includeObjectOf(context.query) : 'Metadata';
-  context.lasting?.add(selectorBytes(parsed.labels));
+  context.memoryShare?.add(selectorBytes(parsed.labels));
   const encoder = new WatchEncoder(services, resource, parsed, selectionKey(context.query), accepted, include);
 
   const open = (): WatchStream =>

@@ -5,11 +5,11 @@ import type { HttpRequestContext } from '../request-info/http-request-context.js
 import { upgradeOf } from '../web-sockets.js';
 
 /** Subresources whose responses last as long as their clients read. */
-const lasting: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+const longRunningSubresources: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /** Subresources of the core group that may be long-running. */
 const connections: Readonly<Record<string, ReadonlySet<string>>> = {
-  pods: lasting,
+  pods: longRunningSubresources,
   services: new Set(['proxy']),
   nodes: new Set(['proxy']),
 };
@@ -22,10 +22,14 @@ const upgradable =
  * Whether a request may last as long as its client reads: a connection to a node, or a long-running request to an
  * extension server.
  */
-export function mayLast(aggregation: Aggregation | undefined, context: HttpRequestContext, response: object): boolean {
+export function mayBeLongRunning(
+  aggregation: Aggregation | undefined,
+  context: HttpRequestContext,
+  response: object,
+): boolean {
   const { apiPrefix, apiGroup, apiVersion, verb, resource, subresource } = context.requestInfo;
   if (apiPrefix !== 'apis') return apiVersion === 'v1' && ownValue(connections, resource)?.has(subresource) === true;
-  if (verb !== 'proxy' && !lasting.has(subresource) && upgradeOf(response) === undefined) return false;
+  if (verb !== 'proxy' && !longRunningSubresources.has(subresource) && upgradeOf(response) === undefined) return false;
   return aggregation?.services.remote(apiGroup, apiVersion) !== undefined;
 }
 

@@ -5,7 +5,7 @@ import type { ServedResource } from '../../../objects/registry/resource-registry
 import type { KnownApiService } from '../../aggregation/known-api-service.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
 import type { BytesShare } from '../../flow-control/bytes-in-hand.js';
-import type { LastingShare } from '../../flow-control/lasting-memory.js';
+import type { LongRunningShare } from '../../flow-control/long-running-memory.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { UnreadAnswers } from '../unread-answers.js';
 import { parseQuery } from './parse-query.js';
@@ -56,7 +56,7 @@ export class HttpRequestContext implements RequestContext {
   /** The share of the request in the large bodies under way; unset until it turns out to have one. */
   inHand: BytesShare | undefined;
   /** The memory that a long-running request holds; unset until the user is known. */
-  lasting: LastingShare | undefined;
+  memoryShare: LongRunningShare | undefined;
   /** Tracks responses that clients have not read yet. */
   unread: UnreadAnswers | undefined;
   /** The resource and action of the request, for metrics; undefined for an unknown path. */
@@ -118,7 +118,7 @@ export class HttpRequestContext implements RequestContext {
     this.bodyBytes = 0;
     this.seat = undefined;
     this.inHand = undefined;
-    this.lasting = undefined;
+    this.memoryShare = undefined;
     this.unread = undefined;
     this.resourceRequest = undefined;
     this.remote = undefined;

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { noteWait, type UserInfo } from '../../../base/machinery/request-context.js';
 import { FLOW_CONTROL, type FlowControl } from '../../flow-control/flow-control.js';
-import { LastingMemory } from '../../flow-control/lasting-memory.js';
+import { LongRunningMemory } from '../../flow-control/long-running-memory.js';
 import type { Seat } from '../../flow-control/seat.js';
 import type { HttpRequestContext } from './http-request-context.js';
 import { InFlightLimiter } from './in-flight-limiter.js';
@@ -26,7 +26,7 @@ export class InFlightGuard implements CanActivate {
   constructor(
     @Inject(InFlightLimiter) private readonly limiter: InFlightLimiter,
     @Inject(FLOW_CONTROL) private readonly flowControl: FlowControl | undefined,
-    @Inject(LastingMemory) private readonly lasting: LastingMemory,
+    @Inject(LongRunningMemory) private readonly longRunning: LongRunningMemory,
   ) {}
 
   canActivate(host: ExecutionContext): boolean | Promise<boolean> {
@@ -51,9 +51,9 @@ export class InFlightGuard implements CanActivate {
   }
 
   private keep(context: HttpRequestContext, { raw }: FastifyRequest): void {
-    context.lasting = this.lasting.enter(context.user ?? nobody, keptBytes(raw));
+    context.memoryShare = this.longRunning.enter(context.user ?? nobody, keptBytes(raw));
     // The client may have left during authentication.
-    if (context.isOver) context.lasting.leave();
+    if (context.isOver) context.memoryShare.leave();
   }
 }
 

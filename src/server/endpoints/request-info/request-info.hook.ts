@@ -170,7 +170,7 @@ class RequestHook implements RequestsUnderWay {
     if (context.timer !== undefined) clearTimeout(context.timer);
     context.seat?.leave();
     context.inHand?.leave();
-    context.lasting?.leave();
+    context.memoryShare?.leave();
     context.audit?.closed();
     const endedAt = context.answeredAt ?? performance.now();
     const seconds = context.isLongRunning ? undefined : (endedAt - context.startedAt) / 1000;

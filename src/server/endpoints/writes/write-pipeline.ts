@@ -6,7 +6,7 @@ import { conflictError, modifiedMessage, notFoundError } from '../../../base/mac
 import { applyDefaults } from '../../../objects/registry/definition/apply-defaults.js';
 import { beforeCreate, ensureNamespace } from '../../../objects/registry/metadata/before-create.js';
 import { beforeUpdate, ensureIdentity } from '../../../objects/registry/metadata/before-update.js';
-import { keepOwnersOnce } from '../../../objects/registry/metadata/owner-references.js';
+import { removeDuplicateOwners } from '../../../objects/registry/metadata/owner-references.js';
 import { isStoredKind, remoteConversionOf } from '../../../objects/registry/resource-definition.js';
 import { setManagedFields } from '../../../objects/registry/store/field-owner.js';
 import {
@@ -172,7 +172,7 @@ export class WritePipeline {
       ensureIdentity(definition, object, namespace, name, otherName);
     }
     if (bodyKindOf(subresource) === undefined) applyDefaults(resource, object);
-    keepOwnersOnce(this.request.context, object);
+    removeDuplicateOwners(this.request.context, object);
     return object;
   }
 
@@ -188,7 +188,7 @@ export class WritePipeline {
     );
     await this.request.admission.admit(attributes);
     this.admitted = attributes.object as ApiObject;
-    keepOwnersOnce(this.request.context, this.admitted, ' after mutating admission');
+    removeDuplicateOwners(this.request.context, this.admitted, ' after mutating admission');
     return this.admitted;
   }
 

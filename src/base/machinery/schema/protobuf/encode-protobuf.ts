@@ -5,13 +5,13 @@ import { resolveType } from '../access.js';
 import type { Infer, ScalarName, SchemaType, StructType, VariantType } from '../types.js';
 import { BackwardWriter } from './backward-writer.js';
 import { rawText } from './raw-text.js';
-import { structWriter, type Write } from './struct-writer.js';
+import { structWriter, type WriteValue } from './struct-writer.js';
 import { WireType } from './wire-type.js';
 
 /** Writes a value, in front of which its tag belongs. */
 interface ValueWriter {
   readonly wireType: WireType;
-  readonly write: Write;
+  readonly write: WriteValue;
 }
 
 /** Messages are written one at a time, from beginning to end. */
@@ -31,14 +31,14 @@ export function encodeProtobuf<T>(type: StructType<T>, value: Infer<StructType<T
   }
 }
 
-const messageBody = (type: StructType): Write => structWriter(type, fieldWriter);
+const messageBody = (type: StructType): WriteValue => structWriter(type, fieldWriter);
 
 function tag(number: number, wireType: WireType): number {
   return ((number << 3) | wireType) >>> 0;
 }
 
 /** Writes tag and value, once per element for lists and maps. */
-function fieldWriter(number: number, type: SchemaType): Write {
+function fieldWriter(number: number, type: SchemaType): WriteValue {
   const resolved = resolveType(type);
   if (resolved.type === 'list' && resolved.wrapper === undefined) {
     const writeElement = fieldWriterOf(number, valueWriter(resolved.element));
@@ -51,7 +51,7 @@ function fieldWriter(number: number, type: SchemaType): Write {
   return fieldWriterOf(number, valueWriter(resolved));
 }
 
-function fieldWriterOf(number: number, { wireType, write }: ValueWriter): Write {
+function fieldWriterOf(number: number, { wireType, write }: ValueWriter): WriteValue {
   const fieldTag = tag(number, wireType);
   return (writer, value) => {
     write(writer, value);
@@ -60,7 +60,7 @@ function fieldWriterOf(number: number, { wireType, write }: ValueWriter): Write 
 }
 
 /** Upstream writes the entries of a map sorted by their keys. */
-function mapWriter(number: number, valueType: SchemaType): Write {
+function mapWriter(number: number, valueType: SchemaType): WriteValue {
   const fieldTag = tag(number, WireType.bytes);
   const keyTag = tag(1, WireType.bytes);
   const writeValue = fieldWriterOf(2, valueWriter(valueType));
@@ -86,7 +86,7 @@ function isSorted(keys: readonly string[]): boolean {
   return true;
 }
 
-function message(body: Write): ValueWriter {
+function message(body: WriteValue): ValueWriter {
   return {
     wireType: WireType.bytes,
     write: (writer, value) => {
@@ -118,7 +118,7 @@ function valueWriter(type: SchemaType): ValueWriter {
   }
 }
 
-function variantWriter(type: VariantType<unknown>): Write {
+function variantWriter(type: VariantType<unknown>): WriteValue {
   if (type.alternative === 'bool') {
     const writeStruct = lateFieldWriter(2, type.struct);
     return (writer, value) => {
@@ -137,8 +137,8 @@ function variantWriter(type: VariantType<unknown>): Write {
 }
 
 /** Made on first use: types may contain themselves. */
-function lateFieldWriter(number: number, type: SchemaType): Write {
-  let write: Write | undefined;
+function lateFieldWriter(number: number, type: SchemaType): WriteValue {
+  let write: WriteValue | undefined;
   return (writer, value) => {
     write ??= fieldWriter(number, type);
     write(writer, value);

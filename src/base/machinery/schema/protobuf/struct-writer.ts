@@ -2,10 +2,10 @@ import type { SchemaType, StructType } from '../types.js';
 import type { BackwardWriter } from './backward-writer.js';
 
 /** Writes a value in front of what was written before. */
-export type Write = (writer: BackwardWriter, value: unknown) => void;
+export type WriteValue = (writer: BackwardWriter, value: unknown) => void;
 
 /** Makes the writer of a field with its tag. */
-type MakeField = (number: number, type: SchemaType) => Write;
+type MakeField = (number: number, type: SchemaType) => WriteValue;
 
 /** How many fields a word of bits stands for. */
 const wordBits = 32;
@@ -13,7 +13,7 @@ const wordBits = 32;
 const writers = new WeakMap<StructType, StructWriter>();
 
 /** Writes the fields of a struct, each of which `makeField` makes when it is first written. */
-export function structWriter(type: StructType, makeField: MakeField): Write {
+export function structWriter(type: StructType, makeField: MakeField): WriteValue {
   let known = writers.get(type);
   if (known === undefined) {
     known = new StructWriter(type, makeField);
@@ -32,7 +32,7 @@ class StructWriter {
   private readonly fields: StructType['fields'];
   private readonly places: ReadonlyMap<string, number>;
   private readonly inlined: readonly number[];
-  private readonly made: (Write | undefined)[] = [];
+  private readonly made: (WriteValue | undefined)[] = [];
 
   constructor(
     type: StructType,

@@ -38,7 +38,7 @@ export interface CompiledExpressions {
 }
 
 export type CompiledPolicy = PreparedPolicy<Spec, CompiledExpressions>;
-export type CompiledBinding = PreparedBinding<BindingSpec>;
+export type CompiledPolicyBinding = PreparedBinding<BindingSpec>;
 
 /** Prepares a policy for requests. */
 export function compiledPolicy(
@@ -51,7 +51,7 @@ export function compiledPolicy(
 }
 
 /** Prepares a binding for requests. */
-export function compiledBinding(object: ApiObject, matching: MatchingDependencies): CompiledBinding {
+export function compiledBinding(object: ApiObject, matching: MatchingDependencies): CompiledPolicyBinding {
   return new PreparedBinding(object, (object as ApiObject & ValidatingAdmissionPolicyBinding).spec, matching);
 }
 

@@ -14,10 +14,10 @@ import { exemptResources } from '../../policies/exempt-resources.js';
 import { LazyVariables, namespaceValue } from '../../policies/lazy-variables.js';
 import { PolicyMetrics } from '../../policies/policy-metrics.js';
 import { PolicyParams } from '../../policies/policy-params.js';
-import { type CompiledBinding, type CompiledPolicy, compiledBinding, compiledPolicy } from './compiled-policy.js';
+import { type CompiledPolicy, type CompiledPolicyBinding, compiledBinding, compiledPolicy } from './compiled-policy.js';
 import { decide, type PolicyAnnotation, type PolicyDecision, policyFailure } from './policy-decisions.js';
 
-type Pair = Bound<CompiledPolicy, CompiledBinding>;
+type Pair = Bound<CompiledPolicy, CompiledPolicyBinding>;
 
 type Dependencies = Pick<
   AdmissionDependencies,
@@ -37,7 +37,7 @@ interface Denial {
  */
 export class ValidatingAdmissionPolicyPlugin implements AdmissionPlugin {
   readonly name = 'ValidatingAdmissionPolicy';
-  private readonly policies: BoundPolicies<CompiledPolicy, CompiledBinding>;
+  private readonly policies: BoundPolicies<CompiledPolicy, CompiledPolicyBinding>;
   private readonly params: PolicyParams;
   private readonly versions: ResourceVersions;
   private readonly isExempt: ReturnType<typeof exemptResources>;

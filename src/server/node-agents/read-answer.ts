@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 /** The body of a response as a string. @throws Error for a body longer than `mostBytes`, and closes the response */
-export async function readBody(answer: IncomingMessage, mostBytes: number): Promise<string> {
+export async function readAnswer(answer: IncomingMessage, mostBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer) {

@@ -23,7 +23,7 @@ export interface Renewal {
 }
 
 /** Renews the certificates of an agent for which its flags ask, until the signal; resolves when the renewals run. */
-export async function renewCertificates(renewal: Renewal, signal: AbortSignal): Promise<void> {
+export async function renewNodeCertificates(renewal: Renewal, signal: AbortSignal): Promise<void> {
   const { options, nodeName, names, logger, agent, api, access, connection } = renewal;
   const { agentApi, agentServer } = options;
   const source = { api, names, nodeName, timers: systemTimers, folder: agentApi.certDir, random: Math.random, logger };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { UserInfo } from '../../base/machinery/request-context.js';
 import { StatusError } from '../../base/machinery/status-error.js';
-import { LastingMemory } from './lasting-memory.js';
+import { LongRunningMemory } from './long-running-memory.js';
 
 const user = (name: string, ...groups: string[]): UserInfo => ({ name, uid: '', groups, extra: {} });
 
@@ -17,7 +17,7 @@ function assertRefused(act: () => unknown): void {
 
 describe('the memory of long-running requests', () => {
   it('is for each tenant at most half of what the others leave', () => {
-    const memory = new LastingMemory(1000);
+    const memory = new LongRunningMemory(1000);
     memory.enter(user('a'), 300);
     memory.enter(user('a'), 200);
     assertRefused(() => memory.enter(user('a'), 1));
@@ -29,7 +29,7 @@ describe('the memory of long-running requests', () => {
   });
 
   it('is free again when a request ends, once', () => {
-    const memory = new LastingMemory(1000);
+    const memory = new LongRunningMemory(1000);
     const first = memory.enter(user('a'), 500);
     assertRefused(() => memory.enter(user('a'), 500));
     first.leave();
@@ -45,21 +45,21 @@ describe('the memory of long-running requests', () => {
   });
 
   it('is one share for all service accounts of a namespace', () => {
-    const memory = new LastingMemory(1000);
+    const memory = new LongRunningMemory(1000);
     memory.enter(user('system:serviceaccount:x:a'), 500);
     assertRefused(() => memory.enter(user('system:serviceaccount:x:b'), 1));
     memory.enter(user('system:serviceaccount:y:a'), 250);
   });
 
   it('counts administrators, and never refuses them', () => {
-    const memory = new LastingMemory(1000);
+    const memory = new LongRunningMemory(1000);
     memory.enter(user('root', 'system:masters'), 5000);
     assertRefused(() => memory.enter(user('a'), 1));
     assert.equal(memory.bytes, 5000);
   });
 
   it('has no limit with 0', () => {
-    const memory = new LastingMemory(0);
+    const memory = new LongRunningMemory(0);
     memory.enter(user('a'), 1e12);
     assert.equal(memory.bytes, 1e12);
   });

@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { LastingMemory } from './lasting-memory.js';
+import type { LongRunningMemory } from './long-running-memory.js';
 
 /** The metrics of the memory that long-running requests hold. */
-export function registerLastingMetrics(registry: Registry, memory: LastingMemory): void {
+export function registerLongRunningMetrics(registry: Registry, memory: LongRunningMemory): void {
   const registers = [registry];
   new Gauge({
     name: 'plinth_long_running_request_bytes',

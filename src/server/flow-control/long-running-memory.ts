@@ -11,7 +11,7 @@ const retryAfterSeconds = 10;
  * memory is always left for another tenant. Administrators count, but are never refused, because they must be able to
  * fix the problem.
  */
-export class LastingMemory {
+export class LongRunningMemory {
   private readonly byTenant = new Map<string, number>();
   private total = 0;
   private refused = 0;
@@ -30,7 +30,7 @@ export class LastingMemory {
   }
 
   /** Counts a request that begins. @throws a 429 when it does not fit */
-  enter(user: UserInfo, bytes: number): LastingShare {
+  enter(user: UserInfo, bytes: number): LongRunningShare {
     const share = new Share(this, tenantOf(user.name), user.groups.includes('system:masters'));
     share.add(bytes);
     return share;
@@ -59,19 +59,19 @@ export class LastingMemory {
 }
 
 /** The memory held by one request. */
-export interface LastingShare {
+export interface LongRunningShare {
   /** Adds memory to the request. @throws a 429 when it does not fit; the memory added before still counts */
   add(bytes: number): void;
   /** Called when the request has ended; may be called more than once. */
   leave(): void;
 }
 
-class Share implements LastingShare {
+class Share implements LongRunningShare {
   private bytes = 0;
   private isOver = false;
 
   constructor(
-    private readonly memory: LastingMemory,
+    private readonly memory: LongRunningMemory,
     private readonly tenant: string,
     private readonly isExempt: boolean,
   ) {}

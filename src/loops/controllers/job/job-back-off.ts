@@ -13,7 +13,7 @@ export function remainingPauseMs(failures: number, lastFailureAt: number, now: n
  * The failures of a job since its last success, which determine how long it waits before it replaces failed pods. After
  * a restart they are read from the remaining pods.
  */
-export class BackOff {
+export class JobBackOff {
   private readonly failures = new Map<string, number>();
   private lastSuccessAt = Number.NEGATIVE_INFINITY;
 
