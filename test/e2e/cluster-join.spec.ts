@@ -195,7 +195,7 @@ for (const compat of ['kubernetes', ''] as const satisfies readonly Compatibilit
           PLINTH_PORT: String(await freePort()),
           PLINTH_HEALTHZ_PORT: '0',
           PLINTH_FAIL_SWAP_ON: 'false',
-          PLINTH_CGROUP_ROOT: `/plinth-test-${process.pid}`,
+          PLINTH_CGROUP_ROOT: `/${containerd.cgroupRoot}`,
           PLINTH_ROOT_DIR: join(containerd.folder, 'root-dir'),
           PLINTH_POD_LOGS_DIR: join(containerd.folder, 'logs'),
         }),

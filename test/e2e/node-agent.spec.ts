@@ -238,7 +238,7 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
     assert.equal(log, 'whole from the map\ndone\nhush1000\nwhole\n');
     assert.equal(kubectl.ok(['logs', 'whole', '--tail=1']), 'whole\n');
     const found = kubectl.ok(['exec', 'whole', '--', 'cat', '/proc/1/cgroup']);
-    assert.match(found, new RegExp(`plinth-test-${process.pid}/kubepods/burstable/pod${metadata.uid}/`));
+    assert.match(found, new RegExp(`${containerd.cgroupRoot}/kubepods/burstable/pod${metadata.uid}/`));
     const failed = kubectl.run(['exec', 'whole', '--', 'sh', '-c', 'exit 7']);
     assert.equal(failed.code, 7, failed.stderr);
   });
@@ -308,8 +308,6 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
       'its files are gone',
     );
   });
-
-  hookCases(() => scene);
 
   volumeCases(() => scene);
 
@@ -407,6 +405,8 @@ describe('the node agent', { skip: unlessThere('the node agent', [...containerdN
   });
 
   csiCases(() => scene);
+
+  hookCases(() => scene);
 
   resizeCases(() => scene);
 
