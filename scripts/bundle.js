@@ -49,14 +49,7 @@ export async function bundle(root) {
   const compiled = join(root, 'dist', 'src');
   const outdir = join(root, 'dist', 'program');
   const processes = processFiles(compiled);
-  const entries = new Map([[join(compiled, 'main.js'), 'main']]);
-  for (const file of globSync('**/*.js', { cwd: compiled, exclude: ['**/*.spec.js', '**/testing/**'] })) {
-    const path = join(compiled, file);
-    for (const [, , named] of readFileSync(path, 'utf8').matchAll(namedFile)) {
-      const target = resolve(dirname(path), named);
-      if (target.startsWith(compiled)) entries.set(target, entryName(compiled, target));
-    }
-  }
+  const entries = entryPoints(compiled);
   rmSync(outdir, { recursive: true, force: true });
   const settings = {
     absWorkingDir: root,
@@ -118,6 +111,19 @@ export async function bundle(root) {
   const agent = await inOneFile('agent-process.js', agentFile);
   for (const file of [oneFile, agentFile]) checkOneFile(join(outdir, file));
   return [...new Set([modules, one, agent].flatMap(({ metafile }) => Object.keys(metafile.inputs)))];
+}
+
+/** The files that processes, threads and later imports start with, and the names of their bundles. */
+function entryPoints(compiled) {
+  const entries = new Map([[join(compiled, 'main.js'), 'main']]);
+  for (const file of globSync('**/*.js', { cwd: compiled, exclude: ['**/*.spec.js', '**/testing/**'] })) {
+    const path = join(compiled, file);
+    for (const [, , named] of readFileSync(path, 'utf8').matchAll(namedFile)) {
+      const target = resolve(dirname(path), named);
+      if (target.startsWith(compiled)) entries.set(target, entryName(compiled, target));
+    }
+  }
+  return entries;
 }
 
 /** The files that `processes.ts` imports. */

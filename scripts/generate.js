@@ -141,7 +141,7 @@ function main() {
   for (const path of created.keys()) console.log(`made     ${relative(root, path)}`);
   for (const path of changed.keys()) console.log(`changed  ${relative(root, path)}`);
   if (status !== 0) throw new GenerateError(`the files could not be brought into form:\n${stderr}`);
-  console.log('next     docs/adding-a-kind.md has the checklist: go on with step 2');
+  console.log('next     docs/adding-a-kind.md has the checklist: continue with step 2');
 }
 
 try {

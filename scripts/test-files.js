@@ -101,12 +101,9 @@ class IdleProcessors {
   }
 }
 
-async function runGroup({ files, environment }, { node, root, limitMs, signal }) {
-  const began = performance.now();
-  const folder = mkdtempSync(join(tmpdir(), 'plinth-tests-'));
-  const progress = join(folder, 'progress.jsonl');
-  const leftOpen = join(folder, 'left-open');
-  const child = spawn(
+/** Starts the process of a group, which writes its results to `progress` and what it leaves open to `leftOpen`. */
+function startGroup(files, environment, { node, root, progress, leftOpen }) {
+  return spawn(
     node,
     [
       '--enable-source-maps',
@@ -128,6 +125,14 @@ async function runGroup({ files, environment }, { node, root, limitMs, signal })
       },
     },
   );
+}
+
+async function runGroup({ files, environment }, { node, root, limitMs, signal }) {
+  const began = performance.now();
+  const folder = mkdtempSync(join(tmpdir(), 'plinth-tests-'));
+  const progress = join(folder, 'progress.jsonl');
+  const leftOpen = join(folder, 'left-open');
+  const child = startGroup(files, environment, { node, root, progress, leftOpen });
   const output = new Tail(outputLimit);
   child.stdout.on('data', (chunk) => output.add(chunk));
   child.stderr.on('data', (chunk) => output.add(chunk));

@@ -11,18 +11,18 @@ import { objectMeta } from '../../meta/v1/object-meta.types.js';
 export const ${name}Spec = struct(
   '${group}.${version}.${kind}Spec',
   {
-    size: pointer(1, int32, { doc: 'How large it is; 1 if not given.' }),
+    size: pointer(1, int32, { doc: 'Number of units; 1 if not given.' }),
   },
-  { doc: 'What is wanted.' },
+  { doc: 'The wanted state.' },
 );
 export type ${kind}Spec = Infer<typeof ${name}Spec>;
 
 export const ${name}Status = struct(
   '${group}.${version}.${kind}Status',
   {
-    phase: optional(1, string, { doc: 'How far it is.' }),
+    phase: optional(1, string, { doc: 'Progress towards the wanted state.' }),
   },
-  { doc: 'What there is, written by whoever makes it so.' },
+  { doc: 'The present state, written by the component that brings it about.' },
 );
 export type ${kind}Status = Infer<typeof ${name}Status>;
 
@@ -89,7 +89,7 @@ import { statusSubresource } from '../../../objects/registry/definition/parent-s
 import { defineResource, type ResourceDefinition } from '../../../objects/registry/resource-definition.js';
 import { ${name}Strategy } from './${file}.strategy.js';
 
-/** \`${plural}\`: describe them here. */
+/** \`${plural}\`: describe the kind here. */
 export function ${name}Resource(${parameters}): ResourceDefinition {
   return defineResource<${kind}>({
     group: ${groupText},
@@ -102,7 +102,7 @@ export function ${name}Resource(${parameters}): ResourceDefinition {
     strategy: ${name}Strategy,
     columns: [
       nameColumn,
-      { name: 'Size', type: 'integer', description: 'How large it is.', cell: ({ spec }) => spec.size ?? 0 },
+      { name: 'Size', type: 'integer', description: 'Number of units.', cell: ({ spec }) => spec.size ?? 0 },
       ageColumn,
     ],
     subresources: [statusSubresource<${kind}>()],

@@ -2,7 +2,7 @@ import type { ResourceDefinition } from '../../src/objects/registry/resource-def
 import { Random } from '../support/random.js';
 import { validObject } from '../support/valid-objects.js';
 import { type CustomDefinition, definitions, group } from './definitions.js';
-import { HostileObjects } from './hostile-object.js';
+import { HostileObjects } from './hostile-objects.js';
 import { isObject, tamed } from './written-kinds.js';
 
 type Json = Record<string, unknown>;

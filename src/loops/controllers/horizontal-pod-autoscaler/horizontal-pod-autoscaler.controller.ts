@@ -16,7 +16,7 @@ import { errorMessage } from '../frame/refusals.js';
 import type { AutoscalerMetrics, AutoscalerOutcome } from '../metrics/autoscaler-metrics.js';
 import type { WorkOutcome } from '../work-queue.js';
 import { MetricFault } from './metric-fault.js';
-import { MetricProposals, type Proposal, type ProposalRequest, tolerancesOf } from './metric-proposal.js';
+import { MetricProposals, type Proposal, type ProposalRequest, tolerancesOf } from './metric-proposals.js';
 import { MetricsClient } from './metrics-client.js';
 import type { MetricsApi } from './remote-metrics.js';
 import { type ScaleTarget, ScaleTargets } from './scale-targets.js';
