@@ -68,6 +68,39 @@ describe('Session', () => {
     assert.equal(empty?.[1], '{}');
   });
 
+  it('prepares a statement once, and goes on after calls that fail', async () => {
+    const own = await open(server.adminUrl);
+    const statement = { name: 'ratio', text: 'select i, $1::text, $2::int8 / i from generate_series($3, $4::int) i' };
+    const text = 'é漢😀'.repeat(10_000);
+    for (let call = 0; call < 3; call++) {
+      const rows = await own.run(statement, [text, 2n ** 62n, 1, 2], 5_000);
+      assert.deepEqual(rows, [
+        ['1', text, '4611686018427387904'],
+        ['2', text, '2305843009213693952'],
+      ]);
+      assert.deepEqual(await own.run(statement, [null, 1, 2, 1], 5_000), []);
+      const zero = own.run(statement, [null, 1, 0, 1], 5_000);
+      await assert.rejects(zero, (error) => failureKind(error) === 'data');
+      await assert.rejects(own.run(statement, [null, 'one', 1, 1], 5_000), (error) => failureKind(error) === 'data');
+      const unknown = { name: 'unknown', text: 'select nothing' };
+      await assert.rejects(own.run(unknown, [], 5_000), { code: '42703' });
+      const both = [own.run(statement, [null, 8, 2, 2], 5_000), own.execute('plain', 'select 1; select 2', 5_000)];
+      assert.deepEqual(await Promise.all(both), [[['2', null, '4']], []]);
+    }
+    const prepared = await own.execute('prepared', 'select name from pg_prepared_statements', 5_000);
+    assert.deepEqual(prepared, [['ratio']]);
+    await own.close();
+  });
+
+  it('ends a connection whose statement takes too long, also beside others', async () => {
+    const own = await open(server.adminUrl);
+    const sleep = { name: 'sleep', text: 'select pg_sleep($1)' };
+    await own.run(sleep, [0], 60_000);
+    await assert.rejects(own.run(sleep, [60], 50), (error) => failureKind(error) === 'lost');
+    assert.equal(own.broken, true);
+    await assert.rejects(own.run(sleep, [0], 5_000), (error) => failureKind(error) === 'lost');
+  });
+
   it('survives an error, but not a timeout', async () => {
     const own = await open(server.adminUrl);
     let reported = 0;

@@ -6,9 +6,11 @@ import { type DatabaseTarget, databaseTargets, type WantedServer } from '../../b
 import { DatabaseUrlError } from '../../base/database/database-url-error.js';
 import { type Protection, protectionProblem } from '../../base/database/protection.js';
 import { noPassword } from '../../base/database/sql-state.js';
+import { Deadlines } from '../../base/machinery/deadlines.js';
 import { StorageError } from '../storage-error.js';
 import { textArray } from './binary-array.js';
 import type { StorageObserver } from './postgres-storage-options.js';
+import { type CallValue, PreparedCall } from './prepared-call.js';
 
 /** A row of the wire protocol: text of every column, null for NULL. */
 export type Row = readonly (string | null)[];
@@ -62,6 +64,7 @@ export class Session {
   private isBroken = false;
   private closing = false;
   private readonly brokenCallbacks: (() => void)[] = [];
+  private readonly limits = new Deadlines();
 
   private constructor(
     client: pg.Client,
@@ -216,47 +219,52 @@ export class Session {
   }
 
   /** Runs a prepared statement (behind a pooler one without a name); rejects with the driver's error (see `failureKind`). */
-  async run(statement: Statement, values: readonly StatementValue[], timeoutMs: number): Promise<Row[]> {
-    return this.timed(statement.name, timeoutMs, {
-      ...(this.isPooled ? {} : { name: statement.name }),
-      text: statement.text,
-      values: values.map((value) => (Array.isArray(value) ? textArray(value) : value)),
-      rowMode: 'array',
+  run(statement: Statement, values: readonly StatementValue[], timeoutMs: number): Promise<Row[]> {
+    return this.timed(statement.name, timeoutMs, (done) => {
+      const name = this.isPooled ? '' : statement.name;
+      const sent = values.map((value) => (Array.isArray(value) ? textArray(value) : (value as CallValue)));
+      void this.client.query(new PreparedCall(name, statement.text, sent, done));
     });
   }
 
   /** Runs plain SQL (one or several statements, without parameters) in the simple protocol. */
-  async execute(name: string, sql: string, timeoutMs: number): Promise<Row[]> {
-    return this.timed(name, timeoutMs, { text: sql, rowMode: 'array' });
-  }
-
-  private async timed(name: string, timeoutMs: number, query: pg.QueryArrayConfig): Promise<Row[]> {
-    const began = performance.now();
-    let failed = true;
-    let isRunning = true;
-    const timer = setTimeout(() => this.expire(() => isRunning, performance.now() + longestArrivalMs), timeoutMs);
-    try {
-      const rows = await this.ask(query);
-      failed = false;
-      return rows;
-    } finally {
-      isRunning = false;
-      clearTimeout(timer);
-      this.observer.query(name, performance.now() - began, failed);
-    }
+  execute(name: string, sql: string, timeoutMs: number): Promise<Row[]> {
+    return this.timed(name, timeoutMs, (done) => {
+      const query = { text: sql, rowMode: 'array' as const };
+      // Several statements have several results, which no caller needs.
+      void this.client.query<Row>(query, (error: Error | null, result) =>
+        done(error, error ? [] : (result.rows ?? [])),
+      );
+    });
   }
 
   /**
-   * Uses a callback: the driver's promises let each result hold on to later ones, so that all rows are moved to the old
+   * Uses callbacks: the driver's promises let each result hold on to later ones, so that all rows are moved to the old
    * generation before they are collected (measured: a fifth of the CPU time of gets).
    */
-  private ask(query: pg.QueryArrayConfig): Promise<Row[]> {
+  private timed(
+    name: string,
+    timeoutMs: number,
+    ask: (done: (error: Error | null, rows: Row[]) => void) => void,
+  ): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      void this.client.query<(string | null)[]>(query, (error: Error | null, result) => {
-        // Several statements have several results, which no caller needs.
-        if (error) reject(error);
-        else resolve(result.rows ?? []);
-      });
+      const began = performance.now();
+      let isRunning = true;
+      const limit = this.limits.begin(timeoutMs, () =>
+        this.expire(() => isRunning, performance.now() + longestArrivalMs),
+      );
+      const done = (error: unknown, rows: Row[]): void => {
+        isRunning = false;
+        this.limits.end(limit);
+        this.observer.query(name, performance.now() - began, error !== null);
+        if (error === null) resolve(rows);
+        else reject(error);
+      };
+      try {
+        ask(done);
+      } catch (error) {
+        done(error, []);
+      }
     });
   }
 
@@ -300,6 +308,7 @@ export class Session {
   private markBroken(reason?: unknown): void {
     if (this.isBroken) return;
     this.isBroken = true;
+    this.limits.stop();
     if (!this.closing) this.observer.connectionLost(this.role, reason);
     for (const callback of this.brokenCallbacks.splice(0)) callback();
   }
