@@ -3,7 +3,6 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { OptionsModule } from './base/config/options.module.js';
 import { type ControllersSettings, type ServerOptions, serverOptionGroups } from './base/config/server-options.js';
 import { shownFlags } from './base/config/shown-flags.js';
-import { vendorNames } from './base/machinery/vendor.js';
 import type { Logger } from './base/observability/logger.js';
 import type { MetricsWorker } from './base/observability/metrics.js';
 import { ObservabilityModule } from './base/observability/observability.module.js';
@@ -24,7 +23,6 @@ import { ClusterBootstrap } from './server/bootstrap/cluster-bootstrap.js';
 import { ProcessInfoModule } from './server/endpoints/debug/process-info.module.js';
 import { EndpointsModule } from './server/endpoints/endpoints.module.js';
 import { InFlightGuard } from './server/endpoints/request-info/in-flight.guard.js';
-import { groupController } from './server/endpoints/resource.controller.js';
 import { StatusFilter } from './server/endpoints/status.filter.js';
 import { FlowControlModule } from './server/flow-control/flow-control.module.js';
 import { LargeModule } from './server/large/large.module.js';
@@ -65,10 +63,10 @@ export interface AppDependencies {
     EndpointsModule,
   ],
   providers: [
-    { provide: APP_GUARD, useClass: AuthenticationGuard },
-    { provide: APP_GUARD, useClass: ImpersonationGuard },
-    { provide: APP_GUARD, useClass: InFlightGuard },
-    { provide: APP_GUARD, useClass: AuthorizationGuard },
+    { provide: APP_GUARD, useExisting: AuthenticationGuard },
+    { provide: APP_GUARD, useExisting: ImpersonationGuard },
+    { provide: APP_GUARD, useExisting: InFlightGuard },
+    { provide: APP_GUARD, useExisting: AuthorizationGuard },
     { provide: APP_FILTER, useExisting: StatusFilter },
     ClusterBootstrap,
   ],
@@ -79,7 +77,6 @@ export class AppModule {
     { logger, tls, worker, openDatabase, controllers, signal }: AppDependencies,
   ): DynamicModule {
     const host = {
-      names: vendorNames(options.cluster.vendor, options.cluster.compat),
       imports: [
         StorageModule,
         RegistryModule,
@@ -89,7 +86,6 @@ export class AppModule {
         NodeAgentsModule,
         EndpointsModule,
       ],
-      controllerAt: groupController,
     };
     return {
       module: AppModule,

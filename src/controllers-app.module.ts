@@ -7,7 +7,6 @@ import { NodeAgentOptions } from './base/config/node-agent.options.js';
 import { OptionsModule } from './base/config/options.module.js';
 import type { ControllersSettings, ServerOptions } from './base/config/server-options.js';
 import { StorageOptions } from './base/config/storage.options.js';
-import { vendorNames } from './base/machinery/vendor.js';
 import type { Logger } from './base/observability/logger.js';
 import { ObservabilityModule } from './base/observability/observability.module.js';
 import { ControllersModule } from './loops/controllers/controllers.module.js';
@@ -38,7 +37,6 @@ export class ControllersAppModule {
     logger: Logger,
     signal?: AbortSignal,
   ): DynamicModule {
-    const names = vendorNames(options.cluster.vendor, options.cluster.compat);
     const imports = [StorageModule, RegistryModule, ClosedAuthenticationModule, AuthorizationModule, NodeAgentsModule];
     return {
       module: ControllersAppModule,
@@ -54,7 +52,7 @@ export class ControllersAppModule {
         ObservabilityModule.of(logger),
         StartModule.of(signal),
         CustomResourcesModule,
-        ...apiGroupModules({ names, imports }),
+        ...apiGroupModules({ imports }),
         ControllersModule.of(options),
       ],
     };

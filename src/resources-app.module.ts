@@ -3,7 +3,6 @@ import { ClusterOptions } from './base/config/cluster.options.js';
 import { OptionsModule } from './base/config/options.module.js';
 import type { ServerOptions } from './base/config/server-options.js';
 import { StorageOptions } from './base/config/storage.options.js';
-import { vendorNames } from './base/machinery/vendor.js';
 import type { Logger } from './base/observability/logger.js';
 import { ObservabilityModule } from './base/observability/observability.module.js';
 import { apiGroupModules } from './modules/api-group-modules.js';
@@ -22,7 +21,6 @@ import { StorageModule } from './storage/storage.module.js';
 export class ResourcesAppModule {
   static of(options: Pick<ServerOptions, 'storage' | 'cluster'>, logger: Logger, signal?: AbortSignal): DynamicModule {
     const storage = { ...options.storage, watchCache: false };
-    const names = vendorNames(options.cluster.vendor, options.cluster.compat);
     const imports = [StorageModule, RegistryModule, ClosedAuthenticationModule, ClosedAuthorizationModule];
     return {
       module: ResourcesAppModule,
@@ -31,7 +29,7 @@ export class ResourcesAppModule {
         ObservabilityModule.of(logger),
         StartModule.of(signal),
         CustomResourcesModule,
-        ...apiGroupModules({ names, imports }),
+        ...apiGroupModules({ imports }),
       ],
     };
   }

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type AppDependencies, AppModule } from './app.module.js';
 import type { ServerOptions } from './base/config/server-options.js';
 import { parseSniCertificate } from './base/config/sni-certificate.js';
@@ -13,6 +13,7 @@ import { AdvertiseModule } from './server/advertise/advertise.module.js';
 import { AUDITOR, type Auditor } from './server/audit/auditor.js';
 import { checkProxyAuthorities } from './server/authentication/request-header/build-request-header.js';
 import { TlsFiles } from './server/authentication/x509/tls-files.js';
+import { fastifyAdapter } from './server/endpoints/fastify-adapter.js';
 import { startingHealthChecks } from './server/endpoints/health/server-health.js';
 import { maxBodyBytes } from './server/endpoints/limits.js';
 import { listenerOptions } from './server/endpoints/listener.js';
@@ -48,7 +49,7 @@ export async function startServer(options: ServerOptions, dependencies: ServerDe
   const { bindAddress, securePort } = options.secureServing;
   const tls = readTlsFiles(options, logger);
   const answer: StatusFilter['answer'] = (...failed) => app.get(StatusFilter).answer(...failed);
-  const adapter = new FastifyAdapter(
+  const adapter = fastifyAdapter(
     listenerOptions(
       {
         ...options.secureServing,
@@ -58,7 +59,7 @@ export async function startServer(options: ServerOptions, dependencies: ServerDe
       },
       { answer },
       (refused) => app.get<Auditor | undefined>(AUDITOR)?.unread(refused),
-    ) as ConstructorParameters<typeof FastifyAdapter>[0],
+    ),
   );
   const module = AppModule.of(options, { ...dependencies, tls });
   const starting = dependencies.answersWhileStarting ? await listenWhileStarting(options, tls) : undefined;

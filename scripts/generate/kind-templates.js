@@ -160,7 +160,7 @@ export function ${resourcesName}(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class ${className} {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(${className}, '${group}', host, { inject: [VENDOR_NAMES], useFactory: ${resourcesName} });
+    return apiGroupModule(${className}, host, { inject: [VENDOR_NAMES], useFactory: ${resourcesName} });
   }
 }
 `;

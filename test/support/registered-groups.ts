@@ -36,7 +36,7 @@ export async function registeredGroups(storage?: Storage): Promise<ResourceStore
   };
   const imports = [sharedModule, ClosedAuthenticationModule, ClosedAuthorizationModule];
   const context = await openApplicationContext(
-    { module: TestGroupsModule, imports: apiGroupModules({ names: testNames, imports }) },
+    { module: TestGroupsModule, imports: apiGroupModules({ imports }) },
     new Logger('error'),
   );
   await context.close();

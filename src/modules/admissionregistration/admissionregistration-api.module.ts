@@ -39,7 +39,7 @@ export function admissionRegistrationResources(
 @Module({})
 export class AdmissionRegistrationApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(AdmissionRegistrationApiModule, 'admissionregistration', host, {
+    return apiGroupModule(AdmissionRegistrationApiModule, host, {
       inject: [VENDOR_NAMES, AUTHORIZER, ResourceStores],
       useFactory: admissionRegistrationResources,
     });

@@ -14,7 +14,7 @@ export function apiExtensionsResources(names: VendorNames, clock: Clock): Resour
 @Module({})
 export class ApiExtensionsApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(ApiExtensionsApiModule, 'apiextensions', host, {
+    return apiGroupModule(ApiExtensionsApiModule, host, {
       inject: [VENDOR_NAMES, CLOCK],
       useFactory: apiExtensionsResources,
     });

@@ -14,7 +14,7 @@ export function apiregistrationResources(names: VendorNames, clock: Clock): Reso
 @Module({})
 export class ApiregistrationApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(ApiregistrationApiModule, 'apiregistration', host, {
+    return apiGroupModule(ApiregistrationApiModule, host, {
       inject: [VENDOR_NAMES, CLOCK],
       useFactory: apiregistrationResources,
     });

@@ -23,6 +23,6 @@ export function appsResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class AppsApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(AppsApiModule, 'apps', host, { inject: [VENDOR_NAMES], useFactory: appsResources });
+    return apiGroupModule(AppsApiModule, host, { inject: [VENDOR_NAMES], useFactory: appsResources });
   }
 }

@@ -16,7 +16,7 @@ export function authenticationResources(names: VendorNames, tokens: TokenReviewe
 @Module({})
 export class AuthenticationApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(AuthenticationApiModule, 'authentication', host, {
+    return apiGroupModule(AuthenticationApiModule, host, {
       inject: [VENDOR_NAMES, TOKEN_REVIEWER, CLOCK],
       useFactory: authenticationResources,
     });

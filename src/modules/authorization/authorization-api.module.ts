@@ -26,7 +26,7 @@ export function authorizationResources(
 @Module({})
 export class AuthorizationApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(AuthorizationApiModule, 'authorization', host, {
+    return apiGroupModule(AuthorizationApiModule, host, {
       inject: [VENDOR_NAMES, AUTHORIZER, RULE_RESOLVER],
       useFactory: authorizationResources,
     });

@@ -13,7 +13,7 @@ export function autoscalingResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class AutoscalingApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(AutoscalingApiModule, 'autoscaling', host, {
+    return apiGroupModule(AutoscalingApiModule, host, {
       inject: [VENDOR_NAMES],
       useFactory: autoscalingResources,
     });

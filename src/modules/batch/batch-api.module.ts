@@ -14,6 +14,6 @@ export function batchResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class BatchApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(BatchApiModule, 'batch', host, { inject: [VENDOR_NAMES], useFactory: batchResources });
+    return apiGroupModule(BatchApiModule, host, { inject: [VENDOR_NAMES], useFactory: batchResources });
   }
 }

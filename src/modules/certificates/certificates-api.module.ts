@@ -21,7 +21,7 @@ export function certificatesResources(names: VendorNames, clock: Clock, authoriz
 @Module({})
 export class CertificatesApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(CertificatesApiModule, 'certificates', host, {
+    return apiGroupModule(CertificatesApiModule, host, {
       inject: [VENDOR_NAMES, CLOCK, AUTHORIZER],
       useFactory: certificatesResources,
     });

@@ -14,7 +14,7 @@ export function coordinationResources(names: VendorNames): ResourceDefinition[] 
 @Module({})
 export class CoordinationApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(CoordinationApiModule, 'coordination', host, {
+    return apiGroupModule(CoordinationApiModule, host, {
       inject: [VENDOR_NAMES],
       useFactory: coordinationResources,
     });

@@ -50,7 +50,7 @@ export function coreResources(
 @Module({})
 export class CoreApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(CoreApiModule, 'core', host, {
+    return apiGroupModule(CoreApiModule, host, {
       inject: [VENDOR_NAMES, ResourceStores, SERVICE_RANGES, TOKEN_ISSUER],
       useFactory: coreResources,
     });

@@ -13,7 +13,7 @@ export function discoveryResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class DiscoveryApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(DiscoveryApiModule, 'discovery', host, {
+    return apiGroupModule(DiscoveryApiModule, host, {
       inject: [VENDOR_NAMES],
       useFactory: discoveryResources,
     });

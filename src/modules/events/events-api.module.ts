@@ -13,6 +13,6 @@ export function eventsResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class EventsApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(EventsApiModule, 'events', host, { inject: [VENDOR_NAMES], useFactory: eventsResources });
+    return apiGroupModule(EventsApiModule, host, { inject: [VENDOR_NAMES], useFactory: eventsResources });
   }
 }

@@ -14,7 +14,7 @@ export function flowControlResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class FlowControlApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(FlowControlApiModule, 'flowcontrol', host, {
+    return apiGroupModule(FlowControlApiModule, host, {
       inject: [VENDOR_NAMES],
       useFactory: flowControlResources,
     });

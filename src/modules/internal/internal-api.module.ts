@@ -13,7 +13,7 @@ export function internalResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class InternalApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(InternalApiModule, 'internal', host, {
+    return apiGroupModule(InternalApiModule, host, {
       inject: [VENDOR_NAMES],
       useFactory: internalResources,
     });

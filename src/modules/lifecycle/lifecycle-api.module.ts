@@ -14,7 +14,7 @@ export function lifecycleResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class LifecycleApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(LifecycleApiModule, 'lifecycle', host, {
+    return apiGroupModule(LifecycleApiModule, host, {
       inject: [VENDOR_NAMES],
       useFactory: lifecycleResources,
     });

@@ -20,7 +20,7 @@ export function metricsResources(
 @Module({})
 export class MetricsApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(MetricsApiModule, 'metrics', host, {
+    return apiGroupModule(MetricsApiModule, host, {
       inject: [VENDOR_NAMES, ResourceStores, { token: NODE_USAGE, optional: true }],
       useFactory: metricsResources,
     });

@@ -29,7 +29,7 @@ export function networkingResources(
 @Module({})
 export class NetworkingApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(NetworkingApiModule, 'networking', host, {
+    return apiGroupModule(NetworkingApiModule, host, {
       inject: [VENDOR_NAMES, ResourceStores, SERVICE_RANGES],
       useFactory: networkingResources,
     });

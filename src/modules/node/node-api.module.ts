@@ -13,6 +13,6 @@ export function nodeResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class NodeApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(NodeApiModule, 'node', host, { inject: [VENDOR_NAMES], useFactory: nodeResources });
+    return apiGroupModule(NodeApiModule, host, { inject: [VENDOR_NAMES], useFactory: nodeResources });
   }
 }

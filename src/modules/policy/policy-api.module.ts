@@ -14,6 +14,6 @@ export function policyResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class PolicyApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(PolicyApiModule, 'policy', host, { inject: [VENDOR_NAMES], useFactory: policyResources });
+    return apiGroupModule(PolicyApiModule, host, { inject: [VENDOR_NAMES], useFactory: policyResources });
   }
 }

@@ -27,7 +27,7 @@ export function rbacResources(
 @Module({})
 export class RbacApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(RbacApiModule, 'rbac', host, {
+    return apiGroupModule(RbacApiModule, host, {
       inject: [VENDOR_NAMES, AUTHORIZER, RULE_RESOLVER, ResourceStores],
       useFactory: rbacResources,
     });

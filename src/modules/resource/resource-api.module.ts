@@ -33,7 +33,7 @@ export function resourceResources(
 @Module({})
 export class ResourceApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(ResourceApiModule, 'resource', host, {
+    return apiGroupModule(ResourceApiModule, host, {
       inject: [VENDOR_NAMES, AUTHORIZER, ResourceStores],
       useFactory: resourceResources,
     });

@@ -21,7 +21,7 @@ export function schedulingResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class SchedulingApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(SchedulingApiModule, 'scheduling', host, {
+    return apiGroupModule(SchedulingApiModule, host, {
       inject: [VENDOR_NAMES],
       useFactory: schedulingResources,
     });

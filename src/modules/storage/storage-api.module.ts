@@ -25,6 +25,6 @@ export function storageResources(names: VendorNames): ResourceDefinition[] {
 @Module({})
 export class StorageApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(StorageApiModule, 'storage', host, { inject: [VENDOR_NAMES], useFactory: storageResources });
+    return apiGroupModule(StorageApiModule, host, { inject: [VENDOR_NAMES], useFactory: storageResources });
   }
 }

@@ -13,7 +13,7 @@ export function storageMigrationResources(names: VendorNames): ResourceDefinitio
 @Module({})
 export class StorageMigrationApiModule {
   static of(host: GroupHost): DynamicModule {
-    return apiGroupModule(StorageMigrationApiModule, 'storagemigration', host, {
+    return apiGroupModule(StorageMigrationApiModule, host, {
       inject: [VENDOR_NAMES],
       useFactory: storageMigrationResources,
     });

@@ -1,4 +1,4 @@
-import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { type CanActivate, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ApiOptions } from '../../base/config/api.options.js';
 import { FEATURE_GATES, type FeatureGates } from '../../base/config/feature-gates.js';
 import { ProxyPathOptions } from '../../base/config/proxy-path.options.js';
@@ -22,8 +22,11 @@ import { RequestAdmission } from '../admission/request-admission.js';
 import { Aggregation } from '../aggregation/aggregation.js';
 import { AggregationModule } from '../aggregation/aggregation.module.js';
 import { AuditModule } from '../audit/audit.module.js';
+import { AuthenticationGuard } from '../authentication/authentication.guard.js';
 import { AuthenticationModule } from '../authentication/authentication.module.js';
 import { AUTHENTICATION, type Authentication } from '../authentication/build-authentication.js';
+import { ImpersonationGuard } from '../authentication/impersonation/impersonation.guard.js';
+import { AuthorizationGuard } from '../authorization/authorization.guard.js';
 import { AuthorizationModule } from '../authorization/authorization.module.js';
 import { AUTHORIZATION, type Authorization } from '../authorization/build-authorization.js';
 import { BytesInHand } from '../flow-control/bytes-in-hand.js';
@@ -44,7 +47,9 @@ import { HttpListener } from './http-listener.js';
 import { LARGE_REQUESTS, type OpenLargeRequests } from './large-requests.interface.js';
 import { listPageSize, maxBodyBytes } from './limits.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
+import { InFlightGuard } from './request-info/in-flight.guard.js';
 import { InFlightLimiter } from './request-info/in-flight-limiter.js';
+import { REQUEST_GUARDS, ResourceRoutes } from './resource-routes.js';
 import {
   ISSUER_DOCUMENTS,
   type IssuerDocumentsSource,
@@ -55,6 +60,8 @@ import { ServingState } from './serving-state.js';
 import { StatusFilter } from './status.filter.js';
 import { type RunningTracer, TRACER, TracingModule } from './tracing.module.js';
 
+/** In the order in which a request passes them. */
+const guards = [AuthenticationGuard, ImpersonationGuard, InFlightGuard, AuthorizationGuard];
 const ENDPOINT_DEPENDENCIES = Symbol('EndpointDependencies');
 
 /** The HTTP side: the listener's hooks, the non-resource paths, and the dependencies of handlers. */
@@ -86,6 +93,9 @@ const ENDPOINT_DEPENDENCIES = Symbol('EndpointDependencies');
     ServingState,
     HttpListener,
     StatusFilter,
+    ...guards,
+    { provide: REQUEST_GUARDS, inject: guards, useFactory: (...all: CanActivate[]) => all },
+    ResourceRoutes,
     {
       provide: EndpointServices,
       inject: [
@@ -205,7 +215,7 @@ const ENDPOINT_DEPENDENCIES = Symbol('EndpointDependencies');
       },
     },
   ],
-  exports: [InFlightLimiter, EndpointServices, ServingState, StatusFilter],
+  exports: [InFlightLimiter, EndpointServices, ServingState, StatusFilter, ...guards],
 })
 export class EndpointsModule implements OnModuleInit, OnApplicationShutdown {
   constructor(

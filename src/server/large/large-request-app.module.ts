@@ -12,7 +12,7 @@ import {
   type RuleList,
 } from '../../base/machinery/authorizer.js';
 import { TOKEN_ISSUER, TOKEN_REVIEWER, type TokenReviewResult } from '../../base/machinery/tokens.js';
-import { VENDOR_NAMES, type VendorNames, vendorNames } from '../../base/machinery/vendor.js';
+import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
 import type { Logger } from '../../base/observability/logger.js';
 import { Metrics } from '../../base/observability/metrics.js';
 import { ObservabilityModule } from '../../base/observability/observability.module.js';
@@ -30,7 +30,6 @@ import { RequestAdmission } from '../admission/request-admission.js';
 import { WEBHOOK_CALL_COUNTER, type WebhookCallCounter } from '../admission/webhooks/webhook-metrics.js';
 import { CatchAllController } from '../endpoints/catch-all.controller.js';
 import { EndpointServices } from '../endpoints/endpoint-services.js';
-import { groupController } from '../endpoints/resource.controller.js';
 import { StatusFilter } from '../endpoints/status.filter.js';
 import { ForwardedGuard } from './forwarded.guard.js';
 import type { LargeRequestTarget, LargeRequestThreadSettings } from './large-request-messages.js';
@@ -62,14 +61,13 @@ export class LargeRequestAppModule {
     logger: Logger,
   ): DynamicModule {
     const { cluster, admission } = settings;
-    const names = vendorNames(cluster.vendor, cluster.compat);
     return {
       module: LargeRequestAppModule,
       imports: [
         OptionsModule.of({ cluster: ClusterOptions, admission: AdmissionOptions }, { cluster, admission }),
         ObservabilityModule.of(logger),
         RemoteProcessModule.of(settings, storage, call),
-        ...apiGroupModules({ names, imports: [], controllerAt: groupController }),
+        ...apiGroupModules({ imports: [] }),
       ],
     };
   }
