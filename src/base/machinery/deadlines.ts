@@ -1,5 +1,8 @@
 import { LinkedItems, type ListPlace } from './linked-items.js';
 
+/** Timers with a longer time would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /** One piece of work with a time limit, as the handle for its end. */
 export class Deadline {
   place: ListPlace<Deadline> | undefined = undefined;
@@ -43,7 +46,8 @@ export class Deadlines {
   private wait(now: number, until: number): void {
     clearTimeout(this.timer);
     this.firesAt = until;
-    this.timer = setTimeout(() => this.look(), Math.max(1, Math.ceil(until - now))).unref();
+    const ms = Math.min(longestTimerMs, Math.max(1, Math.ceil(until - now)));
+    this.timer = setTimeout(() => this.look(), ms).unref();
   }
 
   private look(): void {

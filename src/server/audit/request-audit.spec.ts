@@ -23,7 +23,6 @@ function trail(
   const response = {
     statusCode: 200,
     headersSent: false,
-    getHeader: (name: string) => sent.get(name.toLowerCase()),
     setHeader: (name: string, value: string) => sent.set(name.toLowerCase(), value),
   };
   const context = {

@@ -35,6 +35,8 @@ const clientLeft = 499;
 
 /** The parts of an HTTP request that are recorded in events. */
 export interface AuditedRequest {
+  /** The id of the request in its response, if that is known already. */
+  readonly id?: string | undefined;
   readonly context: Omit<RequestContext, 'signal' | 'query'> & {
     readonly isLongRunning: boolean;
     readonly isAborted: boolean;
@@ -47,7 +49,6 @@ export interface AuditedRequest {
   readonly response: {
     statusCode: number;
     headersSent: boolean;
-    getHeader(name: string): unknown;
     setHeader(name: string, value: string): unknown;
   };
 }
@@ -266,9 +267,8 @@ export class RequestAudit implements AuditTrail {
     const { context, raw, response } = this.request;
     this.rule = this.auditor.ruleFor({ user: context.user, requestInfo: context.requestInfo });
     this.state = this.rule === undefined ? 'ignored' : 'noted';
-    const named = response.getHeader('Audit-Id');
-    this.id = typeof named === 'string' ? named : requestIdOf(raw.headers);
-    if (!response.headersSent) response.setHeader('Audit-Id', this.id);
+    this.id = this.request.id ?? requestIdOf(raw.headers);
+    if (this.request.id === undefined && !response.headersSent) response.setHeader('Audit-Id', this.id);
     if (this.rule === undefined) return false;
     this.hide = hiderFor(context.requestInfo, this.auditor.names);
     return true;

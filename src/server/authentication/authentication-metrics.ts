@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
+import { type CountedSeries, SeriesCounter } from '../../base/observability/series-counter.js';
 import { type LatencySeries, SeriesHistogram } from '../../base/observability/series-histogram.js';
 import type { TokenUseCounters } from './service-account/service-account-token.authenticator.js';
 import type { TokenCacheObserver } from './token-cache.js';
@@ -14,42 +15,48 @@ const expirationBounds = [
   0, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000,
 ];
 /** Users with a label of their own; other users are labelled only by their kind. */
-const ownLabels: ReadonlySet<string> = new Set([
-  'admin',
-  'client',
-  'kube_proxy',
-  'kubelet',
-  'system:serviceaccount:kube-system:default',
-]);
+const ownLabels = ['admin', 'client', 'kube_proxy', 'kubelet', 'system:serviceaccount:kube-system:default'];
 
 /** Authentication metrics, under the names that operators of API servers know. */
 export class AuthenticationMetrics implements TokenUseCounters, TokenCacheObserver {
-  private readonly attempts: Counter<'result'>;
-  private readonly cache: Counter<'status'>;
+  private readonly attempts: Readonly<Record<AttemptResult, CountedSeries>>;
+  private readonly hits: CountedSeries;
+  private readonly misses: CountedSeries;
   private readonly refused: Counter;
   private readonly durations: Readonly<Record<AttemptResult, LatencySeries>>;
   private readonly certificates: LatencySeries;
-  private readonly users: Counter<'username'>;
-  private readonly success: ReturnType<Counter<'result'>['labels']>;
-  private readonly other: ReturnType<Counter<'username'>['labels']>;
-  private readonly hit: ReturnType<Counter<'status'>['labels']>;
+  /** By the value of the label. */
+  private readonly users: ReadonlyMap<string, CountedSeries>;
+  private readonly mailUsers: CountedSeries;
+  private readonly otherUsers: CountedSeries;
   private readonly uses: ReturnType<typeof tokenUseCounters>;
   private readonly checks: TokenCheckMetrics;
 
   constructor(registry: Registry) {
     const registers = [registry];
-    this.attempts = new Counter({
-      name: 'authentication_attempts',
-      help: 'Requests by what came of their credentials; anonymous ones are left out.',
-      labelNames: ['result'],
-      registers,
-    });
-    this.cache = new Counter({
-      name: 'authentication_token_cache_request_total',
-      help: 'Bearer tokens by whether their user was remembered.',
-      labelNames: ['status'],
-      registers,
-    });
+    const attempts = new SeriesCounter(
+      {
+        name: 'authentication_attempts',
+        help: 'Requests by what came of their credentials; anonymous ones are left out.',
+        labelNames: ['result'],
+      },
+      registry,
+    );
+    this.attempts = {
+      success: attempts.with({ result: 'success' }),
+      failure: attempts.with({ result: 'failure' }),
+      error: attempts.with({ result: 'error' }),
+    };
+    const cache = new SeriesCounter(
+      {
+        name: 'authentication_token_cache_request_total',
+        help: 'Bearer tokens by whether their user was remembered.',
+        labelNames: ['status'],
+      },
+      registry,
+    );
+    this.hits = cache.with({ status: 'hit' });
+    this.misses = cache.with({ status: 'miss' });
     this.refused = new Counter({
       name: 'plinth_bootstrap_tokens_refused_total',
       help: 'Bootstrap tokens that were not looked up, because too many wrong ones had come from their address.',
@@ -77,15 +84,17 @@ export class AuthenticationMetrics implements TokenUseCounters, TokenCacheObserv
       expirationBounds,
       registry,
     ).with({});
-    this.users = new Counter({
-      name: 'authenticated_user_requests',
-      help: 'Requests by their user, as far as it is one that every cluster has; otherwise email_id or other.',
-      labelNames: ['username'],
-      registers,
-    });
-    this.other = this.users.labels('other');
-    this.success = this.attempts.labels('success');
-    this.hit = this.cache.labels('hit');
+    const users = new SeriesCounter(
+      {
+        name: 'authenticated_user_requests',
+        help: 'Requests by their user, as far as it is one that every cluster has; otherwise email_id or other.',
+        labelNames: ['username'],
+      },
+      registry,
+    );
+    this.users = new Map(ownLabels.map((username) => [username, users.with({ username })]));
+    this.mailUsers = users.with({ username: 'email_id' });
+    this.otherUsers = users.with({ username: 'other' });
   }
 
   /** A bootstrap token was not looked up because of wrong ones before. */
@@ -95,16 +104,16 @@ export class AuthenticationMetrics implements TokenUseCounters, TokenCacheObserv
 
   /** Counts a request with credentials: accepted, refused, or `error` when the check itself failed. */
   attempt(result: AttemptResult, seconds: number): void {
-    if (result === 'success') this.success.inc();
-    else this.attempts.inc({ result });
+    this.attempts[result].inc();
     this.durations[result].observe(seconds);
   }
 
   /** Counts the request of a user, who may be the anonymous one. */
   userRequest(name: string): void {
-    if (ownLabels.has(name)) this.users.inc({ username: name });
-    else if (name.includes('@')) this.users.inc({ username: 'email_id' });
-    else this.other.inc();
+    const own = this.users.get(name);
+    if (own !== undefined) own.inc();
+    else if (name.includes('@')) this.mailUsers.inc();
+    else this.otherUsers.inc();
   }
 
   /** Counts a request with an accepted certificate that is valid for the given number of seconds. */
@@ -113,8 +122,8 @@ export class AuthenticationMetrics implements TokenUseCounters, TokenCacheObserv
   }
 
   lookup(hit: boolean): void {
-    if (hit) this.hit.inc();
-    else this.cache.inc({ status: 'miss' });
+    if (hit) this.hits.inc();
+    else this.misses.inc();
   }
 
   checking(): (isDone: boolean) => void {

@@ -1,5 +1,6 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { AuthorizationDecision } from '../../base/machinery/authorizer.js';
+import { type CountedSeries, SeriesCounter } from '../../base/observability/series-counter.js';
 import { type LatencySeries, SeriesHistogram } from '../../base/observability/series-histogram.js';
 
 /** Injection token of the {@link AuthorizationMetrics}. */
@@ -18,7 +19,7 @@ const shown: Readonly<Record<Outcome, string>> = {
 const bounds = Array.from({ length: 15 }, (_, i) => 0.001 * 2 ** i);
 
 interface OutcomeSeries {
-  readonly count: { inc(): void };
+  readonly count: CountedSeries;
   readonly seconds: LatencySeries;
 }
 
@@ -27,12 +28,14 @@ export class AuthorizationMetrics {
   private readonly series: Readonly<Record<Outcome, OutcomeSeries>>;
 
   constructor(registry: Registry) {
-    const attempts = new Counter({
-      name: 'authorization_attempts_total',
-      help: 'Requests by whether they were allowed. A request that no module has an opinion of is denied.',
-      labelNames: ['result'],
-      registers: [registry],
-    });
+    const attempts = new SeriesCounter(
+      {
+        name: 'authorization_attempts_total',
+        help: 'Requests by whether they were allowed. A request that no module has an opinion of is denied.',
+        labelNames: ['result'],
+      },
+      registry,
+    );
     const durations = new SeriesHistogram(
       { name: 'authorization_duration_seconds', help: 'Time of decisions, by result.', labelNames: ['result'] },
       bounds,
@@ -40,8 +43,7 @@ export class AuthorizationMetrics {
     );
     const of = (outcome: Outcome): OutcomeSeries => {
       const result = shown[outcome];
-      attempts.inc({ result }, 0);
-      return { count: attempts.labels(result), seconds: durations.with({ result }) };
+      return { count: attempts.with({ result }, { evenEmpty: true }), seconds: durations.with({ result }) };
     };
     this.series = { allow: of('allow'), deny: of('deny'), noOpinion: of('noOpinion'), error: of('error') };
   }

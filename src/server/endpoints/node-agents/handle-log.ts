@@ -13,7 +13,7 @@ import { NodeAgentFault } from '../../../base/outgoing/node-agent-fault.js';
 import { parseText } from '../../../objects/registry/store/object-codec.js';
 import type { NodeAgents } from '../../node-agents/node-agents.js';
 import { checkRepresentations } from '../negotiation/accept.js';
-import { formatWarning } from '../negotiation/respond.js';
+import { takeOver } from '../negotiation/respond.js';
 import { type ResourceRequest, requestLabels } from '../resource-request.js';
 import { ResponseWriter } from '../response-writer.js';
 import { type StreamEnd, watchOver } from '../streams/stream-end.js';
@@ -120,11 +120,7 @@ async function pass(request: ResourceRequest, answer: IncomingMessage): Promise<
       await passOverWebSocket(request, answer);
       return;
     }
-    reply.hijack();
-    raw.setHeader('content-type', 'text/plain');
-    raw.setHeader('cache-control', 'no-cache, private');
-    if (context.warnings.length > 0) raw.setHeader('warning', context.warnings.map(formatWarning));
-    raw.writeHead(200);
+    raw.writeHead(200, takeOver(context, reply, 'text/plain'));
     (raw as { flushHeaders?: () => void }).flushHeaders?.();
     const writer = new ResponseWriter(raw, context.unread);
     writer.onGone(() => answer.destroy());

@@ -90,8 +90,7 @@ async function exchange(
     identities: await backend.identity(),
   });
   // With the same id, the audit trails of both servers can be joined.
-  const id = reply.raw.getHeader('Audit-Id');
-  if (typeof id === 'string') headers['audit-id'] = id;
+  if (context.requestId !== undefined) headers['audit-id'] = context.requestId;
   const answer = await ask(backend, context, {
     method: http.method,
     path,

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { Deadline } from '../../../base/machinery/deadlines.js';
 import type { RequestContext, RequestInfo, UserInfo } from '../../../base/machinery/request-context.js';
 import type { TraceSpan } from '../../../base/observability/trace-scope.js';
 import type { ServedResource } from '../../../objects/registry/resource-registry.js';
@@ -42,7 +43,10 @@ export class HttpRequestContext implements RequestContext {
   user: UserInfo | undefined;
   impersonator: UserInfo | undefined;
   impersonationConstraint: string | undefined;
-  timer: NodeJS.Timeout | undefined;
+  /** The id of the request in its response and in logs; undefined in the thread for large requests. */
+  requestId: string | undefined;
+  /** Ends the request when its time is over. */
+  limit: Deadline | undefined;
   /** The time limit, in milliseconds; has no meaning for a long-running request. Set by the first hook. */
   timeLimitMs: number;
   canMove: boolean;
@@ -110,7 +114,8 @@ export class HttpRequestContext implements RequestContext {
     this.user = undefined;
     this.impersonator = undefined;
     this.impersonationConstraint = undefined;
-    this.timer = undefined;
+    this.requestId = undefined;
+    this.limit = undefined;
     this.timeLimitMs = 0;
     this.canMove = false;
     this.isCostly = false;

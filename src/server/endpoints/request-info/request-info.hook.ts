@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Deadlines } from '../../../base/machinery/deadlines.js';
 import {
   badRequestError,
   headersTooLargeError,
@@ -89,6 +90,7 @@ export function registerRequestHooks(
 }
 
 class RequestHook implements RequestsUnderWay {
+  private readonly limits = new Deadlines();
   private count = 0;
 
   constructor(
@@ -113,8 +115,14 @@ class RequestHook implements RequestsUnderWay {
     // The default until the query has been parsed.
     context.timeLimitMs = requestTimeoutMs;
     // Not set in the thread for large requests: the process that forwards the response has already set its id.
-    if (unread !== undefined) reply.raw.setHeader('Audit-Id', requestIdOf(request.raw.headers));
-    if (auditor !== undefined) context.audit = auditor.begin({ context, raw: request.raw, response: reply.raw });
+    if (unread !== undefined) {
+      context.requestId = requestIdOf(request.raw.headers);
+      // Not set on the response itself, which would then check each further header twice.
+      reply.header('audit-id', context.requestId);
+    }
+    if (auditor !== undefined) {
+      context.audit = auditor.begin({ context, raw: request.raw, response: reply.raw, id: context.requestId });
+    }
     let leaveAddress: () => void = ignore;
     // The event `close` is used instead of onResponse, which is skipped when a client leaves before its response: the
     // request would count forever.
@@ -145,12 +153,12 @@ class RequestHook implements RequestsUnderWay {
   }
 
   private limitTime(context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply): void {
-    context.timer = setTimeout(() => {
+    context.limit = this.limits.begin(context.timeLimitMs, () => {
       context.isTimedOut = true;
       context.isTerminated = true;
       context.abort();
       this.filter.answer(timeoutError('request did not complete within the allotted timeout'), request, reply);
-    }, context.timeLimitMs);
+    });
   }
 
   private closed(context: HttpRequestContext, request: FastifyRequest, reply: FastifyReply): void {
@@ -167,7 +175,7 @@ class RequestHook implements RequestsUnderWay {
     const { logger, slowMs = 0 } = this.options;
     // No client is waiting for the remaining work.
     if (!reply.raw.writableEnded) context.abort();
-    if (context.timer !== undefined) clearTimeout(context.timer);
+    if (context.limit !== undefined) this.limits.end(context.limit);
     context.seat?.leave();
     context.inHand?.leave();
     context.memoryShare?.leave();
@@ -190,7 +198,7 @@ class RequestHook implements RequestsUnderWay {
       isTerminated: context.isTerminated,
       isAborted: context.isAborted,
     });
-    const ended = { context, request, reply, code };
+    const ended = { context, request, code };
     // If the request ended before its user was known, the decision about the trace is still pending.
     context.decideTrace();
     if (context.trace !== undefined) endTrace(context.trace, ended);

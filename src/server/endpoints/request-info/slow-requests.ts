@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { Logger } from '../../../base/observability/logger.js';
 import { requestIdOf } from '../../audit/request-id.js';
 import type { HttpRequestContext } from './http-request-context.js';
@@ -7,7 +7,6 @@ import type { HttpRequestContext } from './http-request-context.js';
 export interface EndedRequest {
   readonly context: HttpRequestContext;
   readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
   readonly code: number;
 }
 
@@ -16,7 +15,7 @@ export interface EndedRequest {
  */
 export function logSlowRequest(
   logger: Pick<Logger, 'warn'>,
-  { context, request, reply, code }: EndedRequest,
+  { context, request, code }: EndedRequest,
   seconds: number,
 ): void {
   const { requestInfo, user, startedAt, phaseEnds } = context;
@@ -29,7 +28,7 @@ export function logSlowRequest(
     last = at;
   }
   logger.warn('slow request', {
-    requestId: requestId(request, reply),
+    requestId: requestId(request),
     verb: requestInfo.verb,
     path: requestInfo.path,
     user: user?.name,
@@ -44,8 +43,6 @@ export function logSlowRequest(
 }
 
 /** The id of a request in logs: the id of its audit events, or the one that its client sent. */
-export function requestId({ raw }: FastifyRequest, reply: FastifyReply): string {
-  const audited = reply.raw.getHeader('audit-id');
-  if (typeof audited === 'string') return audited;
-  return requestIdOf(raw.headers);
+export function requestId({ raw, plinthContext }: FastifyRequest): string {
+  return plinthContext?.requestId ?? requestIdOf(raw.headers);
 }
