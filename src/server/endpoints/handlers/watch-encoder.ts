@@ -36,6 +36,7 @@ export class WatchEncoder {
   private readonly form: WatchForm;
   private tableHeadSent = false;
   private frames: InitialFrames | undefined;
+  private wholeFrames: Map<WatchEventType, InitialFrames> | undefined;
 
   constructor(
     private readonly services: EndpointServices,
@@ -102,7 +103,8 @@ export class WatchEncoder {
     // An object that left the selection is shown in its last selected state, at the version of the change.
     const left = type === 'DELETED' && change.type !== 'delete';
     const json = left ? (change.previousJson as string) : change.json;
-    const bytes = this.encode(type, { json, resourceVersion: change.resourceVersion });
+    const bytes =
+      this.encodeWhole(type, change, json) ?? this.encode(type, { json, resourceVersion: change.resourceVersion });
     if (isFirstRow) return bytes;
     if (forms === undefined) {
       forms = new Map();
@@ -159,6 +161,27 @@ export class WatchEncoder {
     return encodeEvent(this.form.accepted, 'ERROR', status, this.services.kinds.status);
   }
 
+  /**
+   * The event of a whole object in protobuf, made like an item of a list, which needs no parsed managed fields; undefined
+   * for other forms and for large objects.
+   */
+  private encodeWhole(type: WatchEventType, { key, uid, resourceVersion }: Change, json: string): Buffer | undefined {
+    const { services, resource, form } = this;
+    const { accepted } = form;
+    if (accepted.mediaType !== 'protobuf' || accepted.as !== undefined || isWork(resource, form, json))
+      return undefined;
+    const stored = { key, uid, resourceVersion, json };
+    // Not kept: most changes are followed by the next one before a list.
+    const item = shownItem(resource, itemForm(services, resource, accepted), stored, undefined, { characters: 0 });
+    this.wholeFrames ??= new Map();
+    let frames = this.wholeFrames.get(type);
+    if (frames === undefined) {
+      frames = protobufFrames(type, resource.apiVersion, resource.definition.kind);
+      this.wholeFrames.set(type, frames);
+    }
+    return frames(item, ownRoom);
+  }
+
   private eventType(change: Change): WatchEventType | undefined {
     if (this.selection.selectsAll) {
       return change.type === 'create' ? 'ADDED' : change.type === 'update' ? 'MODIFIED' : 'DELETED';
@@ -187,6 +210,9 @@ export class WatchEncoder {
 
 type InitialFrames = (item: ByteRange, stream: Pick<WatchStream, 'allocate'>) => Buffer;
 
+/** For events that several watches share. */
+const ownRoom: Pick<WatchStream, 'allocate'> = { allocate: (bytes) => Buffer.allocUnsafe(bytes) };
+
 /** Returns a function that turns an item of a list, in the form of {@link itemForm}, into an ADDED event. */
 function addedFrames(
   services: EndpointServices,
@@ -200,8 +226,12 @@ function addedFrames(
     const frames = new CborFrames('ADDED', isWhole && !hasKindInLists(resource) ? { kind, apiVersion } : undefined);
     return (item) => frames.encode(item);
   }
+  return protobufFrames('ADDED', apiVersion, kind);
+}
+
+function protobufFrames(type: WatchEventType, apiVersion: string, kind: string): InitialFrames {
   const { WatchFrames } = protobufCodec();
-  const frames = new WatchFrames('ADDED', apiVersion, kind);
+  const frames = new WatchFrames(type, apiVersion, kind);
   return (item, stream) => frames.encode(item.source, messageStart(item), item.end, (bytes) => stream.allocate(bytes));
 }
 
