@@ -125,6 +125,8 @@ type Append = (values: SeriesValue[], series: RequestSeries, labels: SeriesLabel
 export class RequestMetrics {
   private readonly series = new Map<string, RequestSeries>();
   private readonly bodies = new Map<string, BodySeries>();
+  /** The series that was used last. */
+  private last: RequestSeries | undefined;
 
   constructor(private readonly registry: Registry) {
     const { duration, sli, answers, bodies } = names;
@@ -181,6 +183,7 @@ export class RequestMetrics {
 
   /** Drops what was counted for resources that are no longer served. */
   forget(isGone: (labels: { readonly group: string; readonly resource: string }) => boolean): void {
+    this.last = undefined;
     for (const [key, { labels }] of this.series) if (isGone(labels)) this.series.delete(key);
     for (const [key, { labels }] of this.bodies) if (isGone(labels)) this.bodies.delete(key);
   }
@@ -200,6 +203,8 @@ export class RequestMetrics {
 
   private seriesOf(labels: RequestLabels): RequestSeries {
     const { verb, group, version, resource, subresource, scope } = labels;
+    // Requests of one sort mostly follow each other, and to make the key and to look for it takes longer than to compare.
+    if (this.last !== undefined && areSame(this.last.labels, labels)) return this.last;
     const key = `${verb}\n${group}\n${version}\n${resource}\n${subresource}\n${scope}`;
     let series = this.series.get(key);
     if (series === undefined) {
@@ -207,6 +212,7 @@ export class RequestMetrics {
       series = new RequestSeries(own, this.bodiesOf({ group, resource, verb }));
       this.series.set(key, series);
     }
+    this.last = series;
     return series;
   }
 
@@ -219,6 +225,17 @@ export class RequestMetrics {
     }
     return bodies;
   }
+}
+
+function areSame(a: RequestLabels, b: RequestLabels): boolean {
+  return (
+    a.verb === b.verb &&
+    a.resource === b.resource &&
+    a.scope === b.scope &&
+    a.subresource === b.subresource &&
+    a.version === b.version &&
+    a.group === b.group
+  );
 }
 
 function eachAnswer({ real, dryRun }: RequestSeries, visit: (answers: AnswerSeries, label: string) => void): void {

@@ -137,6 +137,8 @@ export class WriteQueue {
    * Tied writes are neighbours in it.
    */
   take(): QueuedWrite[] {
+    // The batches of one client: there is nothing to choose.
+    if (this.writes.length === 1) return this.takeOnly();
     const groups = this.inTurns(this.groups());
     const chosen = this.ofOneLength(groups);
     const batch: QueuedWrite[] = [];
@@ -150,6 +152,15 @@ export class WriteQueue {
       if (entries[0]?.alone === true) break;
     }
     this.leave(batch);
+    return batch;
+  }
+
+  private takeOnly(): QueuedWrite[] {
+    const batch = this.writes;
+    this.wasLong = (batch[0] as QueuedWrite).stored.length > LONG_CHARACTERS;
+    this.writes = [];
+    this.batches += 1;
+    this.turns.clear();
     return batch;
   }
 

@@ -36,6 +36,7 @@ export interface BatchOutcome {
 export function sealedCurrents(batch: readonly QueuedWrite[], rows: readonly Row[]): SealedText[] {
   const found: SealedText[] = [];
   for (const row of rows) {
+    if (row[0] === '0') continue;
     const key = batch[Number(row[0]) - 1]?.write.key;
     const stored = row[4];
     if (key !== undefined && typeof stored === 'string' && isSealed(stored)) found.push({ key, stored });
@@ -58,7 +59,10 @@ export function answerBatch(batch: readonly QueuedWrite[], rows: readonly Row[],
   const tied: QueuedWrite[] = [];
   for (const row of rows) {
     const version = row[1];
-    if (row[0] === '0' && typeof version === 'string') after = BigInt(version);
+    if (row[0] === '0') {
+      if (typeof version === 'string') after = BigInt(version);
+      continue;
+    }
     const entry = batch[Number(row[0]) - 1];
     if (entry === undefined) continue;
     const { write } = entry;
