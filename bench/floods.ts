@@ -7,12 +7,11 @@ import { TestCluster, tokens } from '../test/e2e/support/test-cluster.js';
 import { configMaps, leases, prepareNamespace, Sender } from './fairness/target.js';
 
 /*
- * What others feel while somebody floods the server in one of many ways: `npm run bench:floods -- [flags]`. Beside each
- * flood a user and a service account get objects, a node renews its lease and a probe asks for readiness. Prints their
- * times beside those of the quiet server; fails when one of them is refused.
- *   --seconds N     length of each flood (default 10)
- *   --parallel N    requests of the attacker at one time (default 256)
- *   --only a,b      the floods whose name has one of the texts
+ * How other clients are affected while one client floods the server in one of many ways: `npm run bench:floods --
+ * [flags]`. Beside each flood a user and a service account get objects, a node renews its lease and a probe asks for
+ * readiness. Prints their times beside those of the quiet server; fails when one of them is refused. --seconds N
+ * length of each flood (default 10) --parallel N    requests of the attacker at one time (default 256) --only a,b
+ * the floods whose name has one of the texts
  */
 const { values: flags } = parseArgs({
   options: {

@@ -44,7 +44,7 @@ interface Sent {
 }
 
 interface Work {
-  /** Lists of the objects that are there; they are asked for less often, by 4 clients. */
+  /** Lists of the existing objects; they are requested less often, by 4 clients. */
   readonly list?: 'all' | 'few';
   /** By one client, and less often. */
   readonly isAlone?: boolean;

@@ -51,7 +51,7 @@ const pod = (name: string) => ({
   },
 });
 
-/** So many processes that serve: workers of one server, or servers that share nothing. */
+/** The number of serving processes: workers of one server, or servers that share nothing. */
 interface Setup {
   readonly name: string;
   readonly processes: number;

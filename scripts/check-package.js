@@ -41,7 +41,7 @@ function folder(name) {
 /** The environment of the user's shell: no cache, no settings, and this Node first in the PATH. */
 function environment() {
   const path = [join(place, 'node'), ...process.env.PATH.split(':').filter((part) => !part.includes('node_modules'))];
-  // How to reach the registry depends on the machine, so these variables are kept.
+  // The way to the registry depends on the machine, so these variables are kept.
   const network = Object.entries(process.env).filter(([name]) =>
     /^(NODE_EXTRA_CA_CERTS|https?_proxy|no_proxy)$/i.test(name),
   );

@@ -139,7 +139,7 @@ function lagsOf(one: Measured, base: Measured): Lag[] {
   return lags.sort((a, b) => b.by - a.by);
 }
 
-/** A list of where a peer is behind the base, worst first. */
+/** The figures in which a peer is slower than the base, the largest difference first. */
 export function behind(one: Measured, base: Measured): string {
   const lags = lagsOf(one, base);
   if (lags.length === 0) return `${one.name} is behind the ${base.name} nowhere.`;

@@ -42,7 +42,7 @@ export async function accountOf({ process: parent, client }: TestServer, admin: 
   };
 }
 
-/** What several servers have used, all with the same client, which counts once. */
+/** The usage of several servers together; their common client counts once. */
 export function sumOf(accounts: readonly Account[]): Account {
   const [first] = accounts as readonly [Account];
   const sums = parts.map((part) => [part, accounts.reduce((total, account) => total + account[part], 0)]);

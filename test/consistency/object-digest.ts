@@ -18,7 +18,7 @@ export interface ObjectInfo {
 // biome-ignore lint/suspicious/noExplicitAny: objects of any kind, as they were sent
 type AnyObject = any;
 
-/** Reads these parts from an object of an answer or of the log. */
+/** Reads these parts from an object of a response or of the log. */
 export function infoOf(object: AnyObject): ObjectInfo {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _version, ...meta } = metadata;

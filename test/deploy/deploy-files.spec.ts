@@ -23,7 +23,7 @@ function commandOf(name: string | undefined) {
   return command;
 }
 
-/** The program takes these words and variables. */
+/** The program accepts these words and variables. */
 function checkCommandLine(words: readonly string[], environment: Readonly<Record<string, string>> = {}): void {
   const [name, ...argv] = words;
   const { groups, defaults } = commandOf(name);

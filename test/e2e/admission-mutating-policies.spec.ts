@@ -33,7 +33,7 @@ async function put(name: string, spec: object): Promise<void> {
 
 const pauseMs = 20;
 
-/** Repeats a dry run on the second server until `holds`, as often as would take a second on a quiet machine. */
+/** Repeats a dry run on the second server until `holds`, for about a second on a quiet machine. */
 async function within(path: string, body: object, holds: (answer: ApiResponse) => boolean): Promise<ApiResponse> {
   let answer: ApiResponse | undefined;
   const isSo = async () => {

@@ -149,7 +149,7 @@ describe('plinth doctor: the database', () => {
   });
 
   it('has another time', async () => {
-    // Less by the time that a response takes on a busy machine.
+    // Reduced by the time that a response takes on a busy machine.
     assert.match(adviceOf(await look({}, () => Date.now() + 30_000), 'clock'), /^warning: .* differ by [123]\d\.\d s/);
     assert.match(adviceOf(await look({}, () => Date.now() - 120_000), 'clock'), /^error: .* differ by 1[12]\d\.\d s/);
   });

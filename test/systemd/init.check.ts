@@ -33,8 +33,9 @@ describe(`plinth init with systemd (PLINTH_SEED=${seed})`, { timeout: 4 * 3_600_
   let untouched: readonly string[] = [];
 
   /**
-   * The files and folders that the machine has made, changed or removed where programs keep theirs, with their kinds and modes, and the
-   * content of what others have made. A folder that this machine has, too, is there because of what is in it.
+   * The files and folders that the machine has made, changed or removed where programs keep theirs, with their kinds
+   * and modes, and the content of what others have made. A folder that the host also has is included if its content
+   * changed.
    */
   async function changedFiles(): Promise<readonly string[]> {
     const hidden = ['/root/.*', '/root/go', '/var/lib/systemd', '/var/lib/plinth'].map((path) => `-path '.${path}'`);

@@ -64,7 +64,7 @@ const longestBackOffMs = 300_000;
 const probeAgent = 'kube-probe/1.37';
 const userAgent = 'kube-lifecycle/1.37';
 
-/** What the agent gives to its pods, besides what every part of it has. */
+/** The dependencies of the pod manager, besides those that every part of the agent has. */
 interface ManagerDependencies {
   readonly cgroups: Cgroups;
   readonly cpus: CpuManager | undefined;
@@ -383,7 +383,7 @@ export class NodeAgent {
     return this.shuttingDown;
   }
 
-  /** A record that can't be written must not keep the pods from their time to end. */
+  /** A record that can't be written must not shorten the time that pods have to end. */
   private async endAll(groups: readonly ShutdownGroup[]): Promise<void> {
     const { shutdowns, timers } = this;
     const { logger } = this.dependencies;

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 /** How files are named while they are written: the name that they get, and this. */
 const unfinished = /^\.[0-9a-f]{12}$/;
 
-/** Removes what a killed process left of writing a file whole: it may hold a secret. Links stay. */
+/** Removes the unfinished files that a killed process left behind: they may contain secrets. Links stay. */
 export async function removeUnfinished(path: string): Promise<void> {
   const folder = dirname(path);
   for (const entry of await readdir(folder).catch(() => [])) {

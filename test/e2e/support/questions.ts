@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The most checks: if more are needed, something hangs. */
+/** The maximum number of checks: if more are needed, the test hangs. */
 const most = 1_000;
 
 /**

@@ -19,7 +19,7 @@ export class RawAnswer {
   hasHead = false;
   /** How the stream ended; undefined while it is open. */
   end: 'complete' | 'reset' | 'connection lost' | undefined;
-  /** Called for each piece of the body, and at the end. */
+  /** Called for each piece of the body, and at its end. */
   onChange: () => void = () => undefined;
 
   constructor(readonly stream: number) {}

@@ -8,7 +8,7 @@ export function times<T>(count: number, make: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i));
 }
 
-/** A text of this many bytes, each time a different one. */
+/** A text of this many bytes, different at each call. */
 export function filler(bytes: number, n: number): string {
   return `${n}-`.padEnd(bytes, 'abcdefghijklmnopqrstuvwxyz0123456789');
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 
-/** What the owner of a certificate must know of it. */
+/** The fields of a certificate that its owner needs. */
 export interface CertificateInfo {
   /** Milliseconds since the epoch. */
   readonly from: number;

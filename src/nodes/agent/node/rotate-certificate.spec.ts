@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => fs.rm(folder, { recursive: true, force: true }));
 
-/** A signer that dates certificates back, and a clock that jumps to the end of each wait. */
+/** A signer that backdates certificates, and a clock that jumps to the end of each wait. */
 class Scene {
   now = start;
   /** When requests came, in milliseconds since the start. */

@@ -105,7 +105,7 @@ export function resourceProblem(pod: Pod, others: readonly Pod[], { allocatable 
     message: `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`,
   });
   if (others.length + 1 > most) return out('pods', 1, others.length, most);
-  // Extended resources that the node does not know are others' business.
+  // Extended resources that the node does not know are left to other components.
   const extended = Object.keys(allocatable).filter((name) => name.includes('/'));
   for (const name of ['cpu', 'memory', 'ephemeral-storage', ...extended]) {
     const requested = podRequest(pod, name);

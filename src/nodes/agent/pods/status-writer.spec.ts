@@ -53,7 +53,7 @@ it('StatusWriter repeats what others overwrite at once, and then every ten secon
   scene.writer.contradict();
   await turn();
   assert.equal(scene.written.length, 2, 'the first answer');
-  // Somebody overwrites every 100 ms, for a minute.
+  // Another writer overwrites the status every 100 ms, for a minute.
   for (let round = 0; round < 600; round++) {
     scene.writer.contradict();
     await scene.pass(100);

@@ -156,7 +156,7 @@ export class AgentPages {
   }
 }
 
-/** The content is known before the head is sent, so an earlier failure gets its own response. */
+/** The content is complete before the head is sent, so a failure before that gets its own response. */
 function send200(response: ServerResponse, headers: Readonly<Record<string, string>>, content: string): void {
   response.writeHead(200, headers).end(content);
 }

@@ -2,7 +2,7 @@ import packet from 'dns-packet';
 import type { Answer, NameRecord } from '../wire/answer.js';
 import { codeName, recordTypes, typeNumber } from '../wire/codes.js';
 
-/** What another server says about the target of an alias. */
+/** The response of another server about the target of an alias. */
 export type ForeignAnswer = Pick<Answer, 'code' | 'answers' | 'authorities'>;
 
 /** The answer when no server has one. */

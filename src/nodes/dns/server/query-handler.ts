@@ -146,7 +146,7 @@ export class QueryHandler {
     return answerOf('SERVFAIL', { isAuthoritative: true, answers });
   }
 
-  /** What other servers know of the target of an alias. */
+  /** The responses of other servers about the target of an alias. */
   private async foreignTarget(name: string, type: number, { client }: QuerySource): Promise<ForeignAnswer> {
     const { forwarder } = this.dependencies;
     const message = foreignQuery(name, type);

@@ -5,7 +5,7 @@ import type { PodView } from './pod-view.js';
 import { type Direction, type PolicySet, policyChain, shortHash } from './policy-rules.js';
 import type { PolicyView } from './policy-view.js';
 
-/** What the table of one family should have, apart from the elements of its sets. */
+/** The wanted content of the table of one family, apart from the elements of its sets. */
 export interface WantedPolicies {
   /** Rules by the name of their chain. */
   readonly chains: ReadonlyMap<string, readonly string[]>;

@@ -157,7 +157,7 @@ export class PolicyTable {
     return { lines, next };
   }
 
-  /** Which chain decides about which pod of this node. */
+  /** The chain of each pod of this node. */
   private fixedChanges(base: Written, { verdicts }: WantedPolicies, next: Written): readonly string[] {
     const jumps = (chains: ReadonlyMap<string, string>) =>
       new Map([...chains].map(([address, chain]) => [address, `jump ${chain}`]));

@@ -22,7 +22,7 @@ export function newSealing(): BackupSealing {
   return { kdf: 'scrypt', ...defaultCost, salt: randomBytes(saltBytes).toString('base64'), cipher: 'AES-256-GCM' };
 }
 
-/** Whether a header's sealing is one that this program can open. */
+/** Whether this program can decrypt a file with this header. */
 export function isSealing(value: unknown): value is BackupSealing {
   const { kdf, N, r, p, salt, cipher } = (value ?? {}) as Partial<Record<keyof BackupSealing, unknown>>;
   return (

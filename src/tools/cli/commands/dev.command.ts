@@ -46,7 +46,7 @@ const groups = {
 const defaults = {
   'bind-address': '127.0.0.1',
   controllers: ['*', 'bootstrapsigner', 'tokencleaner'],
-  // The past and rows with columns are there to be looked at from the first start on.
+  // History and rows with columns are available for exploration from the first start on.
   'history-retention': 72 * 3_600_000,
   'history-max-bytes': 2 * 2 ** 30,
   'sql-projection': 'tables',

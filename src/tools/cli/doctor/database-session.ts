@@ -16,7 +16,10 @@ async function valuesOf(session: Session, sql: string): Promise<Values> {
   return row;
 }
 
-/** Checks what the role and the database set for every session: settings with which the server does not work. */
+/**
+ * Checks the settings that the role and the database make for every session: some of them prevent the server from
+ * working.
+ */
 export async function sessionFindings(session: Session): Promise<Finding[]> {
   const [readOnly, isolation, statementMs, lockMs, idleMs, user, database] = await valuesOf(
     session,

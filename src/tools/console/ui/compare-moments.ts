@@ -49,7 +49,7 @@ export function comparedKinds(kinds: readonly Kind[], namespace: string, withBoo
 /**
  * What changed between two moments, as far as the user may list it. Objects that came and went in between are not seen.
  *
- * @param api for the present
+ * @param api the client that reads the present state
  */
 export async function compareMoments(
   api: Api,

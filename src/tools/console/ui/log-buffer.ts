@@ -30,7 +30,7 @@ export class LogBuffer {
     const text = line.length > mostLetters ? `${line.slice(0, mostLetters)}…` : line;
     this.count++;
     this.lines.push({ number: this.count, from, text: cleanLine(text) });
-    // Not with each line: that would move all others each time.
+    // Not for each line: removing one line at a time would move all others each time.
     if (this.lines.length > this.most * 1.5) this.lines = this.lines.slice(-this.most);
   }
 

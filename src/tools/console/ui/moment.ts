@@ -27,7 +27,7 @@ export function timeIn(fragment: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** The address with a time, or with none. */
+/** The address of the page with this time, or without a time. */
 export function withTime(fragment: string, time: number | undefined): string {
   const [path = '', search = ''] = fragment.split('?');
   const query = new URLSearchParams(search);

@@ -5,7 +5,7 @@ const channels = { input: 0, output: 1, errors: 2, outcome: 3, resize: 4, close:
 export type FromProgram =
   | { readonly kind: 'output'; readonly text: string }
   | { readonly kind: 'errors'; readonly text: string }
-  /** It has ended; the message is empty if it ended well. */
+  /** The program has ended; the message is empty if it succeeded. */
   | { readonly kind: 'ended'; readonly message: string };
 
 /** Reads messages of one connection. Letters of several bytes may be divided among messages. */

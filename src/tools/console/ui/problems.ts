@@ -30,7 +30,7 @@ const severity: Readonly<Record<Tone, number>> = { bad: 0, warn: 1, busy: 2, idl
 /** A pod that starts needs a while; only after this its start is a problem, in milliseconds. */
 const startMs = 60_000;
 
-/** How a pod stands, by its row in a table. */
+/** The state of a pod, by its row in a table. */
 export function toneOfPod(status: string, ready: string): Tone {
   const tone = toneOfWord(status) ?? (status === '' ? 'idle' : 'warn');
   if (tone !== 'good') return tone;

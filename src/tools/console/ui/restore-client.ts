@@ -9,7 +9,7 @@ import { apiVersionOf, type Kind } from './kinds.js';
 
 /** Sends the requests of a restore from the browser, with the rights of the session. */
 export class RestoreRequests implements RestoreClient {
-  /** @param api for the present */
+  /** @param api the client that reads the present state */
   constructor(private readonly api: Api) {}
 
   async send<T>(

@@ -2,7 +2,7 @@ import type { Target } from './details.js';
 import type { Kind, Kinds } from './kinds.js';
 import { formatRoute } from './routes.js';
 
-/** The kind that a group without the vendor's suffix and a resource mean. */
+/** The kind for a group, without the vendor's suffix, and a resource. */
 export function kindOfTarget({ all, suffix }: Kinds, group: string, resource: string): Kind | undefined {
   return all.find(
     (kind) => kind.resource === resource && (kind.group === group || kind.group === `${group}.${suffix}`),

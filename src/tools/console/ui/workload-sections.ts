@@ -52,7 +52,7 @@ export function workloadSections(object: unknown, namespace: string): readonly S
   ];
 }
 
-/** How far a job is, and what it runs. */
+/** The progress of a job, and what it runs. */
 export function jobSections(job: unknown, namespace: string): readonly Section[] {
   const template = dig(job, 'spec', 'template', 'spec');
   return [

@@ -21,7 +21,7 @@ export interface Discovery {
 
 /** A cluster that can be trusted. */
 export interface DiscoveredCluster extends PublishedCluster {
-  /** Namespace of what is public, by which the spelling of the cluster is known. */
+  /** The namespace of public objects, whose name shows the spelling that the cluster uses. */
   readonly publicNamespace: string;
 }
 

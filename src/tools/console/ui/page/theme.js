@@ -1,4 +1,4 @@
-// Before the first picture, so that it has the right colours.
+// Runs before the first paint, so that the page has the right colours.
 try {
   const theme = localStorage.getItem('plinth-theme');
   if (theme === 'dark' || theme === 'light') document.documentElement.dataset.theme = theme;
