@@ -62,7 +62,9 @@ async function forEachParallel<T>(items: Iterable<T>, work: (item: T) => Promise
 
 /** The fault in a response to a body that may be bad, or undefined. */
 function faultOf(answer: ApiResponse, sample: SampleKind): string | undefined {
-  if (answer.status >= 400 && answer.status < 500) {
+  // A fault of the server has a reason; a 500 without one tells the client what is wrong with its request.
+  const isOfClient = answer.status === 500 && answer.body?.reason === undefined;
+  if ((answer.status >= 400 && answer.status < 500) || isOfClient) {
     const { kind, status, code, message } = answer.body ?? {};
     const isStatus = kind === 'Status' && status === 'Failure' && code === answer.status && message !== '';
     return isStatus ? undefined : 'the error is no Status';

@@ -77,6 +77,24 @@ function succeeded(answer: ApiResponse, what: string): void {
   assert.deepEqual(answer.body, { ...expected, details: { kind: 'configmaps' } }, what);
 }
 
+describe('preconditions in the query of a delete', () => {
+  it('keep an object that is another one', async () => {
+    const path = await maps('kept');
+    for (const query of ['uid=x', 'resourceVersion=1']) {
+      const refused = await client.delete(`${path}/kept?${query}`);
+      assert.deepEqual([refused.status, refused.body.reason], [409, 'Conflict'], refused.text);
+    }
+    const { uid, resourceVersion } = (await client.get(`${path}/kept`)).body.metadata;
+    assert.equal((await client.delete(`${path}/kept?uid=${uid}&resourceVersion=${resourceVersion}`)).status, 200);
+  });
+
+  it('are no part of the delete of a collection, where a version is one of the list', async () => {
+    const path = await maps('a', 'b');
+    assert.equal((await client.delete(`${path}?labelSelector=half&uid=x`)).status, 200);
+    assert.equal((await client.get(`${path}?labelSelector=half`)).body.items.length, 0);
+  });
+});
+
 describe('DELETE of a collection', () => {
   it('deletes as many as it is told to, in the order of lists', async () => {
     const path = await maps('a', 'b', 'c', 'd', 'e');

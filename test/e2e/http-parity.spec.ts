@@ -111,7 +111,7 @@ const same: readonly (readonly [what: string, status: number, send: Send])[] = [
     413,
     { method: 'POST', path: configMaps, headers: json, body: ' '.repeat(4 << 20) },
   ],
-  ['a bad watch', 400, { path: `${configMaps}?watch=true&resourceVersion=x` }],
+  ['a bad watch', 500, { path: `${configMaps}?watch=true&resourceVersion=x` }],
   ['a head that is too long', 431, { path: configMaps, headers: { 'x-long': long } }],
   ['a path that is too long', 431, { path: `${configMaps}?labelSelector=${long}` }],
   ['an expectation nobody knows', 417, { path: configMaps, headers: { expect: 'miracles' } }],

@@ -42,6 +42,15 @@ describe('IPAddress objects that are deleted', () => {
       spec: { parentRef: { resource: 'services', namespace: 'default', name: 'none' } },
     };
     assert.equal((await client.post(addresses, body)).status, 201);
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const table = (await client.get(`${addresses}/10.0.200.200`, { headers: { accept } })).body;
+    assert.deepEqual(
+      table.columnDefinitions.map(({ name }: { name: string }) => name),
+      ['Name', 'ParentRef'],
+    );
+    // As on other servers, rows end with an age that has no column.
+    assert.deepEqual(table.rows[0].cells.slice(0, 2), ['10.0.200.200', 'services/default/none']);
+    assert.match(table.rows[0].cells[2], /^\d+s$/);
     assert.equal((await client.delete(`${addresses}/10.0.200.200`)).status, 200);
     assert.equal((await client.get(`${addresses}/10.0.200.200`)).status, 404);
   });

@@ -101,7 +101,7 @@ describe('resourceVersion zero of a write', () => {
       client.put(`${maps}/zeros`, { metadata: { name: 'zeros', resourceVersion }, data: { a } });
     answered(await put(`0${metadata.resourceVersion}`, '1'), 200);
     answered(await put(metadata.resourceVersion, '2'), 409);
-    answered(await put('abc', '2'), 400);
+    answered(await put('abc', '2'), 500);
   });
 });
 
@@ -194,6 +194,15 @@ describe('an applied scale', () => {
 
   it('is merged into its object, whose fields it owns', async () => {
     await made(deployments, deployment('applied'));
+    answered(
+      await patch(`${deployments}/applied`, 'application/merge-patch+json', { metadata: { managedFields: [{}] } }),
+      200,
+    );
+    const first = answered(await apply('applied', 'first', { spec: { replicas: 3 } }), 409).body;
+    assert.equal(
+      first.message,
+      'Apply failed with 1 conflict: conflict with "before-first-apply" with subresource "scale" using autoscaling/v1: .spec.replicas',
+    );
     const scaled = answered(await apply('applied', 'first', { spec: { replicas: 3 } }, '&force=true'), 200).body;
     assert.deepEqual([scaled.kind, scaled.spec.replicas, scaled.metadata.name], ['Scale', 3, 'applied']);
     assert.equal(scaled.metadata.managedFields, undefined);
@@ -236,10 +245,14 @@ describe('an applied scale', () => {
       409,
     );
     answered(await apply('fitting', 'm', { spec: { replicas: -1 } }, '&force=true'), 422);
-    for (const replicas of ['two', 1.5, [], {}]) {
-      assert.ok((await apply('fitting', 'm', { spec: { replicas } }, '&force=true')).status < 500, String(replicas));
+    for (const replicas of ['two', [], {}]) {
+      const refused = answered(await apply('fitting', 'm', { spec: { replicas } }, '&force=true'), 500).body;
+      assert.match(refused.message, /^failed to create typed patch object .*\.spec\.replicas: expected numeric/);
+      assert.equal(refused.reason, undefined);
     }
-    answered(await apply('fitting', 'm', { kind: 'Deployment', spec: {} }), 422);
+    answered(await apply('fitting', 'm', { spec: { replicas: 1.5 } }, '&force=true'), 422);
+    const other = answered(await apply('fitting', 'm', { kind: 'Deployment', spec: {} }), 400).body;
+    assert.equal(other.message, 'invalid object type: autoscaling/v1, Kind=Deployment');
     assert.equal((await client.get(`${deployments}/fitting`)).body.spec.replicas, 1);
     answered(await apply('fitting', 'm', { spec: { replicas: 7 } }, '&force=true&dryRun=All'), 200);
     assert.equal((await client.get(`${deployments}/fitting`)).body.spec.replicas, 1);
@@ -250,7 +263,7 @@ describe('a create of an object that has a version', () => {
   it('is refused after all other rules, and shown by a dry run', async () => {
     const { body } = await client.post(deployments, deployment('copied'));
     const copy = { ...body, metadata: { ...body.metadata, name: 'copy' } };
-    const refused = answered(await client.post(deployments, copy), 400).body;
+    const refused = answered(await client.post(deployments, copy), 500).body;
     assert.equal(refused.message, 'resourceVersion should not be set on objects to be created');
     const shown = answered(await client.post(`${deployments}?dryRun=All`, copy), 201).body;
     assert.equal(shown.metadata.name, 'copy');

@@ -168,14 +168,14 @@ function parseTerm(term: string, whole: string): FieldRequirement {
     }
     const operator = operators.find((o) => term.startsWith(o, i));
     if (operator !== undefined) {
-      const value = unescapeValue(term.slice(i + operator.length), whole);
+      const value = unescapeValue(term.slice(i + operator.length));
       return { field: term.slice(0, i), equals: operator !== '!=', value };
     }
   }
   throw new SelectorError(`invalid selector: '${whole}'; can't understand '${term}'`);
 }
 
-function unescapeValue(value: string, whole: string): string {
+function unescapeValue(value: string): string {
   // A string built character by character takes many times the memory.
   if (!/[\\,=]/.test(value)) return value;
   let out = '';
@@ -184,7 +184,7 @@ function unescapeValue(value: string, whole: string): string {
     if (c === '\\') {
       const escaped = value[++i];
       if (escaped !== '\\' && escaped !== ',' && escaped !== '=') {
-        throw new SelectorError(`invalid field selector: invalid escape sequence in '${whole}'`);
+        throw new SelectorError(`invalid field selector: invalid escape sequence: \\${escaped ?? ''}`);
       }
       out += escaped;
     } else if (c === ',' || c === '=') {

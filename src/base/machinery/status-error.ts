@@ -1,4 +1,5 @@
 import type { FieldError } from './field-error.js';
+import { formatGoValue } from './go-format.js';
 import { formatGroupKind, formatGroupResource, type GroupKind, type GroupResource } from './group-version.js';
 
 /** One cause in a Status: a field and its problem, or a machine-readable sub-reason. */
@@ -110,6 +111,11 @@ export class StatusError extends Error {
   }
 }
 
+/** A name in quotes, with control characters as escapes. */
+function quotedName(name: string): string {
+  return /[^ -~]|["\\]/.test(name) ? formatGoValue(name) : `"${name}"`;
+}
+
 function resourceDetails(gr: GroupResource, name: string, extra: StatusDetails = {}): StatusDetails {
   return {
     ...(name === '' ? {} : { name }),
@@ -120,12 +126,12 @@ function resourceDetails(gr: GroupResource, name: string, extra: StatusDetails =
 }
 
 export function notFoundError(gr: GroupResource, name: string): StatusError {
-  const message = `${formatGroupResource(gr)} "${name}" not found`;
+  const message = `${formatGroupResource(gr)} ${quotedName(name)} not found`;
   return new StatusError('NotFound', message, { details: resourceDetails(gr, name) });
 }
 
 export function alreadyExistsError(gr: GroupResource, name: string, prefix = ''): StatusError {
-  const message = `${prefix}${formatGroupResource(gr)} "${name}" already exists`;
+  const message = `${prefix}${formatGroupResource(gr)} ${quotedName(name)} already exists`;
   return new StatusError('AlreadyExists', message, { details: resourceDetails(gr, name) });
 }
 
@@ -136,7 +142,7 @@ export function generateNameConflictError(gr: GroupResource, name: string): Stat
 }
 
 export function conflictError(gr: GroupResource, name: string, detail: string): StatusError {
-  const message = `Operation cannot be fulfilled on ${formatGroupResource(gr)} "${name}": ${detail}`;
+  const message = `Operation cannot be fulfilled on ${formatGroupResource(gr)} ${quotedName(name)}: ${detail}`;
   return new StatusError('Conflict', message, { details: resourceDetails(gr, name) });
 }
 
@@ -146,7 +152,7 @@ export const modifiedMessage =
 
 export function forbiddenError(gr: GroupResource, name: string, detail: string, causes?: StatusCause[]): StatusError {
   const subject =
-    gr.resource === '' ? '' : name === '' ? formatGroupResource(gr) : `${formatGroupResource(gr)} "${name}"`;
+    gr.resource === '' ? '' : name === '' ? formatGroupResource(gr) : `${formatGroupResource(gr)} ${quotedName(name)}`;
   const message = subject === '' ? `forbidden: ${detail}` : `${subject} is forbidden: ${detail}`;
   return new StatusError('Forbidden', message, { details: resourceDetails(gr, name, causes ? { causes } : {}) });
 }
@@ -164,7 +170,7 @@ export function invalidError(gk: GroupKind, name: string, errors: readonly Field
   if (errors.length > maxCauses) texts.push(`and ${errors.length - maxCauses} more`);
   else if (hasMore) texts.push('and more');
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
-  return new StatusError('Invalid', `${formatGroupKind(gk)} "${name}" is invalid: ${list}`, {
+  return new StatusError('Invalid', `${formatGroupKind(gk)} ${quotedName(name)} is invalid: ${list}`, {
     details: {
       ...(name === '' ? {} : { name }),
       ...(gk.group === '' ? {} : { group: gk.group }),
@@ -195,6 +201,14 @@ export function missingVersionError({ group, resource }: GroupResource, name: st
 
 export function badRequestError(message: string, cause?: unknown): StatusError {
   return new StatusError('BadRequest', message, { cause });
+}
+
+/**
+ * The 500 without a reason that programs know as the answer to some mistakes of clients. A fault of the server has the
+ * reason `InternalError`; this answer says all there is to say, so nobody needs to look into the log.
+ */
+export function unreasonedError(message: string): StatusError {
+  return new StatusError('', message);
 }
 
 export function internalError(cause: unknown): StatusError {

@@ -387,7 +387,7 @@ describe('IPAddress', () => {
     assert.deepEqual(create('10.0.0.1', { parentRef }).causes, []);
     const { object, causes } = create('2001:db8::1', { parentRef });
     assert.deepEqual(causes, []);
-    assert.deepEqual(tester.cells(object), ['2001:db8::1', 'services/default/web']);
+    assert.deepEqual(tester.cells(object).slice(0, 2), ['2001:db8::1', 'services/default/web']);
   });
 
   it('refuses other names and missing parents', () => {

@@ -79,6 +79,10 @@ interface ResourceIdentity<T extends ApiObject> {
   readonly selectableFields?: ((object: T) => Readonly<Record<string, string>>) | undefined;
   /** Names of the selectable fields: a selector on another field is a 400. */
   readonly selectableFieldNames?: readonly string[] | undefined;
+  /** Whether objects can't be selected by `metadata.namespace`. Default false. */
+  readonly hidesNamespace?: boolean;
+  /** The message about a field that is not selectable, where clients know another one. */
+  readonly unselectable?: (field: string) => string;
   readonly columns?: readonly TableColumn<T>[];
 }
 

@@ -12,6 +12,8 @@ export interface TableColumn<T extends ApiObject = ApiObject> {
   readonly description?: string;
   /** 0: always shown; 1: with `-o wide`. */
   readonly priority?: number;
+  /** Rows have the cell, and the table does not say what it is. */
+  readonly isUndeclared?: boolean;
   /** Computes the cell of a decoded object. */
   readonly cell: (object: T) => TableCell;
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { GroupVersionKind } from '../../base/machinery/group-version.js';
+import { formatGroupResource, type GroupVersionKind } from '../../base/machinery/group-version.js';
 import type { RequestInfo } from '../../base/machinery/request-context.js';
 import type { KindType } from '../../base/machinery/schema/index.js';
 import {
@@ -122,10 +122,14 @@ export function resolveRequest(
   if (definition.namespaced && info.namespace === '' && onObject) throw unknownPathError();
   const verbs = subresource === undefined ? verbsOf(definition) : subresourceVerbs(subresource);
   const verb = info.verb as ResourceVerb;
+  // Of what can only be created, there are no objects with paths, and no lists of all namespaces.
+  const isReview = subresource === undefined && !isCustom && verbs.every((one) => one === 'create');
+  if (isReview && (onObject || (definition.namespaced && info.namespace === ''))) throw unknownPathError();
   if (!verbs.includes(verb) && !(isProxy && http.method === 'OPTIONS')) {
     // The older watch paths exist only for resources that can be watched.
     if (info.isVerbInPath && verb === 'watch') throw unknownPathError();
-    throw isCustom ? notSupportedError(definition, info) : methodNotAllowedError();
+    const isUnwatched = verb === 'watch' && verbs.includes('list');
+    throw isCustom || isUnwatched ? notSupportedError(definition, info) : methodNotAllowedError();
   }
   if (subresource === undefined) {
     const refusal = verb === 'create' && isStoredResource(resource) ? resource.definition.refusesCreate : undefined;
@@ -152,11 +156,13 @@ function findSubresource(
   throw served.type.custom === undefined ? unknownPathError() : notFoundError(definition, parts[1] as string);
 }
 
-/** The 405 for a subresource of a custom kind. */
+/** The 405 for a subresource of a custom kind, and for a watch of what can only be listed. */
 function notSupportedError({ group, resource }: ResourceDefinition, { verb }: RequestInfo): StatusError {
-  const kind = `${resource}.${group}`;
+  const kind = formatGroupResource({ group, resource });
   const message = `${verb} is not supported on resources of kind "${kind}"`;
-  return new StatusError('MethodNotAllowed', message, { details: { group, kind: resource } });
+  return new StatusError('MethodNotAllowed', message, {
+    details: { ...(group === '' ? {} : { group }), kind: resource },
+  });
 }
 
 /** The metric labels of a resource request, without values that clients can choose freely. */

@@ -44,6 +44,11 @@ export interface ApplyPatchOptions extends ManagedFieldsOptions {
    * annotation is kept up to date.
    */
   readonly lastAppliedAnnotation?: string;
+  /**
+   * For an apply through a subresource of another kind: the conflict to report if it changes fields that nobody owns.
+   * They were there before the first apply.
+   */
+  readonly unowned?: Omit<FieldConflict, 'manager' | 'operation'> | undefined;
 }
 
 export type ApplyResult =
@@ -59,7 +64,8 @@ const firstManager = 'before-first-apply';
  * somebody else owns them. The result is not canonical: decode and default it before storing. Its managedFields are
  * set; if nothing changed, they are the live ones. No argument is changed; the result shares parts of them.
  *
- * Throws a StatusError (BadRequest) listing every fault, if the config is not an object of `type`.
+ * Throws a StatusError (500 without a reason) listing every fault, if the config does not fit `type`, and a BadRequest
+ * if it is of another kind.
  */
 export function applyPatch(
   type: KindType,
@@ -108,6 +114,10 @@ function applyChecked(
   const comparison = compareTracked(type, live, object, options);
   const seenIn = comparisonsByVersion(live, object, comparison, options);
   const conflicts = options.force ? [] : findConflicts(others, seenIn);
+  const isOwned = owners.some(({ fields }) => !isEmptySet(intersection(fields, claims)));
+  if (options.unowned !== undefined && !options.force && !isOwned && !isEmptySet(comparison.changed)) {
+    conflicts.push({ ...options.unowned, manager: firstManager, operation: 'Update' });
+  }
   if (conflicts.length > 0) return { kind: 'conflicts', conflicts };
 
   const after: OwnerEntry[] = [];
@@ -115,9 +125,13 @@ function applyChecked(
     const seen = seenIn(owner.apiVersion);
     if (seen !== undefined) after.push(withFields(owner, withoutDifferences(owner.fields, seen)));
   }
-  const unchanged = isEmptySet(comparison.changed) && isEmptySet(comparison.removed);
+  const unchanged = live !== undefined && isEmptySet(comparison.changed) && isEmptySet(comparison.removed);
   if (previous !== undefined && unchanged && equalSets(previous.fields, claims)) after.push(previous);
-  else after.push({ ...applier, fields: claims, time: options.time, stored: undefined });
+  else {
+    // As programs know it, the time is that of the last apply that changed a value.
+    const time = unchanged ? previous?.time : options.time;
+    after.push({ ...applier, fields: claims, time, stored: undefined });
+  }
   return { kind: 'applied', object: withManagedFields(object, after) };
 }
 
@@ -129,7 +143,7 @@ function startingOwners(
 ): readonly OwnerEntry[] {
   if (live === undefined) return [];
   const owners = ownersBefore(live.metadata.managedFields, undefined);
-  if (owners.length > 0) return owners;
+  if (owners.length > 0 || options.unowned !== undefined) return owners;
   const everything = compareTracked(type, undefined, live);
   return ownersAfterUpdate([], undefined, live, everything, { ...options, manager: firstManager, subresource: '' });
 }

@@ -1,7 +1,8 @@
 import { exceedsDepth, maxDepth } from '../schema/index.js';
 import { StatusError } from '../status-error.js';
 
-export type PatchErrorReason = 'BadRequest' | 'Invalid' | 'RequestEntityTooLarge';
+/** Why a patch can't be applied; empty for an answer with the code 500. */
+export type PatchErrorReason = '' | 'BadRequest' | 'Invalid' | 'RequestEntityTooLarge';
 
 /** The message for a well-formed JSON patch that does not fit the object; clients compare it whole. */
 export const unprocessablePatchMessage = 'the server rejected our request due to an error in our request';

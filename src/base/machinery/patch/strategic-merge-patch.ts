@@ -22,7 +22,7 @@ const undeclared: Member = { type: undefined, strategy: undefined, mergeKey: und
  * Applies a strategic merge patch: like a merge patch, but lists marked in the declaration merge by their merge key.
  * Directives (`$patch`, `$retainKeys`, `$setElementOrder/<list>`, `$deleteFromPrimitiveList/<list>`) express what a
  * plain patch can't. `document` is an object of `type`. Neither argument is changed; unchanged parts are shared with
- * them. Undeclared fields merge as in a merge patch and are left to the decoder. Throws a PatchError (`BadRequest`).
+ * them. Undeclared fields merge as in a merge patch and are left to the decoder. Throws a PatchError.
  */
 export function applyStrategicMergePatch(type: SchemaType, document: unknown, patch: JsonObject): unknown {
   checkDepth(patch);
@@ -32,8 +32,11 @@ export function applyStrategicMergePatch(type: SchemaType, document: unknown, pa
 function mergeObject(original: JsonObject, patch: JsonObject, type: ResolvedType | undefined): Record<string, unknown> {
   const directive = getOwn(patch, patchDirective);
   if (directive === 'delete') return {};
-  if (directive === 'replace') return withoutDirectives(patch) as Record<string, unknown>;
-  if (directive !== undefined && directive !== 'merge') throw unknownDirective(directive, patch);
+  if (directive === 'replace') {
+    const { [patchDirective]: _, ...members } = patch;
+    return members;
+  }
+  if (directive !== undefined) throw unknownDirective(directive, patch);
 
   const result: Record<string, unknown> = { ...original };
   retainKeys(result, patch);
@@ -51,8 +54,9 @@ function mergeObject(original: JsonObject, patch: JsonObject, type: ResolvedType
       if (Array.isArray(list)) setOwn(result, name, withoutValues(list, listOf(patch[key], key)));
     } else if (!isDirective(key) && !done.has(key)) {
       const value = patch[key];
-      if (value === null) delete result[key];
-      else setOwn(result, key, mergeMember(getOwn(result, key), value, memberOf(type, key)));
+      const merged = value === null ? dropped : mergeMember(getOwn(result, key), value, memberOf(type, key));
+      if (merged === dropped) delete result[key];
+      else setOwn(result, key, merged);
     }
   }
   return result;
@@ -66,7 +70,11 @@ function mergeMember(original: unknown, patch: unknown, member: Member): unknown
     return mergeList(original, patch, member);
   }
   // A value that is replaced as a whole is taken literally: the decoder reports a directive in it as an unknown field.
-  return original === undefined || original === null ? withoutDirectives(patch) : patch;
+  return formOf(patch) === formOf(original) ? patch : inserted(patch);
+}
+
+function formOf(value: unknown): string {
+  return Array.isArray(value) ? 'list' : value === null ? 'null' : typeof value;
 }
 
 /** Merges a list with an order directive: first merges the items of the patch, then sorts all. */
@@ -89,7 +97,7 @@ function mergeOrdered(
   for (const element of order) requireKey(element, member);
   if (items !== undefined) checkOrder(items, order, key);
   if (!Array.isArray(live)) {
-    if (items !== undefined) setOwn(result, name, orderMerged(withoutDirectives(items) as unknown[], order, [], key));
+    if (items !== undefined) setOwn(result, name, orderMerged(inserted(items) as unknown[], order, [], key));
     return;
   }
   const merged = items === undefined ? live : mergeMember(live, items, member);
@@ -116,6 +124,7 @@ function mergeList(original: readonly unknown[], patch: readonly unknown[], memb
     const merged = [...new Set([...original, ...patch])];
     return orderMerged(merged, patch, original, itemKeyOf(undefined));
   }
+  if (![...patch, ...original].every(isObject)) throw mixedTypes(original, patch);
   const { mergeKey } = member;
   if (mergeKey === undefined) throw new PatchError('BadRequest', 'cannot merge lists without merge key');
   const elementType = member.type?.type === 'list' ? resolveType(member.type.element) : undefined;
@@ -125,16 +134,17 @@ function mergeList(original: readonly unknown[], patch: readonly unknown[], memb
   const deleted = new Set<unknown>();
   let replace = false;
   for (const item of patch) {
-    if (!isObject(item)) throw new PatchError('BadRequest', `list element types are not identical: ${goPrint(patch)}`);
+    if (!isObject(item)) continue;
     const directive = getOwn(item, patchDirective);
     if (directive === 'replace') replace = true;
     else if (directive === 'delete') {
       requireKey(item, member);
       deleted.add(item[mergeKey]);
-    } else if (directive === undefined || directive === 'merge') items.push(item);
+    } else if (directive === undefined) items.push(item);
+    else if (directive === 'merge') throw new PatchError('', 'merging lists cannot yet be specified in the patch');
     else throw unknownDirective(directive, item);
   }
-  if (replace) return items.map((item) => withoutDirectives(item));
+  if (replace) return items;
 
   const merged: unknown[] =
     deleted.size === 0 ? [...original] : original.filter((element) => !deleted.has(key(element)));
@@ -144,7 +154,7 @@ function mergeList(original: readonly unknown[], patch: readonly unknown[], memb
     const place = places.get(item[mergeKey]);
     if (place === undefined) {
       places.set(item[mergeKey], merged.length);
-      merged.push(withoutDirectives(item));
+      merged.push(item);
     } else {
       const element = merged[place];
       merged[place] = isObject(element) ? mergeObject(element, item, elementType) : item;
@@ -153,19 +163,27 @@ function mergeList(original: readonly unknown[], patch: readonly unknown[], memb
   return orderMerged(merged, items, original, key);
 }
 
-/** The value that a patch sets if there was none before: without directives and nulls. */
-function withoutDirectives(patch: unknown): unknown {
-  if (Array.isArray(patch)) {
-    const marked = (item: unknown): boolean =>
-      isObject(item) && (item[patchDirective] === 'delete' || item[patchDirective] === 'replace');
-    return patch.filter((item) => !marked(item)).map((item) => withoutDirectives(item));
-  }
+/** Stands for a value that its own `$patch` takes away. */
+const dropped = Symbol('dropped');
+
+/**
+ * The value that a patch sets if there was none before, or one of another form: without nulls, and without the objects
+ * that have a `$patch`. Other directives stay, and the decoder finds them.
+ */
+function inserted(patch: unknown): unknown {
+  if (Array.isArray(patch)) return patch.map(inserted).filter((item) => item !== dropped);
   if (!isObject(patch)) return patch;
+  if (getOwn(patch, patchDirective) !== undefined) return dropped;
   const result: Record<string, unknown> = {};
   for (const key of Object.keys(patch)) {
-    if (patch[key] !== null && !isDirective(key)) setOwn(result, key, withoutDirectives(patch[key]));
+    const value = patch[key] === null ? dropped : inserted(patch[key]);
+    if (value !== dropped) setOwn(result, key, value);
   }
   return result;
+}
+
+function mixedTypes(original: readonly unknown[], patch: readonly unknown[]): PatchError {
+  return new PatchError('', `list element types are not identical: ${goPrint([original, patch])}`);
 }
 
 /** `$retainKeys` lists the members to keep; it must include everything that the patch itself sets. */
@@ -206,12 +224,12 @@ function requireKey(element: unknown, member: Member): void {
   const { mergeKey } = member;
   if (mergeKey === undefined) return;
   if (!isObject(element) || getOwn(element, mergeKey) === undefined) {
-    throw new PatchError('BadRequest', `map: ${goPrint(element)} does not contain declared merge key: ${mergeKey}`);
+    throw new PatchError('', `map: ${goPrint(element)} does not contain declared merge key: ${mergeKey}`);
   }
 }
 
 function unknownDirective(directive: unknown, patch: JsonObject): PatchError {
-  return new PatchError('BadRequest', `unknown patch type: ${goPrint(directive)} in map: ${goPrint(patch)}`);
+  return new PatchError('', `unknown patch type: ${goPrint(directive)} in map: ${goPrint(patch)}`);
 }
 
 function memberOf(type: ResolvedType | undefined, name: string): Member {

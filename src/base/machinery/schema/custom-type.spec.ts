@@ -121,7 +121,7 @@ describe('custom kinds', () => {
       'f:spec': { 'f:items': { 'k:{"a":"x"}': { 'f:b': {} } }, 'f:free': { 'f:b': {} } },
     });
     assert.deepEqual(formFaults(view, { spec: { known: 1, free: 1 } }, false), [
-      '.spec.known: expected string, got number',
+      '.spec.known: expected string, got &value.valueUnstructured{Value:1}',
     ]);
     assert.deepEqual(formFaults(rootView(type), { spec: { free: 1 }, more: 1 }, false), [
       '.spec.free: field not declared in schema',

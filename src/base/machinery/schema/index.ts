@@ -28,3 +28,4 @@ export * from './duplicate-keys.js';
 export { isFieldGateOpen, openFieldGates } from './field-gates.js';
 export * from './openapi-builder.js';
 export * from './types.js';
+export { restoreDetail, unmarshalDetail } from './unmarshal-error.js';

@@ -45,8 +45,43 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
+/** The parts of the layout that a time must have, as the messages about wrong times name them. */
+const layout = '2006-01-02T15:04:05Z07:00';
+const layoutParts: readonly (readonly [
+  part: string,
+  form: RegExp,
+  range?: readonly [noun: string, from: number, to: number],
+])[] = [
+  ['2006', /^\d{4}/],
+  ['-', /^-/],
+  ['01', /^\d\d/, ['month', 1, 12]],
+  ['-', /^-/],
+  ['02', /^\d\d/],
+  ['T', /^T/],
+  ['15', /^\d\d?/, ['hour', 0, 23]],
+  [':', /^:/],
+  ['04', /^\d\d/, ['minute', 0, 59]],
+  [':', /^:/],
+  ['05', /^\d\d(?:[.,]\d+)?/, ['second', 0, 59]],
+  ['Z07:00', /^(?:Z|[-+](?:[01]\d|2[0-4]):[0-5]\d)/],
+];
+
 function invalid(text: string): ValueFormatError {
-  return new ValueFormatError(`parsing time ${JSON.stringify(text.slice(0, 64))}: not a date and time as in RFC 3339`);
+  const shown = JSON.stringify(text.slice(0, 64));
+  return new ValueFormatError(`parsing time ${shown}${timeFault(text.slice(0, 64))}`);
+}
+
+/** Where a text is no time, in the words that programs know. */
+function timeFault(text: string): string {
+  let rest = text;
+  for (const [part, form, range] of layoutParts) {
+    const found = form.exec(rest)?.[0];
+    if (found === undefined) return ` as "${layout}": cannot parse ${JSON.stringify(rest)} as "${part}"`;
+    const number = Math.floor(Number(found.replace(',', '.')));
+    if (range !== undefined && (number < range[1] || number > range[2])) return `: ${range[0]} out of range`;
+    rest = rest.slice(found.length);
+  }
+  return rest === '' ? ': day out of range' : `: extra text: ${JSON.stringify(rest)}`;
 }
 
 /** Milliseconds since 1970 of RFC 3339 text with any offset. @throws {ValueFormatError} for other text. */

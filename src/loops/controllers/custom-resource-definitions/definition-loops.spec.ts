@@ -151,13 +151,26 @@ const notAccepted = 'Established False NotAccepted: not all names are accepted';
 describe('names of definitions', () => {
   it('are accepted when they are free, and then the definition is established', () =>
     withLoops(async (_cluster, other) => {
-      const { spec } = await other.create(definition('shelves', 'Shelf', { shortNames: ['sh'], categories: ['all'] }));
+      const made = definition('shelves', 'Shelf', { shortNames: ['sh'], categories: ['all'] });
+      const creator = {
+        manager: 'm',
+        operation: 'Update',
+        apiVersion: 'apiextensions.k8s.io/v1',
+        fieldsType: 'FieldsV1',
+      };
+      made.metadata.managedFields = [{ ...creator, fieldsV1: { 'f:spec': { 'f:group': {} } } }];
+      const { spec } = await other.create(made);
       assert.deepEqual(await other.conditionsWhen('shelves.example.com', 'InitialNamesAccepted'), [
         noConflicts,
         established,
       ]);
       const { acceptedNames } = await other.when('shelves.example.com', (object) => object?.status);
       assert.deepEqual(acceptedNames, spec.names);
+      const { managedFields = [] } = await other.when('shelves.example.com', (object) => object?.metadata);
+      const owner = managedFields.find(({ subresource }) => subresource === 'status');
+      assert.deepEqual([owner?.operation, owner?.manager], ['Update', names.fieldManagers.server]);
+      const owned = owner?.fieldsV1 as Record<string, object> | undefined;
+      assert.deepEqual(Object.keys(owned?.['f:status'] ?? {}), ['f:acceptedNames', 'f:conditions']);
     }));
 
   it('go to the first, and to the second when the first is gone', () =>

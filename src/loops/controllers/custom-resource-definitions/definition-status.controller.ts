@@ -1,10 +1,12 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { formatTime } from '../../../base/machinery/clock.js';
 import { StatusError } from '../../../base/machinery/status-error.js';
 import { inTurns, type Steps } from '../../../base/machinery/turns.js';
 import type { CustomResourceDefinition } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 import { partOf, type StoredResource } from '../../../objects/registry/resource-definition.js';
 import type { ResourceRegistry } from '../../../objects/registry/resource-registry.js';
 import type { AdmittedStore } from '../../../objects/registry/store/admitted-store.js';
+import { recordFieldOwner } from '../../../objects/registry/store/field-owner.js';
 import { type ReconcileContext, serverUser } from '../frame/reconcile-context.js';
 import { type Pauses, ReconcileLoop, type Source } from '../frame/reconcile-loop.js';
 import { reflectorSource } from '../frame/reflector-source.js';
@@ -103,15 +105,19 @@ export class DefinitionStatusController extends ReconcileLoop {
     const known = this.known.get(name);
     if (known === undefined) return 'done';
     let written: Definition | undefined;
+    const { registry, timers, names } = this.dependencies;
+    const part = partOf(this.store.resource.definition, 'status');
     try {
       const { resourceVersion } = await this.store.update(work.context, '', name, {
-        subresource: partOf(this.store.resource.definition, 'status'),
+        subresource: part,
         transform: (live) => {
           if (live?.metadata.uid !== known.metadata.uid) throw new Superseded();
           const definition = live as Definition;
           const status = stateOf(definition, this.rules(definition));
           if (status === definition.status) throw new Superseded();
           written = { ...definition, metadata: { ...definition.metadata }, status };
+          const owner = { registry, manager: names.fieldManagers.server, time: formatTime(timers.now()) };
+          recordFieldOwner(this.store.resource, owner, definition, written, part);
           return written;
         },
       });

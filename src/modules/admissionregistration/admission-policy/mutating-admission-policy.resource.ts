@@ -33,7 +33,7 @@ export function mutatingAdmissionPolicyResource(context: PolicyContext): Resourc
       { version: 'v1beta1', type: policyV1beta1, isOffByDefault: true },
       { version: 'v1alpha1', type: policyV1alpha1 },
     ],
-    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec' },
+    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec', plainFinalizers: true },
     strategy: {
       applyDefaults: ({ spec }) => {
         spec.failurePolicy ??= 'Fail';
@@ -73,7 +73,7 @@ export function mutatingAdmissionPolicyBindingResource(context: PolicyContext): 
       { version: 'v1beta1', type: bindingV1beta1, isOffByDefault: true },
       { version: 'v1alpha1', type: bindingV1alpha1 },
     ],
-    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec' },
+    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec', plainFinalizers: true },
     strategy: {
       applyDefaults: ({ spec }) => applyMatchDefaults(spec.matchResources),
       authorizeWrite: (request, { spec, metadata }, old) =>

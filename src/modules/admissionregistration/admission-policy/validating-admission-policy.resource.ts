@@ -24,7 +24,7 @@ export function validatingAdmissionPolicyResource(context: PolicyContext): Resou
     namespaced: false,
     categories: ['api-extensions'],
     versions: [{ version: 'v1', type: validatingAdmissionPolicy }],
-    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec' },
+    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec', plainFinalizers: true },
     strategy: {
       applyDefaults: ({ spec }) => {
         spec.failurePolicy ??= 'Fail';
@@ -70,7 +70,7 @@ export function validatingAdmissionPolicyBindingResource(context: PolicyContext)
     namespaced: false,
     categories: ['api-extensions'],
     versions: [{ version: 'v1', type: validatingAdmissionPolicyBinding }],
-    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec' },
+    strategyOptions: { allowUnconditionalUpdate: false, generation: 'spec', plainFinalizers: true },
     strategy: {
       applyDefaults: ({ spec }) => applyMatchDefaults(spec.matchResources),
       authorizeWrite: (request, { spec, metadata }, old) =>

@@ -5,10 +5,10 @@ import type { VendorNames } from '../../../base/machinery/vendor.js';
 import type { CustomResourceDefinition } from '../../../objects/apis/apiextensions/v1/custom-resource-definition.types.js';
 import { cleanupFinalizer } from '../../../objects/custom-resources/definition/cleanup-finalizer.js';
 import { setCondition } from '../../../objects/custom-resources/definition/definition-conditions.js';
-import { finalizerWarnings } from '../../../objects/custom-resources/definition/finalizer-warnings.js';
 import type { Strategy } from '../../../objects/registry/strategy.js';
 import { applyDefinitionDefaults } from './custom-resource-definition.defaults.js';
 import { definitionErrors, definitionUpdateErrors } from './custom-resource-definition.validation.js';
+import { definitionWarnings } from './definition-warnings.js';
 import { judgeSchemas } from './version-schemas.validation.js';
 
 /** The rules of definitions: the status belongs to the control loops, and a deletion waits for the clean-up. */
@@ -31,7 +31,7 @@ export function customResourceDefinitionStrategy(names: VendorNames, clock: Cloc
       recordStoredVersion(object);
     },
 
-    warnings: (_context, { metadata }, old) => finalizerWarnings(metadata, old?.metadata),
+    warnings: (_context, object, old) => definitionWarnings(object, old),
 
     validate: (_context, object) => definitionErrors(object, names),
 

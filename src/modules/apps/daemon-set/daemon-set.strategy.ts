@@ -20,6 +20,9 @@ export function daemonSetStrategy(options: PodValidationOptions): Strategy<Daemo
         updateStrategy.rollingUpdate ??= {};
         updateStrategy.rollingUpdate.maxUnavailable ??= 1;
         updateStrategy.rollingUpdate.maxSurge ??= 0;
+      } else if (updateStrategy.rollingUpdate !== undefined) {
+        updateStrategy.rollingUpdate.maxUnavailable ??= 0;
+        updateStrategy.rollingUpdate.maxSurge ??= 0;
       }
       spec.revisionHistoryLimit ??= 10;
     },

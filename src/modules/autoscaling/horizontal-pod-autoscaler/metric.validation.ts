@@ -6,7 +6,7 @@ import {
   notSupported,
   required,
 } from '../../../base/machinery/field-error.js';
-import { isPathSegmentName } from '../../../base/machinery/names.js';
+import { isDns1123Label, isPathSegmentName } from '../../../base/machinery/names.js';
 import { quantitySign } from '../../../base/machinery/values/quantity.js';
 import type {
   CrossVersionObjectReference,
@@ -14,6 +14,8 @@ import type {
   MetricSpec,
   MetricTarget,
 } from '../../../objects/apis/autoscaling/v2/metric.types.js';
+import { checkText } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { checkPlainContainerResource } from '../../../objects/apis/core/v1/validation/resources.validation.js';
 
 const sources = [
   ['Object', 'object'],
@@ -57,15 +59,15 @@ function validateMetric(metric: MetricSpec, path: FieldPath, errors: FieldError[
     errors.push(error, error);
     return;
   }
-  let hasSource = false;
-  for (const [, name] of sources) {
-    if (metric[name] === undefined) continue;
-    if (!hasSource) validateSource(metric, name, path.child(name), errors);
-    hasSource = true;
-    if (name !== own) errors.push(forbidden(path.child(name), 'must populate the given metric source only'));
-  }
+  const given = sources.map(([, name]) => name).filter((name) => metric[name] !== undefined);
+  const [first] = given;
+  if (first !== undefined) validateSource(metric, first, path.child(first), errors);
   if (metric[own] === undefined) {
     errors.push(required(path.child(own), 'must populate information for the given metric source'));
+  }
+  if (given.length < 2) return;
+  for (const name of given) {
+    if (name !== own) errors.push(forbidden(path.child(name), 'must populate the given metric source only'));
   }
 }
 
@@ -95,9 +97,10 @@ function validateSource(
     validateResourceTarget(resource.target, target, errors);
   } else if (name === 'containerResource' && containerResource !== undefined) {
     if (containerResource.name === '') errors.push(required(path.child('name'), 'must specify a resource name'));
+    else checkPlainContainerResource(containerResource.name, path.child('name'), errors);
     if (containerResource.container === '') {
       errors.push(required(path.child('container'), 'must specify a container'));
-    }
+    } else checkText(containerResource.container, isDns1123Label, path.child('container'), errors);
     validateTarget(containerResource.target, target, errors);
     validateResourceTarget(containerResource.target, target, errors);
   } else if (external !== undefined) {

@@ -58,7 +58,9 @@ function validateRule(
   patterns.forEach((pattern, i) => {
     const at = path.child('onPodConditions').index(i);
     for (const m of isQualifiedName(pattern.type)) errors.push(invalid(at.child('type'), pattern.type, m));
-    checkOneOf(pattern.status, ['False', 'True', 'Unknown'], at.child('status'), errors);
+    if (pattern.status === '') {
+      errors.push(required(at.child('status'), 'valid values: ["False" "True" "Unknown"]'));
+    } else checkOneOf(pattern.status, ['False', 'True', 'Unknown'], at.child('status'), errors);
   });
   if ((rule.onExitCodes === undefined) === (patterns.length === 0)) {
     const detail =
@@ -84,7 +86,7 @@ function validateExitCodes(
     const detail = 'must be one of the container or initContainer names in the pod template';
     errors.push(invalid(path.child('containerName'), containerName, detail));
   }
-  if (values.length === 0) errors.push(invalid(at, values, 'at least one value is required'));
+  if (values.length === 0) errors.push(invalid(at, requirement.values ?? null, 'at least one value is required'));
   else if (values.length > maxExitCodes) errors.push(tooMany(at, values.length, maxExitCodes));
   const seen = new Set<number>();
   let isOrdered = true;
@@ -127,6 +129,7 @@ export function validateSuccessPolicy(
       if (typeof ranges === 'string') {
         const detail = `error parsing succeededIndexes: ${ranges}`;
         errors.push(invalid(rulePath.child('succeededIndexes'), succeededIndexes, detail));
+        indexCount = 0;
       } else indexCount = ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
     }
     if (succeededCount === undefined) return;

@@ -26,6 +26,7 @@ export function jobResource(names: VendorNames): ResourceDefinition {
     strategy: jobStrategy({ names }),
     strategyOptions: { dependents: 'orphaned', orphanWarning, generation: 'spec' },
     selectableFieldNames: ['status.successful'],
+    unselectable: (field) => `field label ${JSON.stringify(field)} not supported for Job`,
     selectableFields: ({ status }) => ({ 'status.successful': String(status.succeeded ?? 0) }),
     columns: [
       nameColumn,

@@ -1,6 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { validateDomainPrefixedPath } from '../../../base/machinery/domain-prefixed-path.js';
-import { type FieldError, FieldPath, invalid, required, tooLong } from '../../../base/machinery/field-error.js';
+import {
+  type FieldError,
+  FieldPath,
+  invalid,
+  notSupported,
+  required,
+  tooLong,
+} from '../../../base/machinery/field-error.js';
+import { isDns1123Label } from '../../../base/machinery/names.js';
 import type { Job, JobSpec } from '../../../objects/apis/batch/v1/job.types.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { PodTemplateSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
@@ -30,7 +38,15 @@ const maxManagerLength = 63;
 
 /** Validates a job, except for its metadata. */
 export function validateJob(job: Job, options: PodValidationOptions): FieldError[] {
-  return validateWhole(job, options, true);
+  const errors = validateWhole(job, options, true);
+  const { completionMode, completions = 0 } = job.spec;
+  const { name = '' } = job.metadata;
+  const lastPod = `${name}-${completions - 1}`;
+  if (completionMode === 'Indexed' && completions > 0 && isDns1123Label(lastPod).length > 0) {
+    const detail = `will not able to create pod with invalid DNS label: ${lastPod}`;
+    errors.push(invalid(FieldPath.of('metadata', 'name'), name, detail));
+  }
+  return errors;
 }
 
 /** @param isPrefixed whether the labels with a prefix are needed; jobs of older releases have none */
@@ -98,27 +114,30 @@ export function validateJobSpec(spec: JobSpec, path: FieldPath, options: PodVali
     errors.push(...validateDomainPrefixedPath(spec.managedBy, path.child('managedBy')));
     if (spec.managedBy.length > maxManagerLength) errors.push(tooLong(path.child('managedBy'), maxManagerLength));
   }
+  if (spec.podFailurePolicy !== undefined) {
+    validatePodFailurePolicy(spec, spec.podFailurePolicy, path.child('podFailurePolicy'), errors);
+  }
+  if (spec.successPolicy !== undefined) {
+    validateSuccessPolicy(spec, spec.successPolicy, path.child('successPolicy'), errors);
+  }
   if (spec.podReplacementPolicy !== undefined) {
     const at = path.child('podReplacementPolicy');
     const allowed = spec.podFailurePolicy === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
     checkOneOf(spec.podReplacementPolicy, allowed, at, errors);
   }
   errors.push(...validatePodTemplateSpec(spec.template, path.child('template'), options));
-  const policy = spec.template.spec.restartPolicy;
-  const policyPath = path.child('template').child('spec').child('restartPolicy');
-  if (policy !== 'OnFailure' && policy !== 'Never') {
-    errors.push(required(policyPath, 'valid values: "OnFailure", "Never"'));
-  }
-  if (spec.podFailurePolicy !== undefined) {
-    validatePodFailurePolicy(spec, spec.podFailurePolicy, path.child('podFailurePolicy'), errors);
-    if (policy !== 'Never') {
-      errors.push(invalid(policyPath, policy, 'only "Never" is supported when podFailurePolicy is specified'));
-    }
-  }
-  if (spec.successPolicy !== undefined) {
-    validateSuccessPolicy(spec, spec.successPolicy, path.child('successPolicy'), errors);
-  }
+  validateRestartPolicy(spec, path.child('template').child('spec').child('restartPolicy'), errors);
   return errors;
+}
+
+function validateRestartPolicy(spec: JobSpec, path: FieldPath, errors: FieldError[]): void {
+  const policy = spec.template.spec.restartPolicy ?? '';
+  if (policy === '' || policy === 'Always') errors.push(required(path, 'valid values: "OnFailure", "Never"'));
+  else if (policy !== 'OnFailure' && policy !== 'Never') {
+    errors.push(notSupported(path, policy, ['OnFailure', 'Never']));
+  } else if (spec.podFailurePolicy !== undefined && policy !== 'Never') {
+    errors.push(invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified'));
+  }
 }
 
 function validateCompletionMode(spec: JobSpec, path: FieldPath, errors: FieldError[]): void {

@@ -52,6 +52,7 @@ export function certificateSigningRequestResource(names: VendorNames, clock: Clo
       },
     },
     selectableFieldNames: ['spec.signerName'],
+    hidesNamespace: true,
     selectableFields: ({ spec }) => ({ 'spec.signerName': spec.signerName }),
     columns: certificateSigningRequestColumns,
     subresources: [approval(clock), status(clock)],

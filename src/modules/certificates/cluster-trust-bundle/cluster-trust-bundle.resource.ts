@@ -51,6 +51,7 @@ export function clusterTrustBundleResource(names: VendorNames): ResourceDefiniti
       validateUpdate: (_context, object, old) => validateBundleUpdate(object, old),
     },
     selectableFieldNames: ['spec.signerName'],
+    hidesNamespace: true,
     selectableFields: ({ spec }) => ({ 'spec.signerName': spec.signerName ?? '' }),
     columns,
   });

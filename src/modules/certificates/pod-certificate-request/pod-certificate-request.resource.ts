@@ -90,6 +90,7 @@ export function podCertificateRequestResource(
         deepEqual(spec, old) ? [] : [invalid(specPath, spec, 'field is immutable')],
     },
     selectableFieldNames: ['spec.signerName', 'spec.podName', 'spec.nodeName'],
+    hidesNamespace: true,
     selectableFields: ({ spec: { signerName, podName, nodeName } }) => ({
       'spec.signerName': signerName,
       'spec.podName': podName,

@@ -37,7 +37,10 @@ describe('endpoints', () => {
     [
       'mapped loopback',
       address({ ip: '::ffff:127.0.0.1' }),
-      [`Invalid | ${at}.ip | Invalid value: "::ffff:127.0.0.1": ma`],
+      [
+        `Invalid | ${at}.ip | Invalid value: "::ffff:127.0.0.1": must not be an IPv4-mapped IPv6 address`,
+        `Invalid | ${at}.ip | Invalid value: "::ffff:127.0.0.1": ma`,
+      ],
     ],
     [
       'link-local',

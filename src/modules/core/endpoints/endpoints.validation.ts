@@ -1,7 +1,10 @@
 import { type FieldError, FieldPath, invalid, notSupported, required } from '../../../base/machinery/field-error.js';
 import { isDns1123Label, isDns1123Subdomain, isPortNumber, isQualifiedName } from '../../../base/machinery/names.js';
 import type { EndpointAddress, EndpointPort, Endpoints } from '../../../objects/apis/core/v1/endpoints.types.js';
-import { validateIp, validateNonSpecialIp } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
+import {
+  validateNonSpecialIp,
+  validatePlainIp,
+} from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 
 const subsetsPath = FieldPath.of('subsets');
 const protocols = ['SCTP', 'TCP', 'UDP'];
@@ -30,7 +33,7 @@ export function validateEndpoints(object: Endpoints): FieldError[] {
 
 function validateAddress(address: EndpointAddress, path: FieldPath, errors: FieldError[]): void {
   const { ip, hostname, nodeName } = address;
-  errors.push(...validateIp(ip, path.child('ip')));
+  errors.push(...validatePlainIp(ip, path.child('ip'), []));
   if (hostname) for (const m of isDns1123Label(hostname)) errors.push(invalid(path.child('hostname'), hostname, m));
   if (nodeName !== undefined) {
     for (const m of isDns1123Subdomain(nodeName)) errors.push(invalid(path.child('nodeName'), nodeName, m));

@@ -34,6 +34,7 @@ export function namespaceResource(names: VendorNames): StoredResource {
     strategy: namespaceStrategy(names),
     strategyOptions: { returnsDeletedObject: true },
     selectableFieldNames: ['status.phase'],
+    hidesNamespace: true,
     selectableFields: (object) => ({ 'status.phase': object.status.phase ?? '' }),
     columns: [
       nameColumn,

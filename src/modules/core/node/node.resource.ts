@@ -34,6 +34,7 @@ export function nodeResource(names: VendorNames): ResourceDefinition {
     // A new node includes its status; later only the status path changes it.
     strategyOptions: { statusIsolated: false },
     selectableFieldNames: ['spec.unschedulable'],
+    hidesNamespace: true,
     selectableFields: (object) => ({ 'spec.unschedulable': String(object.spec.unschedulable ?? false) }),
     columns: nodeColumns(names),
     subresources: [

@@ -1,6 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { type Clock, formatTime } from '../../../base/machinery/clock.js';
-import { badRequestError, conflictError } from '../../../base/machinery/status-error.js';
+import { conflictError, unreasonedError } from '../../../base/machinery/status-error.js';
 import { type Binding, binding, type Pod, type PodCondition } from '../../../objects/apis/core/v1/pod.types.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
 import type { CreatedSubresource } from '../../../objects/registry/subresource-definition.js';
@@ -51,7 +51,7 @@ function checkTarget({ target }: Binding): void {
   }
   if (!target.name) errors.push('target.name: Required value');
   if (errors.length === 0) return;
-  throw badRequestError(errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]`);
+  throw unreasonedError(errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]`);
 }
 
 function setScheduled(pod: Pod, now: string): void {

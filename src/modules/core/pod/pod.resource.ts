@@ -29,6 +29,8 @@ export function podResource(names: VendorNames, stores: ResourceStores): StoredR
     strategyOptions: { returnsDeletedObject: true, generation: ({ spec }) => ({ ...(spec as object), nodeName: '' }) },
     selectableFieldNames: [
       'spec.nodeName',
+      // The name of the field in the first releases.
+      'spec.host',
       'spec.hostNetwork',
       'spec.restartPolicy',
       'spec.schedulerName',
@@ -40,6 +42,7 @@ export function podResource(names: VendorNames, stores: ResourceStores): StoredR
     ],
     selectableFields: ({ spec, status }) => ({
       'spec.nodeName': spec.nodeName ?? '',
+      'spec.host': spec.nodeName ?? '',
       'spec.hostNetwork': String(spec.hostNetwork === true),
       'spec.restartPolicy': spec.restartPolicy ?? '',
       'spec.schedulerName': spec.schedulerName ?? '',

@@ -77,6 +77,7 @@ describe('pod creation', () => {
   it('shows fields to select by', () => {
     assert.deepEqual(fieldsOf(definition, create({ nodeName: 'n', serviceAccountName: 's' })), {
       'spec.nodeName': 'n',
+      'spec.host': 'n',
       'spec.hostNetwork': 'false',
       'spec.restartPolicy': 'Always',
       'spec.schedulerName': 'default-scheduler',

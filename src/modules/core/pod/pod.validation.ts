@@ -6,8 +6,13 @@ import type { Container } from '../../../objects/apis/core/v1/container.types.js
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import { type PodSpec, podSpec } from '../../../objects/apis/core/v1/pod-spec.types.js';
 import type { PodValidationOptions } from '../../../objects/apis/core/v1/validation/common.validation.js';
+import { validateInitRestarts } from '../../../objects/apis/core/v1/validation/container-restart.validation.js';
 import { validateHugePages } from '../../../objects/apis/core/v1/validation/huge-pages.validation.js';
-import { validatePodSpec } from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
+import {
+  validatePlainAddresses,
+  validatePodSpec,
+} from '../../../objects/apis/core/v1/validation/pod-spec.validation.js';
+import { validateMergedKeys } from '../../../objects/apis/core/v1/validation/scheduling.validation.js';
 import { validateAppArmorAnnotations } from './app-armor.js';
 import { keepPlacement } from './gated-placement.js';
 
@@ -20,6 +25,9 @@ export function validatePod(pod: Pod, options: PodValidationOptions): FieldError
   const errors = validateAnnotations(pod, options);
   errors.push(...validateAppArmorAnnotations(pod, options.names));
   errors.push(...validatePodSpec(pod.spec, specPath, options), ...validateHugePages(pod.spec, specPath));
+  for (const check of [validateInitRestarts, validateMergedKeys, validatePlainAddresses]) {
+    errors.push(...check(pod.spec, specPath));
+  }
   if (pod.spec.nodeName && (pod.spec.schedulingGates ?? []).length > 0) {
     const detail = 'cannot be set until all schedulingGates have been cleared';
     errors.push(forbidden(specPath.child('nodeName'), detail));

@@ -11,7 +11,6 @@ import { validateLabels } from '../../../base/machinery/label-rules.js';
 import { isDns1123Subdomain, isPortNumber, isQualifiedName } from '../../../base/machinery/names.js';
 import type { Service } from '../../../objects/apis/core/v1/service.types.js';
 import {
-  validateIp,
   validateNonSpecialIp,
   validatePlainIp,
 } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
@@ -44,6 +43,7 @@ export function validateService(
   object: Service,
   families: readonly IpFamilyName[],
   knownRanges: readonly string[] = [],
+  knownIPs?: readonly string[],
 ): FieldError[] {
   // Addresses are validated first: if they have errors, only those are reported.
   const addressErrors = needsClusterIp(object) ? validateAddresses(object, undefined, families) : [];
@@ -60,7 +60,7 @@ export function validateService(
   validateClusterIps(object, errors);
   spec.externalIPs?.forEach((ip, i) => {
     const path = specPath.child('externalIPs').index(i);
-    const broken = validateIp(ip, path);
+    const broken = validatePlainIp(ip, path, knownIPs ?? []);
     errors.push(...(broken.length > 0 ? broken : validateNonSpecialIp(ip, path)));
   });
   if (!types.includes(spec.type ?? '')) errors.push(notSupported(specPath.child('type'), spec.type, types));
@@ -201,7 +201,7 @@ export function validateServiceUpdate(object: Service, old: Service, families: r
     const path = specPath.child('healthCheckNodePort');
     errors.push(forbidden(path, 'field is immutable'));
   }
-  errors.push(...validateService(object, families, old.spec.loadBalancerSourceRanges));
+  errors.push(...validateService(object, families, old.spec.loadBalancerSourceRanges, old.spec.externalIPs));
   return errors;
 }
 

@@ -20,6 +20,7 @@ import {
   badIp,
   ipProblem,
   validateNonSpecialIp,
+  validatePlainIp,
 } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import type { Endpoint, EndpointPort, EndpointSlice } from '../../../objects/apis/discovery/v1/endpoint-slice.types.js';
 import { canonicalIp } from '../../../objects/apis/networking/v1/validation/ip-network.js';
@@ -153,6 +154,8 @@ function addressErrors(address: string, addressType: string, list: FieldPath, i:
   if (addressType !== 'IPv4' && addressType !== 'IPv6') return [];
   const problem = ipProblem(address);
   if (problem !== undefined || address.includes('%')) return [invalid(path, address, problem ?? badIp)];
+  const mapped = validatePlainIp(address, path, []);
+  if (mapped.length > 0) return mapped;
   const errors: FieldError[] = [];
   if (isIPv4(address) !== (addressType === 'IPv4')) {
     errors.push(invalid(list, address, `must be an ${addressType} address`));

@@ -52,6 +52,7 @@ export function eventResource(names: VendorNames): ResourceDefinition {
     ...shared,
     group: groupName('events', names),
     storedAs: { group: '', resource: 'events' },
+    strategyOptions: { ...shared.strategyOptions, plainFinalizers: false },
     versions: [
       { version: 'v1', type: event, ...conversion },
       {

@@ -95,8 +95,8 @@ function validateParameters(parameters: IngressClassParametersReference, errors:
   }
   const namespacePath = parametersPath.child('namespace');
   if (scope === 'Namespace') {
-    if ((namespace ?? '') === '') errors.push(required(namespacePath, "`parameters.scope` is set to 'Namespace'"));
-    else for (const m of isDns1123Label(namespace as string)) errors.push(invalid(namespacePath, namespace, m));
+    if (namespace === undefined) errors.push(required(namespacePath, "`parameters.scope` is set to 'Namespace'"));
+    else for (const m of isDns1123Label(namespace)) errors.push(invalid(namespacePath, namespace, m));
   } else if (namespace !== undefined) {
     errors.push(forbidden(namespacePath, "`parameters.scope` is set to 'Cluster'"));
   }

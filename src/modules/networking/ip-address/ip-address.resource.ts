@@ -5,7 +5,7 @@ import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import { ipProblem } from '../../../objects/apis/core/v1/validation/ip-address.validation.js';
 import { type IPAddress, ipAddress } from '../../../objects/apis/networking/v1/service-cidr.types.js';
 import { canonicalIp } from '../../../objects/apis/networking/v1/validation/ip-network.js';
-import { nameColumn } from '../../../objects/registry/definition/default-columns.js';
+import { ageColumn, nameColumn } from '../../../objects/registry/definition/default-columns.js';
 import {
   defineResource,
   type ResourceDefinition,
@@ -19,6 +19,8 @@ const parentPath = FieldPath.of('spec', 'parentRef');
 const columns: readonly TableColumn<IPAddress>[] = [
   nameColumn,
   { name: 'ParentRef', type: 'string', description: 'Object that uses the address.', cell: parentCell },
+  // Programs know rows with a cell more than there are columns.
+  { ...ageColumn, isUndeclared: true },
 ];
 
 /** `ipaddresses`: addresses in use, named after the address. */

@@ -81,7 +81,7 @@ function validateServiceCidr(object: ServiceCIDR): FieldError[] {
   const errors: FieldError[] = [];
   const networks = cidrs.map(parseIpNetwork);
   for (const [i, cidr] of cidrs.entries()) errors.push(...validateCidr(cidr, cidrsPath.index(i), true));
-  if (networks.length === maxCidrs && networks[0]?.family === networks[1]?.family) {
+  if (networks.length === maxCidrs && networks[0] !== undefined && networks[0].family === networks[1]?.family) {
     const detail = 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64';
     errors.push(invalid(cidrsPath, cidrs, detail));
   }

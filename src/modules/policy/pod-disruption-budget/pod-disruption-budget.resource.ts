@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
+import { isPathSegmentName } from '../../../base/machinery/names.js';
 import { groupName, type VendorNames } from '../../../base/machinery/vendor.js';
 import {
   type PodDisruptionBudget,
@@ -51,6 +52,7 @@ export function podDisruptionBudgetResource(names: VendorNames): ResourceDefinit
     versions: [{ version: 'v1', type: podDisruptionBudget }, betaVersion(names)],
     strategyOptions: { generation: 'spec', allowUnconditionalUpdate: false, plainFinalizers: true },
     strategy: {
+      validateName: isPathSegmentName,
       prepareForCreate: (_context, object) => {
         object.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
       },

@@ -59,6 +59,9 @@ export function resourceSliceResource(names: VendorNames, clock: Clock): Resourc
           : [`spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`],
     },
     selectableFieldNames: ['spec.nodeName', 'spec.driver', 'spec.pool.name'],
+    hidesNamespace: true,
+    unselectable: (field) =>
+      `field label not supported for ${groupName('resource', names)}/v1, Kind=ResourceSlice: ${field}`,
     selectableFields: ({ spec }) => ({
       'spec.nodeName': spec.nodeName ?? '',
       'spec.driver': spec.driver,

@@ -5,9 +5,9 @@ import { turnFor } from '../../../base/machinery/pieces-in-turn.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import {
   alreadyExistsError,
-  badRequestError,
   generateNameConflictError,
   StatusError,
+  unreasonedError,
 } from '../../../base/machinery/status-error.js';
 import type { StoredObject } from '../../../storage/storage.interface.js';
 import { StorageError } from '../../../storage/storage-error.js';
@@ -57,7 +57,7 @@ async function createNamed(
   // number is not a version and is dropped, as in the reference: test suites of clients send it.
   const { resourceVersion } = object.metadata;
   if (namesVersion(resourceVersion) && /^\d+$/.test(resourceVersion) && !options.dryRun) {
-    throw badRequestError('resourceVersion should not be set on objects to be created');
+    throw unreasonedError('resourceVersion should not be set on objects to be created');
   }
   delete object.metadata.resourceVersion;
   const { strategy } = dependencies.definition;

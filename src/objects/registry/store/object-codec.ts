@@ -6,7 +6,7 @@ import { endOfValue } from '../../../base/machinery/json/skim.js';
 import { needsExactParsing, toStoredText } from '../../../base/machinery/json/stored-text.js';
 import { largeBytes } from '../../../base/machinery/large-work.js';
 import { DecodeError, decode, type KindType } from '../../../base/machinery/schema/index.js';
-import { StatusError } from '../../../base/machinery/status-error.js';
+import { badRequestError, StatusError, unreasonedError } from '../../../base/machinery/status-error.js';
 import { ValueFormatError } from '../../../base/machinery/values/value-format-error.js';
 import type { StoredObject } from '../../../storage/storage.interface.js';
 import { isStoredKind, remoteConversionOf, storageOf } from '../resource-definition.js';
@@ -289,7 +289,8 @@ function isZero(text: string): boolean {
 }
 
 /**
- * Parses a client's resourceVersion; 400 for a string that is not a version. Returns undefined for an empty string and
+ * Parses a client's resourceVersion; for a string that is not a version, 400 in a list, otherwise a 500 without a
+ * reason. Returns undefined for an empty string and
  * zero.
  *
  * @param place the beginning of the message of the 400
@@ -300,7 +301,8 @@ export function parseResourceVersion(text: string | undefined, place = versionPa
     const fault = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
     const quoted = JSON.stringify(text.slice(0, 64));
     const shown = place.replace('%', () => quoted);
-    throw new StatusError('BadRequest', `${shown}strconv.ParseUint: parsing ${quoted}: ${fault}`);
+    const message = `${shown}strconv.ParseUint: parsing ${quoted}: ${fault}`;
+    throw place === listVersionParameter ? badRequestError(message) : unreasonedError(message);
   }
   return BigInt(text);
 }

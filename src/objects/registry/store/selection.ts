@@ -56,8 +56,11 @@ export function parseSelection(resource: ServedResource, query: URLSearchParams)
   }
   const { selectableFieldNames: ownFields } = definition;
   for (const { field } of fields.requirements) {
-    if (metadataFields.includes(field) || ownFields?.includes(field) === true) continue;
-    if (ownFields !== undefined) throw badRequestError(`field label not supported: ${field}`);
+    const isHidden = definition.hidesNamespace === true && field === 'metadata.namespace';
+    if ((metadataFields.includes(field) && !isHidden) || ownFields?.includes(field) === true) continue;
+    if (ownFields !== undefined) {
+      throw badRequestError(definition.unselectable?.(field) ?? `field label not supported: ${field}`);
+    }
     const known = metadataFields.map((f) => JSON.stringify(f)).join(', ');
     throw badRequestError(`${JSON.stringify(field)} is not a known field selector: only ${known}`);
   }

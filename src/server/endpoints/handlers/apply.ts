@@ -1,5 +1,7 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { FieldPath, required } from '../../../base/machinery/field-error.js';
+import { formatApiVersion } from '../../../base/machinery/group-version.js';
+import { checkApplied } from '../../../base/machinery/managed-fields/index.js';
 import { badRequestError, invalidError, notFoundError } from '../../../base/machinery/status-error.js';
 import type { ViewSubresource } from '../../../objects/registry/subresource-definition.js';
 import { negotiateObject } from '../negotiation/answer-form.js';
@@ -46,6 +48,7 @@ async function appliedView(
 ): Promise<ApiObject> {
   const { request, options } = write;
   const { resource, store, namespace, name } = request;
+  checkApplied(write.type, config, formatApiVersion(write.kind), false);
   if (live === undefined) throw notFoundError(store.groupResource, name);
   const shown = live.shown as ApiObject;
   const fields = (part: unknown) => (part ?? {}) as Readonly<Record<string, unknown>>;
@@ -79,8 +82,9 @@ function parseConfig(
   const fault = format === 'yaml' ? 'error decoding patch' : 'error decoding CBOR';
   let config: unknown;
   try {
-    // An empty body has no kind, which is the error to report.
+    // An empty body, as null, has no kind, which is the error to report.
     config = body.length === 0 ? {} : parseApplyBody(request.context, body, format, options.fieldValidation);
+    if (format === 'yaml') config ??= {};
   } catch (error) {
     if (error instanceof SyntaxError) {
       throw badRequestError(`${format === 'yaml' ? 'error encoding patch' : fault}: ${error.message}`, error);

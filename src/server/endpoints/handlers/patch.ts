@@ -52,6 +52,7 @@ interface Patch {
   readonly shown: (live: ApiObject, patched: unknown) => string;
   /** Fields that the text of the patch has twice, and unknown members of JSON patch operations. */
   readonly faults: readonly string[];
+  readonly isStrategic?: boolean;
 }
 
 /** The format of the body of a server-side apply; undefined for other patches. JSON is valid YAML. */
@@ -116,6 +117,7 @@ function parsePatch(write: WritePipeline, type: PatchType, body: Buffer): Patch 
       apply: (live) => withTypeOf(live, applyStrategicMergePatch(schema, live, fields) as object),
       shown: () => goPrint(fields),
       faults: parsed.faults,
+      isStrategic: true,
     };
   }
   return {
@@ -208,12 +210,7 @@ export async function handlePatch(request: ResourceRequest): Promise<void> {
     if (live === undefined) throw notFoundError(request.store.groupResource, request.name);
     const shown = live.shown as ApiObject;
     const patched = patch.apply(shown);
-    const origin = {
-      shown: () => patch.shown(shown, patched),
-      faults: patch.faults,
-      isStrategic: type === 'strategic',
-    };
-    return write.decodePatched(patched, origin);
+    return write.decodePatched(patched, { ...patch, shown: () => patch.shown(shown, patched) });
   });
   await sendObject(request, outcome.created ? 201 : 200, outcome, accepted);
 }

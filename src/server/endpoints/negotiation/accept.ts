@@ -192,6 +192,8 @@ export class AcceptNegotiator {
       const as = clause.parameters.get('as');
       if (as === undefined) {
         if (mediaType === 'protobuf' && !hasProtobuf) continue;
+        // Without a form to convert to, a group or version names one that nobody knows.
+        if (clause.parameters.has('g') || clause.parameters.has('v')) continue;
         return { mediaType, contentType, pretty };
       }
       const version = clause.parameters.get('v');

@@ -12,6 +12,7 @@ import {
   faultsInOrder,
   findDuplicateKeys,
   type KindType,
+  unmarshalDetail,
 } from '../../../base/machinery/schema/index.js';
 import { badRequestError, invalidError, unsupportedMediaTypeError } from '../../../base/machinery/status-error.js';
 import { oversizedMetadata } from '../../../objects/registry/metadata/validate-metadata.js';
@@ -30,13 +31,12 @@ import { addDuplicates, type DuplicateFields, noDuplicates } from './duplicates.
 import { OtherVersionError } from './other-version-error.js';
 import { parseYaml } from './parse-yaml.js';
 import { decodeProtobufObject } from './protobuf-request.js';
-import { unmarshalDetail } from './unmarshal-error.js';
 
 /** The treatment of unknown and duplicate fields in a body (specification 4.2, `fieldValidation`). */
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
 
 /** The upstream type that every body is first decoded into. */
-const identityType =
+export const identityType =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 /** Formats that can be parsed without knowing the kind. */
@@ -149,8 +149,21 @@ export function decodeBody(
         : `json parse error: ${unfitJson(input, identityType)}`;
     throw unrecognizedError(expected.kind, `couldn't get version/kind; ${fault}`, body);
   }
+  const unfit = unfitIdentity(input);
+  if (unfit !== undefined && type.custom === undefined) {
+    throw unrecognizedError(expected.kind, `couldn't get version/kind; json parse error: ${unfit}`, body);
+  }
   const text = format === 'json' ? body : undefined;
   return decodeValue(context, { type, kind: expected }, input ?? {}, fieldValidation, { duplicates, json: text });
+}
+
+/** What is wrong with a kind or apiVersion that is no text, whichever comes first. */
+function unfitIdentity(input: unknown): string | undefined {
+  for (const [name, value] of Object.entries(input ?? {})) {
+    if ((name !== 'kind' && name !== 'apiVersion') || value === null || typeof value === 'string') continue;
+    return unfitJson(value, 'string').replace('Go value', `Go struct field .${name}`);
+  }
+  return undefined;
 }
 
 /**

@@ -2,11 +2,10 @@ import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { FieldPath, invalid } from '../../../base/machinery/field-error.js';
 import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import { addWarning, type RequestContext } from '../../../base/machinery/request-context.js';
-import type { KindType } from '../../../base/machinery/schema/index.js';
+import { DecodeError, type KindType, restoreDetail } from '../../../base/machinery/schema/index.js';
 import { invalidError, StatusError } from '../../../base/machinery/status-error.js';
 import { decodeValue, type FieldValidation, strictError } from './decode-body.js';
 import { OtherVersionError } from './other-version-error.js';
-import { restoreDetail } from './unmarshal-error.js';
 
 /** The patch that produced an object to decode. */
 export interface PatchOrigin {
@@ -14,8 +13,8 @@ export interface PatchOrigin {
   readonly shown: () => string;
   /** Faults of the patch itself, which are treated like unknown fields. */
   readonly faults: readonly string[];
-  /** Whether it is a strategic merge patch, whose faults have further words. */
-  readonly isStrategic: boolean;
+  /** Whether the result was not a text in between, which messages about its values show. */
+  readonly isStrategic?: boolean;
 }
 
 /** The beginning of error messages about bodies. The message about a patch shows the value instead. */
@@ -54,7 +53,10 @@ export function decodePatched(
     if (error instanceof OtherVersionError && type.custom !== undefined && origin !== undefined) {
       throw otherVersion(expected, patched as Patched);
     }
-    if (error instanceof StatusError && error.code === 400) throw refuse(error.message, error);
+    if (error instanceof StatusError && error.code === 400) {
+      const isRestored = origin?.isStrategic === true && error.cause instanceof DecodeError;
+      throw refuse(isRestored ? restoreDetail(type, error.cause as DecodeError) : error.message, error);
+    }
     throw error;
   }
   if (fieldValidation === 'Strict' && faults.length > 0) throw refuse(strictPrefix);
@@ -79,10 +81,8 @@ function refusedApply(expected: GroupVersionKind, patched: unknown, detail: stri
 }
 
 /** The 422 in the form that clients know: it names no object, and shows the value that could not be decoded. */
-function refusedPatch(origin: PatchOrigin, fieldValidation: FieldValidation, detail: string): StatusError {
-  const { shown, faults, isStrategic } = origin;
-  const fault = detail.replace(bodyPrefix, '');
-  let reason = isStrategic ? restoreDetail(fault) : fault;
+function refusedPatch({ shown, faults }: PatchOrigin, fieldValidation: FieldValidation, detail: string): StatusError {
+  let reason = detail.replace(bodyPrefix, '');
   if (fieldValidation === 'Strict' && faults.length > 0 && reason.startsWith(strictPrefix)) {
     const others = reason.slice(strictPrefix.length);
     reason = strictError(others === '' ? faults : [...faults, others]);

@@ -8,7 +8,7 @@ import type { EndpointServices } from '../endpoint-services.js';
 import { isTrue } from '../request-info/request-info.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { unfitJson, unknownKind } from './body-errors.js';
-import { bodyFormat, parseBody } from './decode-body.js';
+import { bodyFormat, identityType, parseBody } from './decode-body.js';
 import { decodeProtobufOptions } from './protobuf-request.js';
 import { parseQueryNumber } from './query-number.js';
 import { dryRunOf } from './write-options.js';
@@ -31,7 +31,7 @@ interface RawDeleteOptions {
  * Either can request a dry run, so nobody who requested one loses an object. Throws a 400 for an unreadable body and a
  * 422 for values that are not allowed.
  */
-export function parseDeleteOptions({ services, context }: ResourceRequest, body: Buffer): DeleteOptions {
+export function parseDeleteOptions({ services, context, verb }: ResourceRequest, body: Buffer): DeleteOptions {
   const raw = body.length > 0 ? fromBody(services, body, context.contentType) : undefined;
   if (raw !== undefined) context.audit?.requested(raw);
   const written = raw === undefined ? {} : checkTypes(raw);
@@ -44,7 +44,8 @@ export function parseDeleteOptions({ services, context }: ResourceRequest, body:
       propagationPolicy: saysPolicy ? written.propagationPolicy : asked.propagationPolicy,
       orphanDependents: saysPolicy ? written.orphanDependents : asked.orphanDependents,
       gracePeriodSeconds: written.gracePeriodSeconds ?? asked.gracePeriodSeconds,
-      preconditions: written.preconditions,
+      // The version in the query of a delete of a collection is one of lists.
+      preconditions: written.preconditions ?? (verb === 'delete' ? asked.preconditions : undefined),
       [unsafe]: written[unsafe] ?? asked[unsafe],
     },
     services.names,
@@ -56,7 +57,7 @@ function checkTypes(raw: RawDeleteOptions): WrittenDeleteOptions {
   return {
     [unsafe]: optionalBoolean(raw[unsafe], unsafe),
     dryRun: stringList(raw.dryRun, 'dryRun'),
-    propagationPolicy: optionalString(raw.propagationPolicy, 'propagationPolicy'),
+    propagationPolicy: optionalString(raw.propagationPolicy, 'propagationPolicy', 'v1.DeletionPropagation'),
     orphanDependents: optionalBoolean(raw.orphanDependents, 'orphanDependents'),
     gracePeriodSeconds: optionalInteger(raw.gracePeriodSeconds, 'gracePeriodSeconds'),
     preconditions: parsePreconditions(raw.preconditions),
@@ -75,7 +76,7 @@ function fromBody(services: EndpointServices, body: Buffer, contentType: string 
   }
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value))
-    throw badRequestError('the body of a delete must be an object');
+    throw badRequestError(`couldn't get version/kind; json parse error: ${unfitJson(value, identityType)}`);
   const raw = value as RawDeleteOptions;
   const kind = identityText(raw, 'kind');
   const apiVersion = identityText(raw, 'apiVersion');
@@ -95,7 +96,9 @@ function identityText(raw: RawDeleteOptions, name: 'kind' | 'apiVersion'): strin
 
 function fromQuery(query: URLSearchParams): WrittenDeleteOptions {
   const orphan = query.get('orphanDependents');
+  const [uid, resourceVersion] = [query.get('uid') || undefined, query.get('resourceVersion') || undefined];
   return {
+    preconditions: uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion },
     dryRun: dryRunOf(query),
     gracePeriodSeconds: parseQueryNumber(query.get('gracePeriodSeconds')),
     propagationPolicy: query.get('propagationPolicy') ?? undefined,
@@ -123,9 +126,9 @@ function wrongType(value: unknown, field: string, wanted: string): StatusError {
   );
 }
 
-function optionalString(value: unknown, field: string): string | undefined {
+function optionalString(value: unknown, field: string, type = 'string'): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw wrongType(value, field, 'string');
+  if (typeof value !== 'string') throw wrongType(value, field, type);
   return value;
 }
 
@@ -144,8 +147,8 @@ function optionalInteger(value: unknown, field: string): number | bigint | undef
 
 function stringList(value: unknown, field: string): string[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value) || value.some((v) => typeof v !== 'string')) {
-    throw badRequestError(`${field}: must be a list of strings`);
-  }
+  if (!Array.isArray(value)) throw wrongType(value, field, '[]string');
+  const other = value.find((item) => typeof item !== 'string');
+  if (other !== undefined) throw wrongType(other, field, 'string');
   return value as string[];
 }

@@ -1,8 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { type ScalarTag, stringify, type Tags } from 'yaml';
 import type { ApiObject } from '../../../base/machinery/api-object.js';
-import { ExactNumber } from '../../../base/machinery/json/exact-numbers.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
 import type { KindType } from '../../../base/machinery/schema/index.js';
 import { defaultColumns } from '../../../objects/registry/definition/default-columns.js';
@@ -26,6 +24,7 @@ import { cborBody, cborShape } from './cbor-answer.js';
 import { compress, compressionThresholdBytes, wantsGzip, writePieces } from './compression.js';
 import { protobufBody, type TypedValue } from './protobuf-answer.js';
 import { includeObjectOf, partialMetadata, tableOf, viewTable } from './transform.js';
+import { yamlText } from './yaml-text.js';
 
 /** The destination of a response. */
 export interface Recipient {
@@ -146,33 +145,13 @@ export function sendValue(to: Recipient, code: number, value: unknown, accepted:
   sendBytes(to, code, accepted.contentType, encodeValue(value, accepted, type, pretty));
 }
 
-/** A tag for numbers that keep their original spelling; the library handles bigints itself. */
-const exactNumberTag: ScalarTag = {
-  tag: 'tag:yaml.org,2002:float',
-  default: true,
-  identify: (value) => value instanceof ExactNumber,
-  resolve: (text) => text,
-  stringify: ({ value }) => String(value),
-};
-
-/** Members are sorted, and texts that readers of older YAML would take for other values are quoted. */
-const yamlOptions = {
-  lineWidth: 0,
-  schema: 'yaml-1.1',
-  sortMapEntries: true,
-  indentSeq: false,
-  // Parts that a value has twice are written twice: an alias may otherwise come before its anchor.
-  aliasDuplicateObjects: false,
-  customTags: (tags: Tags) => [...tags, exactNumberTag],
-};
-
 /** Encodes a plain value in the accepted form. */
 export function encodeValue(value: unknown, accepted: AcceptedType, type: KindType, pretty: boolean): Buffer {
   switch (accepted.mediaType) {
     case 'json':
       return Buffer.from(pretty ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
     case 'yaml':
-      return Buffer.from(stringify(value, yamlOptions));
+      return Buffer.from(yamlText(value));
     case 'protobuf':
       return protobufBody(type, value as TypedValue);
     case 'cbor':

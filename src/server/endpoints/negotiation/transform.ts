@@ -89,13 +89,15 @@ function tableDocument(
     apiVersion: `meta.${names.suffix}/${version}`,
     metadata,
     columnDefinitions:
-      columns?.map(({ name, type, format, description, priority }) => ({
-        name,
-        type,
-        format: format ?? '',
-        description: description ?? '',
-        priority: priority ?? 0,
-      })) ?? null,
+      columns
+        ?.filter(({ isUndeclared }) => isUndeclared !== true)
+        .map(({ name, type, format, description, priority }) => ({
+          name,
+          type,
+          format: format ?? '',
+          description: description ?? '',
+          priority: priority ?? 0,
+        })) ?? null,
     rows,
   };
 }

@@ -7,7 +7,7 @@ import type { ReadNode } from '../../node-agents/read-node.js';
 import type { ReadPod } from '../node-agents/read-objects.js';
 import type { ResourceRequest } from '../resource-request.js';
 import { type ProxyName, parseProxyName, portNumber } from './proxy-name.js';
-import { findEndpoint } from './service-endpoint.js';
+import { findEndpoint, withoutEndpoints } from './service-endpoint.js';
 
 /** The destination of a proxied request. */
 export interface ProxyTarget {
@@ -25,10 +25,18 @@ export async function findProxyTarget(request: ResourceRequest, denied: DeniedAd
   const { resource, name } = request;
   const { singular } = resource.definition;
   const asked = parseProxyName(singular, name);
-  const { json, uid } = await request.store.get(request.namespace, asked.name);
+  const { json, uid } = await request.store.get(request.namespace, asked.name).catch((error: unknown) => {
+    throw isWithoutEndpoints(error, singular, asked) ? withoutEndpoints(asked.name) : error;
+  });
   const object = parseText(resource, json);
   const found = await targetOf(request, singular, asked, object, denied);
   return { isEncrypted: asked.scheme === 'https', isAgent: false, ...found, name: asked.name, uid };
+}
+
+/** Whether a service is missing of which only the endpoints were to be looked up, which takes no service. */
+function isWithoutEndpoints(error: unknown, singular: string, { port }: ProxyName): boolean {
+  const isMissing = error instanceof StatusError && error.reason === 'NotFound';
+  return isMissing && singular === 'service' && portNumber(port) === undefined;
 }
 
 async function targetOf(

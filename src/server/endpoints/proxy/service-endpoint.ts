@@ -49,7 +49,12 @@ export async function findEndpoint(
   for (const { ip, port, pod } of candidates.slice(0, maxAttempts)) {
     if (await hasAddress(request, pod, ip)) return { host: ip, port };
   }
-  throw remoteUnavailableError(`no endpoints available for service ${JSON.stringify(asked.name)}`);
+  throw withoutEndpoints(asked.name);
+}
+
+/** The 503 for a service that has no ready endpoint. */
+export function withoutEndpoints(service: string): StatusError {
+  return remoteUnavailableError(`no endpoints available for service ${JSON.stringify(service)}`);
 }
 
 /** Endpoints have only the names of the service's ports; a number is looked up in the service. */

@@ -1,5 +1,6 @@
 import type { ApiObject } from '../../../base/machinery/api-object.js';
 import { formatTime } from '../../../base/machinery/clock.js';
+import { formatApiVersion, type GroupVersionKind } from '../../../base/machinery/group-version.js';
 import { cloneJson } from '../../../base/machinery/json/exact-numbers.js';
 import { applyPatch, conflictsError, updateManagedFields } from '../../../base/machinery/managed-fields/index.js';
 import type { RequestContext } from '../../../base/machinery/request-context.js';
@@ -13,6 +14,8 @@ import type { ResourceRequest } from '../resource-request.js';
 
 /** The parts of the written request that determine the owners of fields. */
 type WrittenPath = Pick<ResourceRequest, 'services' | 'resource' | 'subresource'> & {
+  /** The kind of the body, where that matters. */
+  readonly kind?: GroupVersionKind;
   readonly context: Pick<RequestContext, 'signal'>;
 };
 
@@ -64,13 +67,18 @@ export async function mergeApplied(
   live: ApiObject | undefined,
   config: Readonly<Record<string, unknown>>,
 ): Promise<unknown> {
-  const { services, resource, subresource } = path;
+  const { services, resource, subresource, kind } = path;
+  const unowned =
+    subresource?.type === 'view' && kind !== undefined
+      ? { apiVersion: formatApiVersion(kind), subresource: subresource.name, path: '.spec.replicas' }
+      : undefined;
   const merged = (versions: VersionViews) =>
     applyPatch(resource.served.type, live, config, {
       manager: fieldManager,
       apiVersion: resource.apiVersion,
       time: formatTime(services.clock.now()),
       force,
+      unowned,
       lastAppliedAnnotation: services.names.lastAppliedAnnotation,
       versions,
       ...(subresource === undefined ? {} : { subresource: subresource.name }),

@@ -44,6 +44,7 @@ class PortWarnings {
     const warnings: string[] = [];
     ports.forEach((port, i) => {
       const path = `${container}.ports[${i}]`;
+      if (port.hostIP && !port.hostPort) warnings.push(`${path}: hostIP set without hostPort: ${portText(port)}`);
       for (const other of this.earlier) {
         const relation = relationOf(port, other.port);
         if (relation !== undefined) warnings.push(`${path}: ${relation} port definition with ${other.path}`);
@@ -57,6 +58,11 @@ class PortWarnings {
     });
     return warnings;
   }
+}
+
+/** A port as programs know it from warnings. */
+function portText({ name = '', hostPort = 0, containerPort, protocol, hostIP = '' }: ContainerPort): string {
+  return `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
 }
 
 /** How two definitions of one port of a pod conflict, if they do. */

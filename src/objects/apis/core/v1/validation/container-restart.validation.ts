@@ -2,11 +2,13 @@ import {
   duplicate,
   type FieldError,
   type FieldPath,
+  invalid,
   notSupported,
   required,
   tooMany,
 } from '../../../../../base/machinery/field-error.js';
 import type { Container } from '../container.types.js';
+import type { PodSpec } from '../pod-spec.types.js';
 import { checkOneOf } from './common.validation.js';
 
 const maxRules = 20;
@@ -55,4 +57,19 @@ export function validateResizePolicy({ resizePolicy = [] }: Container, path: Fie
     if (restartPolicy === '') errors.push(required(path));
     else checkOneOf(restartPolicy, ['NotRequired', 'RestartContainer'], path, errors);
   });
+}
+
+/**
+ * Checks that no init container of a new pod or template restarts when its resources change, unless it is a sidecar. Not
+ * meant for pods that were stored before this rule.
+ */
+export function validateInitRestarts({ initContainers = [] }: PodSpec, path: FieldPath): FieldError[] {
+  return initContainers.flatMap(({ restartPolicy: life, resizePolicy = [] }, i) =>
+    resizePolicy.flatMap(({ restartPolicy }, j) => {
+      if (life === 'Always' || restartPolicy !== 'RestartContainer') return [];
+      const at = path.child('initContainers').index(i).child('resizePolicy').index(j).child('restartPolicy');
+      const detail = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+      return [invalid(at, restartPolicy, detail)];
+    }),
+  );
 }

@@ -35,8 +35,12 @@ export function ipProblem(text: string): string | undefined {
  * octal.
  */
 function hasLeadingZeros(text: string): boolean {
-  const plain = text.replaceAll(/\b0+(?=\d)/g, '');
+  const plain = withoutLeadingZeros(text);
   return plain !== text && ipFamily(plain) === 'ipv4';
+}
+
+function withoutLeadingZeros(text: string): string {
+  return text.replaceAll(/\b0+(?=\d)/g, '');
 }
 
 /** Whether an address is an IPv4 one in the form of an IPv6 one. */
@@ -47,7 +51,7 @@ function isMappedIp(text: string): boolean {
 
 /** Validates an address that receives traffic. Addresses with a special meaning, such as loopback, are refused. */
 export function validateNonSpecialIp(text: string, path: FieldPath): FieldError[] {
-  const ip = canonicalIp(text);
+  const ip = canonicalIp(hasLeadingZeros(text) ? withoutLeadingZeros(text) : text);
   if (ip === undefined) return [invalid(path, text, 'must be a valid IP address')];
   // An IPv4-mapped IPv6 address counts as its IPv4 address.
   const plain = /^::ffff:\d+\.\d+\.\d+\.\d+$/.test(ip) ? ip.slice(7) : ip;

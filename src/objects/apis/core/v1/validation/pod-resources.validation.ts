@@ -7,7 +7,6 @@ import {
   notSupported,
   required,
 } from '../../../../../base/machinery/field-error.js';
-import { isQualifiedName } from '../../../../../base/machinery/names.js';
 import { compareQuantities } from '../../../../../base/machinery/values/quantity.js';
 import type { VendorNames } from '../../../../../base/machinery/vendor.js';
 import { isPodLevelResource, limitsOfContainers, requestsOfContainers } from '../pod-level-resources.js';
@@ -18,21 +17,16 @@ import { checkResourceName, isHugePages, validateResourceRequirements } from './
 export function validatePodResources(spec: PodSpec, path: FieldPath, names: VendorNames, errors: FieldError[]): void {
   const { resources } = spec;
   if (resources === undefined) return;
-  const { limits = {}, requests = {}, claims = [] } = resources;
+  const { claims = [] } = resources;
   if (claims.length > 0) {
     errors.push(forbidden(path.child('claims'), 'claims may not be set for Resources at pod-level'));
   }
-  // Any resource name is valid here; which resources a pod can have is checked below.
-  validateResourceRequirements(resources, path, names, errors, (name, at, _names, found) =>
-    checkResourceName(name, at, found),
-  );
-  for (const [field, list] of Object.entries({ limits, requests })) {
-    for (const name of Object.keys(list)) {
-      if (isPodLevelResource(name) || !/^ephemeral-storage$|[/]/.test(name)) continue;
-      if (isQualifiedName(name).length > 0) continue;
-      errors.push(notSupported(path.child(field).key(name), name, ['cpu', 'hugepages-', 'memory']));
-    }
-  }
+  validateResourceRequirements(resources, path, names, errors, (name, at, _names, found) => {
+    const before = found.length;
+    checkResourceName(name, at, found);
+    const isKnown = found.length === before;
+    if (isKnown && !isPodLevelResource(name)) found.push(notSupported(at, name, ['cpu', 'hugepages-', 'memory']));
+  });
   const known = (spec.resourceClaims ?? []).map(({ name }) => name);
   claims.forEach(({ name }, i) => {
     if (known.includes(name)) return;

@@ -23,7 +23,7 @@ import {
   validateEphemeralContainers,
   validateInitContainers,
 } from './container.validation.js';
-import { validateIp } from './ip-address.validation.js';
+import { validateIp, validatePlainIp } from './ip-address.validation.js';
 import { validateHostProcess, validatePodOs } from './pod-os.validation.js';
 import { validatePodResources } from './pod-resources.validation.js';
 import { validateResourceRequirements } from './resources.validation.js';
@@ -228,4 +228,23 @@ export function checkTemplateRestartPolicy(
 ): void {
   const policy = spec.restartPolicy ?? '';
   if (!allowed.includes(policy)) errors.push(notSupported(path.child('restartPolicy'), policy, allowed));
+}
+
+/**
+ * Checks the addresses that a new pod gives its containers: none is an IPv4 address in the form of an IPv6 one. Not meant
+ * for pods that were stored before this rule.
+ */
+export function validatePlainAddresses({ dnsConfig, hostAliases = [] }: PodSpec, path: FieldPath): FieldError[] {
+  const servers = dnsConfig?.nameservers ?? [];
+  const isAddress = (ip: string) => validateIp(ip, path).length === 0;
+  return [
+    ...servers.flatMap((ip, i) => {
+      const at = path.child('dnsConfig').child('nameservers').index(i);
+      return isAddress(ip) ? validatePlainIp(ip, at, []) : [];
+    }),
+    ...hostAliases.flatMap(({ ip }, i) => {
+      const at = path.child('hostAliases').index(i).child('ip');
+      return isAddress(ip) ? validatePlainIp(ip, at, []) : [];
+    }),
+  ];
 }

@@ -87,6 +87,14 @@ export function checkResourceName(name: string, path: FieldPath, errors: FieldEr
   }
 }
 
+/** Validates the name of a resource that a container can request, where it has no domain. */
+export function checkPlainContainerResource(name: string, path: FieldPath, errors: FieldError[]): void {
+  checkResourceName(name, path, errors);
+  if (!name.includes('/') && !containerResources.has(name) && !isHugePages(name)) {
+    errors.push(invalid(path, name, 'must be a standard resource for containers'));
+  }
+}
+
 /** Validates the name of a resource that a container can request. */
 export function checkContainerResourceName(
   name: string,
@@ -94,12 +102,9 @@ export function checkContainerResourceName(
   names: VendorNames,
   errors: FieldError[],
 ): void {
-  checkResourceName(name, path, errors);
-  if (!name.includes('/')) {
-    if (!containerResources.has(name) && !isHugePages(name)) {
-      errors.push(invalid(path, name, 'must be a standard resource for containers'));
-    }
-  } else if (!isNativeResource(name, names) && !isExtendedResource(name, names)) {
+  checkPlainContainerResource(name, path, errors);
+  if (!name.includes('/')) return;
+  if (!isNativeResource(name, names) && !isExtendedResource(name, names)) {
     errors.push(invalid(path, name, "doesn't follow extended resource name standard"));
   }
 }

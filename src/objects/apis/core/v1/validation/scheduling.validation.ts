@@ -20,6 +20,7 @@ import type {
   TopologySpreadConstraint,
 } from '../affinity.types.js';
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from '../node-selector.types.js';
+import type { PodSpec } from '../pod-spec.types.js';
 import { checkOneOf, checkText } from './common.validation.js';
 
 const requiredTerms = 'requiredDuringSchedulingIgnoredDuringExecution';
@@ -246,4 +247,23 @@ function checkMinDomains(count: number, action: string, path: FieldPath, errors:
     const detail = `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`;
     errors.push(invalid(path, count, detail));
   }
+}
+
+/**
+ * Checks the label keys of the constraints of a new pod, whose labels have been merged into the expressions of the
+ * selectors: these must not have the keys already.
+ */
+export function validateMergedKeys({ topologySpreadConstraints = [] }: PodSpec, path: FieldPath): FieldError[] {
+  return topologySpreadConstraints.flatMap(({ matchLabelKeys = [], labelSelector }, i) => {
+    const errors: FieldError[] = [];
+    const seen = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
+    for (const { key } of labelSelector?.matchExpressions ?? []) {
+      if (matchLabelKeys.includes(key) && seen.has(key)) {
+        const at = path.child('topologySpreadConstraints').index(i).index(matchLabelKeys.lastIndexOf(key));
+        errors.push(invalid(at, key, 'exists in both matchLabelKeys and labelSelector'));
+      }
+      seen.add(key);
+    }
+    return errors;
+  });
 }

@@ -76,21 +76,28 @@ const sourceNames = [
   'image',
 ] as const satisfies readonly (keyof VolumeSource)[];
 
+/** The fields that clients know for a second source, where they are others than the names of the sources. */
+const repeatedNames: Readonly<Partial<Record<(typeof sourceNames)[number], string>>> = {
+  cephfs: 'cephFS',
+  downwardAPI: 'downwarAPI',
+};
+
 function validateSource(volume: Volume, path: FieldPath, errors: FieldError[]): void {
   let hasSource = false;
   for (const name of sourceNames) {
     if (volume[name] === undefined) continue;
     const at = path.child(name);
     if (hasSource) {
-      errors.push(forbidden(at, 'may not specify more than 1 volume type'));
+      errors.push(forbidden(path.child(repeatedNames[name] ?? name), 'may not specify more than 1 volume type'));
       continue;
     }
     hasSource = true;
-    const { gcePersistentDisk: gce, awsElasticBlockStore: ebs } = volume;
+    const only: Volume = { name: volume.name, [name]: volume[name] };
+    const { gcePersistentDisk: gce, awsElasticBlockStore: ebs } = only;
     // The path reported for this source differs from the name of its field.
     if (gce !== undefined) validateDisk(gce.pdName, 'pdName', gce.partition, path.child('persistentDisk'), errors);
     else if (ebs !== undefined) validateDisk(ebs.volumeID, 'volumeID', ebs.partition, at, errors);
-    else if (!validatePodVolume(volume, at, errors)) validateStorageVolume(volume, at, errors);
+    else if (!validatePodVolume(only, at, errors)) validateStorageVolume(only, at, errors);
   }
   if (!hasSource) errors.push(required(path, 'must specify a volume type'));
 }

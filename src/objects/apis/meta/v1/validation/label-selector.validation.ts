@@ -60,6 +60,7 @@ export function matcherOf(
   selector: LabelSelector | null,
 ): ((labels: Readonly<Record<string, string>>) => boolean) | undefined {
   if (selector !== null && isEmptySelector(selector)) return undefined;
+  if (selector?.matchExpressions?.some(hasWrongValues) === true) return undefined;
   try {
     const compiled = labelSelectorFromObject(selector);
     return (labels) => compiled.matches(labels);
@@ -67,4 +68,9 @@ export function matcherOf(
     if (error instanceof SelectorError) return undefined;
     throw error;
   }
+}
+
+/** Whether an operator has no values that needs some, or the other way round. */
+function hasWrongValues({ operator, values }: LabelSelectorRequirement): boolean {
+  return (operator === 'In' || operator === 'NotIn') === ((values ?? []).length === 0);
 }

@@ -1,12 +1,6 @@
-import { ownValue } from '../../../base/machinery/own-value.js';
-import {
-  type DecodeError,
-  jsonFields,
-  type KindType,
-  resolveType,
-  type SchemaType,
-  type StructType,
-} from '../../../base/machinery/schema/index.js';
+import { jsonFields, resolveType } from './access.js';
+import type { DecodeError } from './decode-error.js';
+import type { KindType, SchemaType, StructType } from './types.js';
 
 /**
  * The position of a wrong value: its declared type, the struct it belongs to, and the names of the fields that lead
@@ -20,7 +14,7 @@ interface Place {
 
 /** Faults of types with a parser of their own: upstream reports them without the path of the field. */
 const ownForms =
-  /^(illegal base64 data|quantities must match|unable to parse (numeric part of quantity|quantity's suffix))/;
+  /^(illegal base64 data|parsing time|quantities must match|unable to parse (numeric part of quantity|quantity's suffix))/;
 
 /**
  * The upstream message for a wrong value of a body: `json: cannot unmarshal number into Go struct field ConfigMap.data
@@ -38,20 +32,40 @@ export function unmarshalDetail(kind: KindType, { path, detail, message }: Decod
   return `json: cannot unmarshal ${found} into Go struct field ${struct}.${names.join('.')} of type ${wanted}`;
 }
 
-const unfitWords = /^json: cannot unmarshal (\w+)(?: \S+)? into Go struct field \S+ of type (\S+)$/;
-/** What a decoder of patched fields calls the values that JSON has. */
-const restoredKinds: Readonly<Record<string, string>> = { array: 'slice', object: 'map', number: 'int64' };
-
 /**
- * The fault of a patched field as `unmarshalDetail` has it, with the words that follow in the answer to a strategic
- * merge patch: clients look for `cannot restore map from string`.
+ * The upstream message for a wrong value in the result of a strategic merge patch, which is not decoded from a text:
+ * `cannot restore slice from map`. Falls back to {@link unmarshalDetail} for types with a parser of their own.
  */
-export function restoreDetail(detail: string): string {
-  const [, found = '', wanted = ''] = unfitWords.exec(detail) ?? [];
-  const kind = ownValue(restoredKinds, found) ?? found;
-  if (wanted.startsWith('map[')) return `${detail}: cannot restore map from ${kind}`;
-  if (wanted.startsWith('[]')) return `${detail}: cannot restore slice from ${kind}`;
-  return wanted.includes('.') ? `${detail}: cannot restore struct from: ${kind}` : detail;
+export function restoreDetail(kind: KindType, error: DecodeError): string {
+  const place = placeOf(kind, error.path);
+  const found = structureIn(error.detail);
+  if (place === undefined || found === undefined) return unmarshalDetail(kind, error);
+  const wanted = resolveType(place.type);
+  switch (wanted.type) {
+    case 'struct':
+      return `cannot restore struct from: ${found}`;
+    case 'list':
+      return `cannot restore slice from ${found}`;
+    case 'map':
+      return `cannot restore map from ${found}`;
+    case 'scalar': {
+      const name = scalarNames[wanted.scalar];
+      if (name === undefined) return unmarshalDetail(kind, error);
+      const isNumber = found === 'int64' || found === 'float64';
+      return isNumber && name !== 'bool' ? `cannot convert ${found} to ${name}` : `unrecognized type: ${name}`;
+    }
+    default:
+      return unmarshalDetail(kind, error);
+  }
+}
+
+/** The kind of value that the message of a decoder found, in the words of {@link restoreDetail}. */
+function structureIn(detail: string): string | undefined {
+  const [, scalar, container, truth, literal = ''] = foundWords.exec(detail) ?? [];
+  if (truth !== undefined) return 'bool';
+  if (container !== undefined) return container === 'list' ? 'slice' : 'map';
+  if (scalar === 'number') return /^-?\d*$/.test(literal) ? 'int64' : 'float64';
+  return scalar;
 }
 
 const foundWords = /found (?:(?:the (number|string))|an? (object|list)|(true|false|bool))(?: (\S+))?/;
@@ -92,6 +106,7 @@ const scalarNames: Readonly<Record<string, string>> = {
   int64: 'int64',
   bool: 'bool',
   double: 'float64',
+  bytes: '[]uint8',
 };
 
 /** The part of a path behind a key of a map; empty if the path ends with the key. */
