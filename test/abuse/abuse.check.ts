@@ -60,10 +60,13 @@ function faultOf(
   // As in the reference: nobody can connect to such a node.
   const isWithoutAddress = status === 500 && body.includes('no preferred addresses found');
   // A fault of the server has a reason; a 500 without one tells the client what is wrong with its request.
-  const isOfClient = status === 500 && contentType?.startsWith('application/json') === true && !body.includes('"reason":');
+  const isOfClient =
+    status === 500 && contentType?.startsWith('application/json') === true && !body.includes('"reason":');
   const hasReason =
     isOfClient ||
-    askedForLittle || isWithoutAddress || ((status === 503 || status === 504) && retryAfter !== undefined);
+    askedForLittle ||
+    isWithoutAddress ||
+    ((status === 503 || status === 504) && retryAfter !== undefined);
   if (status >= 500 && !hasReason) return `${status} ${body.subarray(0, 300)}`;
   if (status < 400 || request.method === 'HEAD') return undefined;
   try {
