@@ -13,6 +13,7 @@ import { AdvertiseModule } from './server/advertise/advertise.module.js';
 import { AUDITOR, type Auditor } from './server/audit/auditor.js';
 import { checkProxyAuthorities } from './server/authentication/request-header/build-request-header.js';
 import { TlsFiles } from './server/authentication/x509/tls-files.js';
+import { ConnectionCuts } from './server/endpoints/connection-cuts.js';
 import { fastifyAdapter } from './server/endpoints/fastify-adapter.js';
 import { startingHealthChecks } from './server/endpoints/health/server-health.js';
 import { maxBodyBytes } from './server/endpoints/limits.js';
@@ -59,6 +60,7 @@ export async function startServer(options: ServerOptions, dependencies: ServerDe
       },
       { answer },
       (refused) => app.get<Auditor | undefined>(AUDITOR)?.unread(refused),
+      (...noted) => app.get(ConnectionCuts).note(...noted),
     ),
   );
   const module = AppModule.of(options, { ...dependencies, tls });

@@ -26,6 +26,7 @@ import { AuthorizationMetrics } from '../../src/server/authorization/authorizati
 import { AuthorizerMetrics } from '../../src/server/authorization/configuration/authorizer-metrics.js';
 import { PolicyMemory } from '../../src/server/authorization/rbac/policy-memory.js';
 import { policyMetrics } from '../../src/server/authorization/rbac/policy-metrics.js';
+import { ConnectionCuts } from '../../src/server/endpoints/connection-cuts.js';
 import { versionInfo } from '../../src/server/endpoints/discovery/version-info.js';
 import { BytesInHand, bytesLimits } from '../../src/server/flow-control/bytes-in-hand.js';
 import { registerBytesMetrics } from '../../src/server/flow-control/bytes-metrics.js';
@@ -82,6 +83,7 @@ export function allMetrics(): { readonly all: readonly Registered[]; readonly sl
     () => 0,
     () => 0,
   );
+  new ConnectionCuts(registry, logger);
   registerBytesMetrics(registry, new BytesInHand(bytesLimits, systemTimers));
   registerLongRunningMetrics(registry, new LongRunningMemory(0));
   const workers = new WorkerMetrics(() => false) as unknown as { readonly registry: Registry };

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { endConnection } from '../../base/machinery/end-connection.js';
 import { badRequestError, headersTooLargeError, requestHeadTimeoutError } from '../../base/machinery/status-error.js';
 import type { UnreadRequest } from '../audit/auditor.js';
+import type { NoteCut } from './connection-cuts.js';
 
 const answered = new WeakSet<Socket>();
 
@@ -21,12 +22,16 @@ export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Socket,
   note: (refused: UnreadRequest) => void = () => undefined,
+  noteCut: NoteCut = () => undefined,
 ): void {
   // The parser may report further errors in the rest of the bytes.
   if (answered.has(socket)) return;
   const current = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
   // A response that has begun can't become an error, and a broken connection can't be written to.
   if (!isOfHttp(error) || !socket.writable || current?.headersSent === true) {
+    // Other errors mean that the client has left, or that the handshake failed.
+    if (isOfHttp(error) && socket.writable)
+      noteCut('broken-request', { client: socket.remoteAddress, code: error.code });
     socket.destroy();
     return;
   }

@@ -2,6 +2,7 @@ import type { Http2SecureServer } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { tooManyRequestsError } from '../../base/machinery/status-error.js';
+import type { NoteCut } from './connection-cuts.js';
 
 /** Limits for each client address; 0 means no limit. */
 export interface AddressLimits {
@@ -20,12 +21,13 @@ export class ClientLimits {
   constructor(private readonly limits: AddressLimits) {}
 
   /** Closes connections above the limit before any work is spent on them. */
-  watch(server: Http2SecureServer): void {
+  watch(server: Http2SecureServer, note: NoteCut = () => undefined): void {
     server.on('connection', (socket: Socket) => {
       const address = socket.remoteAddress;
       if (this.limits.connections === 0 || address === undefined) return;
       const count = this.connections.get(address) ?? 0;
       if (count >= this.limits.connections) {
+        note('address-limit', { client: address });
         socket.destroy();
         return;
       }

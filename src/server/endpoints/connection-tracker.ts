@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
 import { Server as NetServer, type Socket } from 'node:net';
+import type { NoteCut } from './connection-cuts.js';
 
 /** How long open connections and requests may last when a server stops. */
 export interface DrainLimits {
@@ -15,6 +16,7 @@ export interface DrainLimits {
   readonly watchesMs: number;
   /** The number of open requests, excluding watches. */
   readonly requestsUnderWay: () => number;
+  readonly noteCut?: NoteCut;
 }
 
 const stepMs = 20;
@@ -85,6 +87,7 @@ export class ConnectionTracker {
       if (elapsed >= limits.lingerMs) for (const socket of this.sockets) if (isIdle(socket)) socket.destroy();
       await new Promise((resolve) => setTimeout(resolve, stepMs));
     }
+    if (this.connections.size > 0) limits.noteCut?.('shutdown', { connections: this.connections.size });
     for (const session of this.sessions) session.destroy();
     for (const socket of this.sockets) socket.destroy();
     for (const socket of this.connections) socket.destroy();

@@ -1,5 +1,6 @@
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { NoteCut } from './connection-cuts.js';
 
 /** How long a connection may stay open after its HTTP/2 session has ended. */
 export interface EndedSessionLimits {
@@ -34,6 +35,7 @@ export class EndedSessions {
   constructor(
     private readonly limits = usualLimits,
     private readonly elapsed: () => number = () => performance.now(),
+    private readonly note: NoteCut = () => undefined,
   ) {}
 
   watch(server: Http2SecureServer): void {
@@ -72,7 +74,9 @@ export class EndedSessions {
       connection.endedAt ??= now;
       const { closedMs, brokenMs, unsentMs } = this.limits;
       const patience = !session.destroyed ? unsentMs : session.closed ? closedMs : brokenMs;
-      if (now - connection.endedAt >= patience) socket.destroy();
+      if (now - connection.endedAt < patience || socket.destroyed) continue;
+      this.note('ended-session', { client: socket.remoteAddress });
+      socket.destroy();
     }
   }
 }

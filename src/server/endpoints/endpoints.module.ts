@@ -4,6 +4,7 @@ import { FEATURE_GATES, type FeatureGates } from '../../base/config/feature-gate
 import { ProxyPathOptions } from '../../base/config/proxy-path.options.js';
 import { AUTHORIZER, type Authorizer } from '../../base/machinery/authorizer.js';
 import { VENDOR_NAMES, type VendorNames } from '../../base/machinery/vendor.js';
+import { Logger } from '../../base/observability/logger.js';
 import { Metrics } from '../../base/observability/metrics.js';
 import { DeniedAddresses } from '../../base/outgoing/denied-addresses.js';
 import { ProxyConnections } from '../../base/outgoing/proxy-connections.js';
@@ -34,6 +35,7 @@ import { FlowControlModule } from '../flow-control/flow-control.module.js';
 import { NodeAgents } from '../node-agents/node-agents.js';
 import { NodeAgentsModule } from '../node-agents/node-agents.module.js';
 import { CatchAllController } from './catch-all.controller.js';
+import { ConnectionCuts } from './connection-cuts.js';
 import { DebugController } from './debug/debug.controller.js';
 import { FlowDumpsController } from './debug/flow-dumps.controller.js';
 import { DiscoveryController, VERSION_INFO } from './discovery/discovery.controller.js';
@@ -96,6 +98,11 @@ const ENDPOINT_DEPENDENCIES = Symbol('EndpointDependencies');
     ...guards,
     { provide: REQUEST_GUARDS, inject: guards, useFactory: (...all: CanActivate[]) => all },
     ResourceRoutes,
+    {
+      provide: ConnectionCuts,
+      inject: [Metrics, Logger],
+      useFactory: (metrics: Metrics, logger: Logger) => new ConnectionCuts(metrics.registry, logger),
+    },
     {
       provide: EndpointServices,
       inject: [

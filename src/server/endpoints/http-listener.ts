@@ -18,11 +18,13 @@ import { Metrics } from '../../base/observability/metrics.js';
 import { AUDITOR, type Auditor } from '../audit/auditor.js';
 import { TlsFiles } from '../authentication/x509/tls-files.js';
 import { ClientLimits } from './client-limits.js';
+import { ConnectionCuts } from './connection-cuts.js';
 import { ConnectionTracker } from './connection-tracker.js';
 import { browserHeaders } from './cross-origin.js';
 import { profilePrefix } from './debug/debug.controller.js';
 import { EndedSessions } from './ended-sessions.js';
 import { EndpointServices } from './endpoint-services.js';
+import { HandshakeLimits } from './handshake-limits.js';
 import { keepAllFields, leaveBodies, speakHttp1Only } from './listener.js';
 import { PacedHandshakes } from './paced-handshakes.js';
 import { RefusedHeads } from './refused-heads.js';
@@ -72,6 +74,7 @@ export class HttpListener
     @Inject(TRACER) private readonly tracer: RunningTracer | undefined,
     @Inject(EndpointServices) private readonly services: EndpointServices,
     @Inject(AUDITOR) private readonly auditor: Auditor | undefined,
+    @Inject(ConnectionCuts) private readonly cuts: ConnectionCuts,
   ) {
     this.clients = new ClientLimits({
       connections: serving.maxConnectionsPerAddress,
@@ -86,12 +89,17 @@ export class HttpListener
     this.requests = registerRequestHooks(
       fastify,
       {
-        unread: new UnreadAnswers({
-          patienceMs: api.unreadAnswerTimeoutMs,
-          connectionBytes: maxUnreadBytes,
-          totalBytes: maxUnreadBytesInAll,
-        }),
+        unread: new UnreadAnswers(
+          {
+            patienceMs: api.unreadAnswerTimeoutMs,
+            connectionBytes: maxUnreadBytes,
+            totalBytes: maxUnreadBytesInAll,
+          },
+          undefined,
+          this.cuts.note,
+        ),
         clients: this.clients,
+        noteCut: this.cuts.note,
         auditor: this.auditor,
         requestTimeoutMs: api.requestTimeoutMs,
         tracer: this.tracer,
@@ -123,12 +131,15 @@ export class HttpListener
       this.logger,
       (url) => mayUpgrade(this.services.aggregation, url),
     );
-    this.clients.watch(server);
+    const { note } = this.cuts;
+    this.clients.watch(server, note);
     this.connections.watch(server);
-    new EndedSessions().watch(server);
-    new RefusedHeads().watch(server);
+    new EndedSessions(undefined, undefined, note).watch(server);
+    new RefusedHeads(note).watch(server);
+    const handshakes = new HandshakeLimits(note);
+    handshakes.watch(server);
     // Added last, so that connections above the limits are already closed.
-    PacedHandshakes.watch(server);
+    PacedHandshakes.watch(server, (socket) => handshakes.begun(socket));
     this.tls.start(server, this.state.ended);
   }
 
@@ -158,6 +169,7 @@ export class HttpListener
       requestsMs: requestTimeoutMs,
       watchesMs: Math.min(watchDrainMs, requestTimeoutMs),
       requestsUnderWay: () => this.requests?.underWay ?? 0,
+      noteCut: this.cuts.note,
     });
   }
 

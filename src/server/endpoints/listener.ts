@@ -4,6 +4,7 @@ import type { SecureContextOptions } from 'node:tls';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { UnreadRequest } from '../audit/auditor.js';
 import { answerClientError } from './client-errors.js';
+import type { NoteCut } from './connection-cuts.js';
 import type { StatusFilter } from './status.filter.js';
 
 /**
@@ -23,8 +24,8 @@ const maxHeaderFields = parsedHeaderBytes / 32;
  * connection.
  */
 const keepAliveMs = 120_000;
-/** Time limit for a TLS handshake; those of real clients are faster. */
-const handshakeMs = 15_000;
+/** A handshake ends earlier, see `HandshakeLimits`: this limit also counts time in which the process stands still. */
+const handshakeMs = 300_000;
 /** Time limit for receiving an HTTP/1.1 head. */
 const headMs = 60_000;
 /** How long a client may keep sending the body after the response. */
@@ -109,6 +110,7 @@ export function listenerOptions(
   options: ListenerOptions,
   filter: Pick<StatusFilter, 'answer'>,
   note?: (refused: UnreadRequest) => void,
+  noteCut?: NoteCut,
 ): object {
   const { http2MaxStreamsPerConnection: streams } = options;
   const maxStreams = streams === 0 ? defaultStreams : streams;
@@ -150,7 +152,8 @@ export function listenerOptions(
     // Silence is normal on a connection with watches only; TCP detects lost peers.
     http2SessionTimeout: 0,
     ...routingOptions(options.maxBodyBytes, filter),
-    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerClientError(error, socket, note),
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) =>
+      answerClientError(error, socket, note, noteCut),
     return503OnClosing: false,
     forceCloseConnections: false,
   };

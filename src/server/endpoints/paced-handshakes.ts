@@ -19,16 +19,19 @@ export class PacedHandshakes {
   private constructor(
     private readonly server: Server,
     private readonly begin: Begin,
+    private readonly onBegin: Begin,
   ) {}
 
   /**
    * Intercepts new connections of a TLS server before it listens, by replacing the server's own `connection` listener.
    * Other listeners are not affected; those that close connections must be added before this call.
+   *
+   * @param onBegin called for each connection whose handshake begins
    */
-  static watch(server: Server): PacedHandshakes {
+  static watch(server: Server, onBegin: Begin = () => undefined): PacedHandshakes {
     const [begin] = server.listeners('connection') as Begin[];
     if (begin === undefined) throw new Error('the server does not accept connections');
-    const paced = new PacedHandshakes(server, begin);
+    const paced = new PacedHandshakes(server, begin, onBegin);
     server.off('connection', begin);
     server.on('connection', (socket: Socket) => paced.add(socket));
     return paced;
@@ -56,6 +59,7 @@ export class PacedHandshakes {
 
   private beginNow(socket: Socket): void {
     this.begun += 1;
+    this.onBegin(socket);
     this.begin.call(this.server, socket);
   }
 

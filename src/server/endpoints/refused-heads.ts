@@ -1,4 +1,5 @@
 import { constants, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import type { NoteCut } from './connection-cuts.js';
 
 interface Counted {
   readonly session: ServerHttp2Session;
@@ -25,6 +26,8 @@ const lookMs = 100;
 export class RefusedHeads {
   private readonly sessions = new Set<Counted>();
   private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly note: NoteCut = () => undefined) {}
 
   watch(server: Http2SecureServer): void {
     server.on('session', (session: ServerHttp2Session) => this.keep({ session, streams: 0, refused: 0, counted: 0 }));
@@ -54,6 +57,7 @@ export class RefusedHeads {
       entry.refused = begun - streams;
       entry.counted = Math.max(0, entry.counted + entry.refused - before - forgotten);
       if (entry.counted <= mostRefused) continue;
+      this.note('refused-heads', { client: session.socket?.remoteAddress });
       session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
       session.destroy();
     }

@@ -21,6 +21,7 @@ import {
 } from '../../base/machinery/status-error.js';
 import { Logger } from '../../base/observability/logger.js';
 import { AUDITOR, type Auditor } from '../audit/auditor.js';
+import { ConnectionCuts } from './connection-cuts.js';
 import { EndpointServices } from './endpoint-services.js';
 import { type AcceptedType, plainJsonType, wantsPretty } from './negotiation/accept.js';
 import { encodeValue, formatWarning } from './negotiation/respond.js';
@@ -77,6 +78,8 @@ export class StatusFilter implements ExceptionFilter {
     @Inject(EndpointServices) private readonly services: Pick<EndpointServices, 'accept' | 'kinds'>,
     /** Undefined in the thread for large requests, and when nothing is audited. */
     @Optional() @Inject(AUDITOR) private readonly auditor?: Pick<Auditor, 'unread'>,
+    /** Undefined in the thread for large requests, which has no connections. */
+    @Optional() @Inject(ConnectionCuts) private readonly cuts?: Pick<ConnectionCuts, 'note'>,
   ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
@@ -120,6 +123,7 @@ export class StatusFilter implements ExceptionFilter {
     if (reply.raw.writableEnded || context?.isEnding === true) return;
     if (reply.sent || reply.raw.headersSent) {
       if (context !== undefined) context.isAborted = true;
+      if (!reply.raw.destroyed) this.noteBroken(request, answer);
       // A response that has begun can't become an error; cutting it shows the client that it is incomplete.
       reply.raw.destroy();
       return;
@@ -155,6 +159,12 @@ export class StatusFilter implements ExceptionFilter {
   private encode(status: Status, accepted: AcceptedType, pretty: boolean): Buffer {
     const bytes = encodeValue(status, accepted, this.services.kinds.status, pretty);
     return accepted.mediaType === 'json' && !pretty ? Buffer.concat([bytes, newline]) : bytes;
+  }
+
+  private noteBroken(request: FastifyRequest, { code, message }: StatusError): void {
+    const { method, raw } = request;
+    const fields = { client: raw.socket?.remoteAddress, method, path: pathOf(request), code, error: message };
+    this.cuts?.note('broken-answer', fields);
   }
 
   /** A request with an invalid path has no context, but is audited too. */

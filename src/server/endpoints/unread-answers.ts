@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { LinkedItems, type ListPlace } from '../../base/machinery/linked-items.js';
+import type { CutReason, NoteCut } from './connection-cuts.js';
 import { connectionOf } from './connection-of.js';
 
 type Response = FastifyReply['raw'] & { [answer]?: ListPlace<UnreadAnswer> | typeof closed | undefined };
@@ -54,6 +55,7 @@ export class UnreadAnswers {
   constructor(
     private readonly limits: UnreadLimits,
     private readonly elapsed: () => number = () => performance.now(),
+    private readonly note: NoteCut = () => undefined,
   ) {}
 
   /** Whether the connection of a response has too many unread bytes for further responses. */
@@ -107,18 +109,19 @@ export class UnreadAnswers {
       largest = connection;
       most = bytes;
     }
-    this.cutAll(({ connection }) => connection === largest);
+    this.cutAll('unread-answers', ({ connection }) => connection === largest);
   }
 
   private sweep(): void {
     const now = this.elapsed();
-    this.cutAll(({ deadline }) => deadline <= now);
+    this.cutAll('unread-answer', ({ deadline }) => deadline <= now);
     if (this.answers.size === 0) this.stop();
   }
 
-  private cutAll(isCut: (answer: UnreadAnswer) => boolean): void {
+  private cutAll(reason: CutReason, isCut: (answer: UnreadAnswer) => boolean): void {
     for (const { response } of [...this.answers].filter(isCut)) {
       this.remove(response);
+      this.note(reason, { client: response.req?.socket?.remoteAddress });
       cut(response);
     }
   }

@@ -18,6 +18,7 @@ import type { Auditor } from '../../audit/auditor.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
 import { requestIdOf } from '../../audit/request-id.js';
 import type { ClientLimits } from '../client-limits.js';
+import type { NoteCut } from '../connection-cuts.js';
 import type { ConnectionTracker } from '../connection-tracker.js';
 import { maxHeaderBytes } from '../listener.js';
 import type { StatusFilter } from '../status.filter.js';
@@ -32,6 +33,7 @@ export interface RequestHookOptions {
   /** Unset in the thread for large requests, which has no clients of its own. */
   readonly unread?: UnreadAnswers;
   readonly clients?: ClientLimits;
+  readonly noteCut?: NoteCut;
   /** Unset if no requests are traced. */
   readonly tracer?: RequestTracer | undefined;
   /** Requests that take longer than this are logged, in milliseconds; 0 for none. */
@@ -132,7 +134,7 @@ class RequestHook implements RequestsUnderWay {
     });
     // A failed write to a client that left is not a fault; without a listener, the error would end the process.
     reply.raw.on('error', ignore);
-    noticeEnd(context, unread, reply.raw);
+    noticeEnd(context, unread, reply.raw, this.options.noteCut);
     if (isLong && context.audit !== undefined) noticeHead(context.audit, reply.raw);
     readNothing(request.raw);
     const { httpVersionMajor, socket } = request.raw;
@@ -237,6 +239,7 @@ type Raw = FastifyReply['raw'];
 interface EndNotice {
   readonly context: HttpRequestContext;
   readonly unread: UnreadAnswers | undefined;
+  readonly noteCut: NoteCut | undefined;
   readonly end: (...args: unknown[]) => Raw;
   readonly write: (...args: unknown[]) => boolean;
   isEnding: boolean;
@@ -250,23 +253,28 @@ type NoticedResponse = Raw & { [endNotice]: EndNotice };
  * All responses share the same functions: with separate closures, the engine would keep a response, and the whole
  * request, until a full garbage collection (`test/e2e/short-lives.spec.ts`).
  */
-function noticeEnd(context: HttpRequestContext, unread: UnreadAnswers | undefined, raw: Raw): void {
+function noticeEnd(
+  context: HttpRequestContext,
+  unread: UnreadAnswers | undefined,
+  raw: Raw,
+  noteCut: NoteCut | undefined,
+): void {
   const { end, write } = raw as unknown as Pick<EndNotice, 'end' | 'write'>;
-  (raw as NoticedResponse)[endNotice] = { context, unread, end, write, isEnding: false };
+  (raw as NoticedResponse)[endNotice] = { context, unread, noteCut, end, write, isEnding: false };
   raw.end = noticedEnd as Raw['end'];
   raw.write = noticedWrite as Raw['write'];
 }
 
 function noticedEnd(this: NoticedResponse, ...args: unknown[]): Raw {
   const notice = this[endNotice];
-  const { context, unread, end } = notice;
+  const { context, unread, noteCut, end } = notice;
   context.seat?.leave();
   context.inHand?.leave();
   const bytes = bytesOf(args[0]);
   context.answerBytes += bytes;
   unread?.add(this, bytes);
   notice.isEnding = true;
-  readUnwanted(this, context);
+  readUnwanted(this, context, undefined, noteCut);
   context.mark('work');
   const noted = context.audit?.ended();
   if (noted === undefined) return end.apply(this, args);

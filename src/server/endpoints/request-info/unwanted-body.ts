@@ -2,6 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { NoteCut } from '../connection-cuts.js';
 
 /** How much of a body a client may still send after the response. */
 export interface UnwantedLimits {
@@ -44,9 +45,10 @@ export function readUnwanted(
   response: FastifyReply['raw'],
   context: { answeredAt: number | undefined },
   limits?: UnwantedLimits,
+  note: NoteCut = () => undefined,
 ): void {
   if (response instanceof ServerResponse) {
-    readConnection(response, limits ?? connectionLimits);
+    readConnection(response, limits ?? connectionLimits, note);
     return;
   }
   const { stream, req } = response as { stream?: ServerHttp2Stream; req: FastifyRequest['raw'] };
@@ -54,7 +56,10 @@ export function readUnwanted(
   stream.once('finish', () => {
     context.answeredAt = performance.now();
   });
-  readWithin(req, limits ?? streamLimits, stream, () => stream.close(constants.NGHTTP2_NO_ERROR));
+  readWithin(req, limits ?? streamLimits, stream, () => {
+    note('unwanted-body', { client: stream.session?.socket?.remoteAddress });
+    stream.close(constants.NGHTTP2_NO_ERROR);
+  });
 }
 
 /** How many refused bodies of a connection are still being read, and whether the connection ends after them. */
@@ -66,7 +71,7 @@ interface RefusedBodies {
 /** Of a connection with several requests, the next one may be refused before the body of the one before has ended. */
 const refusedBodies = new WeakMap<Socket, RefusedBodies>();
 
-function readConnection(response: ServerResponse, limits: UnwantedLimits): void {
+function readConnection(response: ServerResponse, limits: UnwantedLimits, note: NoteCut): void {
   const { req: request } = response;
   // Node itself discards a complete request that has not been read.
   if (request.readableEnded || (request.complete && request.readableFlowing === null)) return;
@@ -82,8 +87,13 @@ function readConnection(response: ServerResponse, limits: UnwantedLimits): void 
     Reflect.deleteProperty(socket, 'destroySoon');
     if (bodies.isLast) socket.destroySoon();
   });
+  const cut = () => {
+    if (socket.destroyed) return;
+    note('unwanted-body', { client: socket.remoteAddress });
+    socket.destroy();
+  };
   const read = () => {
-    if (!request.readableEnded) readWithin(request, limits, socket, () => socket.destroy());
+    if (!request.readableEnded) readWithin(request, limits, socket, cut);
   };
   // The response may have to wait for the responses to earlier requests, which may last.
   if (response.socket === null) response.once('socket', read);
