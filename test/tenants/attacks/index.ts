@@ -6,6 +6,7 @@ import { networks } from './networks.js';
 import { owners } from './owners.js';
 import { rights } from './rights.js';
 import { scheduling } from './scheduling.js';
+import { sizes } from './sizes.js';
 import { watches } from './watches.js';
 import { workloads } from './workloads.js';
 import { writes } from './writes.js';
@@ -15,6 +16,7 @@ export const allAttacks: readonly Attack[] = [
   ...lists,
   ...watches,
   ...writes,
+  ...sizes,
   ...rights,
   ...connections,
   ...administrators,
