@@ -56,4 +56,36 @@ describe('RuntimeView', () => {
       assert.equal(await seenState(status), containerStates.exited, JSON.stringify(status));
     }
   });
+
+  it('finds the pods that have changed by the entries of lists, and asks no more about the others', async () => {
+    const { running, exited } = containerStates;
+    const entry = (uid: string, state: number) => {
+      const own = { ...labels, [runtimeLabels.podUid]: uid };
+      return { id: uid, state, createdAt: 1, labels: own, podSandboxId: 's' } as unknown as Container;
+    };
+    let containers = [entry('u1', running), entry('u2', running)];
+    let asked = 0;
+    const runtime: Partial<ContainerRuntime> = {
+      listSandboxes: async () => [],
+      listContainers: async (uid) => {
+        if (uid !== undefined) asked++;
+        return containers.filter(({ id }) => uid === undefined || id === uid);
+      },
+      containerStatus: async (id) => containers.find((each) => each.id === id) as unknown as ContainerStatus,
+    };
+    const view = new RuntimeView(runtime as ContainerRuntime);
+    assert.deepEqual((await view.relist()).sort(), ['u1', 'u2']);
+    await view.latest('u1');
+    await view.latest('u1');
+    assert.equal(asked, 1);
+    containers.reverse();
+    assert.deepEqual(await view.relist(), []);
+    containers = [entry('u1', exited), entry('u2', running)];
+    assert.deepEqual(await view.relist(), ['u1']);
+    assert.equal((await view.latest('u1')).containers[0]?.state, exited);
+    assert.equal(asked, 2);
+    containers = containers.slice(1);
+    assert.deepEqual(await view.relist(), ['u1']);
+    assert.deepEqual(await view.relist(), []);
+  });
 });
