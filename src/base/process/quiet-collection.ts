@@ -3,7 +3,7 @@ const lookMs = 10_000;
 /** A process that uses less than this part of a processor is quiet. */
 const quietPart = 0.05;
 /** CPU time after which there may be much to free, in milliseconds. A collection takes up to a tenth of a second itself. */
-const worthMs = 5_000;
+const worthMs = 2_000;
 
 export interface QuietCollectionParts {
   /** Collects all garbage and gives free memory back. */

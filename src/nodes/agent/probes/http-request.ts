@@ -3,6 +3,7 @@ import { get as httpsGet } from 'node:https';
 import { isIPv6 } from 'node:net';
 import type { HTTPGetAction } from '../../../objects/apis/core/v1/probe.types.js';
 import { dialText } from './dial-text.js';
+import { PatientTimeout } from './patient-timeout.js';
 
 /** The response of a server in a container. */
 export interface HttpAnswer {
@@ -43,7 +44,8 @@ interface Step {
 export async function askContainer(request: ContainerRequest): Promise<HttpAnswer> {
   const { action, timeoutMs } = request;
   const first = urlOf(request);
-  const signal = AbortSignal.timeout(timeoutMs);
+  using timeout = new PatientTimeout(timeoutMs);
+  const { signal } = timeout;
   let headers = headersOf(request);
   let url = first;
   for (let sent = 1; ; sent++) {

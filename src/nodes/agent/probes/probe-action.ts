@@ -6,6 +6,7 @@ import { GrpcError } from '../grpc/grpc-error.js';
 import { message, scalar } from '../grpc/wire.js';
 import { dialText } from './dial-text.js';
 import { askContainer, type HttpAnswer } from './http-request.js';
+import { PatientTimeout } from './patient-timeout.js';
 
 /** The result of a check. `unknown`: the check itself could not be made. */
 export interface CheckResult {
@@ -48,15 +49,14 @@ export async function checkHttp(
 export function checkTcp(address: string, port: number, timeoutMs: number): Promise<CheckResult> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port });
+    const timeout = new PatientTimeout(timeoutMs);
     const end = (result: CheckResult) => {
-      clearTimeout(late);
+      timeout[Symbol.dispose]();
       socket.destroy();
       resolve(result);
     };
-    const late = setTimeout(
-      () => end({ outcome: 'failure', output: `dial tcp ${address}:${port}: i/o timeout` }),
-      timeoutMs,
-    );
+    const late: CheckResult = { outcome: 'failure', output: `dial tcp ${address}:${port}: i/o timeout` };
+    timeout.signal.addEventListener('abort', () => end(late), { once: true });
     socket.once('connect', () => end({ outcome: 'success', output: '' }));
     socket.once('error', (error) => end({ outcome: 'failure', output: dialText(address, port, error) }));
   });
