@@ -106,6 +106,30 @@ describe('CachedStorage', () => {
     });
   });
 
+  it('answers gets of any version with what this process has just written or read', async () => {
+    const { cached, other, stop } = await open();
+    try {
+      const resource = 'things';
+      await cached.list({ resource });
+      for (let i = 0; i < 100; i++) {
+        const key = { resource, namespace: 'a', name: `x-${i}` };
+        const made = await cached.create(key, `u-${i}`, '{}');
+        const seen = await cached.get(key, 0n);
+        assert.equal(seen?.resourceVersion, made.resourceVersion, `own object ${i}`);
+        const theirs = { ...key, namespace: 'b' };
+        const { resourceVersion } = await other.create(theirs, `v-${i}`, '{}');
+        assert.equal((await cached.get(theirs))?.resourceVersion, resourceVersion);
+        assert.equal(
+          (await cached.get(theirs, 0n))?.resourceVersion,
+          resourceVersion,
+          `object ${i} of another process`,
+        );
+      }
+    } finally {
+      await stop();
+    }
+  });
+
   it('knows how many objects are in a namespace, and in all', async () => {
     const { cached, stop } = await open();
     const objects = (namespace: string) => cached.usage({ resource: 'things', namespace, name: '' }).objects;

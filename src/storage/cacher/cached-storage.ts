@@ -143,7 +143,17 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     const { cache } = cacher;
     if (cache === undefined) return this.inner.get(key, notOlderThan);
     this.options.observer.read(key.resource, true);
-    return cache.get(key.namespace, key.name);
+    return this.newerThan(cacher, cache, key) ?? cache.get(key.namespace, key.name);
+  }
+
+  /**
+   * The object as this process has just read or written it, while its cache does not have that state yet: a client that
+   * asks for any version of what it has changed must not take its own change back.
+   */
+  private newerThan(cacher: Cacher, { position }: WatchCache, key: StorageKey): StoredObject | undefined {
+    const seen = this.recent.get(key);
+    if (seen === undefined || seen.resourceVersion <= position) return undefined;
+    return cacher.versions.isKnownGone(seen.resourceVersion) ? undefined : seen;
   }
 
   shared({ resource, namespace, name }: StorageKey, resourceVersion: bigint): SharedObject | undefined {
@@ -237,9 +247,10 @@ export class CachedStorage implements Storage, SharedAmongCaches {
     return notOlderThan !== undefined || this.options.consistentLists;
   }
 
-  /** Stores an object for the update that may follow, unless the cache of its resource has it. */
+  /** Stores an object for the update or the read that may follow, unless the cache of its resource has it. */
   private remembered(object: StoredObject): StoredObject {
-    if (this.cachers.get(object.key.resource)?.cache === undefined) this.recent.remember(object);
+    const { cache } = this.cachers.get(object.key.resource) ?? {};
+    if (cache === undefined || cache.position < object.resourceVersion) this.recent.remember(object);
     return object;
   }
 
