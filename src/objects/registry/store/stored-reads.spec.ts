@@ -79,6 +79,7 @@ const parsers: Readonly<Record<string, string>> = {
   'tools/console/ui/restore-client.ts': 'answers of a server, as its client',
   'tools/console/ui/helm-release.ts': 'records of releases in Secrets, in the form of their program',
   'tools/console/ui/pod-channel.ts': 'the outcome of a program in a container',
+  'tools/console/ui/stored.ts': 'choices that a browser keeps',
   'tools/test-clusters/library/user-access.ts': 'answers of a server, as its client',
   'storage/encryption/encryption.ts': 'texts to be written, whose form it checks',
   'storage/encryption/providers/kms-provider.ts': 'keys of its own, with what the service said about them',
