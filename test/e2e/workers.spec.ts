@@ -270,7 +270,7 @@ describe('workers', () => {
     limit(openFiles(pid) - 5);
     try {
       process.kill(worker as number, 'SIGKILL');
-      await eventually(() => /it is started again worker=\d reason="[^"]*EMFILE/.test(server.log), 'a failed start');
+      await eventually(() => /a worker ended and is restarted worker=\d reason="[^"]*EMFILE/.test(server.log), 'a failed start');
     } finally {
       limit(usual);
     }
