@@ -270,7 +270,10 @@ describe('workers', () => {
     limit(openFiles(pid) - 5);
     try {
       process.kill(worker as number, 'SIGKILL');
-      await eventually(() => /a worker ended and is restarted worker=\d reason="[^"]*EMFILE/.test(server.log), 'a failed start');
+      await eventually(
+        () => /a worker ended and is restarted worker=\d reason="[^"]*EMFILE/.test(server.log),
+        'a failed start',
+      );
     } finally {
       limit(usual);
     }
