@@ -203,7 +203,7 @@ describe('an agent that', () => {
     const { status, body } = await server.client.get('/api/v1/nodes/self/proxy/api/v1/secrets');
     assert.deepEqual([status, /meant for a node agent/.test(body.message)], [403, true], body.message);
     const log = await server.client.get(`${podsPath}/at-self/log`);
-    assert.match(log.body.message, /the node agent answered 403: .*meant for the agent of a node/);
+    assert.match(log.body.message, /the node agent answered 403: .*meant for a node agent/);
     await server.stop();
   });
 });

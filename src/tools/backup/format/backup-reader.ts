@@ -42,7 +42,7 @@ export class BackupReader {
   /** @throws BackupFileError, or the error of the file system */
   static async open(path: string): Promise<BackupReader> {
     // Opening a pipe would wait for somebody who writes.
-    if (!(await stat(path)).isFile()) throw new BackupFileError('is no file');
+    if (!(await stat(path)).isFile()) throw new BackupFileError('is not a file');
     const file = await open(path, 'r');
     try {
       const blocks = await BlockReader.of(file);

@@ -63,7 +63,7 @@ export class BlockReader {
 
   static async of(file: FileHandle): Promise<BlockReader> {
     const stat = await file.stat();
-    if (!stat.isFile()) throw new BackupFileError('is no file');
+    if (!stat.isFile()) throw new BackupFileError('is not a file');
     return new BlockReader(file, stat.size);
   }
 

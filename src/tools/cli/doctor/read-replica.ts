@@ -74,7 +74,7 @@ async function lagFinding(primary: Session, replica: Session): Promise<Finding> 
 
 function remedyFor(fault: unknown): string {
   const text = errorText(fault);
-  if (/no standby/.test(text)) return 'name a standby in --read-database-url, or leave the flag out';
+  if (/not a standby/.test(text)) return 'name a standby in --read-database-url, or leave the flag out';
   if (/pooler/.test(text)) return 'name the replica itself in --read-database-url, without a pooler between';
   return connectionRemedy(fault, '--read-database-url');
 }
