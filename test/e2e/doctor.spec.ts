@@ -173,7 +173,7 @@ describe('plinth doctor: the database', () => {
       ['statement_timeout=5s', /^warning: statement_timeout is 5000 ms/],
       ['lock_timeout=1s', /^warning: lock_timeout is 1000 ms/],
       ['idle_session_timeout=10s', /^warning: idle_session_timeout is 10000 ms/],
-      ['statement_timeout=60s', /^ok: nothing is set/],
+      ['statement_timeout=60s', /^ok: no setting prevents/],
     ] as const) {
       const findings = await look({ databaseUrl: with_(`-c ${settings}`) });
       assert.match(adviceOf(findings, 'session settings'), finding);

