@@ -260,7 +260,7 @@ describe('the library for tests', { skip: process.platform === 'win32', timeout:
   it('says what is wrong with fixtures, flags and ports', async () => {
     const odd = { apiVersion: 'example.org/v1', kind: 'Gadget', metadata: { name: 'g' } };
     await assert.rejects(cluster.apply(odd), /Gadget g of the given object: the server knows no kind Gadget/);
-    await assert.rejects(cluster.apply('a: [1'), /the given text is no YAML/);
+    await assert.rejects(cluster.apply('a: [1'), /the given text is not YAML/);
     await assert.rejects(cluster.apply('no/such/file.yaml'), /no such file .*no\/such\/file\.yaml/);
     await assert.rejects(cluster.apply('no/such/folder'), /no such file .*no\/such\/folder/);
     await assert.rejects(cluster.apply('file:///no/such/folder'), /no such file .*'\/no\/such\/folder'/);

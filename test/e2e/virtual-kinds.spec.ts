@@ -73,8 +73,8 @@ describe('bindings', () => {
     const target = { name: 'n1' };
     const cases: readonly (readonly [object, number, RegExp])[] = [
       [{ metadata: {}, target }, 400, /Name parameter required/],
-      [{ metadata: { name: 'b' } }, 400, /target\.name: Required value/],
-      [{ metadata: { name: 'b' }, target: { kind: 'Pod', name: 'x' } }, 400, /target\.kind/],
+      [{ metadata: { name: 'b' } }, 500, /target\.name: Required value/],
+      [{ metadata: { name: 'b' }, target: { kind: 'Pod', name: 'x' } }, 500, /target\.kind/],
       [{ metadata: { name: 'none' }, target }, 404, /pods "none" not found/],
       [{ metadata: { name: 'b', uid: 'other' }, target }, 409, /UID in precondition: other, UID in object meta: .+/],
       [
