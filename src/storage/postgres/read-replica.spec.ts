@@ -273,7 +273,7 @@ describe('storage with a read replica', () => {
     );
     const listed = names((await storage.list(scope)).items);
     assert.ok(listed.includes('n/e2') && !listed.includes('n/phantom'), listed.join());
-    assert.match(seen.states.at(-1) ?? '', /^avoided: .*is no standby/);
+    assert.match(seen.states.at(-1) ?? '', /^avoided: .*is not a standby/);
   });
 });
 

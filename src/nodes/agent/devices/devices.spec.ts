@@ -150,7 +150,7 @@ describe('devices of plugins', () => {
 
   it('come only from plugins of the right version with a socket in the folder', async () => {
     await assert.rejects(plugin.register('v1alpha1'), /API version "v1alpha1" is not supported/);
-    await assert.rejects(plugin.register(undefined, '../other.sock'), /"..\/other.sock" is no name of a socket/);
+    await assert.rejects(plugin.register(undefined, '../other.sock'), /"..\/other.sock" is not a name of a socket/);
     const request = { version: 'v1beta1', endpoint: 'a.sock', options: undefined };
     for (const resourceName of ['thing', 'kubernetes.io/a', 'x.kubernetes.io/a', 'requests.a/b', 'a/b/c', '/a'])
       assert.match(registrationProblem({ ...request, resourceName }) ?? '', /is invalid$/);

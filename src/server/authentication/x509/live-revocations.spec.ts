@@ -118,8 +118,8 @@ describe('the watch over certificates', () => {
     const of = (use: string) => logged.filter((line) => line.includes(use));
     assert.equal(of('serving')[0], '241 warn serving soon');
     assert.equal(of('serving').length, 32);
-    assert.deepEqual(of('serving').slice(-2), ['960 error serving ended', '984 error serving ended']);
-    const ofList = ['955 warn client-crl soon', '960 error client-crl ended', '984 error client-crl ended'];
+    assert.deepEqual(of('serving').slice(-2), ['960 error serving expired', '984 error serving expired']);
+    const ofList = ['955 warn client-crl soon', '960 error client-crl expired', '984 error client-crl expired'];
     assert.deepEqual(of('client-crl'), ofList);
     const { values } = (await metrics.getMetricsAsJSON())[0] as unknown as { values: { value: number }[] };
     assert.deepEqual(
