@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { childrenOf, processorSeconds, proportionalBytes } from '../../test/e2e/support/processes.js';
+import { childrenOf, isRunning, processorSeconds, proportionalBytes } from '../../test/e2e/support/processes.js';
 
 /** A server to compare, started for one run over a store that was empty. */
 export interface Peer {
@@ -24,16 +24,27 @@ export interface Use {
   readonly processorSeconds: number;
 }
 
+/** A process and all its children, without those that end meanwhile. */
 function family(pid: number): number[] {
-  return [pid, ...childrenOf(pid).flatMap(family)];
+  return [pid, ...ofRunning(pid, () => childrenOf(pid).flatMap(family), [])];
+}
+
+/** What is read of a process; the other value if the process has ended, as helpers of a database do at any time. */
+function ofRunning<T>(pid: number, read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (isRunning(pid)) throw error;
+    return otherwise;
+  }
 }
 
 /** Adds up processes and all their children. */
 export function useOf(roots: readonly number[]): Use {
   const all = roots.flatMap(family);
   return {
-    bytes: all.reduce((sum, pid) => sum + proportionalBytes(pid), 0),
-    processorSeconds: all.reduce((sum, pid) => sum + processorSeconds(pid), 0),
+    bytes: all.reduce((sum, pid) => sum + ofRunning(pid, () => proportionalBytes(pid), 0), 0),
+    processorSeconds: all.reduce((sum, pid) => sum + ofRunning(pid, () => processorSeconds(pid), 0), 0),
   };
 }
 
