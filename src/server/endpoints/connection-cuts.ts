@@ -32,7 +32,7 @@ export type NoteCut = (reason: CutReason, fields?: Readonly<Record<string, unkno
 const lineMs = 10_000;
 
 /**
- * Counts and logs the connections that the server closes on its own accord, since their clients learn no reason. There
+ * Counts and logs the connections that the server closes of its own accord, since their clients learn no reason. There
  * may be very many: only the first of a reason in ten seconds has a line, with the number of those before without one.
  */
 export class ConnectionCuts {
