@@ -1,6 +1,6 @@
 import type { VendorNames } from '../../../../base/machinery/vendor.js';
 import type { ObjectMeta } from '../../meta/v1/object-meta.types.js';
-import type { NodeAffinity, PodAffinity } from './affinity.types.js';
+import type { Affinity, NodeAffinity, PodAffinity } from './affinity.types.js';
 import { containerWarnings } from './container-warnings.js';
 import { deprecatedNodeLabel } from './deprecated-labels.js';
 import { fractionalBytes } from './fractional-bytes.js';
@@ -24,9 +24,7 @@ export function podWarnings({ metadata, spec }: PodLike, path: string, names: Ve
   const annotations = metadata.annotations ?? {};
   return [
     ...nodeSelectorWarnings(spec.nodeSelector ?? {}, `${at}.nodeSelector`, names),
-    ...nodeAffinityWarnings(spec.affinity?.nodeAffinity, `${at}.affinity.nodeAffinity`, names),
-    ...podAffinityWarnings(spec.affinity?.podAffinity, `${at}.affinity.podAffinity`),
-    ...podAffinityWarnings(spec.affinity?.podAntiAffinity, `${at}.affinity.podAntiAffinity`),
+    ...(spec.affinity === undefined ? [] : affinityWarnings(spec.affinity, `${at}.affinity`, names)),
     ...spreadWarnings(spec, at, names),
     ...annotationWarnings(annotations, `${path}metadata.annotations`, names),
     ...(spec.volumes ?? []).flatMap((volume, i) => volumeWarnings(volume, `${at}.volumes[${i}]`)),
@@ -47,6 +45,14 @@ function nodeSelectorWarnings(selector: Readonly<Record<string, string>>, path: 
     const text = deprecatedNodeLabel(key, names);
     return text === undefined ? [] : [`${path}[${key}]: ${text}`];
   });
+}
+
+function affinityWarnings(affinity: Affinity, path: string, names: VendorNames): string[] {
+  return [
+    ...nodeAffinityWarnings(affinity.nodeAffinity, `${path}.nodeAffinity`, names),
+    ...podAffinityWarnings(affinity.podAffinity, `${path}.podAffinity`),
+    ...podAffinityWarnings(affinity.podAntiAffinity, `${path}.podAntiAffinity`),
+  ];
 }
 
 function nodeAffinityWarnings(affinity: NodeAffinity | undefined, path: string, names: VendorNames): string[] {
@@ -126,6 +132,7 @@ function seccompWarnings(
   { labelPrefix }: VendorNames,
 ): string[] {
   const warnings: string[] = [];
+  if (!Object.keys(annotations).some((key) => key.includes('seccomp'))) return warnings;
   const check = (key: string, isReplaced: boolean) => {
     if (!Object.hasOwn(annotations, key) || isReplaced) return;
     warnings.push(`${path}[${key}]: non-functional in v1.27+; use the "seccompProfile" field instead`);
