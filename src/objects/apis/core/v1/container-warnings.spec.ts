@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { containerWarnings } from './container-warnings.js';
 import type { Container } from './container.types.js';
+import { containerWarnings } from './container-warnings.js';
 import type { PodSpec } from './pod-spec.types.js';
 
 const container = (more: Partial<Container> = {}): Container =>
@@ -23,7 +23,10 @@ it('warns about nothing in usual containers', () => {
 });
 
 it('warns about fractions of a byte', () => {
-  const resources = { requests: { memory: '100m', cpu: '100m' }, limits: { memory: '0.5', 'ephemeral-storage': '1.5' } };
+  const resources = {
+    requests: { memory: '100m', cpu: '100m' },
+    limits: { memory: '0.5', 'ephemeral-storage': '1.5' },
+  };
   const text = (amount: string) => `fractional byte value "${amount}" is invalid, must be an integer`;
   assert.deepEqual(warnings([container(), container({ resources })]), [
     `spec.containers[1].resources.limits[memory]: ${text('0.5')}`,
@@ -40,7 +43,9 @@ it('warns about a variable that hides another', () => {
 });
 
 it('compares the ports of all containers', () => {
-  const first = container({ ports: [port(80, { name: 'http' }), port(90, { hostPort: 9 }), port(91, { hostIP: '::1' })] });
+  const first = container({
+    ports: [port(80, { name: 'http' }), port(90, { hostPort: 9 }), port(91, { hostIP: '::1' })],
+  });
   const second = container({ ports: [port(80, { name: 'http' }), port(90), port(90, { hostPort: 9, hostIP: '::1' })] });
   const effect = 'services and probes that select ports by name will use spec.initContainers[0].ports[0]';
   assert.deepEqual(warnings([second], [first]), [
