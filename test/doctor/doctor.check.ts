@@ -11,6 +11,7 @@ import type { DatabaseNeeds } from '../../src/tools/cli/doctor/database-needs.js
 import type { Finding } from '../../src/tools/cli/doctor/finding.js';
 import { runProgram } from '../e2e/support/program.js';
 import { PgBouncer } from '../support/pgbouncer.js';
+import { takeSnapshot } from '../support/postgres-snapshot.js';
 import { serverAuth, TestIdentity } from '../support/test-authority.js';
 import { startTestPostgres, type TestPostgres, type TestStandby } from '../support/test-postgres.js';
 
@@ -401,6 +402,33 @@ describe('the doctor finds', () => {
       }
     });
   }
+
+  it('a restored database beside the standby of its lost state', async () => {
+    const server = await startTestPostgres({ settings: { wal_keep_size: '64MB' } });
+    const beside = await server.createStandby();
+    try {
+      const url = await server.createTestDatabase();
+      const work = async (name: string) => {
+        const storage = await createPostgresStorage({ databaseUrl: url });
+        await storage.create({ resource: 'things', namespace: '', name }, 'u', '{}');
+        await storage.stop();
+      };
+      await work('kept');
+      const restore = await takeSnapshot(server);
+      await work('lost');
+      await beside.caughtUp();
+      await restore();
+      const readDatabaseUrl = moved(url, (made) => (made.port = String(beside.port)));
+      const all = { databaseUrl: url, readDatabaseUrl, listenDatabaseUrl: undefined, connections: 5 };
+      assert.match(
+        adviceOf(await databaseFindings(all, Date.now), 'read replica'),
+        /^error: .* versions that the database lacks.* -> run plinth fence/,
+      );
+    } finally {
+      await beside.stop();
+      await server.stop();
+    }
+  });
 
   it('a file with a password that everybody may read', async () => {
     const path = write('password', 'right\n');

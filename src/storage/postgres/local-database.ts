@@ -1,16 +1,16 @@
 import { quoteText } from '../../base/database/sql-text.js';
 import { type ListenConnection, NotifyListener } from '../feed/notify-listener.js';
-import { StorageError } from '../storage-error.js';
 import type { Database, DatabaseEvents } from './database.js';
 import { EpochKeeper } from './epoch-keeper.js';
 import { schemaProblem } from './migrate.js';
 import { failureKind } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
+import { replicaProblem } from './replica-history.js';
 import { Retention } from './retention.js';
 import { Sequencer } from './sequencer.js';
 import { type Row, type ServerLimits, Session } from './session.js';
 import { SessionPool } from './session-pool.js';
-import { HINT_CHANNEL, LOG_BOUNDS, REPLICA_HISTORY, text } from './statements.js';
+import { HINT_CHANNEL, LOG_BOUNDS, text } from './statements.js';
 import { WriterLock } from './writer-lock.js';
 
 const NOTIFY_TIMEOUT_MS = 3_000;
@@ -19,6 +19,8 @@ const NOTIFY_TIMEOUT_MS = 3_000;
  */
 const NOTIFY_LOCK_MS = 2_000;
 const START_TIMEOUT_MS = 5_000;
+/** How often a replica in use is compared with the database again. */
+const replicaRecheckMs = 5_000;
 /** Limits below the time limit of a heartbeat. */
 const listenerLimits: ServerLimits = { lockMs: 2_000, statementMs: 2_500 };
 
@@ -44,7 +46,8 @@ export class LocalDatabase implements Database {
             connectTimeoutMs: Math.min(options.connectTimeoutMs, 2 * options.replicaPatienceMs),
             patienceMs: options.replicaPatienceMs / 3,
             seatMs: options.replicaPatienceMs,
-            check: (session) => this.checkReplica(session),
+            check: (session) => this.pool.run((primary) => replicaProblem(session, primary)),
+            recheckMs: replicaRecheckMs,
           });
     const lock = new WriterLock(
       () =>
@@ -129,22 +132,6 @@ export class LocalDatabase implements Database {
 
   giveUp(): void {
     this.givenUp.abort();
-  }
-
-  /**
-   * Checks that the session leads to a replica of the database, in the history of this process. A replica that lags may
-   * be in an older one; a copy of the database that was promoted is in another one.
-   */
-  private async checkReplica(session: Session): Promise<void> {
-    const [there] = await session.execute(REPLICA_HISTORY.name, REPLICA_HISTORY.text, START_TIMEOUT_MS);
-    const [here] = await this.pool.run((primary) => primary.run(REPLICA_HISTORY, [], START_TIMEOUT_MS));
-    if (there?.[0] !== here?.[0]) throw new StorageError('Unavailable', 'the read replica is of another database');
-    if (there?.join() !== here?.join()) {
-      throw new StorageError(
-        'Unavailable',
-        'the read replica is not in the history of the database, or lags behind it',
-      );
-    }
   }
 
   /** Notices a change of the history in a process that neither writes nor reads. */

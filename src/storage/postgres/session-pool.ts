@@ -4,6 +4,7 @@ import { systemTimers } from '../../base/machinery/timers.js';
 import { StorageError } from '../storage-error.js';
 import { failureKind, unavailable } from './postgres-errors.js';
 import type { ResolvedOptions } from './postgres-storage-options.js';
+import { type ReplicaProblem, replicaProblems } from './replica-history.js';
 import { type ServerLimits, Session, type SessionOptions } from './session.js';
 
 /** `lockMs` must be less than the shortest time limit of a read, `statementMs` more than the longest. */
@@ -15,8 +16,10 @@ export interface PoolTarget extends Pick<SessionOptions, 'url' | 'role' | 'conne
   readonly patienceMs: number;
   /** How long a read waits for a connection that others use, in milliseconds. */
   readonly seatMs: number;
-  /** Rejects if the connection must not be used. */
-  readonly check: (session: Session) => Promise<void>;
+  /** Why the server must not be used, if there is a reason. Rejects if that can't be found out. */
+  readonly check: (session: Session) => Promise<ReplicaProblem | undefined>;
+  /** How often a server in use is checked again, in milliseconds; meanwhile it stays in use. */
+  readonly recheckMs: number;
 }
 
 /**
@@ -31,6 +34,7 @@ export class SessionPool {
   /** Callbacks in the order of their calls. */
   private readonly waiting = new Set<() => void>();
   private inUse = 0;
+  private checkedAt = 0;
 
   constructor(
     options: ResolvedOptions,
@@ -118,7 +122,9 @@ export class SessionPool {
 
   private async session(): Promise<Session> {
     for (let session = this.idle.pop(); session !== undefined; session = this.idle.pop()) {
-      if (!session.broken) return session;
+      if (session.broken) continue;
+      if (this.target !== undefined) this.checkAgain(session, this.target);
+      return session;
     }
     const session = await Session.open({
       url: this.options.databaseUrl,
@@ -131,11 +137,13 @@ export class SessionPool {
       ...this.target,
     });
     try {
-      await this.target?.check(session);
+      const problem = await this.target?.check(session);
+      if (problem !== undefined) throw new StorageError('Unavailable', replicaProblems[problem]);
     } catch (error) {
       await session.close();
       throw error;
     }
+    this.checkedAt = performance.now();
     this.all.add(session);
     session.onBroken(() => this.all.delete(session));
     if (this.stopping.signal.aborted) {
@@ -143,5 +151,18 @@ export class SessionPool {
       throw new StorageError('Closed', 'storage is shutting down');
     }
     return session;
+  }
+
+  /** Checks the server beside the statements of the session. If it must not be used any more, all connections are closed. */
+  private checkAgain(session: Session, { check, recheckMs }: PoolTarget): void {
+    if (performance.now() - this.checkedAt < recheckMs) return;
+    this.checkedAt = performance.now();
+    check(session).then(
+      (problem) => {
+        if (problem !== undefined) for (const one of [...this.all]) one.destroy();
+      },
+      // It fails while the other side does not answer, and is repeated.
+      () => undefined,
+    );
   }
 }

@@ -29,11 +29,15 @@ export const HINT_CHANNEL: Statement = {
   text: 'select channel from plinth.epoch where singleton',
 };
 
-/** What a database and its replicas have in common, and no other database or history. */
+/**
+ * Six columns that a database and its replicas have in common, and no other database or history; then the two ends of the
+ * log, and the batch that wrote a version (null: the newest one), if the log has it.
+ */
 export const REPLICA_HISTORY: Statement = {
   name: 'replica-history',
-  text: `select e.channel || (select d.oid from pg_database d where d.datname = current_database()), e.epoch, e.started, e.system_identifier, e.timeline, e.relation = e.tableoid
-    from plinth.epoch e where e.singleton`,
+  text: `select e.channel || (select d.oid from pg_database d where d.datname = current_database()), e.epoch, e.started, e.system_identifier, e.timeline, e.relation = e.tableoid,
+      b.compact_revision, b.head, (select c.batch from plinth.changes c where c.resource_version = coalesce($1::bigint, b.head))
+    from plinth.epoch e, plinth.log_bounds() b where e.singleton`,
 };
 
 export const RESOLVE_BATCH: Statement = {

@@ -2,8 +2,8 @@ import { connectionRemedy } from '../../../base/database/connection-remedy.js';
 import { protectionProblem } from '../../../base/database/protection.js';
 import { errorText } from '../../../base/machinery/startup-error.js';
 import { silentObserver } from '../../../storage/postgres/postgres-storage-options.js';
+import { type ReplicaProblem, replicaProblem, replicaProblems } from '../../../storage/postgres/replica-history.js';
 import { Session } from '../../../storage/postgres/session.js';
-import { REPLICA_HISTORY } from '../../../storage/postgres/statements.js';
 import type { DatabaseNeeds } from './database-needs.js';
 import { tlsRemedy } from './database-remedies.js';
 import { error, type Finding, ok, warning } from './finding.js';
@@ -12,6 +12,11 @@ const check = 'read replica';
 const limitMs = 10_000;
 /** Servers read the primary instead of a replica that lags by more. */
 const mostLagMs = 1_000;
+const remedies: Readonly<Record<ReplicaProblem, string>> = {
+  ofAnother: 'name a standby of the server of --database-url, and the same database',
+  apart: 'look at its log: it has to follow the server of --database-url (primary_conninfo)',
+  ahead: 'run plinth fence if the database was restored, and make the replica anew from it',
+};
 
 /** Checks the replica of `--read-database-url`: that it is one, of this database, and how far it is behind. */
 export async function replicaFindings(primary: Session, { readDatabaseUrl }: DatabaseNeeds): Promise<Finding[]> {
@@ -31,24 +36,12 @@ export async function replicaFindings(primary: Session, { readDatabaseUrl }: Dat
   try {
     const problem = protectionProblem(replica.protection);
     const findings = problem === undefined ? [] : [warning(check, problem, tlsRemedy('--read-database-url'))];
-    const [there, here] = await Promise.all([historyOf(replica), historyOf(primary)]);
-    if (there[0] !== here[0]) {
-      const remedy = 'name a standby of the server of --database-url, and the same database';
-      return [...findings, error(check, 'it is a replica of another database', remedy)];
-    }
-    if (there.join() !== here.join()) {
-      const remedy = 'look at its log: it has to follow the server of --database-url (primary_conninfo)';
-      return [...findings, error(check, 'it is not in the history of the database, or far behind it', remedy)];
-    }
+    const apart = await replicaProblem(replica, primary);
+    if (apart !== undefined) return [...findings, error(check, replicaProblems[apart], remedies[apart])];
     return [...findings, await lagFinding(primary, replica)];
   } finally {
     await replica.close();
   }
-}
-
-async function historyOf(session: Session): Promise<readonly (string | null)[]> {
-  const [row = []] = await session.execute('doctor', REPLICA_HISTORY.text, limitMs);
-  return row;
 }
 
 async function lagFinding(primary: Session, replica: Session): Promise<Finding> {
