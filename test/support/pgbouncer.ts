@@ -65,7 +65,7 @@ export class PgBouncer {
         ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`),
         '',
       ].join('\n'),
-      'users.txt': `"${decodeURIComponent(target.username)}" ""\n`,
+      'users.txt': `"${decodeURIComponent(target.username)}" "${decodeURIComponent(target.password)}"\n`,
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
     if (user.uid !== undefined && user.gid !== undefined) {

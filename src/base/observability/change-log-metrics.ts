@@ -1,5 +1,14 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
+/** What a round of upkeep finds. */
+export interface DatabaseSize {
+  readonly partitions: number;
+  readonly bytes: number;
+  readonly notificationQueue: number;
+  readonly deadRows: number;
+  readonly walBytes: number;
+}
+
 /** Metrics of the history in the database, of its change log, and of how this process reads the log. */
 export class ChangeLogMetrics {
   private readAt = Date.now();
@@ -11,6 +20,8 @@ export class ChangeLogMetrics {
   private readonly historyAge: Gauge<string>;
   private readonly logBytes: Gauge<string>;
   private readonly notificationQueue: Gauge<string>;
+  private readonly deadRows: Gauge<string>;
+  private readonly walBytes: Gauge<string>;
   private readonly missingVersions: Counter<string>;
   private readonly replicaReads: Counter<'by'>;
   private readonly replicaLag: Gauge<string>;
@@ -34,6 +45,14 @@ export class ChangeLogMetrics {
     this.notificationQueue = gauge(
       'storage_notification_queue_usage',
       'Share of the notification queue of the database server in use; commits fail when it is full.',
+    );
+    this.deadRows = gauge(
+      'storage_dead_rows',
+      'Rows of all tables that vacuum has not removed yet, as the database server estimates them.',
+    );
+    this.walBytes = gauge(
+      'storage_wal_position_bytes',
+      'Position in the write-ahead log of the database server, which grows by what all its databases write.',
     );
     this.replicaLag = gauge(
       'storage_replica_lag_seconds',
@@ -74,6 +93,8 @@ export class ChangeLogMetrics {
       this.historyBytes,
       this.historyAge,
       this.notificationQueue,
+      this.deadRows,
+      this.walBytes,
       this.replicaLag,
       this.replicaInUse,
     ]) {
@@ -98,11 +119,13 @@ export class ChangeLogMetrics {
     if (missing > 0n) this.missingVersions.inc(Number(missing));
   }
 
-  sizeIs(compactRevision: bigint, partitions: number, bytes: number, notificationQueue: number): void {
+  sizeIs(compactRevision: bigint, size: DatabaseSize): void {
     this.compactRevision.set(Number(compactRevision));
-    this.logPartitions.set(partitions);
-    this.logBytes.set(bytes);
-    this.notificationQueue.set(notificationQueue);
+    this.logPartitions.set(size.partitions);
+    this.logBytes.set(size.bytes);
+    this.notificationQueue.set(size.notificationQueue);
+    this.deadRows.set(size.deadRows);
+    this.walBytes.set(size.walBytes);
   }
 
   historyIs(bytes: number, ageSeconds: number): void {

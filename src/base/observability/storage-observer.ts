@@ -1,10 +1,8 @@
+import type { DatabaseSize } from './change-log-metrics.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 
-interface LogSizeReport {
-  readonly partitions: number;
-  readonly bytes: number;
-  readonly notificationQueue: number;
+interface LogSizeReport extends DatabaseSize {
   readonly historyBytes: number;
   readonly historySeconds: number;
 }
@@ -65,7 +63,7 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
     },
     slowConsumer: (resource: string) => logger.warn('watch ended, it fell behind', { resource }),
     retention: (compactRevision: bigint, droppedPartitions: number, size: LogSizeReport) => {
-      metrics.changeLog.sizeIs(compactRevision, size.partitions, size.bytes, size.notificationQueue);
+      metrics.changeLog.sizeIs(compactRevision, size);
       metrics.changeLog.historyIs(size.historyBytes, size.historySeconds);
       if (droppedPartitions > 0) logger.info('dropped old history', { compactRevision, droppedPartitions });
     },

@@ -1,12 +1,16 @@
 import { plainSealing, type Sealing } from '../encryption/sealing.js';
 
-/** The size of the change log. */
+/** The size of the change log, and what the database does besides. */
 export interface LogSize {
   readonly partitions: number;
   /** Size of the log in bytes, including indexes. */
   readonly bytes: number;
   /** Share of the server's notification queue in use, from 0 to 1. Commits fail when it is full. */
   readonly notificationQueue: number;
+  /** Dead rows in all tables, as the server estimates them. */
+  readonly deadRows: number;
+  /** Position in the server's write-ahead log, in bytes: it grows by what all its databases write. */
+  readonly walBytes: number;
   /** The history behind the log; bytes include indexes. */
   readonly historyPartitions: number;
   readonly historyBytes: number;

@@ -304,8 +304,14 @@ describe('retention of the log', () => {
       observer: { ...silentObserver, retention: (_compactRevision, _dropped, size) => sizes.push(size) },
     });
     const own = new SessionPool(options);
-    await new Retention(options, own).round(HOUR_MS, HOUR_MS);
+    const upkeep = new Retention(options, own);
+    await upkeep.round(HOUR_MS, HOUR_MS);
+    resource += 1;
+    await storage.create(key('a'), 'u', '1');
+    await upkeep.round(HOUR_MS, HOUR_MS);
     await own.stop();
+    assert.ok((sizes[0]?.deadRows ?? -1) >= 0);
+    assert.ok((sizes[1]?.walBytes ?? 0) > (sizes[0]?.walBytes ?? 0));
     assert.equal(sizes[0]?.partitions, (await partitions()).length);
     assert.ok((sizes[0]?.bytes ?? 0) > 8192);
     assert.equal(sizes[0]?.notificationQueue, 0);

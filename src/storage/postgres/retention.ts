@@ -99,6 +99,8 @@ export class Retention {
           partitions: Number(size?.[0]),
           bytes: Number(size?.[1]),
           notificationQueue: Number(size?.[2]),
+          deadRows: Number(size?.[3]),
+          walBytes: Number(size?.[4]),
           historyPartitions: Number(history?.[0]),
           historyBytes: Number(history?.[1]),
           historySeconds: Number(history?.[2]),

@@ -195,7 +195,9 @@ export const HISTORY_SIZE: Statement = {
 
 export const LOG_SIZE: Statement = {
   name: 'log-size',
-  text: `select count(*), coalesce(sum(pg_total_relation_size(i.inhrelid)), 0), pg_notification_queue_usage()
+  text: `select count(*), coalesce(sum(pg_total_relation_size(i.inhrelid)), 0), pg_notification_queue_usage(),
+      (select coalesce(sum(s.n_dead_tup), 0) from pg_stat_user_tables s where s.schemaname = 'plinth'),
+      pg_current_wal_insert_lsn() - pg_lsn '0/0'
     from pg_inherits i where i.inhparent = 'plinth.changes'::regclass`,
 };
 
