@@ -9,6 +9,7 @@ import { electionPauses } from './etcd-election.js';
 import { FailoverRecord } from './failover-record.js';
 import { type FailoverKind, Failovers, failoverKinds } from './failovers.js';
 import { PatroniSet, patroniNeeds } from './patroni-set.js';
+import { openWay, wayNeeds, waysToPrimary } from './ways.js';
 
 const { values } = parseArgs({
   options: {
@@ -17,6 +18,8 @@ const { values } = parseArgs({
     watchers: { type: 'string', default: '6' },
     // Standbys that confirm nothing: the last commits may be lost, and must then be gone for everybody.
     asynchronous: { type: 'boolean', default: false },
+    // How the servers reach the primary: hosts, haproxy or pooler.
+    through: { type: 'string', default: 'hosts' },
     // One kind of failover alone.
     only: { type: 'string' },
     // Elections of an etcd of three members that are measured for comparison.
@@ -48,13 +51,53 @@ async function drained(watchers: readonly CounterWatcher[], writers: readonly Co
   return missing();
 }
 
-async function main(): Promise<boolean> {
-  const missing = unlessThere('the check of failovers', patroniNeeds);
-  if (missing !== false) throw new Error(missing);
+/** Fails over again and again, and notes the pauses. Returns what ended it early, if anything did. */
+async function failAll(
+  failovers: Failovers,
+  record: FailoverRecord,
+  kinds: readonly FailoverKind[],
+  pauses: Map<FailoverKind, number[]>,
+): Promise<unknown> {
   const count = Number(values.failovers);
-  log(`seed ${values.seed}; ${values.asynchronous ? 'asynchronous' : 'synchronous'} standbys`);
+  try {
+    for (let i = 0; i < count; i++) {
+      const kind = kinds[i % kinds.length] as FailoverKind;
+      const pauseMs = await failovers.run(kind);
+      pauses.set(kind, [...(pauses.get(kind) ?? []), pauseMs]);
+      const { acknowledged, violations, losses } = record;
+      log(
+        `${i + 1}/${count} ${kind}: ${(pauseMs / 1000).toFixed(1)} s without writes; so far ${acknowledged} writes, ` +
+          `${losses.length} lost, ${violations.length} violations`,
+      );
+    }
+    return undefined;
+  } catch (error) {
+    console.log('the check stops early:', error);
+    return error ?? new Error('unknown');
+  }
+}
+
+function printPauses(pauses: ReadonlyMap<FailoverKind, readonly number[]>): void {
+  for (const [kind, each] of pauses) console.log(`${kind.padEnd(20)} ${summary(each)}`);
+  console.log(`all failovers        ${summary([...pauses.values()].flat())}`);
+}
+
+function printCounts(record: FailoverRecord, watchers: readonly CounterWatcher[]): void {
+  console.log('answers', Object.fromEntries([...record.answers].sort()));
+  console.log(`${record.acknowledged} writes acknowledged, ${record.losses.length} states lost`);
+  console.log(
+    `watchers: ${watchers.map(({ events, relists }) => `${events} events, ${relists} lists anew`).join('; ')}`,
+  );
+}
+
+async function main(): Promise<boolean> {
+  const way = waysToPrimary.find((name) => name === values.through);
+  if (way === undefined) throw new Error(`--through must be one of ${waysToPrimary.join(', ')}`);
+  const missing = unlessThere('the check of failovers', [...patroniNeeds, ...wayNeeds[way]]);
+  if (missing !== false) throw new Error(missing);
+  log(`seed ${values.seed}; ${values.asynchronous ? 'asynchronous' : 'synchronous'} standbys; through ${way}`);
   const set = await PatroniSet.start({ isSynchronous: !values.asynchronous, log });
-  const route = async () => ({ databaseUrl: set.databaseUrl, stop: async () => {} });
+  const route = () => openWay(way, set);
   const cluster = await TestCluster.start({ servers: 2, route, accounts: false, flags: ['--watch-history=24h'] });
   const stop = new AbortController();
   const tasks: Promise<void>[] = [];
@@ -76,32 +119,21 @@ async function main(): Promise<boolean> {
     const failovers = new Failovers(set, record, new Random(Number(values.seed)), log);
     const pauses = new Map<FailoverKind, number[]>();
     const chosen = failoverKinds.filter((kind) => values.only === undefined || kind === values.only);
-    for (let i = 0; i < count; i++) {
-      const kind = chosen[i % chosen.length] as FailoverKind;
-      const pauseMs = await failovers.run(kind);
-      pauses.set(kind, [...(pauses.get(kind) ?? []), pauseMs]);
-      log(
-        `${i + 1}/${count} ${kind}: ${(pauseMs / 1000).toFixed(1)} s without writes, ${record.acknowledged} writes so far`,
-      );
-    }
+    // What was seen until a failure counts.
+    const failure = await failAll(failovers, record, chosen, pauses);
     writing.abort();
     await Promise.all(tasks.slice(0, writers.length));
-    record.violations.push(...(await drained(watchers, writers)));
+    if (failure === undefined) record.violations.push(...(await drained(watchers, writers)));
     stop.abort();
     await Promise.all(tasks);
-    for (const [kind, each] of pauses) console.log(`${kind.padEnd(20)} ${summary(each)}`);
-    console.log(`all failovers        ${summary([...pauses.values()].flat())}`);
-    const elections = Number(values.elections);
+    printPauses(pauses);
+    const elections = failure === undefined ? Number(values.elections) : 0;
     if (elections > 0) console.log(`elections of etcd    ${summary(await electionPauses(elections, log))}`);
-    console.log('answers', Object.fromEntries([...record.answers].sort()));
-    console.log(`${record.acknowledged} writes acknowledged, ${record.losses.length} states lost`);
-    console.log(
-      `watchers: ${watchers.map(({ events, relists }) => `${events} events, ${relists} lists anew`).join('; ')}`,
-    );
+    printCounts(record, watchers);
     const wrong = values.asynchronous ? record.violations : [...record.violations, ...record.losses];
     for (const line of wrong.slice(0, 50)) console.log('VIOLATION', line);
     console.log(wrong.length === 0 ? '\nno violation' : `\n${wrong.length} violations; seed ${values.seed}`);
-    return wrong.length === 0;
+    return wrong.length === 0 && failure === undefined;
   } finally {
     stop.abort();
     await cluster.stop();

@@ -293,6 +293,8 @@ function configuration(
         rewind: account('rewinder'),
       },
       parameters: { unix_socket_directories: '', shared_buffers: '64MB' },
+      // A copy for a standby would wait for the next checkpoint to end, which takes minutes.
+      basebackup: [{ checkpoint: 'fast' }],
     },
   });
 }
