@@ -4,11 +4,17 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { parseAllDocuments } from 'yaml';
 import { ensurePki } from '../../src/tools/cli/pki/pki.js';
 import { ensureServiceAccountKey } from '../../src/tools/cli/pki/service-account-key.js';
+import { ApiClient } from '../e2e/support/api-client.js';
 import { Kubectl } from '../e2e/support/kubectl.js';
 import { NodeProcess } from '../e2e/support/node-process.js';
 import { eventually, TestCluster } from '../e2e/support/test-cluster.js';
+import { unlessThere } from '../support/needs.js';
+import { freePort } from '../support/ports.js';
+import { TlsPostgres, tlsHost } from '../support/tls-postgres.js';
+import { PodContainer, type PodSpec } from './pod-container.js';
 
 // The chart with Helm itself, which must be on the PATH: linted, rendered, and installed in Plinth with simulated nodes.
 
@@ -51,17 +57,9 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function makeSecrets(namespace: string): Promise<void> {
+async function makeSecrets(namespace: string, url = 'postgresql://u:p@db/plinth'): Promise<void> {
   kubectl.ok(['create', 'namespace', namespace]);
-  kubectl.ok([
-    '-n',
-    namespace,
-    'create',
-    'secret',
-    'generic',
-    'plinth-database',
-    '--from-literal=url=postgresql://u:p@db/plinth',
-  ]);
+  kubectl.ok(['-n', namespace, 'create', 'secret', 'generic', 'plinth-database', `--from-literal=url=${url}`]);
   const clock = { now: () => Date.now() };
   await ensurePki({ directory: folder, bindAddress: '0.0.0.0', serviceClusterIpRange: '10.0.0.0/16', clock });
   await ensureServiceAccountKey(folder);
@@ -211,5 +209,71 @@ describe('in a cluster of Plinth with simulated nodes', () => {
     mustHelm('rollback', 'plinth', '1', '--namespace=charted', '--wait', '--timeout=120s');
     mustHelm('uninstall', 'plinth', '--namespace=charted', '--wait', '--timeout=60s');
     assert.equal(kubectl.ok(['-n', 'charted', 'get', 'deployments', '-o', 'name']), '');
+  });
+
+  it('its processes serve on a database that takes nobody without TLS, with sslmode=verify-full', async (t) => {
+    const missing = unlessThere('the processes of a chart in their volumes', ['root', 'unshare']);
+    if (missing !== false) return t.skip(missing);
+    const database = await TlsPostgres.start();
+    const running: PodContainer[] = [];
+    try {
+      await database.addAccount('charted');
+      await database.sql(`alter role charted password 'right'`);
+      const port = database.postgres.port;
+      const tls = 'sslmode=verify-full&sslrootcert=/etc/plinth-database/authority/ca.crt';
+      await makeSecrets('verified', `postgresql://charted:right@${tlsHost}:${port}/charted?${tls}`);
+      kubectl.ok([
+        ...['-n', 'verified', 'create', 'configmap', 'database-authority'],
+        `--from-file=ca.crt=${database.authorityFile}`,
+      ]);
+      const [apiPort, metricsPort] = [await freePort(), await freePort()];
+      mustHelm(
+        ...['install', 'plinth', chart, '--namespace=verified', '--wait', '--timeout=120s'],
+        ...[
+          '--set=database.existingSecret=plinth-database',
+          '--set=database.authority.existingConfigMap=database-authority',
+        ],
+        `--set=serve.extraFlags={--secure-port=${apiPort}}`,
+        `--set=controllers.extraFlags={--controllers-metrics-bind-address=127.0.0.1:${metricsPort}}`,
+      );
+      const hooks = parseAllDocuments(mustHelm('get', 'hooks', 'plinth', '--namespace=verified')).map((one) =>
+        one.toJS(),
+      );
+      const migrate = hooks.find(({ kind }) => kind === 'Job').spec.template.spec as PodSpec;
+      const run = (spec: PodSpec): PodContainer => {
+        const container = PodContainer.start(kubectl, 'verified', spec, '127.0.0.1');
+        running.push(container);
+        return container;
+      };
+      const migration = run(migrate);
+      assert.equal(await migration.ended, 0, migration.log);
+      const [serve, loops] = ['serve', 'controllers'].map((component) => {
+        const pods = kubectl.ok([
+          ...['-n', 'verified', 'get', 'pods', '-l', `app.kubernetes.io/component=${component}`, '-o', 'json'],
+        ]);
+        return run(JSON.parse(pods).items[0].spec as PodSpec);
+      }) as [PodContainer, PodContainer];
+      const ca = await readFile(join(folder, 'ca.crt'), 'utf8');
+      const api = new ApiClient(`https://127.0.0.1:${apiPort}`, { ca });
+      const isReady = async () => {
+        assert.ok(serve.isRunning, serve.log);
+        return (await api.get('/readyz').catch(() => undefined))?.status === 200;
+      };
+      await eventually(isReady, 'the API is ready');
+      const loopsReady = async () => {
+        assert.ok(loops.isRunning, loops.log);
+        return (await fetch(`http://127.0.0.1:${metricsPort}/readyz`).catch(() => undefined))?.status === 200;
+      };
+      await eventually(loopsReady, 'the control loops are ready');
+      const kinds = await database.sql(
+        `select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid) where usename = 'charted'`,
+      );
+      assert.deepEqual(kinds, [{ ssl: true }]);
+      assert.doesNotMatch(serve.log + loops.log, /in the clear|nobody checks/);
+      api.close();
+    } finally {
+      for (const container of running.reverse()) await container.stop();
+      await database.stop();
+    }
   });
 });
