@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { quantityValue } from '../../../base/machinery/values/quantity.js';
 import type { Container } from '../../../objects/apis/core/v1/container.types.js';
 import type { Pod } from '../../../objects/apis/core/v1/pod.types.js';
 import type { PodFolders } from '../pod-folders.js';
 import { podUid } from '../pods/pod-form.js';
 import { containerNameOf, type PodUse } from '../server/resource-metrics.js';
+import { DiskUse } from './disk-use.js';
 
 const storage = 'ephemeral-storage';
 const emptyDirPlugin = 'kubernetes.io~empty-dir';
@@ -16,6 +15,7 @@ export class DiskLimits {
   constructor(
     private readonly folders: PodFolders,
     private readonly logFolder: string,
+    private readonly diskUse = new DiskUse(),
   ) {}
 
   /** Whether the pod has any limit. */
@@ -23,12 +23,15 @@ export class DiskLimits {
     return limitedVolumes(pod).length > 0 || containersOf(pod).some((container) => limitOf(container) !== undefined);
   }
 
-  /** The limit that the pod exceeds, for its status; undefined if it exceeds none. */
+  /**
+   * The limit that the pod exceeds, for its status; undefined if it exceeds none. A folder whose size is not known yet
+   * counts at a later call.
+   */
   async problem(pod: Pod, use: PodUse | undefined): Promise<string | undefined> {
     const uid = podUid(pod);
     for (const { name, emptyDir } of limitedVolumes(pod)) {
       const limit = emptyDir?.sizeLimit ?? '';
-      const used = await diskUse(this.folders.volume(uid, emptyDirPlugin, name));
+      const used = await this.bytesOf(this.folders.volume(uid, emptyDirPlugin, name));
       if (used > quantityValue(limit)) return `Usage of EmptyDir volume "${name}" exceeds the limit "${limit}". `;
     }
     const containers = containersOf(pod);
@@ -39,7 +42,7 @@ export class DiskLimits {
     const logs = join(this.logFolder, `${namespace}_${podName}_${uid}`);
     for (const [index, { name }] of containers.entries()) {
       const stats = use?.containers.find((each) => containerNameOf(each) === name);
-      const used = (stats?.writableLayer?.usedBytes?.value ?? 0) + (await diskUse(join(logs, name)));
+      const used = (stats?.writableLayer?.usedBytes?.value ?? 0) + (await this.bytesOf(join(logs, name)));
       total += used;
       const limit = limits[index];
       if (limit !== undefined && used > quantityValue(limit)) {
@@ -49,10 +52,14 @@ export class DiskLimits {
     if (limits.includes(undefined)) return undefined;
     const together = limits.reduce<number>((sum, limit) => sum + quantityValue(limit ?? '0'), 0);
     for (const { name, emptyDir } of pod.spec.volumes ?? []) {
-      if (emptyDir && !emptyDir.medium) total += await diskUse(this.folders.volume(uid, emptyDirPlugin, name));
+      if (emptyDir && !emptyDir.medium) total += await this.bytesOf(this.folders.volume(uid, emptyDirPlugin, name));
     }
     if (total <= together) return undefined;
     return `Pod ephemeral local storage usage exceeds the total limit of containers ${together}. `;
+  }
+
+  private async bytesOf(folder: string): Promise<number> {
+    return (await this.diskUse.of(folder)) ?? 0;
   }
 }
 
@@ -69,17 +76,3 @@ function containersOf({ spec }: Pod): readonly Container[] {
 function limitOf({ resources }: Container): string | undefined {
   return resources?.limits?.[storage] ?? undefined;
 }
-
-/**
- * The size of the files below a folder, in bytes. Pods change their files at the same time, so `du` counts them: it
- * follows no links, even if a file is exchanged for one, and has no depth limit.
- */
-export async function diskUse(folder: string): Promise<number> {
-  // `du` fails for files that disappear, after it has printed the sum.
-  const { stdout = '' } = await promisify(execFile)('du', ['-sx', '-B1', folder], { timeout: longestMs }).catch(
-    (error: { stdout?: string }) => error,
-  );
-  return Number(/^\d+/.exec(stdout)?.[0] ?? 0);
-}
-
-const longestMs = 60_000;
