@@ -64,7 +64,7 @@ const cachePatienceMs = 5_000;
         open?: OpenDatabase,
       ) => {
         const { suffix } = vendorNames(vendor, compat);
-        const observer = storageObserver(metrics, logger);
+        const observer = storageObserver(metrics, logger, options.slowStatementThresholdMs);
         const storage = new PostgresStorage(storageSettings(options, { suffix, observer, sealing }), open);
         registerStorageObjects(metrics.registry, () => storage.census());
         return storage;

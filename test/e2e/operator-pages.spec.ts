@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { OtlpReceiver } from '../support/otlp-receiver.js';
 import { readScrape, sumOf } from '../support/scrape.js';
 import { holdFor, WebhookServer } from '../support/webhook-server.js';
@@ -38,6 +40,7 @@ before(async () => {
     flags: [
       '--authorization-mode=RBAC',
       '--slow-request-threshold=200ms',
+      '--slow-statement-threshold=150ms',
       '--logging-format=json',
       tracing('server.yaml', 0),
     ],
@@ -216,6 +219,51 @@ describe('slow requests', () => {
     assert.ok(entry.phases.admission >= webhookMs - 1, line);
     for (const phase of ['authentication', 'authorization', 'body', 'work']) assert.ok(phase in entry.phases, line);
     assert.ok(!cluster.first.log.includes('this-is-a-secret') && !cluster.first.log.includes('hidden'));
+  });
+});
+
+describe('slow statements', () => {
+  it('are logged with the ids of their requests, reads and writes', async () => {
+    const { client } = cluster.first;
+    const locker = new pg.Client({ connectionString: cluster.databaseUrl });
+    await locker.connect();
+    try {
+      await locker.query('begin');
+      await locker.query('lock table plinth.objects in access exclusive mode');
+      const ask = (id: string) => ({ headers: { 'audit-id': id } });
+      const requests = [
+        client.get('/api/v1/namespaces/default', ask('slow-read')),
+        client.post(maps, { metadata: { name: 'waits-a' } }, ask('slow-write-a')),
+      ];
+      const waiting = async () =>
+        (
+          await locker.query(
+            'select from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())',
+          )
+        ).rowCount === 2;
+      await eventually(waiting, 'a read and a write wait for the lock');
+      // What has taken as long counts as slow.
+      await delay(200);
+      await locker.query('rollback');
+      assert.deepEqual(
+        (await Promise.all(requests)).map(({ status }) => status),
+        [200, 201],
+      );
+    } finally {
+      await locker.end();
+    }
+    for (const [id, statement] of [
+      ['slow-read', 'get-objects'],
+      ['slow-write-a', 'write-batch'],
+    ] as const) {
+      const line = await eventually(
+        () => cluster.first.log.split('\n').find((each) => each.includes('slow statement') && each.includes(id)),
+        `the line of ${id} in the log`,
+      );
+      const entry = JSON.parse(line);
+      assert.deepEqual([entry.statement, entry.failed], [statement, false]);
+      assert.ok(entry.durationMs >= 150, line);
+    }
   });
 });
 

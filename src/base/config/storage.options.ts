@@ -67,6 +67,16 @@ export class StorageOptions extends DatabaseUrlOptions {
   readonly databasePoolSize: number = 3;
 
   @Flag({
+    name: 'slow-statement-threshold',
+    type: 'duration',
+    usage:
+      'Statements of the database that take longer are logged by name, with the ids of the requests that wait for them ' +
+      '(not with --workers). 0s: none.',
+  })
+  @Min(0, { message: 'must not be negative' })
+  readonly slowStatementThresholdMs: number = 0;
+
+  @Flag({
     name: 'watch-history',
     type: 'duration',
     usage: 'How long old versions are kept for watches, continued lists and reads of the past; at least 5m0s.',

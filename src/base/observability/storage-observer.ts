@@ -1,6 +1,7 @@
 import type { DatabaseSize } from './change-log-metrics.js';
 import type { Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
+import { noteRequests } from './trace-scope.js';
 
 interface LogSizeReport extends DatabaseSize {
   readonly historyBytes: number;
@@ -19,8 +20,14 @@ interface EpochReport {
 /** How often a connection loss with the same reason is logged, in milliseconds. */
 const repeatMs = 60_000;
 
-/** Turns the events that storage reports into metrics and log lines. */
-export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () => performance.now()) {
+/** @param slowStatementMs statements that take longer are logged; 0 for none */
+export function storageObserver(
+  metrics: Metrics,
+  logger: Logger,
+  slowStatementMs = 0,
+  elapsed = () => performance.now(),
+) {
+  if (slowStatementMs > 0) noteRequests();
   const logged = new Map<string, { readonly reason: string; readonly at: number }>();
   const unprotected = new Set<string>();
   const queue = metrics.queues.of('storage-writes');
@@ -34,7 +41,10 @@ export function storageObserver(metrics: Metrics, logger: Logger, elapsed = () =
       };
     },
     batch: (size: number, _refused: number, durationMs: number) => metrics.storage.committed(size, durationMs / 1000),
-    query: (name: string, durationMs: number, failed: boolean) => {
+    query: (name: string, durationMs: number, failed: boolean, requestId?: string) => {
+      if (slowStatementMs > 0 && durationMs > slowStatementMs) {
+        logger.warn('slow statement', { statement: name, durationMs: Math.round(durationMs), failed, requestId });
+      }
       metrics.storage.called(name, durationMs / 1000);
       if (failed) metrics.storage.failed(name);
     },

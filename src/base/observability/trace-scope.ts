@@ -51,10 +51,38 @@ export interface RequestTracer {
 /** Holds the span of a request, which may be created later than the request. */
 export interface TraceHolder {
   readonly trace: TraceSpan | undefined;
+  /** Ids of the requests that the work is for. */
+  readonly requestId?: string | undefined;
 }
 
 /** Undefined until something is traced, so a process without tracing pays for one comparison. */
 let scope: AsyncLocalStorage<TraceHolder> | undefined;
+let requestsAreNoted = false;
+/** More ids than this say nothing more about a statement. */
+const mostIds = 20;
+
+/** From now on, work knows the ids of its requests, see {@link currentRequestId}. */
+export function noteRequests(): void {
+  requestsAreNoted = true;
+  scope ??= new AsyncLocalStorage();
+}
+
+/** Whether a request has to run in {@link runInTrace} although it is not traced. */
+export function notesRequests(): boolean {
+  return requestsAreNoted;
+}
+
+/** The id of the request, or ids of the requests, that the code is running for; undefined unless that is noted. */
+export function currentRequestId(): string | undefined {
+  return scope?.getStore()?.requestId;
+}
+
+/** Runs work that is done for several requests together. */
+export function runForRequests<T>(ids: () => readonly (string | undefined)[], work: () => T): T {
+  if (scope === undefined || !requestsAreNoted) return work();
+  const known = [...new Set(ids())].filter((id) => id !== undefined);
+  return scope.run({ trace: undefined, requestId: known.slice(0, mostIds).join() || undefined }, work);
+}
 
 /** Runs the rest of a request as part of the trace that it has, or will have. */
 export function runInTrace(holder: TraceHolder, run: () => void): void {

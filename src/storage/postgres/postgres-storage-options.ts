@@ -49,7 +49,7 @@ export interface StorageObserver {
   /** One write batch was completed. `size` is the number of writes, `refused` of them failed their precondition. */
   batch(size: number, refused: number, durationMs: number): void;
   /** One statement finished. `name` is a fixed word per statement. */
-  query(name: string, durationMs: number, failed: boolean): void;
+  query(name: string, durationMs: number, failed: boolean, requestId: string | undefined): void;
   /** A connection was lost or could not be established. `reason` is undefined when the other side simply closed it. */
   connectionLost(role: 'writer' | 'reader' | 'listener' | 'replica', reason: unknown): void;
   /**

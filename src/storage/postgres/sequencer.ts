@@ -3,6 +3,7 @@ import { Backoff } from '../../base/machinery/backoff.js';
 import { freeBuffer } from '../../base/machinery/free-buffer.js';
 import type { InvariantError } from '../../base/machinery/invariant-error.js';
 import { systemTimers } from '../../base/machinery/timers.js';
+import { runForRequests } from '../../base/observability/trace-scope.js';
 import { mostTiedWrites, type TiedWriteAnswer, type Write, type WriteAnswer } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
 import { batchColumns } from './batch-columns.js';
@@ -236,7 +237,8 @@ export class Sequencer implements Writer {
     let rows: Row[];
     this.health.began();
     try {
-      rows = await this.lock.during(session.run(WRITE_BATCH, values, this.options.resolveDeadlineMs));
+      const sent = () => session.run(WRITE_BATCH, values, this.options.resolveDeadlineMs);
+      rows = await this.lock.during(runForRequests(() => batch.map(({ requestId }) => requestId), sent));
     } catch (error) {
       ended();
       return this.failed(session, batch, id, before, error);

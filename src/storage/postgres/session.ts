@@ -7,6 +7,7 @@ import { DatabaseUrlError } from '../../base/database/database-url-error.js';
 import { type Protection, protectionProblem } from '../../base/database/protection.js';
 import { noPassword } from '../../base/database/sql-state.js';
 import { Deadlines } from '../../base/machinery/deadlines.js';
+import { currentRequestId } from '../../base/observability/trace-scope.js';
 import { StorageError } from '../storage-error.js';
 import { textArray } from './binary-array.js';
 import type { StorageObserver } from './postgres-storage-options.js';
@@ -249,6 +250,7 @@ export class Session {
   ): Promise<Row[]> {
     return new Promise((resolve, reject) => {
       const began = performance.now();
+      const requestId = currentRequestId();
       let isRunning = true;
       const limit = this.limits.begin(timeoutMs, () =>
         this.expire(() => isRunning, performance.now() + longestArrivalMs),
@@ -256,7 +258,7 @@ export class Session {
       const done = (error: unknown, rows: Row[]): void => {
         isRunning = false;
         this.limits.end(limit);
-        this.observer.query(name, performance.now() - began, error !== null);
+        this.observer.query(name, performance.now() - began, error !== null, requestId);
         if (error === null) resolve(rows);
         else reject(error);
       };

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { InvariantError } from '../../base/machinery/invariant-error.js';
+import { currentRequestId } from '../../base/observability/trace-scope.js';
 import { plainSealing, type Sealing } from '../encryption/sealing.js';
 import type { StoredObject, TiedWriteAnswer, Write, WriteAnswer } from '../storage.interface.js';
 import { StorageError } from '../storage-error.js';
@@ -13,6 +14,8 @@ export interface QueuedWrite {
   /** The text of the write as the database will store it. */
   readonly stored: string;
   readonly deadline: number;
+  /** Of the request that waits for the write, if that is noted. */
+  readonly requestId: string | undefined;
   /** The writes that are made together with this one, including itself; undefined for a write on its own. */
   readonly tied: readonly QueuedWrite[] | undefined;
   readonly resolve: (answer: TiedWriteAnswer) => void;
@@ -120,6 +123,7 @@ export class WriteQueue {
         keyString: keyString(write.key),
         stored,
         deadline,
+        requestId: currentRequestId(),
         tied,
         resolve,
         reject,

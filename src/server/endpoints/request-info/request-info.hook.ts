@@ -12,7 +12,12 @@ import { durationMilliseconds, parseDuration } from '../../../base/machinery/val
 import { ValueFormatError } from '../../../base/machinery/values/value-format-error.js';
 import type { Logger } from '../../../base/observability/logger.js';
 import type { Metrics } from '../../../base/observability/metrics.js';
-import { type RequestTracer, remoteSpanOf, runInTrace } from '../../../base/observability/trace-scope.js';
+import {
+  notesRequests,
+  type RequestTracer,
+  remoteSpanOf,
+  runInTrace,
+} from '../../../base/observability/trace-scope.js';
 import { isForNodeAgent } from '../../../base/outgoing/node-agent-client.js';
 import type { Auditor } from '../../audit/auditor.js';
 import type { RequestAudit } from '../../audit/request-audit.js';
@@ -82,7 +87,7 @@ export function registerRequestHooks(
       const context = new HttpRequestContext(request);
       request.plinthContext = context;
       hook.begin(context, request, reply);
-      if (context.trace === undefined && context.traceAsked === undefined) done();
+      if (context.trace === undefined && context.traceAsked === undefined && !notesRequests()) done();
       else runInTrace(context, done);
     } catch (error) {
       filter.answer(error, request, reply);

@@ -23,7 +23,7 @@ export function machineDatabase({ storage, cluster }: ServerOptions, workers: nu
   const metrics = new Metrics({ index: parentIndex, gatherMetrics: nothing, gatherFlows: nothing });
   const settings = storageSettings(storage as SettledStorageOptions, {
     suffix: vendorNames(cluster.vendor, cluster.compat).suffix,
-    observer: storageObserver(metrics, logger),
+    observer: storageObserver(metrics, logger, storage.slowStatementThresholdMs),
   });
   return {
     hub: new DatabaseHub({ ...settings, poolSize: settings.poolSize * workers }),
